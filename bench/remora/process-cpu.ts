@@ -69,7 +69,7 @@ const CpuProfile = z.object({
 const areas: readonly (readonly [area: string, file: RegExp])[] = [
   ['zod', /node_modules\/zod\//],
   ['evidence: ruff, tree-sitter', /services\/worker\/evidence\/|node_modules\/(?:@astral-sh|web-tree-sitter)\//],
-  ['HTTP of model and S3: undici', /core\/objects\/undici|node_modules\/undici\//],
+  ['HTTP of model and S3: undici', /node_modules\/undici\//],
   ['model client', /core\/models\/|node_modules\/openai\//],
   ['S3 client', /core\/objects\/(?:s3|blob)|node_modules\/(?:@aws|@smithy|fast-xml|@nodable|uuid|tslib)/],
   ['Redis: BullMQ, ioredis', /core\/queues\/|node_modules\/(?:bullmq|ioredis|redis-parser|@ioredis|msgpackr|denque)\//],

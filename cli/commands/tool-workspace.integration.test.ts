@@ -28,7 +28,10 @@ describe('the workspace of remora tool run', () => {
   it('takes the changes with --apply, and keeps the permissions of a file', async () => {
     await chmod(join(top, 'src/sums.py'), 0o750)
     const { err, code } = await toolRun(await script(change), '--workspace', top, '--apply')
-    expect({ code, isReported: err.endsWith('2 changed files written to the workspace\n') }).toEqual({ code: 0, isReported: true })
+    expect({ code, isReported: err.endsWith('2 changed files written to the workspace\n') }).toEqual({
+      code: 0,
+      isReported: true,
+    })
     expect(await readFile(join(top, 'src/sums.py'), 'utf8')).toBe(module.replace('import os\n', ''))
     expect(await readFile(join(top, 'new dir/a.txt'), 'utf8')).toBe('a')
     expect((await stat(join(top, 'src/sums.py'))).mode & 0o777).toBe(0o750)

@@ -24,10 +24,20 @@ export async function findTarget(
 ): Promise<CodeNode> {
   const { path, name } = splitName(named, folder)
   await requireSoundPacks(packs)
-  const nodes = await nodesOf(path, folder, packs, signal)
-  const found = nodes.find((node) => (name === '' ? node.kind === 'file' : node.qualifiedName === name))
-  if (found === undefined) throw unknownName(path, name, nodes)
-  return found
+  const pool = openParsePool({ threads: 1 })
+  try {
+    const files = [{ path, hash: path, size: (await folder.read(path)).length }]
+    const deps = { pool, packs: await loadQueryPacks(packs) }
+    const source = { files, read: folder.read, filters: { include: skipKinds } }
+    const { nodes, skipped } = await discoverNodes(source, deps, signal)
+    const [why] = skipped
+    if (nodes.length === 0) throw new AppError('DISC_005', `--node ${path}: ${why?.reason ?? 'it has no nodes'}`)
+    const found = nodes.find((node) => (name === '' ? node.kind === 'file' : node.qualifiedName === name))
+    if (found === undefined) throw unknownName(path, name, nodes)
+    return found
+  } finally {
+    await pool.close()
+  }
 }
 
 /** Paths and names may contain colons: the path is the longest prefix that is a file of the folder. */
@@ -38,26 +48,6 @@ function splitName(named: string, folder: Pick<BaseLayer, 'find'>): { path: Repo
   }
   const shown = JSON.stringify(named)
   throw new AppError('DISC_005', `--node ${shown}: the workspace has no such file; paths are relative to --workspace`)
-}
-
-async function nodesOf(
-  path: RepoPath,
-  folder: Pick<BaseLayer, 'read'>,
-  packs: PackPlaces,
-  signal: AbortSignal,
-): Promise<CodeNode[]> {
-  const pool = openParsePool({ threads: 1 })
-  try {
-    const files = [{ path, hash: path, size: (await folder.read(path)).length }]
-    const deps = { pool, packs: await loadQueryPacks(packs) }
-    const source = { files, read: folder.read, filters: { include: skipKinds } }
-    const { nodes, skipped } = await discoverNodes(source, deps, signal)
-    const [why] = skipped
-    if (nodes.length === 0) throw new AppError('DISC_005', `--node ${path}: ${why?.reason ?? 'it has no nodes'}`)
-    return nodes
-  } finally {
-    await pool.close()
-  }
 }
 
 function unknownName(path: string, name: string, nodes: readonly CodeNode[]): AppError {

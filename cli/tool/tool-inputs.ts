@@ -16,10 +16,7 @@ import type { Workspace } from '../../services/worker/workspace/open-workspace.t
 /** What a person wrote: the texts of `-i key=JSON`, which override the values of `--inputs`. */
 export type GivenInputs = { texts: ReadonlyMap<string, string>; values: Readonly<Record<string, unknown>> }
 
-/**
- * The inputs of one run: those given, else those `provided`. TOOL_002 names every input that is missing, unknown, not
- * JSON or of another type, and lists the declared ones.
- */
+/** The inputs given, else `provided`. TOOL_002 names every missing, unknown or wrong one, and lists the declared. */
 export function toolInputs(
   { path, declarations }: Pick<CompiledScript, 'path' | 'declarations'>,
   given: GivenInputs,
@@ -87,7 +84,7 @@ function shown(text: string): string {
   return JSON.stringify(text.length > 60 ? `${text.slice(0, 60)}…` : text)
 }
 
-/** Reads `--inputs FILE.json`; `-` is standard input. DISC_005 if it cannot be read, TOOL_002 if it is no JSON object. */
+/** Reads `--inputs`; `-` is standard input. DISC_005 if it cannot be read, TOOL_002 if it is no JSON object. */
 export async function readGiven(
   file: string | undefined,
   stdin: () => Promise<string>,

@@ -25,10 +25,8 @@ export function adjustBundles(
   const unknown = named.filter((name) => !loaded.has(name))
   if (unknown.length > 0) {
     const known = [...loaded.keys()].join(', ')
-    throw new AppError(
-      'CONFIG_004',
-      `agents.mapping and agents.settings: no bundle ${unknown.join(', ')}; known: ${known}`,
-    )
+    const message = `agents.mapping and agents.settings: no bundle ${unknown.join(', ')}; known: ${known}`
+    throw new AppError('CONFIG_004', message)
   }
   for (const [name, { node_kinds: kinds = [] }] of Object.entries(choices.mapping)) {
     const [fault] = findNameFaults({ node_kinds: kinds, languages: [] }, findable)
@@ -81,8 +79,7 @@ function checked(value: unknown, setting: AgentBundle['file']['settings'][string
     const choices = setting.enum.map((allowed) => JSON.stringify(allowed)).join(', ')
     throw new AppError('CONFIG_003', `${name} must be one of [${choices}], got: ${JSON.stringify(value)}`)
   }
-  if (typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number') {
-    if (typeof value === typeof setting.default) return value
-  }
+  const isScalar = typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number'
+  if (isScalar && typeof value === typeof setting.default) return value
   throw new AppError('CONFIG_003', `${name} must be a ${typeof setting.default}, got: ${JSON.stringify(value)}`)
 }

@@ -1,5 +1,5 @@
 import { BundleFile } from '#domain/agent-bundle.ts'
-import { describeUnknownKey, type SchemaFault, schemaFaults } from '#platform/schema-faults.ts'
+import { describeUnknownKey, schemaFaults } from '#platform/schema-faults.ts'
 import { type Place, readYaml, type YamlSource } from '#platform/yaml-source.ts'
 import { AppError } from '#domain/error.ts'
 
@@ -19,12 +19,11 @@ export function readBundleYaml(path: string, source: string): BundleYaml {
   if (faults.length > 0) return failed(faults.map(({ at, message }) => fault(at, message)))
   const parsed = BundleFile.safeParse(value)
   if (parsed.success) return { file: parsed.data, faults: [], placeOf, placeInText }
-  return failed(schemaFaults(parsed.error).map((found) => fault(placeOf(found.at), describe(found))))
-}
-
-function describe(found: SchemaFault): string {
-  if (found.isUnknownKey) return describeUnknownKey(BundleFile, found)
-  return `${found.at.join('.') || 'the bundle'}: ${found.message}`
+  const described = schemaFaults(parsed.error).map((found) => {
+    const message = `${found.at.join('.') || 'the bundle'}: ${found.message}`
+    return fault(placeOf(found.at), found.isUnknownKey ? describeUnknownKey(BundleFile, found) : message)
+  })
+  return failed(described)
 }
 
 /** AGENT_001 with every fault on a line of its own. */

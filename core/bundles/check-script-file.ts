@@ -5,7 +5,7 @@ import { checkScript, type ScriptCheckOptions } from '#tool-scripts/check-script
 import type { ScriptFault } from '#tool-scripts/script-declarations.ts'
 import { readYaml } from '#platform/yaml-source.ts'
 import { readSource } from './bundle-files.ts'
-import { type BundleYaml, readBundleYaml } from './bundle-yaml.ts'
+import { readBundleYaml } from './bundle-yaml.ts'
 
 /** A tool script that was read and checked. `owner` is the tool that it belongs to, undefined for a lone script. */
 export type CheckedScript = {
@@ -46,13 +46,15 @@ async function ownerOf(script: string): Promise<ScriptOwner | undefined> {
   return { dir, bundle: yaml.file.name, tool }
 }
 
-/** The bundle in the script's folder or the one above, and the tool that uses the script; undefined for a lone script. */
+/** The bundle in the script's folder or the one above, and the tool that uses the script. */
 export async function bundleOfScript(script: string) {
   const near = await nearBundleFile(script)
   if (near === undefined) return undefined
   const { dir, source } = near
   const yaml = readBundleYaml(join(dir, 'bundle.yaml'), source)
-  return { dir, yaml, tool: toolOf(yaml, relative(dir, resolve(script))) }
+  const path = relative(dir, resolve(script)).split(sep).join('/')
+  const tool = yaml.file?.tools.find((one) => 'script' in one && one.script.replace(/^\.\//, '') === path)
+  return { dir, yaml, tool: tool !== undefined && 'script' in tool ? tool.name : undefined }
 }
 
 async function nearBundleFile(script: string): Promise<{ dir: string; source: string } | undefined> {
@@ -62,10 +64,4 @@ async function nearBundleFile(script: string): Promise<{ dir: string; source: st
     if ('source' in read) return { dir, source: read.source }
   }
   return undefined
-}
-
-function toolOf({ file }: BundleYaml, inside: string): string | undefined {
-  const path = inside.split(sep).join('/')
-  const tool = file?.tools.find((one) => 'script' in one && one.script.replace(/^\.\//, '') === path)
-  return tool !== undefined && 'script' in tool ? tool.name : undefined
 }

@@ -44,10 +44,7 @@ const loopFields = new Set(['index', 'index0', 'first', 'last', 'length', 'revin
 
 type TemplateNames = { variables: ReadonlySet<string>; settings: ReadonlySet<string> }
 
-/**
- * The faults of a template: syntax, constructs and filters that it may not use and, when `names` are given, unknown
- * variables and settings. Lines and columns are 1-based, within the template.
- */
+/** Unknown variables and settings are faults when `names` are given. Places are 1-based, within the template. */
 export function findTemplateFaults(source: string, names?: TemplateNames): TemplateSyntaxFault[] {
   const parsed = parseTemplate(source)
   if ('fault' in parsed) return [parsed.fault]

@@ -135,10 +135,10 @@ export const star = Symbol('star')
  * when it does not fit there. Only the last star is ever widened, since the widths of earlier ones cannot matter any
  * more: the work is at most parts × length for every pattern.
  */
-export function starMatch<Part>(
-  parts: readonly (Part | typeof star)[],
+export function starMatch<T>(
+  parts: readonly (T | typeof star)[],
   length: number,
-  widthAt: (part: Part, at: number) => number | undefined,
+  widthAt: (part: T, at: number) => number | undefined,
 ): boolean {
   let next = 0
   let at = 0

@@ -18,6 +18,11 @@ export function parseRepoPath(raw: string, code: ErrorCode): RepoPath {
   return normal
 }
 
+/** The folder a path lies in; '' at the top. */
+export function folderOf(path: RepoPath): RepoPath {
+  return path.slice(0, Math.max(0, path.lastIndexOf('/')))
+}
+
 /** Sorts by path, in the order of UTF-16 units. */
 export function byPath(one: { path: string }, other: { path: string }): number {
   if (one.path === other.path) return 0

@@ -9,17 +9,14 @@ import type { LedgerStore } from './store.ts'
 /** The invariants of a run's accounting. The ledger alone can prove 1 to 6; docs/decisions names them. */
 export type Invariant = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8
 
-/** One invariant that does not hold, described so that an operator can act on it. */
 export type Violation = { invariant: Invariant; message: string }
 
 const sliceLength = 1_000
 
-/** An operation's state in the ledger's keys, apart from the events. */
 export type OperationAccount = {
   status: OperationStatus
   hasOutcome: boolean
   waitsFor: OperationId[]
-  /** The last question it asked. */
   question: string | null
 }
 
@@ -54,7 +51,6 @@ const transientSets = ['ready', 'delayed', 'suspects', 'dispatched', 'leases', '
 const accountSets = [...transientSets, 'ended'] as const
 type AccountSet = (typeof accountSets)[number]
 
-/** The members of the sorted sets that mirror a status. */
 export async function readSets(store: LedgerStore, runId: RunId): Promise<Map<AccountSet, ReadonlySet<string>>> {
   const keys = runKeys(store.namespace, runId)
   const sets = new Map<AccountSet, ReadonlySet<string>>()
@@ -71,10 +67,7 @@ async function allMembers(store: LedgerStore, key: string): Promise<Set<string>>
   }
 }
 
-/**
- * Where the sets and the operations' statuses differ (invariant 2). What an ended run has left in the transient sets is
- * invariant 8, which `leftovers` reports.
- */
+/** Where the sets and the statuses differ (invariant 2). What an ended run left in transient sets is invariant 8. */
 export function compareSets(
   run: Pick<Run, 'status'>,
   accounts: ReadonlyMap<string, OperationAccount>,

@@ -101,8 +101,7 @@ export type AppendAnswer = { kind: 'ok'; stopRequested: boolean } | { kind: 'los
 
 /**
  * Writes events of the running attempt and renews its lease; without events it is a heartbeat. `n` is the attempt's own
- * counter, which rises with every write: one that was used before writes nothing. The events get the attempt's
- * operation, node and agent.
+ * counter, which rises with every write: a used one writes nothing. Events get the attempt's operation, node and agent.
  */
 export async function append(
   store: LedgerStore,

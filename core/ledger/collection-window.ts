@@ -71,14 +71,11 @@ const longestMs = 300_000
 const driftMs = 200
 const askEveryMs = 250
 
-/** Runs `put` so that no part of it falls into a collection's window; it may run again, so it must be repeatable. */
-type PutPermit = (put: () => Promise<void>) => Promise<void>
-
 /**
  * The writers' side of the window. A process asks once for all puts of the next few seconds; a put that took longer
  * than the permit is made again under a longer one. Waits while a window is open. STORE_001 without Redis.
  */
-export function openPutPermit(redis: RedisClient, namespace = 'remora', firstMs = permitMs): PutPermit {
+export function openPutPermit(redis: RedisClient, namespace = 'remora', firstMs = permitMs) {
   const { window, permits } = collectionKeys(namespace)
   let validUntil = -Infinity
   let asking: Promise<void> | undefined
@@ -100,7 +97,8 @@ export function openPutPermit(redis: RedisClient, namespace = 'remora', firstMs 
       await asking
     }
   }
-  return async (put) => {
+  /** Runs `put` so that no part of it falls into a collection's window; `put` may run again. */
+  return async (put: () => Promise<void>): Promise<void> => {
     for (let ms = firstMs; ; ms = Math.min(ms * 4, longestMs)) {
       await permitted(ms)
       await put()

@@ -10,11 +10,9 @@ const sweepScript = runScript('sweep')
 const unlimited = 1_000_000
 const count = z.int().min(0)
 export const Taken = z.strictObject({ operationId: OperationId, dispatch: z.int().min(1) })
-/** A job to enqueue. */
 export type Taken = z.infer<typeof Taken>
 
 const DispatchAnswer = z.object({
-  /** What to enqueue, in order. */
   taken: z.array(Taken).default([]),
   ready: count,
   dispatched: count,
@@ -29,8 +27,7 @@ export type DispatchAnswer = z.infer<typeof DispatchAnswer>
  * Takes up to `max` ready operations, in the order in which they run, but no more than keep dispatched and running ones
  * within `window`; also notifies dependents that are still to be notified. Takes none unless the run is executing and
  * not stopped. An operation whose next loss would be its last is taken alone, when no other is dispatched or running.
- * The last `command` sent again gives the same answer and takes nothing more. Counts are those after the step. RUN_001
- * for an unknown run.
+ * The last `command` sent again gives the same answer and takes no more. Counts are after it. RUN_001: unknown run.
  */
 export async function dispatch(
   store: LedgerStore,

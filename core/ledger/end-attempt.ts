@@ -14,10 +14,8 @@ const SettleReply = z.enum(['settled', 'already', 'lost'])
 const ReleaseReply = z.enum(['released', 'already', 'lost'])
 const SuspendReply = z.enum(['suspended', 'already', 'lost'])
 
-/** `already`: this attempt has ended before. `lost`: it no longer has the operation. In both cases nothing was written. */
-export type SettleAnswer = { kind: z.infer<typeof SettleReply> }
+/** `already`: this attempt has ended before. `lost`: it no longer has the operation. Either way nothing was written. */
 export type ReleaseAnswer = { kind: z.infer<typeof ReleaseReply> }
-export type SuspendAnswer = { kind: z.infer<typeof SuspendReply> }
 
 export type Settlement = {
   outcome: Outcome
@@ -107,10 +105,7 @@ export async function release(store: LedgerStore, attempt: Attempt, n: number, h
   return { kind: ReleaseReply.parse(await releaseScript(store.redis, keys, [...args, ...values])) }
 }
 
-/**
- * Lets a running operation wait for a person, without lease, slot or process: `waiting` until `resume`, or until its
- * time is over. An operation of a stopped run ends.
- */
+/** Lets a running operation wait for a person, without lease, slot or process. An operation of a stopped run ends. */
 export async function suspend(store: LedgerStore, attempt: Attempt, n: number, how: Suspension) {
   const { question, answerWithinMs, recordHash, spent, events } = how
   const { keys, args } = attemptWrite(store, attempt, n)

@@ -83,8 +83,7 @@ const maxSegments = 5
 /**
  * Moves whole segments of the oldest events to the archive while the stream holds `keep` events besides. Returns how
  * many segments it moved, at most 5; 0 without an archive. A segment is stored before it is trimmed: a crash between
- * the two loses nothing, and the next call stores the same again. Concurrent calls do no harm. Events behind a gap stay
- * where they are.
+ * the two loses nothing, and the next call stores the same again. Concurrent calls are harmless. Events behind a gap stay.
  */
 export async function archiveEvents(store: LedgerStore, runId: RunId, { keep = defaultKeep }: { keep?: number } = {}) {
   const { archive, redis } = store

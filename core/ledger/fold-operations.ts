@@ -7,7 +7,7 @@ import type { Invariant, Violation } from './accounts.ts'
 /** An operation's status by its events alone. `unseen`: it has none yet, so it is pending or ready. */
 export type FoldedStatus = 'unseen' | 'ready' | 'dispatched' | 'running' | 'waiting' | EndedOperationStatus
 
-/** `announced`: by `operation.failed` or `operation.blocked`. `asked`: the last question, and whether it was answered. */
+/** `announced`: by `operation.failed` or `operation.blocked`. `asked`: the last question, and if it was answered. */
 type Folded = {
   status: FoldedStatus
   attempt: number
@@ -71,7 +71,6 @@ export function foldOperations(plan: {
       blame(5, `names ${cause}, which is ${statusOf(cause)}`)
   }
 
-  /** The operations whose last attempt has not ended. */
   const running = () => [...states].filter(([, { status }]) => status === 'running').map(([id]) => id)
   return { take, statusOf, count, running, violations }
 }

@@ -14,8 +14,7 @@ const busyStatuses: readonly FoldedStatus[] = ['ready', 'dispatched', 'running']
 
 /**
  * Checks the questions of a run, and whether the run waits for nothing but answers, from its events in order.
- * `operations` must take each event first. A run waits from `run.waiting` until the next event that changes an
- * operation's state.
+ * `operations` must take each event first. A run waits from `run.waiting` to the next `operation.*` event.
  */
 export function foldQuestions(operations: Pick<OperationsFold, 'count'>) {
   const folded = new Map<string, Folded>()
@@ -47,7 +46,6 @@ export function foldQuestions(operations: Pick<OperationsFold, 'count'>) {
     folded.set(request, { operationId, status })
   }
 
-  /** Where the stored questions and the events differ. */
   function violations(run: Pick<Run, 'status'>, accounts: Accounts, questions: readonly Question[]): Violation[] {
     const found = [...faults, ...compare(questions, folded), ...compareOpen(questions, accounts)]
     const isSaid = run.status === 'waiting'

@@ -20,7 +20,6 @@ export function foldRun() {
     if (counts) seen.push({ name: event.event, seq: event.seq })
   }
 
-  /** Where the stored state of the run and its events differ. */
   function violations({ status }: Pick<Run, 'status'>): Violation[] {
     const times = (name: string) => seen.filter((one) => one.name === name).length
     const ends = seen.filter((one) => endings.has(one.name))
@@ -79,7 +78,9 @@ export function foldModelCalls() {
         asked.delete(id)
         return
       case 'operation.ended':
-        if (open !== undefined && isSettled(event)) blame(`the request of event ${open} was not answered`)
+        // A worker that settled the attempt gave the number of turns, which the ledger does not know.
+        if (open !== undefined && event.data['turns'] !== undefined)
+          blame(`the request of event ${open} was not answered`)
         asked.delete(id)
         return
       case 'operation.retried':
@@ -90,9 +91,4 @@ export function foldModelCalls() {
   }
 
   return { take, violations }
-}
-
-/** Whether a worker settled the attempt: then the event has the number of turns, which the ledger does not know. */
-function isSettled(event: Event): boolean {
-  return event.data['turns'] !== undefined
 }

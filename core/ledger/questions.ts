@@ -24,7 +24,6 @@ const Ending = z.discriminatedUnion('status', [
   z.strictObject({ status: z.enum(['expired', 'cancelled']) }),
 ])
 
-/** A question and how it ended, as the scripts store them. */
 const StoredQuestion = z.tuple([z.string(), z.string().nullable()]).transform(([stored, end]): Question => {
   const asked = Asked.parse(JSON.parse(stored))
   if (end === null) return { ...asked, status: 'open', answer: null }

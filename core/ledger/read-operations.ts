@@ -42,7 +42,6 @@ export async function getOperation(store: LedgerStore, runId: RunId, operationId
 
 export type OperationPage = {
   operations: Operation[]
-  /** Where the next page starts; null when this was the last. */
   next: string | null
 }
 
@@ -143,7 +142,6 @@ type OperationLister = {
   listOperations(runId: RunId, page: { cursor?: string; limit: number }): Promise<OperationPage>
 }
 
-/** Every operation of the run, in plan order, a page at a time. */
 export async function* operationPages(ledger: OperationLister, runId: RunId): AsyncGenerator<readonly Operation[]> {
   let cursor: string | null | undefined
   while (cursor !== null) {

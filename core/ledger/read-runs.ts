@@ -66,12 +66,10 @@ function stopOf(stored: (name: string) => string | undefined): Run['stop'] {
     : { kind: 'fault', reason, errorCode }
 }
 
-/** `next` is where the next page begins; null on the last one. */
-export type RunPage = { runs: Run[]; next: RunId | null }
-
 /**
  * The project's runs, newest first, from the one accepted before `before` on, `limit` at most. Runs of a newer version
- * and runs whose acceptance was interrupted are left out: a page may be short or empty and yet not the last.
+ * and runs whose acceptance was interrupted are left out: a page may be short or empty and yet not the last. `next` is
+ * where the next page begins; null on the last one.
  */
 export async function listRuns(store: LedgerStore, projectId: ProjectId, page: { before?: RunId; limit: number }) {
   const key = indexKeys(store.namespace).runsOf(projectId)

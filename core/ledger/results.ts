@@ -74,8 +74,7 @@ type OutboxEntry = z.infer<typeof OutboxEntry>
 
 /**
  * Moves the run's results, in the order in which its operations ended, to the stream that other programs read. Redis
- * keeps the number of the last one of each run, so each is published once, also by repeated or concurrent calls.
- * Returns how many were new.
+ * keeps the number of the last one of each run, so each is published once by any calls. Returns how many were new.
  */
 export async function relayResults(store: LedgerStore, runId: RunId): Promise<number> {
   const { outbox } = runKeys(store.namespace, runId)

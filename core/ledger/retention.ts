@@ -44,7 +44,7 @@ type RetentionStore = Pick<LedgerStore, 'redis' | 'namespace'>
 
 type EndedRun = { projectId: ProjectId; runId: RunId }
 
-/** Up to `limit` runs that left the active ones `agedMs` ago or earlier by Redis' clock, oldest first, from `first` on. */
+/** Up to `limit` runs that left the active ones `agedMs` ago or earlier by Redis' clock, oldest first, from `first`. */
 async function endedRuns(store: RetentionStore, page: { agedMs: number; first: number; limit: number }) {
   const last = (await redisNowMs(store.redis)) - page.agedMs
   const { ended } = indexKeys(store.namespace)
@@ -61,7 +61,6 @@ async function retainedRuns(store: RetentionStore, projectId: ProjectId): Promis
   return z.array(RunId).parse(await store.redis.zrange(indexKeys(store.namespace).runsOf(projectId), '0', '-1'))
 }
 
-/** Every project that ever had a run that ended in this ledger. */
 async function knownProjects(store: RetentionStore): Promise<ProjectId[]> {
   return z.array(ProjectId).parse(await store.redis.smembers(indexKeys(store.namespace).projects))
 }
@@ -108,8 +107,7 @@ const sliceOperations = 500
  * Deletes everything that the ledger holds of an ended run, in slices, so that no other client waits for it. From the
  * first step on the run is unknown (RUN_001). Its hash is deleted after its operations and its index entry last, so an
  * interrupted deletion is found and finished the next time. Concurrent calls and an entry without a run are harmless.
- * Its objects are left to the collection. `open`: it has not ended, nothing was touched. RUN_005 when a newer version
- * made the run.
+ * Its objects are left to the collection. `open`: it has not ended, nothing was touched. RUN_005: of a newer version.
  */
 export async function forgetRun(store: RetentionStore, { projectId, runId }: EndedRun, sliceLength = sliceOperations) {
   const { redis, namespace } = store

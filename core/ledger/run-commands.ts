@@ -65,7 +65,6 @@ export type RunMove = {
   events: readonly NewEvent[]
 }
 
-/** The fields of a run that a move may set, by the names under which they are stored. */
 const fieldNames = {
   snapshotId: 'snapshot',
   compositionKey: 'composition',
@@ -73,7 +72,6 @@ const fieldNames = {
   edgeListKey: 'edge_list',
   rulesKey: 'rules',
   planKey: 'plan_summary',
-  /** Hashes of the bundles it is planned with, as JSON. */
   bundles: 'bundles',
   nodes: 'nodes',
   files: 'files',
@@ -125,7 +123,7 @@ export async function deactivate(store: LedgerStore, { projectId, runId }: { pro
 
 const CancelAnswer = z.enum(['stopping', 'ended', 'elsewhere'])
 
-/** `stopping`: it will end, for the reason given first. `ended`: it had before. `elsewhere`: it is in none of the phases. */
+/** `stopping`: it will end, for the reason given first. `ended`: it had before. `elsewhere`: in none of the phases. */
 export type CancelAnswer = z.infer<typeof CancelAnswer>
 
 export type CancelRequest = {
@@ -153,10 +151,7 @@ const EndSliceReply = z.union([
   NamedFields.pipe(z.object({ next: z.int().optional(), open: z.int() })),
 ])
 
-/**
- * `next` is where the next slice begins, undefined after the last one. `open` is 0 once every operation has ended and
- * its dependents have been notified.
- */
+/** `next`: where the next slice begins, undefined after the last. `open`: 0 once all ended and dependents are notified. */
 export type EndSliceAnswer = { next: number | undefined; open: number }
 
 /**

@@ -4,15 +4,12 @@ import type { EventOrigin } from '#domain/event.ts'
 import { AppError } from '#domain/error.ts'
 import type { EventArchive } from './stored-events.ts'
 
-/** What every command of the ledger works with. */
 export type LedgerStore = {
   redis: RedisClient
-  /** First part of every key; `remora`, except in tests. */
   namespace: string
   leaseMs: number
   /** The origin of events that the ledger reports for this process (queued, started, retried, ended …). */
   origin: EventOrigin
-  /** Undefined: events are read from the streams alone. */
   archive: EventArchive | undefined
 }
 

@@ -46,7 +46,6 @@ function bodyOf(event: NewEvent): string {
   })
 }
 
-/** The event as it was sent, numbered, with what is constant for the run restored. */
 export function decodeEvent(entry: StreamEntry, run: { runId: string; projectId: string }): Event {
   const [id, [, ts, , json]] = entry
   const body = StoredBody.parse(JSON.parse(json))
@@ -75,7 +74,6 @@ export function decodeEvent(entry: StreamEntry, run: { runId: string; projectId:
 /** Events of a run that are archived together: all of them, from number `first` to number `last`. */
 export type EventSegment = { projectId: string; runId: string; first: number; last: number }
 
-/** Where the events go that are trimmed from a run's stream. */
 export type EventArchive = {
   /** Stores a whole segment; the same one again changes nothing. */
   put(segment: EventSegment, events: readonly Event[]): Promise<void>

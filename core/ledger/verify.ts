@@ -48,7 +48,7 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   return { violations, events, operations: accounts.size }
 }
 
-/** Passes every event to each of `folds` and checks invariant 1. Pages are segments: a missing one is noted and skipped. */
+/** Passes every event to each of `folds`; checks invariant 1. Pages are segments: a missing one is noted and skipped. */
 async function readAll(
   store: LedgerStore,
   run: Run,

@@ -1,7 +1,6 @@
 import type { RedisClient } from '#platform/redis-client.ts'
 import { redisNowMs } from './store.ts'
 
-/** A worker that has not announced itself for this long counts as dead. */
 const slotLifeMs = 15_000
 export const announceEveryMs = 5_000
 
@@ -16,12 +15,10 @@ export async function announceSlots(redis: RedisClient, worker: WorkerSlots, nam
   await redis.zadd(slotsKey(namespace), (await redisNowMs(redis)) + slotLifeMs, memberOf(worker))
 }
 
-/** For a worker that drains and takes no more work. */
 export async function withdrawSlots(redis: RedisClient, worker: WorkerSlots, namespace = 'remora'): Promise<void> {
   await redis.zrem(slotsKey(namespace), memberOf(worker))
 }
 
-/** The slots of all live workers together. */
 export async function liveSlots(redis: RedisClient, namespace = 'remora'): Promise<number> {
   await redis.zremrangebyscore(slotsKey(namespace), 0, await redisNowMs(redis))
   const members = await redis.zrange(slotsKey(namespace), '0', '-1')

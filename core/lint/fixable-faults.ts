@@ -5,15 +5,12 @@ import { importStatementTypes } from '#python/imported-names.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
 import type { Diagnostic } from './lint-report.ts'
 
-/** `ownModules` as for `importFactsOf`. */
 export type FaultyFile = { path: string; text: string; ownModules?: readonly string[] | undefined }
 
-/** A fault, and whether its fix may be made. */
-export type JudgedFault = {
+type JudgedFault = {
   fault: Diagnostic
   /** Why what the fix would remove has to stay; also set when there is no safe fix. */
   mustStay: string | undefined
-  /** The name that a fix removes from the module. */
   removes: string | undefined
 }
 
@@ -26,7 +23,11 @@ const importRules = new Set(['F401', 'F811'])
  * Judges whether the fixes of faults may be made. An import stays when it has an effect, when others may use its name
  * unseen by the linter, or when a comment may be about it; page breaks and white space in strings stay too.
  */
-export function judgeFixes(diagnostics: readonly Diagnostic[], file: FaultyFile, python: LoadedLanguage) {
+export function judgeFixes(
+  diagnostics: readonly Diagnostic[],
+  file: FaultyFile,
+  python: LoadedLanguage,
+): JudgedFault[] {
   const asks = diagnostics.some(({ code }) => importRules.has(code))
   const facts = asks ? python.read(file.text, (tree) => importFactsOf(tree, file.text, file)) : []
   return diagnostics.map((fault) => {
@@ -38,7 +39,6 @@ export function judgeFixes(diagnostics: readonly Diagnostic[], file: FaultyFile,
   })
 }
 
-/** The faults that have a fix which may be made under the rules of their file. */
 export function fixableFaults(
   diagnostics: readonly Diagnostic[],
   file: FaultyFile & { keptNames: PathRules['keptNames'] },
@@ -49,7 +49,6 @@ export function fixableFaults(
     .flatMap(({ fault }) => (fault.fix === undefined ? [] : [fault]))
 }
 
-/** Whether other files depend on a name of the module. */
 export function isKept(name: string | undefined, keptNames: PathRules['keptNames']): boolean {
   return name !== undefined && (keptNames === 'all' || keptNames.includes(name))
 }

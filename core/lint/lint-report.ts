@@ -43,7 +43,6 @@ export type LintReport = {
  */
 const unusedNoqa = 'RUF100'
 
-/** Reads Ruff's answers for `text` under the repository's rules and under the guard rules. */
 export function lintReportOf(answers: { own: readonly unknown[]; guards: unknown }, text: string, rules: LintRules) {
   const lineStarts = lineStartsOf(text)
   const read = (answer: unknown) =>

@@ -9,8 +9,7 @@ export type LintQuestion = { text: string; rules: LintRules }
 
 /**
  * The guard rules, for faults that no change may add whatever the repository's rules are: undefined names (F821, F822,
- * F823), a name defined twice (F811), an unused import (F401), a misplaced return, yield or continue (F7), and code
- * that does not run (E9).
+ * F823), a name defined twice (F811), an unused import (F401), a misplaced return or yield (F7), code that fails (E9).
  */
 const guardRules = ['F401', 'F7', 'F811', 'F821', 'F822', 'F823', 'E9']
 
@@ -21,10 +20,7 @@ const workspaces = new LRUCache<string, Workspace>({
   dispose: (workspace) => workspace.free(),
 })
 
-/**
- * The faults of a Python text under the rules of its file. Only for threads: Ruff throws for a text that it cannot
- * handle, which leaves its memory damaged.
- */
+/** The faults of a text under its file's rules. Only for threads: a text that Ruff cannot handle damages its memory. */
 export function lintText({ text, rules }: LintQuestion): LintReport {
   const { options, previewOptions } = rules
   const first = includesGuards(options) ? workspaceOf(options).check(text) : undefined
@@ -119,7 +115,6 @@ function formatterOf(lineLength: number): Workspace {
   return workspaceOf({ 'line-length': lineLength, format: { 'quote-style': 'preserve' } })
 }
 
-/** Undefined for a text that does not parse. */
 function formatted(workspace: Workspace, text: string): string | undefined {
   try {
     return workspace.format(text)
@@ -134,7 +129,6 @@ function isRefusal(error: unknown): error is Error {
   return error instanceof Error && error.name === 'Error'
 }
 
-/** Ruff's reason for refusing options; undefined when it accepts them. */
 export function refusalOfOptions(options: LintRules['options']): string | undefined {
   try {
     new Workspace(options, PositionEncoding.Utf16).free()
@@ -162,7 +156,6 @@ function workspaceOf(options: Record<string, unknown>): Workspace {
   return made
 }
 
-/** The same target version and built-in names, with only the guard rules. */
 function guardOptions({ 'target-version': target, builtins }: Record<string, unknown>): Record<string, unknown> {
   return {
     ...(target === undefined ? {} : { 'target-version': target }),

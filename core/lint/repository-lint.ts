@@ -59,7 +59,6 @@ export async function readRepositoryLint(
   }
 }
 
-/** Whether the linter of a file requires a docstring for each method. */
 export function wantsMethodDocstrings({ options, previewOptions }: LintRules): boolean {
   return [options, previewOptions].some((look) => {
     const lint = tableAt(look?.['lint'])

@@ -1,4 +1,3 @@
-/** Entry of the thread that Ruff runs in. */
 import type { LintRules } from '#domain/path-rules.ts'
 import { unreachable } from '#domain/error.ts'
 import { answerRequests } from '#platform/thread-entry.ts'

@@ -20,7 +20,6 @@ export const safeRules: ReadonlySet<string> = new Set(
   ).split(' '),
 )
 
-/** Whether a fix of the rule `code` may be made without a review by a person. */
 export function isSafeFix(code: string, edits: readonly TextEdit[], text: string): boolean {
   if (!safeRules.has(code)) return false
   return edits.every((edit) => hasSafePlace(code, edit, text))

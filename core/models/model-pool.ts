@@ -43,7 +43,6 @@ export type ModelPool = {
 }
 
 type PoolStatus = {
-  /** Requests in the queue. */
   waiting: number
   endpoints: ReturnType<typeof endpointStatus>[]
 }
@@ -60,7 +59,6 @@ export type EndpointChoice = {
 
 export type ModelPoolOptions = {
   endpoints: readonly EndpointChoice[]
-  /** Limit of one try. */
   requestTimeoutMs: number
   /** How long after a request's first failure another try may still start; each has its own time limit. */
   retryBudgetMs: number

@@ -104,14 +104,14 @@ function spread(
 
 const backgroundTreeReads = 16
 
-/** Receives the references of a snapshot. `tree` returns false for a tree that need not be read again. */
-type SnapshotVisitor = { tree(hash: string): boolean; blob(hash: string): void }
-
-/** Visits every folder and file content of a snapshot, each folder's object read once. STORE_003 when one is missing. */
+/**
+ * Visits every folder and file content of a snapshot, each folder's object read once. `tree` returns false for a tree
+ * that need not be read again. STORE_003 when one is missing.
+ */
 export async function walkSnapshot(
   objects: ObjectStore,
   { projectId, snapshotId }: { projectId: ProjectId; snapshotId: string },
-  visitor: SnapshotVisitor,
+  visitor: { tree(hash: string): boolean; blob(hash: string): void },
 ): Promise<void> {
   const snapshotKey = objectKeys.snapshot(projectId, snapshotId)
   const { root } = await getHashedJson(objects, snapshotKey, snapshotId, Snapshot)

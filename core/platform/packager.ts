@@ -1,7 +1,6 @@
 import { basename, dirname } from 'node:path'
 import { AppError } from '#domain/error.ts'
-import type { Env } from './env.ts'
-import { failureOf, findProgram, isSuccess, type ProgramEnd, runProgram, runUnharmed } from './run-program.ts'
+import { failureOf, findProgram, isSuccess, type Running, runProgram, runUnharmed } from './run-program.ts'
 
 /** What a user may be advised to install. `compiler`: the tools for a build of Redis. */
 export type Installable = 'redis' | 'compiler' | 'git' | 'bubblewrap' | 'docker'
@@ -95,6 +94,8 @@ async function prefixFor(kind: PackagerKind, options: InstallOptions): Promise<r
   return isSuccess(asked) ? [sudo, '-n'] : undefined
 }
 
+type Installing = Running & { logPath: string }
+
 /**
  * Installs the first package that is available; returns why it installed none. CONFIG_006 after `limitMs`: the package
  * manager is not stopped, which would leave the system's packages half installed.
@@ -105,24 +106,26 @@ export async function installPackage(packager: Packager, installing: Installing)
   let why = `${kind.program} installs nothing by itself`
   for (const name of kind.packages) {
     if (kind.install === undefined) break
-    const end = await manage(packager, commandOf(packager, prefix, kind.install(name)), installing)
+    const end = await runUnharmed(commandOf(packager, prefix, kind.install(name)), installing)
     if (isSuccess(end)) return undefined
-    why = `${basename(packager.path)} did not get it: ${failureOf(end, 'it continues')}`
+    if (end.kind === 'late') throw tooLate(kind.program, installing)
+    why = `${basename(packager.path)} did not get it: ${failureOf(end)}`
   }
   return why
 }
 
-async function manage({ kind }: Packager, command: Command, installing: Installing): Promise<ProgramEnd> {
-  const end = await runUnharmed(command, installing)
-  if (end.kind !== 'late') return end
-  const { limitMs, logPath } = installing
-  throw new AppError(
+function tooLate(program: string, { limitMs, logPath }: Installing): AppError {
+  return new AppError(
     'CONFIG_006',
-    `${kind.program} takes longer than ${limitMs / 1_000} s and continues in the background: wait until it has ended, then try again (its output is in ${logPath})`,
+    `${program} takes longer than ${limitMs / 1_000} s and continues in the background: wait until it has ended, then try again (its output is in ${logPath})`,
   )
 }
 
-function commandOf(packager: Packager, prefix: readonly string[], args: readonly string[]): Command {
+function commandOf(
+  packager: Packager,
+  prefix: readonly string[],
+  args: readonly string[],
+): readonly [string, ...string[]] {
   const command = [...(packager.kind.environment ?? []), packager.path, ...args]
   const [sudo, ...sudoArgs] = prefix
   return sudo === undefined ? ['/usr/bin/env', ...command] : [sudo, ...sudoArgs, '/usr/bin/env', ...command]

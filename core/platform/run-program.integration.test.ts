@@ -82,7 +82,7 @@ describe('a program that must not be stopped halfway', () => {
     'goes on when a %s ends the command and all of its process group',
     async (name) => {
       const [program] = await script(slow)
-      const module = new URL('packager.ts', import.meta.url)
+      const module = new URL('run-program.ts', import.meta.url)
       const options = { limitMs: 60_000, logPath: join(dir, 'log'), env }
       const call = `runUnharmed([${JSON.stringify(program)}], { ...${JSON.stringify(options)}, signal: new AbortController().signal })`
       const source = `import { runUnharmed } from '${module.href}'; await ${call}`

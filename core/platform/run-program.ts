@@ -37,8 +37,40 @@ export async function runProgram([program, ...args]: Command, { limitMs, signal,
   }
 }
 
+/**
+ * Runs a program that must not be stopped halfway. After `limitMs` (`late`), or when `signal` is aborted (throws its
+ * reason), it continues by itself, also after this process. Its output goes to the file `logPath`, since a pipe would
+ * break then. A program that cannot be started, or has no log, is `absent`.
+ */
+export async function runUnharmed(
+  command: Command,
+  { logPath, ...running }: Running & { logPath: string },
+): Promise<ProgramEnd> {
+  running.signal.throwIfAborted()
+  const log = await open(logPath, 'w').catch((error: Error) => error)
+  if (log instanceof Error) return { kind: 'absent', reason: `its log cannot be written: ${log.message}` }
+  try {
+    return await runLogged(command, { ...running, log, logPath })
+  } finally {
+    await log.close()
+  }
+}
+
+async function runLogged(
+  [program, ...args]: Command,
+  { log, logPath, env, limitMs, signal }: Running & { log: FileHandle; logPath: string },
+): Promise<ProgramEnd> {
+  const child = spawn(program, args, { stdio: ['ignore', log.fd, log.fd], detached: true, env: bareEnv(env) })
+  const said = async () => ({ out: await readFile(logPath, 'utf8').catch(() => ''), err: '' })
+  try {
+    return await withinLimit(endOf(child, said), { limitMs, signal, late: () => ({ kind: 'late', out: '', err: '' }) })
+  } finally {
+    child.unref()
+  }
+}
+
 /** How `child` ends by itself; `said` then returns its output. */
-export function endOf(child: ChildProcess, said: () => Promise<{ out: string; err: string }>): Promise<ProgramEnd> {
+function endOf(child: ChildProcess, said: () => Promise<{ out: string; err: string }>): Promise<ProgramEnd> {
   return once(child, 'close').then(
     async ([code]: unknown[]): Promise<ProgramEnd> => ({
       kind: 'ended',
@@ -69,10 +101,10 @@ export function isSuccess(end: ProgramEnd): end is Extract<ProgramEnd, { kind: '
   return end.kind === 'ended' && end.code === 0
 }
 
-/** Why a program did not succeed. `late`: the words for one that took too long. */
-export function failureOf(end: ProgramEnd, late: string): string {
+/** Why a program did not succeed. */
+export function failureOf(end: ProgramEnd): string {
   if (end.kind === 'absent') return end.reason
-  if (end.kind === 'late') return late
+  if (end.kind === 'late') return 'it took too long'
   return lastLineOf(end.err) || lastLineOf(end.out) || `exit code ${end.code}`
 }
 
@@ -127,35 +159,3 @@ export const gitSettings: readonly string[] = [
   'protocol.allow=never',
   ...transports.map((name) => `protocol.${name}.allow=never`),
 ].flatMap((setting) => ['-c', setting])
-
-/**
- * Runs a program that must not be stopped halfway. After `limitMs` (`late`), or when `signal` is aborted (throws its
- * reason), it continues by itself, also after this process. Its output goes to the file `logPath`, since a pipe would
- * break then. A program that cannot be started, or has no log, is `absent`.
- */
-export async function runUnharmed(
-  command: readonly [string, ...string[]],
-  { logPath, ...running }: Running & { logPath: string },
-): Promise<ProgramEnd> {
-  running.signal.throwIfAborted()
-  const log = await open(logPath, 'w').catch((error: Error) => error)
-  if (log instanceof Error) return { kind: 'absent', reason: `its log cannot be written: ${log.message}` }
-  try {
-    return await runLogged(command, { ...running, log, logPath })
-  } finally {
-    await log.close()
-  }
-}
-
-async function runLogged(
-  [program, ...args]: readonly [string, ...string[]],
-  { log, logPath, env, limitMs, signal }: Running & { log: FileHandle; logPath: string },
-): Promise<ProgramEnd> {
-  const child = spawn(program, args, { stdio: ['ignore', log.fd, log.fd], detached: true, env: bareEnv(env) })
-  const said = async () => ({ out: await readFile(logPath, 'utf8').catch(() => ''), err: '' })
-  try {
-    return await withinLimit(endOf(child, said), { limitMs, signal, late: () => ({ kind: 'late', out: '', err: '' }) })
-  } finally {
-    child.unref()
-  }
-}

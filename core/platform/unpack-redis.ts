@@ -70,8 +70,7 @@ async function getPackage(apt: Apt, name: string, lists: Lists): Promise<BuildRe
   // --reinstall: also when the package is installed, but not on this PATH.
   const wanted = ['install', '--download-only', '--reinstall', '-y', '--no-install-recommends', name]
   const downloaded = await runApt(apt, [...lists, ...wanted])
-  if (!isSuccess(downloaded))
-    return { refusal: `apt-get did not get ${name}: ${failureOf(downloaded, 'it took too long')}` }
+  if (!isSuccess(downloaded)) return { refusal: `apt-get did not get ${name}: ${failureOf(downloaded)}` }
   const files = (await readdir(archives)).filter((file) => file.endsWith('.deb'))
   const tree = await mkdtemp(join(apt.programDir, treePrefix))
   let program: string | undefined

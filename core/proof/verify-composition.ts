@@ -36,7 +36,6 @@ export async function verifyComposition(run: Run, deps: CompositionProofDeps): P
   await mapBounded(composition.files, reads, (file) => verifyFile(run, file, deps))
 }
 
-/** Every change set is in the composition with all its files, or left out of it as a conflict. */
 function membershipFaults({ files, conflicts }: Composition, sets: NamedChangeSets): string[] {
   const faults: string[] = []
   const leftOut = new Set(conflicts.map((conflict) => conflict.changeSetId))
@@ -78,7 +77,6 @@ async function verifyFile(run: Run, file: ComposedFile, deps: CompositionProofDe
   if (file.resultHash !== null) await readBlob(file.resultHash)
 }
 
-/** Several changes of one file as one; undefined when they cannot be combined. */
 function together([first, ...rest]: readonly FileChange[]): FileChange | undefined {
   let whole = first
   for (const change of rest) {

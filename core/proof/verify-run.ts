@@ -42,8 +42,7 @@ const maxCacheBytes = 32 * 1024 * 1024
 
 /**
  * Invariant 7: everything the run refers to is there and matches its name. Reads each object once, with bounded
- * concurrency; holds the change sets of the run in memory, as the composition does. STORE_002 when the store is
- * unreachable.
+ * concurrency; holds the run's change sets in memory, as the composition does. STORE_002: unreachable store.
  */
 async function verifyObjects(run: Run, { ledger, objects }: ObjectProofDeps): Promise<readonly Violation[]> {
   const findings = openFindings()
@@ -94,10 +93,7 @@ type LeftDeps = {
 const defaultMomentMs = 2_000
 const betweenLooksMs = 50
 
-/**
- * Invariant 8 of an ended run: what the ledger and the queues still hold of it, after a moment. Processes and temporary
- * files belong to their machines and are not checked.
- */
+/** Invariant 8 of an ended run: what the ledger and the queues still hold of it. Processes and files are not checked. */
 async function whatIsLeft(run: Run, deps: LeftDeps): Promise<Violation[]> {
   const [inLedger, jobs] = await Promise.all([lasting(() => deps.ledger.leftovers(run), deps), jobsLeft(run, deps)])
   const inQueues = jobs.map(({ queue, id }) => `the job ${id} in the queue ${queue}`)
@@ -112,7 +108,6 @@ async function jobsLeft(run: Run, deps: LeftDeps): Promise<NamedJob[]> {
   return lasting(async () => (jobs = await present(jobs, deps)), deps)
 }
 
-/** The ids of all jobs that the run ever had: one for each stage, one for each dispatch. */
 async function* jobNames({ runId }: Run, { ledger }: LeftDeps): AsyncGenerator<NamedJob[]> {
   yield (['snapshots', 'discoveries', 'compositions'] as const).map((queue) => ({ queue, id: runId }))
   for await (const operations of operationPages(ledger, runId)) {
@@ -135,7 +130,6 @@ async function present(jobs: readonly NamedJob[], { queues }: LeftDeps): Promise
   return found
 }
 
-/** What `look` still finds after a moment. */
 async function lasting<T>(look: () => Promise<T[]>, { momentMs = defaultMomentMs }: LeftDeps): Promise<T[]> {
   const deadline = performance.now() + momentMs
   for (;;) {

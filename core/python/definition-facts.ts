@@ -29,7 +29,6 @@ export type DefinitionDocFacts = {
   bases: string[]
 }
 
-/** A definition in a tree, with what its facts are derived from. */
 export type FoundDefinition = {
   definition: Node
   site: DocstringSite
@@ -38,18 +37,14 @@ export type FoundDefinition = {
   qualifiedName: string
   start: number
   end: number
-  /** The definitions around it, the outermost first. */
   around: FoundDefinition[]
 }
 
 export type ModuleFacts = {
   path: string
   names: NameResolver
-  /** The names in `__all__`; undefined when the module has none that can be read. */
   exported: ReadonlySet<string> | undefined
-  /** Names of definitions whose `__doc__` the file assigns. */
   docSetFor: ReadonlySet<string>
-  /** Kinds of definitions that need no docstring according to a comment for the whole file. */
   waived: readonly DefinitionDocFacts['kind'][]
 }
 

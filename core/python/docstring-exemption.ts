@@ -47,7 +47,6 @@ function waivesDocstring(site: DocstringSite): boolean {
 const fileWideNoqa = /^[ \t]*#\s*(?:ruff|flake8)\s*:\s*noqa\s*:([^#\n]*)/gim
 const codesByKind = { class: /^D(?:1(?:01?)?)?$/, method: /^D(?:1(?:02?)?)?$/, function: /^D(?:1(?:03?)?)?$/ }
 
-/** The kinds of definitions that need no docstring according to a comment for the whole file. */
 export function waivedKinds(source: string): (keyof typeof codesByKind)[] {
   const codes = [...source.matchAll(fileWideNoqa)].flatMap(
     ([, listed = '']) => listed.toUpperCase().match(/\w+/g) ?? [],
@@ -81,7 +80,6 @@ export function isCommented(definition: Node): boolean {
   return definition.descendantsOfType('comment').length > 0 || commentBehind(definition) !== undefined
 }
 
-/** Whether the body begins on the line of the colon. */
 export function bodySharesLine({ definition, body }: DocstringSite): boolean {
   const colon = definition.children.findLast((child) => child?.type === ':' && child.endIndex <= body.startIndex)
   return (colon ?? definition).endPosition.row === body.startPosition.row

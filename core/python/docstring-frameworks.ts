@@ -146,10 +146,7 @@ export const readingModules: readonly ReadingModule[] = [
   { module: /^xmlrpc\.server$/, reader: 'the XML-RPC server answers it as help' },
 ]
 
-/**
- * Decorators that ignore a docstring or only copy it. Any other decorator may use it: as the help text of a command,
- * the description of a tool, or a test's name.
- */
+/** Decorators that ignore or only copy a docstring. Any other may use it: as help text, description or name of a test. */
 const harmless: readonly RegExp[] = [
   /^(property|staticmethod|classmethod)$/,
   /^(functools|contextlib|contextlib2|abc|typing|typing_extensions|enum|dataclasses|atexit|asyncio|types)\.\w+$/,

@@ -51,7 +51,6 @@ function readsOf(files: Files) {
   const [classes, members] = [new Map<string, string>(), new Map<string, string>()]
   /** By the path of a module that reads the docstrings of what it defines. */
   const modules = new Map<string, string>()
-  /** By the name of the definition. */
   const names = new Map<string, string>()
   /** The first place that reads any docstring passed to it; one in `others` concerns only such files. */
   const values: Partial<Record<'source' | 'others', string>> = {}
@@ -82,7 +81,6 @@ function readsOf(files: Files) {
   return { classes, members, modules, names, values, all, notices }
 }
 
-/** The product's own code, or tests, examples and the like. */
 function partOf(path: string): 'source' | 'others' {
   return purposeOf(path) === 'source' ? 'source' : 'others'
 }

@@ -6,8 +6,7 @@ import type { NameResolver } from './imported-names.ts'
 /**
  * A place where the repository itself reads a docstring. `class`: that of the class around the place and of its
  * subclasses; `members`: those of what it looks up by name in that class, or in the module outside of a class; `name`:
- * that of the definition with this name; `values`: that of any value passed to the code; `all`: every docstring, by the
- * documentation's build.
+ * that of the definition with this name; `values`: that of any value passed to the code; `all`: every one, by Sphinx.
  */
 export type DocstringRead = {
   /** 1-based. */
@@ -29,7 +28,7 @@ type Context = {
 const mentions = /\b(?:__doc__|getdoc|getsource|getsourcelines|render_doc)\b/g
 const readers = /^(?:(?:inspect|pydoc)\.)?(?:getdoc|getsource|getsourcelines|render_doc)$/
 
-/** Where a file reads docstrings, and for which definitions it assigns them. Copying one to another object is neither. */
+/** Where a file reads docstrings, and for which definitions it assigns them. Copying one is neither. */
 export function docstringUses(context: Context): DocstringUses {
   const uses: DocstringUses = { reads: coverageReads(context.source), setFor: new Set() }
   for (const match of context.source.matchAll(mentions)) {
@@ -123,7 +122,7 @@ function lastName(object: Node): string {
   return /(\w+)\W*$/.exec(object.text)?.[1] ?? object.text
 }
 
-/** Finds expressions passed on as values, not called: as an argument or default, in a collection, returned, or stored. */
+/** Finds expressions passed on as values, not called: as argument or default, in a collection, returned, or stored. */
 export const valueQuery = `
 (argument_list [(identifier) (attribute)] @value)
 (keyword_argument value: [(identifier) (attribute)] @value)
@@ -153,7 +152,6 @@ export function namesAsValues(captured: readonly Node[], isKnown: (name: string)
   return [...names]
 }
 
-/** Whether it is an argument of `isinstance` or a similar function, or a base class. */
 function isLookedAtOnly(node: Node): boolean {
   let list = node.parent
   if (list?.type === 'keyword_argument') list = list.parent

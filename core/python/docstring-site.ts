@@ -1,7 +1,6 @@
 import type { Node, Tree } from 'web-tree-sitter'
 import { codeIn, docstringOf, docstringParts } from './python-nodes.ts'
 
-/** A definition in a parsed text, with the place of its docstring. */
 export type DocstringSite = {
   kind: 'function' | 'class'
   definition: Node
@@ -23,7 +22,6 @@ export function findDocstringSite(tree: Tree, index: number): DocstringSite | un
   return definition === undefined ? undefined : docstringSiteOf(definition)
 }
 
-/** Undefined for a definition without a body. */
 export function docstringSiteOf(definition: Node): DocstringSite | undefined {
   const body = definition.childForFieldName('body')
   if (body === null) return undefined
@@ -57,7 +55,6 @@ function definitionIn(node: Node): Node | undefined {
   return isDefinition ? node : undefined
 }
 
-/** The definition with its decorators. */
 export function outermost(definition: Node): Node {
   const parent = definition.parent
   return parent !== null && parent.type === 'decorated_definition' ? parent : definition

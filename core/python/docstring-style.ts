@@ -77,8 +77,7 @@ const enoughPlain = 5
 /**
  * Returns the docstring style of a file: that of the majority in its folder, else in the nearest parent folder with
  * enough docstrings, else in the repository; Google's when there are too few. Tests and other files outside the
- * product's own code count only in a repository that has nothing else. A style that `configured` returns overrides the
- * majority.
+ * product's own code count only in a repository that has nothing else. What `configured` returns overrides all that.
  */
 export function docstringHabits(
   files: ReadonlyMap<string, { votes: DocstringVotes }>,
@@ -116,7 +115,6 @@ function folderOf(path: string): string {
   return end === -1 ? '' : path.slice(0, end)
 }
 
-/** The folder itself first, the repository's root last. */
 function foldersAround(folder: string): string[] {
   if (folder === '') return ['']
   return [folder, ...foldersAround(folderOf(folder))]
@@ -145,7 +143,6 @@ function majorityStyle(votes: DocstringVotes): DocstringStyle | undefined {
   return sections + plain >= 4 * enoughPlain ? 'plain' : undefined
 }
 
-/** For a repository with few docstrings: the style of those it has. */
 function styleOfFew(votes: DocstringVotes): DocstringStyle {
   const { google, numpy, sphinx, plain } = votes
   if (google + numpy + sphinx > sectionShare * (google + numpy + sphinx + plain)) return leader(votes)

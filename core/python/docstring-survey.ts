@@ -9,7 +9,6 @@ import { openDocstringReaders } from './docstring-readers.ts'
 export const docstringScopes = ['public', 'private', 'all'] as const
 export type DocstringScope = (typeof docstringScopes)[number]
 
-/** What all files of a repository together say about docstrings. */
 export type DocstringSurvey = {
   styleOf(path: string): DocstringHabits
   /**
@@ -92,7 +91,7 @@ function openInheritedDocstrings(files: ReadonlyMap<string, FileDocstringFacts>)
   }
   for (const [path, { definitions }] of files) {
     for (const { kind, name, qualifiedName, bases, hasLongDocstring } of definitions) {
-      if (kind === 'class') for (const base of bases) classesOf(name).bases.add(lastPart(base))
+      if (kind === 'class') for (const base of bases) classesOf(name).bases.add(base.slice(base.lastIndexOf('.') + 1))
       if (kind !== 'method' || hasLongDocstring !== true) continue
       const { documented } = classesOf(ownerOf(qualifiedName))
       documented.set(name, (documented.get(name) ?? new Set()).add(path))
@@ -121,8 +120,4 @@ function openInheritedDocstrings(files: ReadonlyMap<string, FileDocstringFacts>)
 
 function ownerOf(qualifiedName: string): string {
   return qualifiedName.split('.').at(-2) ?? ''
-}
-
-function lastPart(name: string): string {
-  return name.slice(name.lastIndexOf('.') + 1)
 }

@@ -30,8 +30,7 @@ export function importsIn(tree: Tree): ImportedHere[] {
 /**
  * The imports of a file, and which of them must stay even if the file does not use their names. A linter does not know
  * what an import does besides binding a name, nor what finds the name without writing it as code. `ownModules` are the
- * first parts of the names of the repository's own modules (`ownModulesOf`); without it, the folders of `path` count as
- * such.
+ * first parts of the names of the repository's own modules (`ownModulesOf`); else the folders of `path` count as such.
  */
 export function importFactsOf(
   tree: Tree,
@@ -93,14 +92,13 @@ const obsoleteFeatures = new Set(
   ).split(' '),
 )
 
-/** A module without code of its own offers what it imports from the repository: entry points and documents may name it. */
+/** A module without code of its own offers what it imports from the repository: entry points may name it. */
 function offeredBy({ module, imported }: ImportedName, { onlyImports: hasNoCode, own }: FileOfImports) {
   const isOwn = module.startsWith('.') || own.includes(module.split('.')[0] ?? module)
   const isOffered = hasNoCode && imported !== undefined && isOwn
   return isOffered ? 'the module has nothing but imports, which it offers to others' : undefined
 }
 
-/** Whether a module is nothing but imports and a docstring. */
 function onlyImports(tree: Tree): boolean {
   const statements = codeIn(tree.rootNode)
   const others = statements.filter(

@@ -9,9 +9,7 @@ export type ImportedName = {
   imported: string | undefined
   /** The name bound here: of `import a.b` it is `a`; of `from m import *` it is `*`. */
   name: string
-  /** The name after `as`. */
   alias: string | undefined
-  /** The part of the statement that binds it. */
   node: Node
 }
 
@@ -51,7 +49,6 @@ function withoutBlanks(name: string): string {
   return name.replaceAll(/[\s\\]+/g, '')
 }
 
-/** Resolves the names of one file. */
 export type NameResolver = ReturnType<typeof readImports>
 
 const builtins = new Set(

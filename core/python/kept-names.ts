@@ -16,7 +16,8 @@ export function foldKeptNames(uses: ReadonlyMap<string, ModuleUses>): (path: str
   for (const [path, { modules, packages }] of uses) {
     for (const [module, names] of Object.entries(modules)) noteNames(users, { module, names, path })
     for (const [dots, names] of Object.entries(packages)) {
-      noteNames(users, { module: `${folderAbove(path, Number(dots))}/`, names, path })
+      const folder = path.split('/').slice(0, -Number(dots)).join('/')
+      noteNames(users, { module: `${folder}/`, names, path })
     }
   }
   return (path) => {
@@ -50,9 +51,4 @@ function moduleNames(path: string): string[] {
   const [folder = '', file = path] = /^(?:(.*)\/)?([^/]*)$/.exec(path)?.slice(1) ?? []
   const stem = file.slice(0, file.lastIndexOf('.'))
   return stem === '__init__' ? [folder.slice(folder.lastIndexOf('/') + 1), `${folder}/`] : [stem]
-}
-
-/** The folder that a relative import with this many leading dots refers to. */
-function folderAbove(path: string, dots: number): string {
-  return path.split('/').slice(0, -dots).join('/')
 }

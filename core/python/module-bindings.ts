@@ -2,7 +2,6 @@ import type { Node, Tree } from 'web-tree-sitter'
 import { importedNames, importStatementTypes } from './imported-names.ts'
 import { plainStringText } from './python-nodes.ts'
 
-/** A name that a module's own statements, or those of a class in it, bind. */
 export type Binding = {
   /** The class whose body binds it, with the classes around it (`A.B`); empty for the module itself. */
   scope: string
@@ -45,7 +44,6 @@ export function moduleBindingsOf(tree: Tree): ModuleBindings {
   return { bindings, exported: hasExports ? exported : undefined }
 }
 
-/** Nodes whose children may be statements of the same scope. */
 const containers = new Set(
   (
     'module block decorated_definition class_definition if_statement elif_clause else_clause for_statement ' +

@@ -58,8 +58,7 @@ const wholeModule = /\bc?import[ \t]+([\w.]+)[ \t]+as\b|\b(?:import_module|impor
 
 /**
  * What a text that is no Python file, or cannot be parsed, uses of modules: entry points in a configuration, names and
- * imports in documents, notebooks and Cython. A module that is renamed, or that pytest loads by an entry point, counts
- * as used whole.
+ * imports in documents, notebooks and Cython. A module that is renamed, or that pytest loads, counts as used whole.
  */
 export function moduleUsesInText(text: string): ModuleUses {
   const found: Found = { modules: new Map(), packages: new Map() }
@@ -152,7 +151,6 @@ function noteAttributes(tree: Tree, aliases: ReadonlyMap<string, string[]>, foun
   }
 }
 
-/** Nodes that pass the names in them on as values. */
 const passingOn = (
   'argument_list keyword_argument assignment boolean_operator conditional_expression default_parameter dictionary ' +
   'expression_list list pair return_statement set tuple'

@@ -37,7 +37,6 @@ function isPlainString(node: Node): boolean {
   return node.type === 'string' && /^[rRuU]*["']/.test(node.text) && !hasCode
 }
 
-/** The 0-based rows of a module's docstrings. */
 export function docstringRowsOf(tree: Tree): Set<number> {
   const rows = new Set<number>()
   const bodies: (Node | null)[] = [tree.rootNode]
@@ -52,7 +51,7 @@ export function docstringRowsOf(tree: Tree): Set<number> {
   return rows
 }
 
-/** The text in the quotes of a `string` node, escapes as in the source; undefined for others, bytes, or with code in it. */
+/** The text in the quotes of a `string` node, escapes as written; undefined for others, bytes, or code inside. */
 export function plainStringText(string: Node | null | undefined): string | undefined {
   if (string?.type !== 'string') return undefined
   if (string.namedChildren.some((child) => child?.type === 'interpolation')) return undefined

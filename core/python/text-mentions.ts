@@ -4,7 +4,6 @@ import { plainStringText } from './python-nodes.ts'
 /** Finds uses of a file's names outside its code: in strings, comments and parameters. */
 export type TextMentions = ReturnType<typeof openTextMentions>
 
-/** Reads the file once, when the first name is asked for. */
 export function openTextMentions(tree: Tree, source: string) {
   let texts: ReturnType<typeof textsOf> | undefined
   return {

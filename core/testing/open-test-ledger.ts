@@ -8,24 +8,10 @@ import type { CodeNode } from '#domain/code-node.ts'
 import type { NewEvent } from '#domain/event.ts'
 import { testRedis } from './redis.ts'
 
-export type TestLedger = {
-  ledger: Ledger
-  redis: Redis
-  redisUrl: string
-  namespace: string
-  /** The same ledger with another lease time. */
-  withLease(leaseMs: number): Ledger
-  /** A running run of these operations, planned in one slice and executing. */
-  executing(operations: readonly PlannedOperation[], request?: Partial<RunRequest>): Promise<RunId>
-  /** Ends every operation of the run with success, so that the run can end. */
-  settleAll(runId: RunId): Promise<void>
-  /** Dispatches everything that is ready and claims it. */
-  claimReady(runId: RunId): Promise<Attempt[]>
-  close(): Promise<void>
-}
+export type TestLedger = Awaited<ReturnType<typeof testLedger>>
 
 /** A ledger on real Redis under keys of its own. */
-export async function testLedger(): Promise<TestLedger> {
+export async function testLedger() {
   const server = await testRedis()
   const redis = new Redis(server.url)
   const { namespace } = server
@@ -35,10 +21,13 @@ export async function testLedger(): Promise<TestLedger> {
     redis,
     redisUrl: server.url,
     namespace,
-    withLease: (leaseMs) => openLedger(redis, { namespace, leaseMs }),
-    executing: (operations, request) => executing(ledger, operations, request),
-    claimReady: (runId) => claimReady(ledger, runId),
-    settleAll: (runId) => settleAll(ledger, runId),
+    /** The same ledger with another lease time. */
+    withLease: (leaseMs: number) => openLedger(redis, { namespace, leaseMs }),
+    executing: (operations: readonly PlannedOperation[], request?: Partial<RunRequest>) =>
+      executing(ledger, operations, request),
+    /** Dispatches everything that is ready and claims it. */
+    claimReady: (runId: RunId) => claimReady(ledger, runId),
+    settleAll: (runId: RunId) => settleAll(ledger, runId),
     async close() {
       await redis.quit()
       await server.close()

@@ -9,20 +9,12 @@ import { until } from './until.ts'
 const slots = 16_384
 const size = 3
 
-export type TestRedisCluster = {
-  /** Names all nodes, as REMORA_REDIS_URL. */
-  url: string
-  /** The nodes' own addresses. */
-  nodeUrls: readonly string[]
-  /** Kills these nodes, calls `whileAway`, and starts them again with the data they had written. */
-  restart(nodeUrls: readonly string[], whileAway?: () => Promise<void>): Promise<void>
-  stop(): Promise<void>
-}
+export type TestRedisCluster = Awaited<ReturnType<typeof startRedisCluster>>
 
 type Node = { port: number; busPort: number; place: Parameters<typeof startLocalRedis>[0]; server: LocalRedis }
 
 /** A cluster of three masters on this machine, a third of the slots each; resolves when it takes commands. */
-export async function startRedisCluster(): Promise<TestRedisCluster> {
+export async function startRedisCluster() {
   const dir = await mkdtemp(join(tmpdir(), 'remora-redis-cluster-'))
   const nodes: Node[] = []
   const stop = async () => {
@@ -42,7 +34,9 @@ export async function startRedisCluster(): Promise<TestRedisCluster> {
     await stop()
     throw error
   }
+  /** Names all nodes, as REMORA_REDIS_URL. */
   const url = `redis+cluster://${nodes.map(({ port }) => `127.0.0.1:${port}`).join(',')}`
+  /** Kills these nodes, calls `whileAway`, and starts them again with the data they had written. */
   const restart = async (nodeUrls: readonly string[], whileAway = async () => {}) => {
     const away = nodes.filter(({ server }) => nodeUrls.includes(server.url))
     for (const { server } of away) {

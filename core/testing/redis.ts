@@ -79,20 +79,10 @@ async function startInTemporaryFolder(): Promise<Started> {
 
 const mib = 1024 * 1024
 
-export type SmallRedis = {
-  url: string
-  redis: Redis
-  /** Fills the memory up to a share of it. */
-  fillTo(share: number): Promise<void>
-  /** Fills it until it takes no byte more. */
-  fill(): Promise<void>
-  /** Gives all of that back. */
-  empty(): Promise<void>
-  close(): Promise<void>
-}
+export type SmallRedis = Awaited<ReturnType<typeof openSmallRedis>>
 
 /** A Redis of its own with 30 MiB of memory. */
-export async function openSmallRedis(): Promise<SmallRedis> {
+export async function openSmallRedis() {
   const dir = await mkdtemp(join(tmpdir(), 'remora-small-redis-'))
   const server = await startLocalRedis({ dir })
   const redis = new Redis(server.url)
@@ -103,9 +93,11 @@ export async function openSmallRedis(): Promise<SmallRedis> {
   return {
     url: server.url,
     redis,
-    async fillTo(share) {
+    /** Fills the memory up to a share of it. */
+    async fillTo(share: number) {
       while ((await used()) < share * 30 * mib) await add(mib / 4)
     },
+    /** Fills it until it takes no byte more. */
     async fill() {
       for (let bytes = mib; bytes >= 1; bytes = Math.floor(bytes / 2)) await addUntilFull(() => add(bytes))
     },

@@ -4,7 +4,6 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inject } from 'vitest'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
-import type { ObjectStore } from '#objects/object-store.ts'
 import { startLocalS3 } from '#platform/local-s3.ts'
 
 /** How to reach the S3 of the tests; the suite's global setup provides it. */
@@ -37,15 +36,10 @@ export async function startTestS3(): Promise<{ s3: TestS3; stop(): Promise<void>
   }
 }
 
-export type TestObjects = {
-  objects: ObjectStore
-  /** The caller's own, so that tests share a store unseen. */
-  project: string
-  close(): Promise<void>
-}
+export type TestObjects = Awaited<ReturnType<typeof testObjects>>
 
 /** A real object store for one test file: over the suite's shared S3, or its own when the suite has started none. */
-export async function testObjects(): Promise<TestObjects> {
+export async function testObjects() {
   const shared = inject('s3')
   const { s3, stop } = shared === undefined ? await startTestS3() : { s3: shared, stop: async () => {} }
   const { accessKeyId, secretAccessKey, ...place } = s3

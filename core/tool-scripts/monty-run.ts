@@ -35,7 +35,7 @@ export type MontyRun = {
 /** Monty's clock also runs while a script waits; it is reset after waiting for this share of the time limit. */
 const pauseShare = 0.05
 
-/** Runs a script to its end, or to the first call that the journal does not answer. Never throws: an error is an ending. */
+/** Runs a script to its end or the first call that the journal does not answer. Never throws: an error is an ending. */
 export function startMonty(script: MontyScript, parts: RunParts): { run: MontyRun; step: ScriptStep } {
   const { inputs, limits } = parts
   const printed = openPrintedText(limits.printedBytes)
@@ -88,9 +88,10 @@ function advance(run: MontyRun, move: () => Progress): ScriptStep {
   try {
     const step = stepOf(run, move())
     spend()
-    return step.kind === 'end' || run.ownMs <= run.limits.durationMs
-      ? step
-      : { kind: 'end', ending: outOfTime(run.limits) }
+    const { durationMs } = run.limits
+    if (step.kind === 'end' || run.ownMs <= durationMs) return step
+    const message = `the script ran longer than its limit of ${durationMs} ms`
+    return { kind: 'end', ending: { kind: 'stopped', code: 'TOOL_003', limit: 'duration', message } }
   } catch (error) {
     spend()
     const ending = endingOfError(error, run)
@@ -139,9 +140,4 @@ function raise(waiting: MontySnapshot, exception: { type: string; message: strin
     const message = `${exception.type}: ${exception.message}`
     return waiting.resume({ exception: { type: 'RuntimeError', message } })
   }
-}
-
-function outOfTime(limits: ScriptLimits): ScriptEnding {
-  const message = `the script ran longer than its limit of ${limits.durationMs} ms`
-  return { kind: 'stopped', code: 'TOOL_003', limit: 'duration', message }
 }

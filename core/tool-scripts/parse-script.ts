@@ -22,7 +22,10 @@ const maxLength = 64 * 1024
 /** Reads a `.pym` script. Never throws on bad source: errors are in `faults`. Only module-level declarations count. */
 export async function parseScript(text: string, profile: ScriptProfile = 'default'): Promise<ParsedScript> {
   const source = text.replace(/^\uFEFF/, '').replaceAll(/\r\n?/g, '\n')
-  if (source.length > maxLength) return tooLong(source)
+  if (source.length > maxLength) {
+    const message = `the script has ${source.length} characters, more than ${maxLength}; a tool script is small`
+    return unread(source, { faults: [faultAt({ line: 1, column: 1 }, 'E000', message)], parses: false, tooDeep: true })
+  }
   const tree = (await loadLanguage('python')).parse(source)
   try {
     return readModule(source, tree.rootNode, profile)
@@ -41,11 +44,6 @@ function unread(source: string, found: RuleFaults): ParsedScript {
     uses: { outside: new Set(), functions: [] },
     last: { kind: 'none', line: 1, column: 1 },
   }
-}
-
-function tooLong(source: string): ParsedScript {
-  const message = `the script has ${source.length} characters, more than ${maxLength}; a tool script is small`
-  return unread(source, { faults: [faultAt({ line: 1, column: 1 }, 'E000', message)], parses: false, tooDeep: true })
 }
 
 function readModule(source: string, root: SyntaxNode, profile: ScriptProfile): ParsedScript {

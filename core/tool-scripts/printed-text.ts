@@ -1,9 +1,6 @@
 export type PrintedText = ReturnType<typeof openPrintedText>
 
-/**
- * Monty holds all printed text until the script waits or ends, and its process has 128 MiB. Each print costs about
- * `perPrintBytes` in addition to its text.
- */
+/** Monty holds printed text until the script waits or ends, in 128 MiB. Each print costs `perPrintBytes` more. */
 export const mostPrinted = { heldBytes: 16 * 1024 * 1024, perPrintBytes: 64 }
 
 /** Collects what a script prints, up to `maxBytes` (UTF-16 units), and notes at the end how much was cut. */

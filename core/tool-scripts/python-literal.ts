@@ -15,10 +15,7 @@ const simpleEscapes: Readonly<Record<string, string>> = {
   '\n': '',
 }
 
-/**
- * The JSON value of a literal: None, bool, number, string, list or str-keyed dict of these. Undefined for other code,
- * and for an integer that JSON parsers would round.
- */
+/** JSON of None, a bool, number, string, list or str-keyed dict. Undefined for other code and for inexact integers. */
 export function pythonLiteral(node: SyntaxNode, depth = 0): PythonLiteral | undefined {
   if (depth > maxDepth) return undefined
   if (Object.hasOwn(constants, node.type)) return { value: constants[node.type] }

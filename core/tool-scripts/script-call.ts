@@ -92,10 +92,7 @@ function plainInputs(script: CompiledScript, inputs: unknown, maxSize: number): 
   }
 }
 
-/**
- * How the arguments of a call differ from the script's own declaration, worded as Python would; undefined when they
- * fit. Checked because the process that runs scripts is not trusted.
- */
+/** How a call's arguments differ from the declaration, as Python would say it: the script process is not trusted. */
 export function argumentFault(external: ExternalDeclaration, args: readonly unknown[]): string | undefined {
   const { name, parameters } = external
   if (args.length !== parameters.length) return `${name}() takes ${parameters.length} arguments, ${args.length} given`

@@ -100,11 +100,8 @@ const opens = new Set(['(', '[', '{'])
 
 function syntaxFault(node: SyntaxNode): LocatedFault {
   const near = node.text.slice(0, 200).trim().split('\n', 1)[0] ?? ''
-  const what = node.isMissing
-    ? `missing ${node.type}`
-    : near === ''
-      ? 'unexpected end'
-      : `near ${JSON.stringify(near.slice(0, 60))}`
+  const where = near === '' ? 'unexpected end' : `near ${JSON.stringify(near.slice(0, 60))}`
+  const what = node.isMissing ? `missing ${node.type}` : where
   const opening = node.children.findLast((child) => child !== null && opens.has(child.type))
   return scriptFault(opening ?? node, 'E000', `invalid syntax, ${what}`)
 }

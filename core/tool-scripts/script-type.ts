@@ -24,8 +24,10 @@ export function typeSchema(node: SyntaxNode, depth = 0): JsonSchema | undefined 
   if (depth > maxDepth) return undefined
   switch (node.type) {
     case 'type':
-    case 'parenthesized_expression':
-      return onlyPart(node, depth)
+    case 'parenthesized_expression': {
+      const [part, more] = partsOf(node)
+      return part === undefined || more !== undefined ? undefined : typeSchema(part, depth + 1)
+    }
     case 'identifier':
     case 'none':
     case 'attribute':
@@ -51,11 +53,6 @@ export function withoutNull(schema: JsonSchema): JsonSchema {
   const rest: JsonSchema[] = members.filter((member: JsonSchema) => member['type'] !== 'null')
   const [only] = rest
   return rest.length === 1 && only !== undefined ? only : { anyOf: rest }
-}
-
-function onlyPart(node: SyntaxNode, depth: number): JsonSchema | undefined {
-  const [part, more] = partsOf(node)
-  return part === undefined || more !== undefined ? undefined : typeSchema(part, depth + 1)
 }
 
 /** The name of a type, without `typing.`; empty for anything else. */

@@ -32,7 +32,8 @@ export function findUses(statements: readonly SyntaxNode[]): ScriptUses {
       inside = definedFunction(next)
       functions.push(inside)
     }
-    const isHandedOver = node.type === 'decorated_definition' || isClassBody(next)
+    const isInClass = node.type === 'class_definition' || (next.isHandedOver && node.type === 'block')
+    const isHandedOver = node.type === 'decorated_definition' || isInClass
     for (const child of usingParts(node).toReversed()) open.push({ node: child, inside, isHandedOver })
   }
   return { outside, functions }
@@ -64,10 +65,6 @@ function definedFunction({ node, inside, isHandedOver }: Open): DefinedFunction 
   return { ...positionOf(node), name, isAsync, inside, isHandedOver, names: new Set() }
 }
 
-function isClassBody({ node, isHandedOver }: Open): boolean {
-  return node.type === 'class_definition' || (isHandedOver && node.type === 'block')
-}
-
 const importing = new Set(['import_statement', 'import_from_statement', 'future_import_statement'])
 const naming: ReadonlyMap<string, string> = new Map([
   ['function_definition', 'name'],
@@ -91,10 +88,7 @@ function usingParts(node: SyntaxNode): SyntaxNode[] {
   return namesFirst && first !== undefined && isBare(first) ? rest : parts
 }
 
-/**
- * The kind of a script's last statement; the value of an expression is the script's result. `name` is the bare name, or
- * the name of the called function when the call is not awaited.
- */
+/** An expression's value is the script's result. `name`: the bare name, or that of a function called without await. */
 export type LastStatement = SourcePosition &
   ({ kind: 'none' | 'statement' | 'collection' | 'constant' | 'expression' } | { kind: 'name' | 'call'; name: string })
 

@@ -39,10 +39,7 @@ const maxMessage = 500
 /** From Monty's JSON. Only the host validates: a schema here would double the start time of the process. */
 type MontyDiagnostic = { code: string; message: string; severity: string; location: { row: number; column: number } }
 
-/**
- * The type errors of a script's code, without syntax errors. Some code keeps the checker busy for ever, and deeply
- * nested code ends the process.
- */
+/** Without syntax errors. Some code keeps the checker busy for ever, and deeply nested code ends the process. */
 function typeDiagnostics(code: string): TypeDiagnostic[] {
   return checkTypes(prefix + code)
     .filter(({ code: kind, severity }) => kind !== 'invalid-syntax' && severity !== 'warning' && severity !== 'info')

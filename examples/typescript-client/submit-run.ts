@@ -11,7 +11,7 @@ import type { components, paths } from './remora.d.ts'
  */
 type Schemas = components['schemas']
 
-const endedStatuses: readonly Schemas['RunStatus'][] = ['completed', 'blocked', 'failed', 'cancelled']
+const endedStatuses: readonly Schemas['RunStatus'][] = ['completed', 'failed', 'cancelled']
 const { REMORA_API_URL = 'http://127.0.0.1:8420', REMORA_TOKEN = '' } = process.env
 /** Some answers have other forms, too, such as a stream of events: this client takes the JSON. */
 const client = createClient<paths, 'application/json' | 'application/problem+json'>({

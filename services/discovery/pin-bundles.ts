@@ -5,10 +5,9 @@ import type { ObjectStore } from '#objects/object-store.ts'
 import { getBundle, putBundle } from '#objects/stored-records.ts'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 
-/** A bundle of the run and the hash it is pinned by. */
 export type PinnedBundle = { hash: string; bundle: AgentBundle }
 
-/** Stores the named bundles and answers them with the hashes a plan pins. INTAKE_006 for a name that is not there. */
+/** Stores the named bundles for a plan to pin by hash. INTAKE_006 for an unknown name. */
 export function bundlePinner(loaded: ReadonlyMap<string, LoadedBundle>, objects: ObjectStore) {
   return async (projectId: ProjectId, names: readonly string[]): Promise<PinnedBundle[]> => {
     const pinned: PinnedBundle[] = []

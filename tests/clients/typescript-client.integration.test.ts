@@ -79,7 +79,7 @@ const mistakes = {
   'a field that the request does not have': ["error_policy: 'continue'", "error_polocy: 'continue'"],
   'a word that the request does not take': ["error_policy: 'continue'", "error_policy: 'carry_on'"],
   'a field that the answer does not have': ['page.next_after', 'page.next_event'],
-  'a status that a run never has': ["'completed', 'blocked'", "'done', 'blocked'"],
+  'a status that a run never has': ["'completed', 'failed'", "'done', 'failed'"],
   'an address that is not served': ["'/v1/runs/{run_id}/patch'", "'/v1/runs/{run_id}/diff'"],
   'an answer that may be null': ['outcome?.error_code', 'outcome.error_code'],
 } as const

@@ -57,7 +57,7 @@ const cliServices: Record<string, RegExp> = {
   stack: /^services\/([a-z]+)\/(?:main|\1-(?:config|server|service))\.ts$/, // starts the services
   discover: /^services\/discovery\//, // code nodes and query packs of a local folder
   tool: /^services\/(?:discovery|worker\/(?:tools|workspace))\//, // runs a tool script as a worker does
-  harness: /^services\/worker\/(?:agent|tools)\//, // measures a model with the workers' loop
+  harness: /^services\/(?:worker\/(?:agent|tools)\/|rehearsal\/rehearsal-(?:config|server)\.ts$)/, // a model in the workers' loop
 }
 
 /** Core folders that only some files of `cli` may import: the stores of a run are read through the API. */

@@ -1,24 +1,15 @@
 import { tableAt, type Table } from './config-tree.ts'
 
-/** Ruff's reason for refusing options; undefined when it accepts them. */
 type RefusalOf = (options: Record<string, unknown>) => Promise<string | undefined>
-
-type AcceptedOptions = {
-  options: Record<string, unknown>
-  /** What was left out: the key with its tables, the value if it is one of several, and Ruff's reason. */
-  refused: { key: string; value: string | undefined; why: string }[]
-}
 
 /** These decide whether rule names and preview rules are accepted, so they are added first. */
 const first = ['preview', 'explicit-preview-rules']
 
-/**
- * Returns as much of `options` as Ruff accepts: whole tables if possible, else their entries, and of lists each
- * element. So one rule that Ruff has removed does not affect the rest.
- */
+/** Returns as much of `options` as Ruff accepts: whole tables, else their entries, and of lists each element. */
 export async function acceptedOptions(options: Record<string, unknown>, refusalOf: RefusalOf) {
   if ((await refusalOf(options)) === undefined) return { options, refused: [] }
-  const refused: AcceptedOptions['refused'] = []
+  /** What was left out: the key with its tables, the value if it is one of several, and Ruff's reason. */
+  const refused: { key: string; value: string | undefined; why: string }[] = []
 
   async function add(accepted: Record<string, unknown>, keys: readonly string[], value: unknown) {
     const whole = withValue(accepted, keys, value)

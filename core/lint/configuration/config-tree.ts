@@ -13,7 +13,6 @@ const iniNames =
   /(?:^|\/)(?:setup\.cfg|tox\.ini|\.flake8|\.pydocstyle(?:rc)?(?:\.ini)?|\.isort\.cfg|\.style\.yapf|\.?pylintrc|\.darglint)$/
 const otherNames = /(?:^|\/)(?:\.editorconfig|\.pre-commit-config\.ya?ml|(?:uv|poetry|pdm)\.lock)$/
 
-/** Whether a file may configure how Python files are linted or written. */
 export function isLintConfig(path: string): boolean {
   return tomlNames.test(path) || iniNames.test(path) || otherNames.test(path)
 }
@@ -54,7 +53,6 @@ function readToml(text: string): { table: Table } | { fault: string } {
 const Strings = z.array(z.string())
 const AnyTable = z.record(z.string(), z.unknown())
 
-/** The table under `keys`; undefined when there is none. */
 export function tableAt(value: unknown, ...keys: readonly string[]): Table | undefined {
   const table = AnyTable.safeParse(value)
   const [key, ...rest] = keys
@@ -62,7 +60,6 @@ export function tableAt(value: unknown, ...keys: readonly string[]): Table | und
   return key === undefined ? table.data : tableAt(table.data[key], ...rest)
 }
 
-/** A list of strings; empty for anything else. */
 export function stringsOf(value: unknown): string[] {
   return Strings.safeParse(value).data ?? []
 }
@@ -89,7 +86,7 @@ export function within(folder: string, name: string): string {
   return folder === '' ? name : `${folder}/${name}`
 }
 
-/** Returns the value of the nearest folder that has one, from a folder up to the root; `own` is called once per folder. */
+/** Returns the value of the nearest folder that has one, up to the root; `own` is called once per folder. */
 export function nearest<T>(own: (folder: string) => T | undefined): (folder: string) => T | undefined {
   const known = new Map<string, T | undefined>()
   const find = (folder: string): T | undefined => {
@@ -123,8 +120,7 @@ const option = /^(?<key>[^\s:=][^:=]*?)\s*(?:[:=]\s*(?<value>.*))?$/
  * values continued on deeper lines, no interpolation, defaults from `[DEFAULT]`. Python refuses a repeated option or
  * section; here the last one counts. Returns the fault, in one sentence, when a line is not valid.
  *
- * No library does this: `ini`, `js-ini` and npm's `configparser`, a port of the Python module, do not read values of
- * several lines.
+ * No library does this: `ini`, `js-ini` and npm's `configparser`, a port of that module, read no multi-line values.
  */
 export function readIni(text: string): IniFile | { fault: string } {
   const sections = new Map<string, Map<string, string>>()
@@ -167,7 +163,6 @@ export function iniList(value: string | undefined): string[] {
   return (value ?? '').split(/[,\s]+/).filter((one) => one !== '')
 }
 
-/** Undefined when the value is not a whole number. */
 export function iniNumber(value: string | undefined): number | undefined {
   return value !== undefined && /^\s*\d+\s*$/.test(value) ? Number(value) : undefined
 }

@@ -29,7 +29,6 @@ type Style = { [Key in keyof ConfiguredStyle]: ConfiguredStyle[Key] | undefined 
 
 type Linters = { ruff: RuffProject | undefined; flake8: Flake8Project | undefined }
 
-/** The default line lengths of Ruff and flake8. */
 const ruffLimit = 88
 const flake8Limit = 79
 
@@ -39,8 +38,7 @@ type OtherSources = { sources: ReturnType<typeof readStyleSources>; editor: Edit
 
 /**
  * Returns a function that reads the style of the files in a folder. The linter counts first, then pylint, the formatter
- * and `.editorconfig`; flake8's default line length counts last, even when its rule is off. Files of one style share
- * one object.
+ * and `.editorconfig`; flake8's default line length counts last, even with its rule off. Equal styles share one object.
  */
 export function styleReader({ sources, editor }: OtherSources): (folder: string, linters: Linters) => StyleOf {
   const share = shared<ConfiguredStyle>()
@@ -52,7 +50,9 @@ export function styleReader({ sources, editor }: OtherSources): (folder: string,
       return said({
         lineLength: limit,
         docLength,
-        docstringQuotes: docstringQuotes ?? formatterQuotes(sources.isBlack(folder), pairs.get('quote_type')),
+        // A `quote_type` of single applies to other strings, not to docstrings.
+        docstringQuotes:
+          docstringQuotes ?? (sources.isBlack(folder) || pairs.get('quote_type') === 'double' ? '"""' : undefined),
         indent: indent ?? editorIndent(pairs),
         docstringStyle: docstringStyle ?? sources.docstringStyle(folder),
       })
@@ -113,11 +113,6 @@ function flake8Style({ value, rules, lint }: Flake8Project): Style {
 function quotesOf(style: unknown): Style['docstringQuotes'] {
   if (style === 'single') return "'''"
   return style === 'double' ? '"""' : undefined
-}
-
-/** A `quote_type` of single applies to other strings, not to docstrings. */
-function formatterQuotes(isBlack: boolean, quoteType: string | undefined): Style['docstringQuotes'] {
-  return isBlack || stringOf(quoteType) === 'double' ? '"""' : undefined
 }
 
 function editorIndent(pairs: ReadonlyMap<string, string>): string | undefined {

@@ -8,7 +8,7 @@ import {
 } from '#domain/path-globs.ts'
 import { type ConfigTree, folderOf, nameOf, nearest, within } from './config-tree.ts'
 
-/** Reads the settings of a file in `folder` from the `.editorconfig` files above it, in lower case; undefined without any. */
+/** Reads the settings of a file in `folder` from the `.editorconfig` files above it, in lower case, if there are any. */
 export type EditorConfig = (folder: string) => ((path: string) => ReadonlyMap<string, string>) | undefined
 
 type Section = { isMeant(path: string): boolean; pairs: readonly (readonly [string, string])[] }

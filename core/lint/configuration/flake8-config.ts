@@ -100,7 +100,6 @@ function configOf({ source, isFlake8, value }: Section, folder: string): Flake8C
   }
 }
 
-/** What is on in general and off with the rules of one file. */
 function rulesOff(all: Flake8Rules, own: Flake8Rules): string[] {
   const on = new Set(own.select)
   return [...all.select.filter((code) => !on.has(code)), ...own.ignore.filter((code) => !all.ignore.includes(code))]
@@ -126,7 +125,6 @@ function perFileIgnores(value: string | undefined): { pattern: string; codes: st
   return [...found, ...patterns.map((pattern) => ({ pattern, codes: codes ?? [] }))]
 }
 
-/** Limits and options of plugins, by Ruff's names. */
 function ruffOptions(value: Section['value'], maxComplexity: number | undefined) {
   const maxLine = iniNumber(value('max-line-length')) ?? 79
   const maxDoc = iniNumber(value('max-doc-length'))
@@ -160,7 +158,6 @@ function quoteStyle(value: string | undefined): 'single' | 'double' | undefined 
   return style === '"' || style === '"""' || style === 'double' ? 'double' : undefined
 }
 
-/** Notices about what flake8 is configured to check and Ruff cannot. */
 export function flake8Lacks({ source, rules, value }: Flake8Config): string[] {
   const isSet = (key: string) => /^\s*(?:1|true|yes|on)\s*$/i.test(value(key) ?? '')
   const codes = rules.missing.join(', ')
@@ -171,7 +168,6 @@ export function flake8Lacks({ source, rules, value }: Flake8Config): string[] {
   ]
 }
 
-/** Codes of pycodestyle, Pyflakes and mccabe that Ruff also has. */
 const ruffCodes = (
   'E101 E111 E112 E113 E114 E115 E116 E117 E201 E202 E203 E204 E211 E221 E222 E223 E224 E225 E226 E227 E228 E231 E241 ' +
   'E242 E251 E252 E261 E262 E265 E266 E271 E272 E273 E274 E275 E301 E302 E303 E304 E305 E306 E401 E402 E501 E502 E701 ' +
@@ -209,7 +205,6 @@ type Flake8Rules = {
   /** For Ruff: the codes that it has, and the selectors of plugins. */
   select: string[]
   ignore: string[]
-  /** On in flake8 and unknown to Ruff. */
   missing: string[]
 }
 

@@ -41,10 +41,8 @@ export async function readFlake8Projects(folders: readonly string[], sources: So
   }
 }
 
-/** What may differ between files of one project. */
 type Facts = {
   target: string | undefined
-  /** Rules that are off only in this file. */
   off: readonly string[]
   silent: SilentRules
   isExcluded: boolean

@@ -60,10 +60,7 @@ export function sortsImports(lint: Table): boolean {
   return lint['select'] === undefined || ['I001', 'TC001'].some(isChosen)
 }
 
-/**
- * The modules that Ruff would find as first-party in the folders of `src` (the project's own and its `src` unless
- * configured). The Ruff we run has no file system.
- */
+/** The modules that Ruff would find as first-party in the folders of `src` (else the project's own and its `src`). */
 export function modulesOfSources(modules: ModuleTree, chain: readonly RuffLayer[]): readonly string[] {
   const layer = chain.findLast(({ top }) => top['src'] !== undefined)
   const project = chain.at(-1)?.folder ?? ''
@@ -113,12 +110,10 @@ const lostRules = ['A005', 'D104', 'EXE001', 'EXE002', 'INP001', 'N999', 'PLW040
 
 /**
  * Rules that report too much without a path, since relative imports cannot be resolved: DOC502 misses exceptions,
- * PLC2701 takes the package's own private names for those of others. RUF100 reports noqa comments for any of these and
- * for `lostRules` as unused.
+ * PLC2701 takes the package's own private names for those of others. RUF100 calls noqa comments for all these unused.
  */
 export const blindRules: readonly string[] = ['DOC502', 'PLC2701', 'RUF100']
 
-/** The rules of both lists that a linter's table switches on. */
 export function lostRulesOf(lint: Table): string[] {
   return [...lostRules, ...blindRules].filter((code) => switchesOn(lint, code))
 }

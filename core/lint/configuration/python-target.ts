@@ -1,6 +1,5 @@
 import { stringOf, tableAt, type ConfigTree, within } from './config-tree.ts'
 
-/** The versions Ruff knows by name. */
 const oldest = 7
 const newest = 15
 

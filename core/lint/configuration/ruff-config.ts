@@ -9,7 +9,6 @@ import {
   ruffPerFileTest,
 } from './file-patterns.ts'
 
-/** A configuration of Ruff combined with all that it extends. */
 export type RuffConfig = {
   /** For users: `src/ruff.toml`, `pyproject.toml [tool.ruff]`. */
   source: string
@@ -45,12 +44,11 @@ export function ruffConfig(chain: readonly RuffLayer[]): RuffConfig {
   }
 }
 
-/** The `required-version` of the configuration, if it has one. */
 export function requiredRuff(chain: readonly RuffLayer[]): string | undefined {
   return stringOf(chain.findLast(({ top }) => top['required-version'] !== undefined)?.top['required-version'])
 }
 
-/** A configuration file of Ruff: its top-level keys, and the linter's, which may also be at the top level (deprecated). */
+/** A configuration file of Ruff: its top-level keys, and the linter's, which may be at the top too (deprecated). */
 export type RuffLayer = { path: string; folder: string; top: Table; lint: Table }
 
 /** Top-level keys that are not the linter's. */
@@ -144,7 +142,6 @@ function ruffFiles(chain: readonly RuffLayer[]) {
   const perFile = perFileIgnores(chain)
   const targets = perFileTargets(chain)
   return {
-    /** `exclude` and `extend-exclude`, for folders and files. */
     isExcluded: any([
       last(chain, 'exclude', ruffExcludeTest) ?? isExcludedByDefault,
       all(chain, 'extend-exclude', ruffExcludeTest),

@@ -32,7 +32,6 @@ export type OptionsCheck = Pick<PythonLinter, 'lint' | 'refusalOf'>
 
 /** A configuration of Ruff, with options that the Ruff we run accepts. */
 export type RuffProject = RuffConfig & {
-  /** Modules that are first-party for every file. */
   sources: readonly string[]
   sortsImports: boolean
   isPreview: boolean
@@ -43,9 +42,7 @@ export type RuffProject = RuffConfig & {
 }
 
 export type RuffProjects = {
-  /** The project whose configuration is nearest to a folder. */
   of(folder: string): RuffProject | undefined
-  /** The rules of a file in a folder of the project. */
   rulesIn(folder: string, project: RuffProject): (path: string) => LintRules
 }
 
@@ -85,10 +82,7 @@ async function readProject(path: string, { tree, modules, check, notice }: Sourc
   return { ...project, standard: await standardByTarget(project, modules, check) }
 }
 
-/**
- * What the files of other tools say, and all per-file ignores, so that Ruff checks these, too. Under an older Ruff its
- * defaults, and without the rules that it does not have on yet.
- */
+/** Adds what files of other tools say and all per-file ignores, for Ruff to check; an older Ruff gets its defaults. */
 function withDefaults(config: RuffConfig, tree: ConfigTree): Record<string, unknown> {
   const own = tableAt(config.options['lint']) ?? {}
   const target = config.options['target-version'] ?? nearest((folder) => requiredPython(tree, folder))(config.folder)
@@ -155,7 +149,6 @@ function rulesReader(of: Of, modules: ModuleTree): RuffProjects['rulesIn'] {
   }
 }
 
-/** What may differ between files of one project. */
 type Facts = {
   perFile: readonly string[]
   target: string | undefined

@@ -46,7 +46,6 @@ function hookVersion(tree: ConfigTree, folder: string): string | undefined {
   return stringOf(ruff?.['rev'])
 }
 
-/** Undefined for invalid YAML. */
 function parsedYaml(text: string): unknown {
   try {
     return parseYaml(text)
@@ -79,8 +78,7 @@ const splitFrom = new Map([['UP045', 'UP007']])
 
 /**
  * The rules that a prefix or `ALL` in `lint` switches on with the Ruff we run, but not with Ruff 0.`minor`; in preview,
- * those that did not exist then. A rule that is selected by its exact code is not among them, since it is selected on
- * purpose.
+ * those that did not exist then. A rule that is selected by its exact code is not among them: that is on purpose.
  */
 export function rulesNewerThan(minor: number, lint: Table, isPreview: boolean): string[] {
   // Without a selection Ruff's default applies, which has rules of any prefix.

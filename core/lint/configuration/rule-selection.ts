@@ -9,7 +9,6 @@ type SelectionKeys = { base: string; on: string; off: readonly string[] }
 const ruleKeys: SelectionKeys = { base: 'select', on: 'extend-select', off: ['ignore', 'extend-ignore'] }
 const fixKeys: SelectionKeys = { base: 'fixable', on: 'extend-fixable', off: ['unfixable', 'extend-unfixable'] }
 
-/** Every key that `combinedSelection` combines. */
 export const selectionKeys: readonly string[] = [ruleKeys, fixKeys].flatMap(({ base, on, off }) => [base, on, ...off])
 
 /** Whether a linter's table switches `code` on, by its code or a prefix, and does not switch it off. */

@@ -25,7 +25,6 @@ type ProbeLease =
   | { kind: 'others'; known: Findings | undefined }
   | { kind: 'valid'; known: Findings; validMs: number }
 
-/** For a process that has its servers to itself. */
 export function openLocalFindings(): FindingsStore {
   return {
     lease: async () => ({ kind: 'mine', known: undefined }),
@@ -62,7 +61,6 @@ export function openSharedFindings(options: SharedFindingsOptions): FindingsStor
     const name = `${namespace}:{findings:${server} ${model}}`
     return { turn: `${name}:turn`, found: `${name}:found`, doubted: `${name}:doubted` }
   }
-  /** The marks of this process's leases, by their keys. */
   const marks = new Map<string, string>()
   const renew = async (turn: string) => {
     if ((await redis.get(turn)) === marks.get(turn)) await redis.pexpire(turn, leaseMs)

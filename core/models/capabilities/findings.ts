@@ -9,7 +9,6 @@ const Flag = Name.exclude(['ebnf'])
 const Finding = z.enum(['taken', 'taken_as_grammar', 'refused', 'ignored'])
 export type Finding = z.infer<typeof Finding>
 
-/** What probes have found out about one server and model. */
 export const Findings = z.strictObject({
   /** The last result for each; absent where there never was one. */
   found: z.partialRecord(Name, Finding),
@@ -59,7 +58,6 @@ const instead: { [name in keyof Capabilities]: string } = {
   streamUsage: 'tokens of streamed replies are estimated',
 }
 
-/** For the operator: what a server lacks, and the consequence. */
 export function lacksText(lacks: Lacks): string[] {
   return Name.options.flatMap((name) => {
     const how = lacks[name]

@@ -24,7 +24,6 @@ const conclusiveMs = 10 * 60_000
 const unclearMs = [30_000, 60_000, 120_000] as const
 const longUnclearMs = 300_000
 const doubtMs = 60_000
-/** How often a process checks whether another has finished its probe. */
 const pollMs = 500
 
 type Known = {
@@ -34,7 +33,6 @@ type Known = {
   isProbing: boolean
   probeAgainAt: number
   doubtedAt: number
-  /** The lacks that were last logged, as JSON. */
   logged: string
 }
 

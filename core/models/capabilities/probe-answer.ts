@@ -50,7 +50,6 @@ async function askOnce(client: OpenAiClient, body: string, { timeoutMs, signal }
 
 const Prompt = z.object({ usage: z.object({ prompt_tokens: z.int().min(1) }) })
 
-/** The tokens of a probe's request as its server counted them. */
 export function promptTokens(answer: ProbeAnswer): number | undefined {
   return answer.kind === 'taken' ? Prompt.safeParse(parseJson(answer.text)).data?.usage.prompt_tokens : undefined
 }
@@ -59,8 +58,7 @@ const Cut = z.object({ choices: z.tuple([z.object({ finish_reason: z.literal('le
 
 /**
  * Whether a reply that had to be a call has one. A reply that was cut at its limit counts as one while it is empty or may
- * still be reasoning. One that talks was not constrained to a call: llama.cpp lets a model write any text before the call it
- * requires.
+ * still be reasoning. One that talks was not constrained to a call: llama.cpp lets a model write any text before its call.
  */
 export function holdsCall(text: string): boolean {
   const reply = readReply(text)

@@ -18,7 +18,6 @@ export type ProbeDeps = {
 
 /** How many times its time limit a request gets at most, at a slow server. */
 const mostPatience = 3
-/** How many long requests a probe makes one after the other. */
 const longRequests = 10
 
 /** Few enough not to disturb a busy server, whose slots they do not use. */
@@ -30,8 +29,7 @@ type Name = keyof Capabilities
  * Probes, with at most a dozen small requests, what is unclear about the requests for `model` that a server takes. Something
  * is lacking when the request with it is refused while the plain one is taken, or when the reply shows that it was ignored:
  * llama.cpp treats a named `tool_choice` as `auto` (ggml-org/llama.cpp issue 26535), Ollama ignores every `tool_choice`
- * (ollama/ollama issue 17921) and unknown fields. Results go into `findings` one by one; what stays unclear keeps its last
- * result. Never rejects.
+ * (ollama/ollama issue 17921) and unknown fields. Results go into `findings`; the unclear keep their last one. Never rejects.
  */
 export async function probeCapabilities(model: string, findings: Findings, deps: ProbeDeps): Promise<void> {
   const { client, timeoutMs, probeMs, closing, onFinding } = deps

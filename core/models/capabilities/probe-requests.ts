@@ -8,9 +8,7 @@ export const probeUser = 'remora probe'
 
 /** Enough for a call of the probe's tool: a server that cuts one short may answer 400 (vLLM issue 36794). */
 const callTokens = 80
-/** For replies that are not read. */
 const fewTokens = 8
-/** How many times longer a request of a probe may take than its plain one. */
 export const longestOverPlain = callTokens / fewTokens
 
 const word = { type: 'string', enum: ['hello'] }
@@ -82,7 +80,6 @@ export function probeRequests(model: string) {
 
 export type KnownChoice = Required<Pick<Asking, 'toolChoice' | 'maxTokens'>>
 
-/** The cheapest `tool_choice` that is taken. */
 export function knownChoice({ auto, required }: Pick<Capabilities, 'auto' | 'required'>): KnownChoice {
   if (auto) return { toolChoice: 'auto', maxTokens: fewTokens }
   return { toolChoice: required ? 'required' : { name: probeTool.name }, maxTokens: callTokens }

@@ -21,8 +21,7 @@ const maxLostSockets = 3
  * body is read before it resolves, at most `maxBytes` of it; a stream of events that answers a POST is a StreamedResponse.
  * Rejects with AGENT_002 when no answer came, AGENT_008 when the answer was cut short, AGENT_007 when it is larger than
  * allowed, or at once with the signal's reason; so does reading a stream. Every request has its own socket, so the callers
- * decide how many there are at once. A request whose socket had answered others, and broke before it answered this one, is
- * sent again at once.
+ * decide how many there are at once. A request whose reused socket broke before it answered is sent again at once.
  */
 export function openUndiciFetch({ maxBytes, proxy }: { maxBytes: number; proxy?: HttpProxy | undefined }): UndiciFetch {
   // Idle sockets stay open for undici's 4 s, less than the 5 s after which vLLM's and llama.cpp's servers drop them.

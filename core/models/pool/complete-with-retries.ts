@@ -29,7 +29,6 @@ const backOffMs = { first: 200, most: 5000 }
 /** A model that babbles once may not the next time; one that does so three times will not stop. */
 const maxBrokenReplies = 3
 
-/** How many requests were sent, and when the first was. */
 type Effort = { tries: number; firstSentAt: number }
 
 /**

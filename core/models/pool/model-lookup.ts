@@ -6,7 +6,6 @@ import type { PooledServer } from './servers/pooled-server.ts'
 export type ModelLookupOptions = {
   servers: readonly PooledServer[]
   clock: Clock
-  /** Called with a model that no server offers, as far as they are up. */
   onMissing?: ((model: string) => void) | undefined
 }
 
@@ -18,7 +17,6 @@ const askMs = 5000
 
 export type ModelLookup = ReturnType<typeof openModelLookup>
 
-/** Finds the servers that may be sent requests for a model. */
 export function openModelLookup({ servers, clock, onMissing }: ModelLookupOptions) {
   let asking: Promise<void> | undefined
   let askedAt = -Infinity

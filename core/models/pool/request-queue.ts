@@ -2,7 +2,6 @@ import type { Clock } from '#platform/clock.ts'
 import { candidateOf, chooseServer, openRanking, type PendingRequest } from './servers/choose-server.ts'
 import type { PooledServer, Reservation } from './servers/pooled-server.ts'
 
-/** A request as it waits in the queue. */
 export type QueuedRequest = PendingRequest & {
   /** It has failed before; retries are admitted before first tries. */
   isRetry: boolean
@@ -10,13 +9,17 @@ export type QueuedRequest = PendingRequest & {
   maxDownMs: number
 }
 
+/**
+ * `reserve` waits for a slot at a server that may serve the request. Requests that prefer the same server are admitted in
+ * order of arrival, retries first. It resolves to undefined when all servers were down for `maxDownMs`, or once the queue is
+ * closed, and rejects with the signal's reason.
+ */
 export type RequestQueue = ReturnType<typeof openRequestQueue>
 
 /**
  * One queue for all servers, in a part for each model: a slot that becomes free is never left empty while a request is
  * queued that may have it. Every change rechecks the queue: requests that can get a slot are admitted, those that have
- * waited too long for servers that are down are dismissed, and a timer is set for the next moment at which time alone
- * changes either.
+ * waited too long for servers that are down are dismissed, and a timer is set for the next moment that changes either.
  */
 export function openRequestQueue({ servers, clock }: { servers: readonly PooledServer[]; clock: Clock }) {
   const rank = openRanking(servers)
@@ -46,11 +49,6 @@ export function openRequestQueue({ servers, clock }: { servers: readonly PooledS
   const freeSlot = (request: PendingRequest) =>
     isClosed || queues.has(request.model) ? undefined : takeSlot(request, 1)
   return {
-    /**
-     * Reserves a slot at a server that may serve the request. Requests that prefer the same server are admitted in order of
-     * arrival, retries first. Resolves to undefined when all servers were down for `maxDownMs`, or once the queue is closed.
-     * Rejects with the signal's reason.
-     */
     async reserve(request: QueuedRequest, signal: AbortSignal): Promise<Reservation | undefined> {
       signal.throwIfAborted()
       return freeSlot(request) ?? (isClosed ? undefined : enqueue(request, signal))
@@ -66,7 +64,6 @@ export function openRequestQueue({ servers, clock }: { servers: readonly PooledS
     size: () => [...queues.values()].reduce((sum, queue) => sum + queue.retries.size + queue.firstTries.size, 0),
     /** To be called when slots, limits, breakers or models have changed outside the queue. */
     recheck: () => recheck(),
-    /** Ends every wait with undefined. */
     close() {
       isClosed = true
       stopTimer()
@@ -80,7 +77,6 @@ type Pending = {
   queuedAt: number
   /** The server that its key prefers of those that were up when it came. */
   preferred: PooledServer | undefined
-  /** Ends the wait. Undefined: there is no slot to be had. */
   settle(reservation: Reservation | undefined): void
 }
 
@@ -184,7 +180,6 @@ function dismissExpired(queues: ModelQueues, servers: readonly PooledServer[], n
   return nextMs
 }
 
-/** The servers of a model: one is up, or one is being probed, or all are down. */
 type Health = 'up' | 'probing' | 'down'
 
 function healthOf(model: string, servers: readonly PooledServer[]): Health {

@@ -8,7 +8,7 @@ import type { RequestQueue } from './request-queue.ts'
 import type { Endpoint } from './servers/server-endpoint.ts'
 import { requestEndOf, type PooledServer, type Reservation } from './servers/pooled-server.ts'
 
-/** Sends a request over a reservation, which it releases. Calls `onSend` when it is sent, after a probe. Never rejects. */
+/** Sends a request over a reservation and releases that. Calls `onSend` when it is sent, after a probe. Never rejects. */
 export type Send = (
   reservation: Reservation,
   request: ModelRequest,
@@ -21,17 +21,13 @@ export type TryResult = { server: PooledServer; requestsSent: number; sentAt: nu
   | { reply: TryReply }
   | { failure: TryFailure }
 ) & {
-    /** The failure of the other request of a hedged try. */
     otherFailure?: FailedRequest | undefined
   }
 
 type TryReply = Omit<ModelReply, 'endpoint' | 'tries' | 'failedTries'>
 export type FailedRequest = { server: PooledServer; failure: TryFailure; sentAt: number }
 
-/**
- * The slot is released when the answer has arrived, before it is read; answers that arrive together are read one by one, so
- * that queued requests are sent first.
- */
+/** Releases the slot before the answer is read; answers that arrive together are read one by one, after queued requests. */
 export function openSend({ answers, clock }: { answers: LoopThrottle; clock: Pick<Clock, 'now'> }): Send {
   return async ({ server, release, report }, request, signal, onSend) => {
     let sentAt = clock.now()

@@ -32,7 +32,6 @@ export const Capabilities = z.strictObject({
 })
 export type Capabilities = z.infer<typeof Capabilities>
 
-/** Assumed of a server that has not been probed. */
 export const allCapabilities: Capabilities = {
   systemRole: true,
   tools: true,

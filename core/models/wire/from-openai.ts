@@ -46,8 +46,7 @@ const Completion = z.object({
 
 /**
  * How many calls one reply may have. Every call is an event or two, a result in each later request and an entry in the
- * attempt's record; models that are asked for several at once make less than ten, and one that makes more than this repeats
- * itself.
+ * attempt's record; models that are asked for several make less than ten, and one that makes more repeats itself.
  */
 export const maxCalls = 64
 /** Longer than any name or id in use (tools 64, ids 46, models some 100), and short enough for every event and line. */
@@ -55,7 +54,6 @@ const maxNameLength = 256
 /** No context holds as many; a sum of them is still a whole number. */
 const maxTokens = 1_000_000_000
 
-/** What a completion itself says; the pool adds the endpoint and the times. */
 type ReadReply = Omit<ModelReply, 'endpoint' | 'tries' | 'latencyMs' | 'firstTokenMs' | 'workarounds'> & {
   workarounds: readonly string[]
 }

@@ -3,7 +3,6 @@ import type { Capabilities } from './capabilities.ts'
 import { constraintKeys, type ConstraintKeys } from './call-constraint.ts'
 import { promptPhrases } from './plain-prompt.ts'
 
-/** How a request asks for tool calls from a server that takes only some ways of asking. */
 export type CallPlan = {
   /** Sent as `tools`; none is sent when empty. */
   offered: readonly ToolDefinition[]
@@ -96,7 +95,6 @@ function namesOf(tools: readonly ToolDefinition[]): string {
   return tools.map(({ name }) => name).join(', ')
 }
 
-/** The tools a reply may call. */
 function wantedTools({ tools, toolChoice }: CallRequest): readonly ToolDefinition[] {
   if (typeof toolChoice === 'string') return tools
   const known = narrowed.get(tools) ?? new Map<string, readonly ToolDefinition[]>()

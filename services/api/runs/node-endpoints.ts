@@ -127,18 +127,18 @@ type NodeDetail = z.infer<typeof NodeDetail>
 const problems = ['RUN_001', 'RUN_004', 'RUN_005', 'STORE_002', 'STORE_003'] as const
 
 const pageProse = `
-Before discovery is done there are none: an empty page with \`complete: false\`. A run that an earlier version of Remora
-discovered has none stored and answers 404 RUN_004.
+Before discovery is done, the page is empty and has \`complete: false\`. A run whose nodes were discovered by an earlier
+version of Remora has none stored: 404 RUN_004.
 
-With a filter that few nodes pass, a page may hold fewer than \`limit\` of them, even none, and more come behind it: go on
-until \`next\` is null. A kind that the run has no node of gives none; a language there is no grammar for is refused.`
+With a filter that few nodes pass, a page may hold fewer than \`limit\` of them, even none, although others follow: continue
+until \`next\` is null. A kind that no node has gives an empty page; a language without a grammar is refused.`
 
 const edgeProse = `
-Edges are between the nodes of the run: what it passed over, or was not asked for, has none. What is inside a node has its
-own: a class does not call what its methods call. Languages whose query pack has no \`references.scm\` have none.
+Edges connect the nodes of the run: skipped code, and code that was not requested, has none. The nodes inside a node have
+edges of their own: a class does not call what its methods call. Languages whose query pack has no \`references.scm\` have none.
 
-With a \`kind\` that few of many edges have, a page may hold fewer than \`limit\`, even none, and more come behind it: go on
-until \`next\` is null. A run that an earlier version of Remora discovered has no edges stored and answers 404 RUN_004.`
+With a \`kind\` that few of many edges have, a page may hold fewer than \`limit\`, even none, although others follow: continue
+until \`next\` is null. A run discovered by an earlier version of Remora has no edges stored: 404 RUN_004.`
 
 /** The code nodes of a run and their edges. */
 export const nodeEndpoints = {

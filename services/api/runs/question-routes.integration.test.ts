@@ -5,7 +5,7 @@ import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { openTestApi, type TestApi } from '../app.fixture.ts'
 import { askingRun, plannedOperation, playRun } from '../played-run.fixture.ts'
-import { QuestionPage } from './question-routes.ts'
+import { QuestionPage } from './question-endpoints.ts'
 
 let api: TestApi
 beforeAll(async () => {

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { OperationId, RunId } from '#domain/ids.ts'
 import { endpoint, jsonAnswer } from '../http/endpoint.ts'
 import { Cursor, pageLimit } from '../http/schema-parts.ts'
-import { PlanView } from './plan-view.ts'
+import { PlanView } from './run-view.ts'
 import { OperationPage, OperationView } from './operation-view.ts'
 import { OperationStatusShape, RunPage, RunParams, RunView } from './run-schema.ts'
 

@@ -10,9 +10,8 @@ import { addEventRoute, type EventRouteDeps } from './event-routes.ts'
 import { addNodeRoutes, type NodeRouteDeps } from './node-routes.ts'
 import { operationView } from './operation-view.ts'
 import { addQuestionRoutes, type QuestionRouteDeps } from './question-routes.ts'
-import { planView } from './plan-view.ts'
 import { runEndpoints } from './run-endpoints.ts'
-import { findRun, runSummaryView, runView } from './run-view.ts'
+import { findRun, planView, runSummaryView, runView } from './run-view.ts'
 
 export type RunRecords = {
   readComposition(run: Run): Promise<Composition | null>

@@ -160,12 +160,12 @@ export type TranscriptView = z.infer<typeof TranscriptView>
 
 const prose = `
 Every message in order, with the times, tokens and errors of each request to the model and the whole answer of each tool.
-JSON, or with \`Accept: text/markdown\` or \`format=markdown\` a text for people. Nothing is cut; only what scripts asked
-of the host is told in short in the text, and the server's own words of each reply are in the JSON alone.
+The answer is JSON, or with \`Accept: text/markdown\` or \`format=markdown\` a text for people. Nothing is cut, except that the
+text shortens the external calls of scripts and leaves out the raw reply of the server.
 
-It is there once the operation has ended (RUN_006 before), and while it waits for a person: \`outcome\` is null then, and
-the last entry is the question. Of attempts that were handed back or lost with their worker there is none: events tell
-of them. RUN_004 also for an operation that ended before it began, or whose attempt left no record.`
+The transcript exists once the operation has ended (RUN_006 before), and while it waits for a person: \`outcome\` is then
+null, and the last entry is the question. Attempts that were handed back, or whose worker was lost, have no transcript, only
+events. RUN_004 also for an operation that ended before it began, or whose attempt left no record.`
 
 const TranscriptFormat = z.enum(['json', 'markdown']).openapi('TranscriptFormat')
 

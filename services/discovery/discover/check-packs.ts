@@ -1,6 +1,6 @@
 import { basename, dirname, join } from 'node:path'
 import { readFile } from 'node:fs/promises'
-import { AppError, type ErrorCode } from '#domain/error.ts'
+import { AppError } from '#domain/error.ts'
 import { grammarFile, grammarVersion, languages, parserVersion } from '#syntax/grammars.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { sha256 } from '#domain/ids.ts'
@@ -11,7 +11,6 @@ import {
   defaultPack,
   measureQueries,
   type PackFolder,
-  type PackLayout,
   readPackLayout,
   readQueryFiles,
   unusedLanguages,
@@ -30,8 +29,8 @@ export type CheckOptions = {
 export async function checkPacks(dir: string, { complete, name = defaultPack }: CheckOptions): Promise<CheckedPacks> {
   const checked: CheckedPacks = { packs: [], faults: [] }
   const found = await orFault(() => readPackLayout(dir), dir, 'missing_folder', checked.faults)
-  if (found !== undefined) checked.faults.push(...layoutFaults(dir, found, name))
-  const packs = found?.packs ?? []
+  const { packs, faults } = found ?? { packs: [], faults: [] }
+  checked.faults.push(...[...faults, ...unusedLanguages(dir, packs, name)].map(missingFolder))
   for (const pack of packs) await checkPack(pack, checked)
   for (const language of complete ? languages : []) {
     if (!packs.some((one) => one.language === language && one.pack === defaultPack)) {
@@ -40,10 +39,6 @@ export async function checkPacks(dir: string, { complete, name = defaultPack }: 
     }
   }
   return checked
-}
-
-function layoutFaults(dir: string, { packs, faults }: PackLayout, name: string): PackFault[] {
-  return [...faults, ...unusedLanguages(dir, packs, name)].map(missingFolder)
 }
 
 function missingFolder({ file, message }: { file: string; message: string }): PackFault {
@@ -58,13 +53,8 @@ async function checkPack(pack: PackFolder, checked: CheckedPacks): Promise<void>
   const files = await orFault(() => readQueryFiles(folder), folder, 'unreadable_file', checked.faults)
   if (files === undefined) return
   if (files.length === 0) {
-    checked.faults.push({
-      code: 'DISC_001',
-      fault: 'empty_folder',
-      file: folder,
-      line: 1,
-      message: 'no .scm file in it',
-    })
+    const message = 'no .scm file in it'
+    checked.faults.push({ code: 'DISC_001', fault: 'empty_folder', file: folder, line: 1, message })
   }
   for (const file of files) checked.faults.push(...checkQueryFile(grammar.language, file))
   const references = await readReferenceFile(folder)
@@ -89,13 +79,12 @@ async function orFault<T>(
     return await work()
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    const code: ErrorCode = error.code
-    faults.push({ code, fault, file, line: 1, message: error.message })
+    faults.push({ code: error.code, fault, file, line: 1, message: error.message })
     return undefined
   }
 }
 
-/** The manifest of a pack folder as it is now. DISC_002 when a file does not compile. */
+/** DISC_002 when a file does not compile. */
 export async function manifestOf({ language, pack, folder }: PackFolder): Promise<PackManifest> {
   const files = await readQueryFiles(folder)
   const references = await readReferenceFile(folder)
@@ -125,7 +114,7 @@ export function manifestText(manifest: PackManifest): string {
   return `${lists}\n`
 }
 
-/** How the manifest on disk differs from `current`, one line each; nothing when it is the same. */
+/** One line for each difference. */
 async function manifestFaults(folder: string, current: PackManifest): Promise<string[]> {
   const stored = await readManifest(folder)
   if (stored === 'absent') return [`there is no manifest; ${wayToWriteIt(folder)}`]

@@ -53,6 +53,9 @@ function checkPattern(query: Query, pattern: number, file: QueryFile): PackFault
   const start = Buffer.from(file.text).subarray(0, query.startIndexForPattern(pattern)).toString()
   const at = { code, file: file.path, line: lineAt(file.text, start.length) }
   const captures = capturesOf(query, pattern)
+  const names = captures.map((capture) => capture.name)
+  const missing = missingCaptures(query, pattern, names)
+  const unsupported = unsupportedPredicates(query, pattern)
   return [
     ...captures.flatMap(({ name, many }): PackFault[] => {
       if (!captureName.test(name))
@@ -60,20 +63,8 @@ function checkPattern(query: Query, pattern: number, file: QueryFile): PackFault
       if (many) return [{ ...at, fault: 'duplicate_capture', message: `@${name} can be captured more than once` }]
       return []
     }),
-    ...missingCaptures(
-      query,
-      pattern,
-      captures.map((capture) => capture.name),
-    ).map((message): PackFault => ({
-      ...at,
-      fault: 'missing_capture',
-      message,
-    })),
-    ...unsupportedPredicates(query, pattern).map((message): PackFault => ({
-      ...at,
-      fault: 'unsupported_predicate',
-      message,
-    })),
+    ...missing.map((message) => ({ ...at, fault: 'missing_capture', message }) as const),
+    ...unsupported.map((message) => ({ ...at, fault: 'unsupported_predicate', message }) as const),
   ]
 }
 
@@ -107,16 +98,14 @@ const rulesThatExist =
 function unsupportedPredicates(query: Query, pattern: number): string[] {
   const properties = Object.entries(query.setProperties[pattern] ?? {})
   const foreign = properties.filter(([key, value]) => !isPatternRule(key, value))
+  const unserved = [
+    ...Object.keys(query.assertedProperties[pattern] ?? {}).map((key) => `is? ${key}`),
+    ...Object.keys(query.refutedProperties[pattern] ?? {}).map((key) => `is-not? ${key}`),
+  ]
+  const explain = (predicate: string) => `#${predicate}: what is served is ${predicatesThatExist}`
   return [
-    ...query
-      .predicatesForPattern(pattern)
-      .map(({ operator }) => `#${operator}: what is served is ${predicatesThatExist}`),
+    ...query.predicatesForPattern(pattern).map(({ operator }) => explain(operator)),
     ...foreign.map(([key, value]) => `#set! ${key} ${value ?? ''}: ${rulesThatExist}`),
-    ...Object.keys(query.assertedProperties[pattern] ?? {}).map(
-      (key) => `#is? ${key}: what is served is ${predicatesThatExist}`,
-    ),
-    ...Object.keys(query.refutedProperties[pattern] ?? {}).map(
-      (key) => `#is-not? ${key}: what is served is ${predicatesThatExist}`,
-    ),
+    ...unserved.map(explain),
   ]
 }

@@ -29,13 +29,12 @@ export type DiscoveryFilters = {
 
 export type ChosenFiles = { files: SourceFile[]; skipped: SkippedFile[]; admitted: PathJudge['admitted'] }
 
-/** How long other work of the process may wait. */
 const turnMs = 20
 
 /**
- * Sorts a tree's files, by path, size and the tree's rules, into those to parse and those passed over. What the caller filtered
- * away by `paths` or `languages` is in neither list. Both lists are sorted by path. INTAKE_008 for globs that are not
- * served. Other work of the process goes on in between, and an abort is noticed then.
+ * The files to parse and those skipped, by path, size and the tree's rules; each list sorted by path. What the caller
+ * filtered away by `paths` or `languages` is in neither. INTAKE_008 for globs that are not served. Other work of the
+ * process goes on in between, and an abort is noticed then.
  */
 export async function chooseFiles(
   { files: tree, rules }: SourceTree,
@@ -61,7 +60,8 @@ export async function chooseFiles(
     else if (file.size > maxFileBytes) reasons.set(path, `larger than ${maxFileBytes} bytes`)
     else files.push(file)
   }
-  return { files: files.toSorted(byPath), skipped: skippedFiles(reasons), admitted: judge.admitted }
+  const skipped = Array.from(reasons, ([path, reason]) => ({ path, reason })).toSorted(byPath)
+  return { files: files.toSorted(byPath), skipped, admitted: judge.admitted }
 }
 
 /** Refuses filter values that nothing could match: DISC_003 unknown language, DISC_001 one without a pack, RUN_002. */
@@ -75,10 +75,6 @@ export function checkFilters(filters: DiscoveryFilters, packs: ReadonlyMap<strin
   if (unknown.length > 0) {
     throw new AppError('RUN_002', `unknown node kind ${unknown.join(', ')}; known: ${[...kinds].toSorted().join(', ')}`)
   }
-}
-
-function skippedFiles(reasons: ReadonlyMap<string, string>): SkippedFile[] {
-  return Array.from(reasons, ([path, reason]) => ({ path, reason })).toSorted(byPath)
 }
 
 function speaks(path: string, languages: readonly string[] | undefined): boolean {

@@ -4,7 +4,7 @@ import { sha256 } from '#domain/ids.ts'
 
 export type MovedNode = { from: CodeNode; to: CodeNode }
 
-/** What became of the nodes of one tree in another; every node of either is counted once. */
+/** Every node of either tree is counted once. */
 export type NodeComparison = {
   added: CodeNode[]
   removed: CodeNode[]
@@ -35,7 +35,6 @@ export function compareNodes(before: readonly CodeNode[], after: readonly CodeNo
   return { changed, unchanged: stayed.length - changed.length, ...splitMoved(gone, fresh, froms) }
 }
 
-/** Splits the removed and the new nodes by which new node came from which old one. */
 function splitMoved(
   gone: readonly CodeNode[],
   fresh: readonly CodeNode[],
@@ -60,7 +59,6 @@ const fileName = ({ kind, path }: CodeNode) => (kind === 'file' ? basename(dirna
 const ownName = ({ kind, name, qualifiedName }: CodeNode) => (kind === 'file' ? name : qualifiedName)
 const outerName = ({ parentId }: CodeNode, nodes: Side['byId']) => nodes.get(parentId ?? '')?.name ?? ''
 
-/** How alike two nodes of equal text can be, the likest first. */
 const likenesses: readonly Likeness[] = [
   (node) => [node.kind, ownName(node), fileName(node)],
   (node) => [node.kind, ownName(node)],
@@ -70,7 +68,6 @@ const likenesses: readonly Likeness[] = [
   () => [],
 ]
 
-/** New node → the one it was, for equal texts. */
 function matchEqualTexts(gone: Side, fresh: Side): Map<CodeNode, CodeNode> {
   const froms = new Map<CodeNode, CodeNode>()
   const taken = new Set<CodeNode>()
@@ -108,10 +105,10 @@ export function matchRenames(
   textOf: (node: CodeNode) => string | undefined,
 ): NodeComparison {
   const { added, removed, moved } = comparison
-  const shaped = (node: CodeNode) => shapeOf(node.kind, bytesOf(node.name), sizeOf(node))
+  const shaped = (node: CodeNode) => shapeOf(node.kind, Buffer.byteLength(node.name), sizeOf(node))
   const waiting = Map.groupBy(removed.toReversed(), shaped)
   const waitingNear = Map.groupBy(removed.toReversed(), (node) => `${shaped(node)} ${node.path}`)
-  const nameSizes = new Set(removed.map(({ name }) => bytesOf(name)))
+  const nameSizes = new Set(removed.map(({ name }) => Buffer.byteLength(name)))
   const froms = new Map<CodeNode, CodeNode>()
   const taken = new Set<CodeNode>()
   for (const to of added) {
@@ -121,7 +118,7 @@ export function matchRenames(
     const mentions = text.match(word)?.length ?? 0
     const hashAs = (name: string) => sha256(text.replaceAll(word, () => name))
     for (const nameSize of nameSizes) {
-      const shape = shapeOf(to.kind, nameSize, sizeOf(to) + mentions * (nameSize - bytesOf(to.name)))
+      const shape = shapeOf(to.kind, nameSize, sizeOf(to) + mentions * (nameSize - Buffer.byteLength(to.name)))
       const alike = [waitingNear.get(`${shape} ${to.path}`), waiting.get(shape)]
       const from = findRenamed(
         alike.flatMap((nodes) => firstLeft(nodes ?? [], taken)),
@@ -150,7 +147,6 @@ function firstLeft(nodes: CodeNode[], taken: ReadonlySet<CodeNode>): CodeNode[] 
     .toReversed()
 }
 
-/** The node of `alike` that the new one was under its old name. */
 function findRenamed(alike: readonly CodeNode[], to: CodeNode, hashAs: (name: string) => string): CodeNode | undefined {
   const hashes = new Map<string, string>()
   return alike.find(({ name, hash }) => {
@@ -163,10 +159,6 @@ function findRenamed(alike: readonly CodeNode[], to: CodeNode, hashAs: (name: st
 /** What a node must have to be a candidate: nearly all pairs are ruled out by it, without hashing. */
 function shapeOf(kind: string, nameSize: number, size: number): string {
   return `${kind} ${nameSize} ${size}`
-}
-
-function bytesOf(name: string): number {
-  return Buffer.byteLength(name)
 }
 
 function sizeOf({ startByte, endByte }: CodeNode): number {

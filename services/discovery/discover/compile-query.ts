@@ -10,7 +10,6 @@ const PositionedError = z.object({ index: z.int().min(0) })
 
 export type CompiledQuery = { ok: true; query: Query } | { ok: false; line: number; message: string; cause: unknown }
 
-/** Compiles one `.scm` file; the error names the place and the reason. */
 export function tryCompile(language: Language, file: QueryFile): CompiledQuery {
   try {
     return { ok: true, query: new Query(language, file.text) }
@@ -37,7 +36,6 @@ export function compileQueryFiles(language: Language, files: readonly QueryFile[
   })
 }
 
-/** The 1-based line of an index into `text`. */
 export function lineAt(text: string, index: number): number {
   return text.slice(0, index).split('\n').length
 }
@@ -74,7 +72,6 @@ function faultyPredicate(language: Language, text: string, closed: ReadonlyMap<n
 
 const insidePrefix = 'inside.'
 
-/** The `(#set! …)` properties of a pattern. */
 export type PatternRules = {
   /** `inside.<kind> <other kind>`: what a definition is when its nearest enclosing definition is of a kind. */
   inside: Readonly<Record<string, string>>
@@ -88,8 +85,6 @@ export type PatternRules = {
   level: number | undefined
 }
 
-const defaultSeparator = '.'
-
 /** The rules of one pattern. Keys that are no rule are left to the checker. */
 export function patternRules(properties: QueryProperties): PatternRules {
   const inside: Record<string, string> = {}
@@ -99,7 +94,7 @@ export function patternRules(properties: QueryProperties): PatternRules {
   const { separator, name, strip, level } = properties
   return {
     inside,
-    separator: separator ?? defaultSeparator,
+    separator: separator ?? '.',
     name: name ?? undefined,
     strip: typeof strip === 'string' ? tryRegExp(strip) : undefined,
     level: typeof level === 'string' ? Number(level) : undefined,
@@ -131,18 +126,13 @@ export function kindsOf(query: Query): string[] {
   return [...new Set([...captured, ...settled])]
 }
 
-/** Where the brackets of a query's text open and close; those in strings and comments are none. */
-type QueryBrackets = {
-  /** Index of each `(` or `[` → index behind what closes it. */
-  closed: ReadonlyMap<number, number>
-  /** Indices of those that nothing closes, outermost first. */
-  open: readonly number[]
-}
-
 const part = /"(?:[^"\\]|\\.)*"?|;[^\n]*|[([\])]/gs
 
-function queryBrackets(text: string): QueryBrackets {
+/** Where the brackets of a query's text open and close; those in strings and comments are none. */
+function queryBrackets(text: string) {
+  /** Index of each `(` or `[` → index behind what closes it. */
   const closed = new Map<number, number>()
+  /** Indices of those that nothing closes, outermost first. */
   const open: number[] = []
   for (const { 0: found, index } of text.matchAll(part)) {
     if (found === '(' || found === '[') open.push(index)

@@ -10,7 +10,6 @@ export function definitionRanges(text: string, leads: ReadonlySet<number>) {
   return (def: Node) => ({ start: startWithLeads(def, leads, siblingsOf), end: endOfCode(def, text, ends) })
 }
 
-/** Where the text from `start` to `end` ends without its last white space. */
 export function endWithoutSpace(start: number, end: number, text: string): number {
   let last = end
   while (last > start && isSpace(text.charCodeAt(last - 1))) last--
@@ -52,7 +51,6 @@ function startWithLeads(def: Node, leads: ReadonlySet<number>, siblingsOf: (node
   return start
 }
 
-/** What the last token of a comment is called in one grammar or another. */
 const endsComment = /comment|^(?:\/\/.*|\*\/)$/
 
 /**

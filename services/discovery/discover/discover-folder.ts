@@ -7,10 +7,10 @@ import type { SkippedFile } from '#domain/code-node.ts'
 import type { SkipKind } from '#domain/run.ts'
 import { type EntryKind, walkFolder } from '#platform/walk-folder.ts'
 import type { DiscoveryFilters } from './choose-files.ts'
-import { discoverNodes, type Discovery } from './discover-nodes.ts'
+import { discoverNodes, type Discovery, type DiscoveryInput } from './discover-nodes.ts'
 import { type IndexFile, indexPath, openIndexFile } from './index-file.ts'
 import { openParsePool } from './parse-pool.ts'
-import { loadQueryPacks, type PackPlaces } from './query-pack.ts'
+import { loadQueryPacks, type PackPlaces, type QueryPack } from './query-pack.ts'
 import { hiddenReason } from './unwanted/unwanted-path.ts'
 
 export type FolderOptions = {
@@ -18,7 +18,7 @@ export type FolderOptions = {
   packs?: PackPlaces
   /** Parsing threads; 0 is one per core. */
   threads?: number
-  /** Folder of the caches of earlier discoveries; without it every file is parsed. */
+  /** Of the caches of earlier discoveries; without it every file is parsed. */
   indexDir?: string
 }
 
@@ -34,18 +34,32 @@ export async function discoverFolder(root: string, options: FolderOptions, signa
   const { include = [] } = options.filters ?? {}
   const listed = await listSourceFiles(top, include, signal)
   const known = await indexOf(options.indexDir, top, listed.files, listedAtMs)
-  const pool = openParsePool({ threads: options.threads ?? 0 })
+  // A path names its content well enough: no file is read twice.
+  const files = listed.files.map(({ path, size }) => ({ path, size, hash: path }))
+  const fileOf = (path: string) => join(top, path)
+  const source = { files, fileOf, read: (path: string) => readFileOf(fileOf(path)), skipped: listed.skipped, known }
+  const found = await discoverListed(source, packs, options, signal)
+  return { ...found, durationMs: msSince(start) }
+}
+
+type ListedSource = Pick<DiscoveryInput, 'files' | 'read' | 'fileOf'> & {
+  skipped: readonly SkippedFile[]
+  known: IndexFile | undefined
+}
+
+/** Finds the nodes of files whose .gitignore was applied when they were listed, and saves them for the next discovery. */
+export async function discoverListed(
+  { skipped, known, ...source }: ListedSource,
+  packs: ReadonlyMap<string, QueryPack>,
+  { filters = {}, threads = 0 }: FolderOptions,
+  signal: AbortSignal,
+): Promise<Discovery> {
+  const pool = openParsePool({ threads })
   try {
-    // A path names its content well enough: no file is read twice.
-    const files = listed.files.map(({ path, size }) => ({ path, size, hash: path }))
-    const fileOf = (path: string) => join(top, path)
-    const read = (path: string) => readFileOf(fileOf(path))
-    const filters: DiscoveryFilters = { ...options.filters, include: [...include, 'ignored'] }
-    const input = { files, read, fileOf, filters, ...(known && { known }) }
-    const found = await discoverNodes(input, { pool, packs }, signal)
+    const all: DiscoveryFilters = { ...filters, include: [...(filters.include ?? []), 'ignored'] }
+    const found = await discoverNodes({ ...source, filters: all, ...(known && { known }) }, { pool, packs }, signal)
     await known?.save()
-    const skipped = [...listed.skipped, ...found.skipped].toSorted(byPath)
-    return { ...found, skipped, durationMs: msSince(start) }
+    return { ...found, skipped: [...skipped, ...found.skipped].toSorted(byPath) }
   } finally {
     await pool.close()
   }
@@ -76,35 +90,29 @@ async function readFileOf(file: string): Promise<Uint8Array> {
  */
 type ListedFile = { path: string; size: number; state: string; changedMs: number }
 
-/** Files that are looked at at once. */
 const atOnce = 256
-
-type ListedSources = { files: ListedFile[]; skipped: SkippedFile[] }
 
 /**
  * The regular files under `root` that discovery may want, with paths relative to it and sizes in bytes; each skipped
  * path is in `skipped` once, with its reason. The rules of .gitignore files are applied. DISC_005 when `root` is no
  * folder that can be listed.
  */
-async function listSourceFiles(
-  root: string,
-  include: readonly SkipKind[],
-  signal: AbortSignal,
-): Promise<ListedSources> {
+async function listSourceFiles(root: string, include: readonly SkipKind[], signal: AbortSignal) {
   const walked = await walkFolder(root, { passOver: reasonToSkip, include }, signal).catch((cause: unknown) => {
     signal.throwIfAborted()
     throw new AppError('DISC_005', `folder ${root} cannot be listed`, { cause, phase: 'discovery' })
   })
-  const listed: ListedSources = { files: [], skipped: walked.skipped }
+  const files: ListedFile[] = []
+  const { skipped } = walked
   for (let at = 0; at < walked.entries.length; at += atOnce) {
     signal.throwIfAborted()
     const some = walked.entries.slice(at, at + atOnce)
     for (const file of await Promise.all(some.map(({ path }) => lookAt(root, path)))) {
-      if ('reason' in file) listed.skipped.push(file)
-      else listed.files.push(file)
+      if ('reason' in file) skipped.push(file)
+      else files.push(file)
     }
   }
-  return listed
+  return { files, skipped }
 }
 
 /** The file may have been removed meanwhile. */

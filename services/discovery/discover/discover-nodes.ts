@@ -35,7 +35,6 @@ export type Discovery = {
   /** Sorted by path; a folder stands for all it holds. A file with nodes is in it for what does not parse in it. */
   skipped: SkippedFile[]
   durationMs: number
-  /** Distinct contents that had to be parsed: the cache did not have them. */
   parsed: number
   /** Between the nodes above; only when the packs look for references. */
   edges?: Edge[]
@@ -74,7 +73,6 @@ export async function discoverNodes(
 
 type Way = { packOf(path: string): QueryPack | undefined; admitted: ChosenFiles['admitted'] }
 
-/** The contents of the chosen files, by path: from an earlier discovery, or read now. */
 async function readChosen(
   { files, admitted }: ChosenFiles,
   input: DiscoveryInput,
@@ -185,7 +183,6 @@ function skippedOf([path, file]: readonly [string, FoundFile]): SkippedFile[] {
 
 const namedInReason = 20
 
-/** The first names, and the number of the others. */
 function someOf(names: readonly string[]): string {
   const more = names.length - namedInReason
   return [...names.slice(0, namedInReason), ...(more > 0 ? [`and ${more} more`] : [])].join(', ')

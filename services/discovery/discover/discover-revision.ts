@@ -1,16 +1,14 @@
 import { resolve } from 'node:path'
 import { execFile, spawn } from 'node:child_process'
 import { promisify } from 'node:util'
-import { byPath } from '#domain/repo-path.ts'
 import { msSince } from '#platform/clock.ts'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 import { gitSettings } from '#platform/run-program.ts'
-import type { DiscoveryFilters, SourceFile } from './choose-files.ts'
-import type { FolderOptions } from './discover-folder.ts'
-import { discoverNodes, type Discovery } from './discover-nodes.ts'
+import type { SourceFile } from './choose-files.ts'
+import { discoverListed, type FolderOptions } from './discover-folder.ts'
+import type { Discovery } from './discover-nodes.ts'
 import { type IndexFile, indexPath, openIndexFile } from './index-file.ts'
-import { openParsePool } from './parse-pool.ts'
 import { loadQueryPacks } from './query-pack.ts'
 
 /**
@@ -27,20 +25,14 @@ export async function discoverRevision(
   const start = performance.now()
   const packs = await loadQueryPacks(options.packs)
   const git = await openGitRevision(folder, revision, signal)
-  const known = await indexOf(options.indexDir, folder, git.files)
-  const pool = openParsePool({ threads: options.threads ?? 0 })
+  const { files, skipped, read } = git
   try {
     // What is in a revision is tracked: no .gitignore counts against it.
-    const { include = [] } = options.filters ?? {}
-    const filters: DiscoveryFilters = { ...options.filters, include: [...include, 'ignored'] }
-    const input = { files: git.files, read: git.read, filters, ...(known && { known }) }
-    const found = await discoverNodes(input, { pool, packs }, signal)
-    await known?.save()
-    const skipped = [...git.skipped, ...found.skipped].toSorted(byPath)
-    return { ...found, skipped, durationMs: msSince(start) }
+    const known = await indexOf(options.indexDir, folder, files)
+    const found = await discoverListed({ files, skipped, read, known }, packs, options, signal)
+    return { ...found, durationMs: msSince(start) }
   } finally {
     git.close()
-    await pool.close()
   }
 }
 
@@ -56,23 +48,14 @@ async function indexOf(
 
 const run = promisify(execFile)
 const maxListingBytes = 1024 ** 3
-/** Of the branches and tags, where a revision is none. */
 const namedRevisions = 8
 
-/** The files of a revision below a folder of its repository, read from git's objects: nothing is checked out. */
-type GitRevision = {
-  /** Their `hash` is git's name of the content. */
-  files: SourceFile[]
-  skipped: SkippedFile[]
-  read(hash: string): Promise<Uint8Array>
-  close(): void
-}
-
 /**
- * Opens `revision` of the repository that `folder` lies in; paths are relative to `folder`. DISC_005 when there is no
- * repository, or the revision names nothing in it (wrong usage); CONFIG_006 without git. It is to be closed.
+ * The files of `revision` below `folder`, with paths relative to it and git's name of a content as its hash. DISC_005
+ * when there is no repository, or the revision names nothing in it (wrong usage); CONFIG_006 without git. It is to be
+ * closed.
  */
-async function openGitRevision(folder: string, revision: string, signal: AbortSignal): Promise<GitRevision> {
+async function openGitRevision(folder: string, revision: string, signal: AbortSignal) {
   const tree = await treeOf(folder, revision, signal)
   const options = { cwd: folder, signal, maxBuffer: maxListingBytes }
   // Without --full-tree, the listing and its names are relative to the folder that git is started in.

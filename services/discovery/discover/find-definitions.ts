@@ -1,4 +1,5 @@
 import type { Node, QueryMatch } from 'web-tree-sitter'
+import type { IndexedNode } from './node-index.ts'
 import type { PatternRules } from './compile-query.ts'
 import { definitionRanges, endWithoutSpace, extendHeadings, type Heading } from './definition-range.ts'
 
@@ -12,7 +13,9 @@ export function findDefinitions(
   rules: readonly PatternRules[],
 ): Definition[] {
   const matches = matched.toSorted((a, b) => a.patternIndex - b.patternIndex)
-  const rangeOf = definitionRanges(text, new Set(matches.flatMap(leadsOf)))
+  // A pattern with `@lead` makes no definition: what it captures belongs to the definition that follows it.
+  const leads = matches.flatMap(({ captures }) => captures.filter(({ name }) => name === 'lead'))
+  const rangeOf = definitionRanges(text, new Set(leads.map(({ node }) => node.id)))
   const found = widest(matches.flatMap((match) => partsOf(match, rules[match.patternIndex])))
   const broken = brokenOnes(found)
   const sectionTypes = sectionTypesOf(found)
@@ -21,7 +24,11 @@ export function findDefinitions(
     ...rangeOf(one.def),
     broken: broken.has(one),
   }))
-  return extendHeadings(headed).map(({ heading: _, ...one }) => withoutEndingSpace(one, text))
+  // Grammars of languages that are read by lines count the empty lines that follow a definition as its own.
+  return extendHeadings(headed).map(({ heading: _, ...one }) => ({
+    ...one,
+    end: endWithoutSpace(one.start, one.end, text),
+  }))
 }
 
 /** A definition without a name node is named by its rule. */
@@ -42,11 +49,6 @@ function partsOf({ captures }: QueryMatch, rules: PatternRules | undefined): Mat
   const name = part('name')
   if (name === undefined ? rules.name === undefined : widthOf(name) === 0) return []
   return [{ kind, def: def.node, name, nameEnd: part('name_end'), owner: part('owner'), rules }]
-}
-
-/** A pattern with `@lead` makes no definition: what it captures belongs to the definition that follows it. */
-function leadsOf({ captures }: QueryMatch): number[] {
-  return captures.flatMap(({ name, node }) => (name === 'lead' ? [node.id] : []))
 }
 
 function widest(matched: readonly MatchedDefinition[]): MatchedDefinition[] {
@@ -80,9 +82,7 @@ function widthOf(node: Node): number {
   return node.endIndex - node.startIndex
 }
 
-type HeadedDefinition = Omit<Definition, 'start' | 'end' | 'broken'> & { heading: Heading | undefined }
-
-function definitionOf(matched: MatchedDefinition, text: string, sectionTypes: ReadonlySet<string>): HeadedDefinition {
+function definitionOf(matched: MatchedDefinition, text: string, sectionTypes: ReadonlySet<string>) {
   const { kind, def, rules } = matched
   const heading = rules.level === undefined ? undefined : { level: rules.level, scope: scopeOf(def, sectionTypes) }
   return { kind, name: nameOf(matched, text), owner: ownerOf(matched, text), heading, rules }
@@ -121,17 +121,10 @@ function sectionTypesOf(found: readonly MatchedDefinition[]): Set<string> {
   return new Set(parents.map((parent) => parent.type))
 }
 
-/** Grammars of languages that are read by lines count the empty lines that follow a definition as its own. */
-function withoutEndingSpace<T extends { start: number; end: number }>(definition: T, text: string): T {
-  const end = endWithoutSpace(definition.start, definition.end, text)
-  return end === definition.end ? definition : { ...definition, end }
-}
-
 function onOneLine(text: string): string {
   return text.trim().replace(/\s+/g, ' ')
 }
 
-/** A definition a query found. */
 export type Definition = {
   kind: string
   name: string
@@ -144,19 +137,9 @@ export type Definition = {
   rules: Pick<PatternRules, 'inside' | 'separator'>
 }
 
-type NestedDefinition = {
-  kind: string
-  name: string
-  qualifiedName: string
-  ordinal: number
-  /** Index into the returned list, or null at the top of the file. */
-  parent: number | null
-  start: number
-  end: number
-}
-
-/** `broken`: the qualified names of definitions that are no nodes, since what they hold does not parse. */
-type NestedDefinitions = { nested: NestedDefinition[]; broken: string[] }
+/** `parent` is an index into the returned list, or null at the top of the file. */
+type NestedDefinition = Pick<IndexedNode, 'kind' | 'name' | 'qualifiedName' | 'ordinal' | 'parent'> &
+  Pick<Definition, 'start' | 'end'>
 
 /**
  * Nests definitions by their ranges, in source order, outer before inner. Kinds are settled from the outside in;
@@ -164,7 +147,7 @@ type NestedDefinitions = { nested: NestedDefinition[]; broken: string[] }
  * qualified name) pairs are numbered. Broken ones count for the kinds, names and numbers of the others, so that no
  * syntax error changes those, and are then left out.
  */
-export function nestDefinitions(definitions: readonly Definition[]): NestedDefinitions {
+export function nestDefinitions(definitions: readonly Definition[]) {
   const nested: (NestedDefinition & { broken: boolean })[] = []
   const enclosing: number[] = []
   const seen = new Map<string, number>()
@@ -187,8 +170,9 @@ export function nestDefinitions(definitions: readonly Definition[]): NestedDefin
 }
 
 /** What lies in a broken definition lies in what the broken one lies in. */
-function withoutBroken(all: readonly (NestedDefinition & { broken: boolean })[]): NestedDefinitions {
+function withoutBroken(all: readonly (NestedDefinition & { broken: boolean })[]) {
   const nested: NestedDefinition[] = []
+  /** The qualified names of definitions that are no nodes, since what they hold does not parse. */
   const broken: string[] = []
   /** Where each one is in `nested`: a broken one is where its parent is. */
   const places: (number | null)[] = []

@@ -1,7 +1,6 @@
 import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
 import { type NodeIndex, unknownLanguage } from './node-index.ts'
-
 import type { Content, ParseJob, ParsePool, ParseResult } from './parse-pool.ts'
 import { indexVersion, type QueryPack } from './query-pack.ts'
 import { isToBeRead } from './index-file.ts'
@@ -13,7 +12,6 @@ export type SourceBlob = {
   size: number
   pack: QueryPack | undefined
   paths: string[]
-  /** Marks that one of the paths admits. */
   admitted: readonly ContentMark[]
 }
 
@@ -52,7 +50,6 @@ export function* batchesOf(blobs: Iterable<SourceBlob>): Generator<SourceBlob[]>
   if (batch.length > 0) yield batch
 }
 
-/** The node index of every blob of a batch: from the cache, or parsed and put there. */
 export async function indexBatch(
   batch: readonly SourceBlob[],
   reader: BlobReader,
@@ -61,7 +58,11 @@ export async function indexBatch(
   const looked = await Promise.all(batch.map(async (blob) => ({ blob, known: await knownIndex(blob, reader) })))
   const misses = looked.flatMap(({ blob, known }) => (known === undefined ? [blob] : []))
   const parsed = await parseBlobs(misses, reader, pool)
-  await Promise.all(parsed.map(({ blob, result }) => keep(blob, result, reader)))
+  await Promise.all(
+    parsed.map(async ({ blob, result }) => {
+      if (result.kind === 'indexed') await reader.cache?.put(blob, result.index)
+    }),
+  )
   const hits = looked.flatMap(({ blob, known }) =>
     known === undefined ? [] : [{ blob, result: { kind: 'indexed' as const, index: known }, parsed: false }],
   )
@@ -80,11 +81,8 @@ async function parseBlobs(blobs: readonly SourceBlob[], reader: BlobReader, pool
   const jobs: (ParseJob & { blob: SourceBlob })[] = []
   for (const { blob, content } of contents) {
     if (content instanceof AppError) {
-      indexed.push({
-        blob,
-        result: { kind: 'unreadable', reason: `${content.code}: ${content.message}` },
-        parsed: false,
-      })
+      const reason = `${content.code}: ${content.message}`
+      indexed.push({ blob, result: { kind: 'unreadable', reason }, parsed: false })
     } else jobs.push({ blob, content, pack: blob.pack, admitted: blob.admitted })
   }
   for (const [at, result] of (await pool.parse(jobs)).entries()) {
@@ -105,19 +103,12 @@ async function readBlob(blob: SourceBlob, reader: BlobReader): Promise<Content |
   }
 }
 
-async function keep(blob: SourceBlob, result: ParseResult, { cache }: BlobReader): Promise<void> {
-  if (result.kind === 'indexed') await cache?.put(blob, result.index)
-}
-
 /**
- * A name that two contents under packs share only when their index is the same; no longer than what a store of files
- * takes for one.
+ * Two contents under packs share a name only when their index is the same; one that looks for references is another. No
+ * longer than what a store of files takes for a name.
  */
 export function indexName({ hash, pack }: Pick<SourceBlob, 'hash' | 'pack'>): string {
-  return `${hash}.${pack?.language ?? unknownLanguage}.${pack === undefined ? `none${indexVersion}` : indexHash(pack)}`
-}
-
-/** A pack that looks for references gives other indexes. */
-function indexHash({ hash, references }: QueryPack): string {
-  return references === undefined ? hash : sha256(`${hash}.${references.hash}`)
+  if (pack === undefined) return `${hash}.${unknownLanguage}.none${indexVersion}`
+  const { language, references } = pack
+  return `${hash}.${language}.${references === undefined ? pack.hash : sha256(`${pack.hash}.${references.hash}`)}`
 }

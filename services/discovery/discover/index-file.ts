@@ -7,7 +7,6 @@ import { indexVersion, type QueryPack } from './query-pack.ts'
 import type { Reference } from './edges/find-references.ts'
 import { type ContentMark, markReasons } from './unwanted/unwanted-content.ts'
 
-/** A file that caches what discovery found in one tree until its next discovery. */
 export type IndexFile = KnownFiles & {
   /** Stores what was found in files that still exist. Does not fail: what cannot be stored is found again. */
   save(): Promise<void>
@@ -16,10 +15,8 @@ export type IndexFile = KnownFiles & {
 /** `state` changes with the file; `text` is what was found in it, as JSON. */
 type Entry = { state: string; pack: string; references: string; text: string }
 
-const dayMs = 86_400_000
-const keptDays = 30
+const keptMs = 30 * 86_400_000
 
-/** The index file in `dir` of a tree, which `tree` names as no other is named. */
 export function indexPath(dir: string, tree: string): string {
   return join(dir, sha256(tree))
 }
@@ -66,10 +63,7 @@ function headOf(body: string): string {
   return `remora node index ${indexVersion} ${sha256(body)}`
 }
 
-/**
- * Two lines an entry; the second is what was found, and is parsed when it is needed. No entries unless the file is
- * intact.
- */
+/** Two lines an entry; the second is parsed when it is needed. No entries unless the file is intact. */
 async function readEntries(file: string): Promise<Map<string, Entry>> {
   const content = await readFile(file, 'utf8').catch(() => '')
   const end = content.indexOf('\n')
@@ -86,11 +80,9 @@ async function readEntries(file: string): Promise<Map<string, Entry>> {
 
 /** Writes a temporary file and renames it, so that readers see the old file or the new one. */
 async function writeEntries(file: string, entries: ReadonlyMap<string, Entry>): Promise<void> {
-  const lines = Array.from(
-    entries,
-    ([path, { text, state, pack, references }]) => `${JSON.stringify([path, state, pack, references])}\n${text}\n`,
-  )
-  const body = lines.join('')
+  let body = ''
+  for (const [path, { text, state, pack, references }] of entries)
+    body += `${JSON.stringify([path, state, pack, references])}\n${text}\n`
   await makeFolder(dirname(file))
   const fresh = join(dirname(file), `.${basename(file)}.${process.pid}`)
   try {
@@ -117,11 +109,10 @@ async function forgetUnused(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     const path = join(folder, name)
     const stats = await stat(path).catch(() => undefined)
-    if (stats?.isFile() === true && Date.now() - stats.mtimeMs > keptDays * dayMs) await rm(path, { force: true })
+    if (stats?.isFile() === true && Date.now() - stats.mtimeMs > keptMs) await rm(path, { force: true })
   }
 }
 
-/** What discovery found in the file at a path, whatever is included. */
 export type FoundFile = ReadFile | { skipped: string; marks?: ContentMark[] | undefined }
 
 export type ReadFile = {
@@ -138,10 +129,8 @@ export type KnownFiles = {
   put(path: string, pack: QueryPack | undefined, found: FoundFile): void
 }
 
-type Marked = { skipped: string; marks?: ContentMark[] | undefined } | { marks?: ContentMark[] | undefined }
-
 /** Whether all marks that a content was skipped for are admitted now, so that it must be read. */
-export function isToBeRead(found: Marked, admitted: readonly ContentMark[]): boolean {
+export function isToBeRead(found: { marks?: ContentMark[] | undefined }, admitted: readonly ContentMark[]): boolean {
   const { marks = [] } = found
   return 'skipped' in found && marks.length > 0 && marks.every((mark) => admitted.includes(mark))
 }
@@ -175,7 +164,7 @@ function foundFileText(found: FoundFile): string {
   return JSON.stringify(rows)
 }
 
-/** The file at `path` as `foundFileText` wrote it; nothing is checked. */
+/** Nothing is checked. */
 function parseFoundFile(path: string, text: string): FoundFile {
   const read: Rows | Extract<FoundFile, { skipped: string }> = JSON.parse(text)
   if ('skipped' in read) return read

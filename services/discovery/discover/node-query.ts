@@ -91,7 +91,6 @@ function fileNode(bytes: Uint8Array, lineOf: (offset: number) => number): Indexe
   return { ...names, startLine: 1, endLine, startByte: 0, endByte: bytes.length, hash: sha256(bytes) }
 }
 
-/** The 1-based line of the first thing in a tree that does not parse, or undefined. */
 function firstErrorLine(tree: Tree): number | undefined {
   if (!tree.rootNode.hasError) return undefined
   const cursor = tree.walk()

@@ -24,7 +24,6 @@ export const PackManifest = z.strictObject({
 })
 export type PackManifest = z.infer<typeof PackManifest>
 
-/** The manifest that lies in a pack folder, as it was written. */
 export async function readManifest(folder: string): Promise<PackManifest | 'absent' | 'unreadable'> {
   const text = await readFile(join(folder, manifestFile), 'utf8').catch(() => undefined)
   if (text === undefined) return 'absent'

@@ -10,12 +10,11 @@ export type Content = Uint8Array | { file: string }
 /** A file to parse. Without a pack the result is the file node alone. A file with a mark that is not admitted is skipped. */
 export type ParseJob = { content: Content; pack: QueryPack | undefined; admitted?: readonly ContentMark[] }
 
-/** What parsing one file gave; `unreadable` is DISC_005 and must not be cached. */
+/** `unreadable` is DISC_005 and must not be cached. */
 export type ParseResult = { kind: 'indexed'; index: NodeIndex } | { kind: 'unreadable'; reason: string }
 
 /**
- * The request to a thread: files by their place in one buffer, which is transferred, or by their absolute path. `pack` is
- * an index of `packs`.
+ * Files by their place in one buffer, which is transferred, or by their absolute path; `pack` is an index of `packs`.
  */
 export type ParseRequest = {
   bytes: ArrayBuffer
@@ -29,23 +28,14 @@ export type ParseRequest = {
 /** The results of the first files, in order; of all of them unless the thread is spent. Or an error of the whole request. */
 export type ParseReply = { results: ParseResult[] } | { failed: { code: ErrorCode; message: string } }
 
-export type ParsePool = {
-  threads: number
-  /**
-   * Parses a batch on one thread, one result per job in order. Waits for a thread when all are busy. Throws the AppError of
-   * a pack that is at fault. Never keeps or changes the jobs' bytes.
-   */
-  parse(jobs: readonly ParseJob[]): Promise<ParseResult[]>
-  /** Ends the threads; batches that are running or waiting fail. Safe to call twice. */
-  close(): Promise<void>
-}
+export type ParsePool = ReturnType<typeof openParsePool>
 
 /**
  * Threads that parse, started when first needed. A thread that crashes or overruns `fileLimitMs` on a file is replaced:
  * that file is unreadable, the rest of its batch is parsed again. One that holds too much memory after a file is replaced
  * as well. `threads: 0` means one per core.
  */
-export function openParsePool(options: { threads: number; fileLimitMs?: number }): ParsePool {
+export function openParsePool(options: { threads: number; fileLimitMs?: number }) {
   const pool = openThreadPool<ParseRequest, ParseReply>({
     entry: new URL('./parse-thread.ts', import.meta.url),
     name: 'the parser',
@@ -58,6 +48,10 @@ export function openParsePool(options: { threads: number; fileLimitMs?: number }
     memoryMb: 512,
   })
 
+  /**
+   * Parses a batch on one thread, one result per job in order. Waits for a thread when all are busy. Throws the AppError of
+   * a pack that is at fault. Never keeps or changes the jobs' bytes.
+   */
   async function parse(jobs: readonly ParseJob[]): Promise<ParseResult[]> {
     const results = new Map<ParseJob, ParseResult>()
     for (;;) {
@@ -84,6 +78,7 @@ export function openParsePool(options: { threads: number; fileLimitMs?: number }
     throw new AppError(code, message, { phase: 'discovery' })
   }
 
+  /** `close` ends the threads; batches that are running or waiting fail. Safe to call twice. */
   return { threads: pool.threads, parse, close: pool.close }
 }
 

@@ -43,7 +43,10 @@ function parseFiles(
   const results: ParseResult[] = []
   for (const [file, source] of request.files.entries()) {
     begin(file)
-    const bytes = 'file' in source ? readOrUndefined(source.file) : bytesOf(request, source)
+    const bytes =
+      'file' in source
+        ? readOrUndefined(source.file)
+        : new Uint8Array(request.bytes, source.start, source.end - source.start)
     const query = source.pack === null ? undefined : queries[source.pack]
     results.push(parseFile(bytes, query, source.admitted))
     if (isSpent()) break
@@ -64,10 +67,6 @@ function parseFile(
   const refused = marks.find((mark) => !admitted.includes(mark))
   if (refused !== undefined) return { kind: 'indexed', index: { skipped: markReasons[refused], marks } }
   return { kind: 'indexed', index: { ...indexNodes(bytes, query), marks } }
-}
-
-function bytesOf({ bytes }: ParseRequest, { start, end }: { start: number; end: number }): Uint8Array {
-  return new Uint8Array(bytes, start, end - start)
 }
 
 function readOrUndefined(file: string): Uint8Array | undefined {

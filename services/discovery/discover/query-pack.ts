@@ -23,20 +23,15 @@ export type QueryPack = {
   references?: ReferenceFile
 }
 
-/**
- * Raised whenever the same bytes give other nodes or are passed over for another reason, so that old cache entries are
- * not met again.
- */
+/** Raised whenever the same bytes give other nodes or another reason to skip, so that old cache entries are not met. */
 export const indexVersion = 9
 
-/** The packs that come with Remora. */
 export const builtinQueries: string = fileURLToPath(new URL('../../../queries', import.meta.url))
 
 export type PackPlaces = {
   builtinDir?: string
   userDir?: string
   name?: string
-  /** Whether references are looked for besides nodes. */
   references?: boolean
 }
 
@@ -60,9 +55,8 @@ export async function loadQueryPacks(places: PackPlaces = {}): Promise<ReadonlyM
 }
 
 /**
- * Reads one pack folder, and compiles it to be sure of it unless its manifest says so of these files. DISC_001 when it
- * has no `.scm` file; DISC_002 when one
- * does not compile, with its line; DISC_003 when the language has no grammar.
+ * Compiles the pack to be sure of it, unless its manifest says so of these files. DISC_001 when it has no `.scm` file;
+ * DISC_002 when one does not compile, with its line; DISC_003 when the language has no grammar.
  */
 async function loadPack({ language, pack, folder }: PackFolder, references: boolean): Promise<QueryPack> {
   const files = await readQueryFiles(folder)
@@ -103,17 +97,15 @@ function packHash(language: string, grammarHash: string, files: readonly QueryFi
  */
 export async function readQueryFiles(folder: string): Promise<QueryFile[]> {
   const { files, broken } = await folderEntries(folder)
-  const queries = files.filter((name) => name.endsWith('.scm') && name !== referenceFile)
-  const brokenQueries = broken.filter((name) => name.endsWith('.scm'))
-  return Promise.all([...queries, ...brokenQueries].map((name) => readQueryFile(join(folder, name))))
+  const names = [...files.filter((name) => name !== referenceFile), ...broken]
+  return Promise.all(names.filter((name) => name.endsWith('.scm')).map((name) => readQueryFile(join(folder, name))))
 }
 
 async function readQueryFile(path: string): Promise<QueryFile> {
-  try {
-    return { path, text: await readFile(path, 'utf8') }
-  } catch (cause) {
+  const text = await readFile(path, 'utf8').catch((cause: unknown) => {
     throw new AppError('DISC_005', `query file ${path} cannot be read`, { cause })
-  }
+  })
+  return { path, text }
 }
 
 export type PackFolder = { language: string; pack: string; folder: string }
@@ -123,7 +115,6 @@ type LayoutFault = { file: string; message: string }
 
 export type PackLayout = { packs: PackFolder[]; faults: LayoutFault[] }
 
-/** The pack that counts unless another is named. */
 export const defaultPack = 'default'
 
 const layout = 'the layout is <language>/<pack>/*.scm'
@@ -197,7 +188,10 @@ type FolderEntries = { folders: string[]; files: string[]; broken: string[] }
  * belong to version control, editors and file systems. DISC_001 when the folder cannot be listed.
  */
 async function folderEntries(folder: string): Promise<FolderEntries> {
-  const names = (await listFolder(folder)).filter((name) => !name.startsWith('.')).toSorted()
+  const all = await readdir(folder).catch((cause: unknown) => {
+    throw new AppError('DISC_001', `query folder ${folder} cannot be read`, { cause })
+  })
+  const names = all.filter((name) => !name.startsWith('.')).toSorted()
   const entries: FolderEntries = { folders: [], files: [], broken: [] }
   const found = await Promise.all(names.map((name) => stat(join(folder, name)).catch(() => undefined)))
   for (const [at, name] of names.entries()) {
@@ -207,12 +201,4 @@ async function folderEntries(folder: string): Promise<FolderEntries> {
     else if (stats.isFile()) entries.files.push(name)
   }
   return entries
-}
-
-async function listFolder(folder: string): Promise<string[]> {
-  try {
-    return await readdir(folder)
-  } catch (cause) {
-    throw new AppError('DISC_001', `query folder ${folder} cannot be read`, { cause })
-  }
 }

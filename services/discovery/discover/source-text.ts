@@ -1,7 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { TextDecoder } from 'node:util'
 
-/** The text of a file, which a parser reads, and the byte offsets of its indices. */
 export type SourceText = {
   text: string
   /** Byte offsets of UTF-16 indices, in the order given. Indices must not split a surrogate pair. */
@@ -81,7 +80,8 @@ function unitStarts(bytes: Uint8Array, decoder: TextDecoder): number[] {
   return [...starts, bytes.length]
 }
 
-function bufferOf(bytes: Uint8Array): Buffer {
+/** The same memory, not a copy. */
+export function bufferOf(bytes: Uint8Array): Buffer {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }
 
@@ -101,14 +101,17 @@ function utf8Offsets(text: string, indices: readonly number[]): number[] {
 export function lineFinder(bytes: Uint8Array): (offset: number) => number {
   const ends: number[] = []
   for (let at = bytes.indexOf(10); at !== -1; at = bytes.indexOf(10, at + 1)) ends.push(at)
-  return (offset) => {
-    let low = 0
-    let high = ends.length
-    while (low < high) {
-      const middle = (low + high) >> 1
-      if ((ends[middle] ?? 0) < offset) low = middle + 1
-      else high = middle
-    }
-    return low + 1
+  return (offset) => firstIndex(ends.length, (at) => (ends[at] ?? 0) >= offset) + 1
+}
+
+/** By binary search: the first index below `count` for which `holds`, which holds for all behind it; else `count`. */
+export function firstIndex(count: number, holds: (index: number) => boolean): number {
+  let low = 0
+  let high = count
+  while (low < high) {
+    const middle = (low + high) >> 1
+    if (holds(middle)) high = middle
+    else low = middle + 1
   }
+  return low
 }

@@ -86,7 +86,7 @@ type DeleteDeps = { retention: Pick<Retention, 'inWindow'>; objects: Pick<Object
 
 const sliceLength = 1_000
 const statsAtOnce = 32
-/** Pause between two windows, in which waiting puts get their turn. */
+/** In which waiting puts get their turn. */
 const restMs = 1_000
 
 /**

@@ -15,7 +15,7 @@ export type HousekeepingDeps = ForgetDeps &
 /** A collection reads every folder that a retained run refers to and lists the whole bucket: once an hour will do. */
 const collectRestMs = 3_600_000
 
-/** Runs a round of housekeeping every `everyMs`. The returned function stops it, also in the middle of a collection. */
+/** The returned function stops the rounds, also in the middle of a collection. */
 export function runHousekeeping(deps: HousekeepingDeps, everyMs: number): () => Promise<void> {
   const stop = new AbortController()
   const stopRounds = repeatEvery(everyMs, () => housekeepingRound(deps, stop.signal))

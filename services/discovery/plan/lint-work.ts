@@ -1,10 +1,11 @@
 import type { CodeNode } from '#domain/code-node.ts'
 import type { NodeId } from '#domain/ids.ts'
 import type { OperationWork } from '#domain/operation.ts'
+import { firstIndex } from '../discover/source-text.ts'
 import type { LintFault } from '../survey/survey-pool.ts'
 import type { Survey } from '../survey/survey-repository.ts'
 
-/** What a bundle has to do on a node; without work, why. */
+/** `reason`: why there is none. */
 export type NodeWork = { works: readonly OperationWork[]; reason?: string | undefined }
 export type WorkFinder = (node: CodeNode) => NodeWork
 
@@ -66,10 +67,12 @@ function fileWork(
   const ranges = [
     ...nodes
       .filter((node) => askedNodes.has(node) && node.parentId !== null)
-      .map((node) => agentRange(node, rangeOf(node))),
+      .map(({ nodeId, startByte, endByte }) => ({ nodeId, startByte, endByte })),
+    // Of a fault at a module's own level: the statement it stands in.
     ...asked.flatMap((fault) => {
-      const owner = ownerOf.get(fault)
-      return owner?.parentId === null ? [agentRange(owner, contextOf(fault))] : []
+      const { nodeId, parentId } = ownerOf.get(fault) ?? {}
+      if (nodeId === undefined || parentId !== null) return []
+      return [{ nodeId, startByte: fault.contextStartByte, endByte: fault.contextEndByte }]
     }),
   ]
   const isAgents = overlapFinder(ranges)
@@ -99,19 +102,6 @@ function reasonFor(own: readonly LintFault[], reachesOut: (fault: LintFault) => 
   if (own.some(reachesOut)) return 'the fixes of its lint faults reach beyond the nodes that are worked on'
   if (own.some(({ isFixable }) => isFixable)) return 'its lint faults are fixed with the file'
   return 'what its lint fixes would remove has to stay'
-}
-
-function agentRange({ nodeId }: CodeNode, bytes: ByteRange): AgentRange {
-  return { nodeId, ...bytes }
-}
-
-function rangeOf({ startByte, endByte }: CodeNode): ByteRange {
-  return { startByte, endByte }
-}
-
-/** Of a fault at a module's own level: the statement it stands in. */
-function contextOf({ contextStartByte, contextEndByte }: LintFault): ByteRange {
-  return { startByte: contextStartByte, endByte: contextEndByte }
 }
 
 /** From the first to the last byte that its safe fix changes. */
@@ -200,18 +190,6 @@ export function insideFinder(ranges: readonly ByteRange[]): (outer: ByteRange) =
     const first = firstIndex(sorted.length, (at) => (sorted[at]?.startByte ?? 0) >= startByte)
     return (leastEnds[first] ?? Infinity) <= endByte
   }
-}
-
-/** By binary search: the first index below `count` for which `holds`, which holds for all behind it; else `count`. */
-function firstIndex(count: number, holds: (index: number) => boolean): number {
-  let low = 0
-  let high = count
-  while (low < high) {
-    const middle = (low + high) >> 1
-    if (holds(middle)) high = middle
-    else low = middle + 1
-  }
-  return low
 }
 
 /** An enclosing range before what it encloses; equal ones stay in their order. */

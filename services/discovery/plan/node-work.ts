@@ -5,23 +5,20 @@ import { modelKindOf } from '#domain/model-kind.ts'
 import type { Run } from '#domain/run.ts'
 import { unreachable } from '#domain/error.ts'
 import type { RepositoryRules } from '#objects/repository-rules.ts'
-import { docstringScopes, type DocstringScope } from '#python/docstring-survey.ts'
+import { docstringScopes } from '#python/docstring-survey.ts'
 import type { Survey } from '../survey/survey-repository.ts'
 import { lintWork, type LintDepth, type LintWork, type NodeWork, type WorkFinder } from './lint-work.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'
 
 /** Where the bundles of a run have work, and what the workers have to know of it. */
 export type PlannedWork = {
-  /** The work of one of the bundles on a node it takes. */
   of(pinned: PinnedBundle): WorkFinder
   rules: RepositoryRules | undefined
-  /** What is left as it is, for people. */
   notices: string[]
 }
 
 const notUtf8Work: NodeWork = { works: [], reason: 'its file is not UTF-8' }
 
-/** Of a bundle that has work on every node it takes. */
 export const always: WorkFinder = () => ({ works: ['agent'] })
 
 /**
@@ -55,7 +52,6 @@ export function findWork(
   return { of, rules: survey && { ...survey.rules, files }, notices }
 }
 
-/** Whether the bundle works on nodes of this kind and language. */
 export function takes({ file }: AgentBundle, node: CodeNode): boolean {
   return file.node_kinds.includes(node.kind) && file.languages.includes(node.language)
 }
@@ -99,7 +95,6 @@ function lintDepth({ settings }: AgentBundle['file'], labels: Run['request']['la
   return modelKindOf(labels) === 'rehearsal' ? 'safe' : 'model'
 }
 
-/** What people have to know of faults that are left as no model is asked, and how to have them mended. */
 function leftNotice(name: string, { faults, files }: LintWork['left']): string | undefined {
   if (faults === 0) return undefined
   const found = `${faults} lint ${faults === 1 ? 'fault' : 'faults'} in ${files} ${files === 1 ? 'file' : 'files'}`
@@ -107,15 +102,11 @@ function leftNotice(name: string, { faults, files }: LintWork['left']): string |
 }
 
 function docstringWork({ settings }: AgentBundle['file'], { docstrings, rules, unlinted }: Survey): WorkFinder {
-  const scope = docstringScope(settings['scope']?.default)
+  const scope = docstringScopes.find((one) => one === settings['scope']?.default) ?? 'public'
   return ({ path, startByte }) => {
     // The survey has rules for all files that it could read.
     if (!Object.hasOwn(rules.files, path)) return { works: [], reason: unlinted.get(path) ?? 'it is no Python file' }
     const reason = docstrings.reasonToSkip(path, startByte, scope)
     return reason === undefined ? { works: ['agent'] } : { works: [], reason }
   }
-}
-
-function docstringScope(value: unknown): DocstringScope {
-  return docstringScopes.find((scope) => scope === value) ?? 'public'
 }

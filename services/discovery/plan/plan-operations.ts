@@ -6,7 +6,7 @@ import { AppError } from '#domain/error.ts'
 import { always, type PlannedWork, takes } from './node-work.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'
 
-/** What a plan leaves out: a node that a bundle takes and has no operation on. */
+/** A node that a bundle takes and has no operation on. */
 export type NodeLeftOut = { bundle: string; node: CodeNode; reason: string }
 
 export type PlanChoices = {
@@ -23,8 +23,6 @@ export type PlannedOperations = {
   beyondLimit: number
 }
 
-const everywhere: Pick<PlannedWork, 'of'> = { of: () => always }
-
 /**
  * The operations of a run: every bundle on every node where it has work, or those of `only`; the first `limit` of them.
  * They come node by node, but each after those it waits for, so that what the limit cuts off is waited for by nothing that
@@ -34,7 +32,7 @@ const everywhere: Pick<PlannedWork, 'of'> = { of: () => always }
 export function planOperations(
   nodes: readonly CodeNode[],
   bundles: readonly PinnedBundle[],
-  { work = everywhere, limit, only }: PlanChoices = {},
+  { work = { of: () => always }, limit, only }: PlanChoices = {},
 ): PlannedOperations {
   refuseCircles(bundles.map(({ bundle }) => bundle))
   const withoutWork: NodeLeftOut[] = []
@@ -88,10 +86,11 @@ function planDependencies(
   bundles: readonly PinnedBundle[],
 ): PlannedOperation[] {
   const waits = new Map(operations.map((operation) => [operation, new Set<PlannedOperation>()]))
+  const byBundle = Map.groupBy(operations, ({ bundle }) => bundle)
   for (const { bundle } of bundles) {
     const { name, after, containment } = bundle.file
-    const all = operations.filter((operation) => operation.bundle === name)
-    for (const other of after) waitOnSameNode(all, onNode(other, operations), waits)
+    const all = byBundle.get(name) ?? []
+    for (const other of after) waitOnSameNode(all, byBundle.get(other) ?? [], waits)
     const own = all.filter(({ work }) => work === 'agent')
     if (containment === 'none') continue
     for (const { outer, inner } of contained(own)) {
@@ -107,18 +106,10 @@ function planDependencies(
 
 type Waits = ReadonlyMap<PlannedOperation, Set<PlannedOperation>>
 
-function onNode(bundle: string, operations: readonly PlannedOperation[]): Map<string, PlannedOperation[]> {
-  const its = operations.filter((operation) => operation.bundle === bundle)
-  return Map.groupBy(its, (operation) => operation.node.nodeId)
-}
-
-function waitOnSameNode(
-  own: readonly PlannedOperation[],
-  others: ReadonlyMap<string, readonly PlannedOperation[]>,
-  waits: Waits,
-): void {
+function waitOnSameNode(own: readonly PlannedOperation[], others: readonly PlannedOperation[], waits: Waits): void {
+  const byNode = Map.groupBy(others, ({ node }) => node.nodeId)
   for (const operation of own) {
-    for (const other of others.get(operation.node.nodeId) ?? []) waits.get(operation)?.add(other)
+    for (const other of byNode.get(operation.node.nodeId) ?? []) waits.get(operation)?.add(other)
   }
 }
 
@@ -160,10 +151,7 @@ function dependenciesFirst(waits: Waits): PlannedOperation[] {
   return [...placed]
 }
 
-/**
- * AGENT_001 naming the circle when bundles of one run wait for each other. An `after` that names a bundle which is not
- * among them waits for nothing.
- */
+/** AGENT_001 naming the circle. An `after` that names a bundle which is not among them waits for nothing. */
 function refuseCircles(bundles: readonly AgentBundle[]): void {
   const afterOf = new Map(bundles.map(({ file }) => [file.name, file.after]))
   const cleared = new Set<string>()

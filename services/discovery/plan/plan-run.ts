@@ -68,7 +68,6 @@ function requirePlanned(operations: readonly PlannedOperation[], only: ReadonlyS
   throw new AppError('INTAKE_007', reason)
 }
 
-/** Undefined when no agent of the run works on Python. */
 async function surveyOf(
   run: Run,
   { nodes, bundles }: Found,
@@ -87,7 +86,6 @@ async function surveyOf(
   return surveyRepository(input, deps, signal)
 }
 
-/** The files that discovery skipped, as stored with the nodes. */
 async function skippedFiles(
   { projectId, runId }: Run,
   { ledger, objects }: PlanRunDeps,
@@ -97,13 +95,9 @@ async function skippedFiles(
   return (await openNodeLists(objects).read({ projectId, runId, hash: nodeListKey })).skippedFiles
 }
 
-type Plan = {
-  operations: readonly PlannedOperation[]
-  keys: { planKey: string; rulesKey?: string }
-  summary: PlanSummary
-}
+type Keys = { planKey: string; rulesKey?: string }
+type Plan = { operations: readonly PlannedOperation[]; keys: Keys; summary: PlanSummary }
 
-/** A plan without operations has nothing to execute: only the patch is left. */
 async function handOver(run: Run, { operations, keys, summary }: Plan, { ledger }: PlanRunDeps): Promise<void> {
   const planHash = sha256(operations.map(planLine).join('\n'))
   const slices = Math.max(1, Math.ceil(operations.length / maxSliceOperations))
@@ -126,21 +120,15 @@ async function handOver(run: Run, { operations, keys, summary }: Plan, { ledger 
 const namedInEvent = 20
 
 function planView({ agents, nodesLookedAt, beyondLimit, notices }: PlanSummary) {
+  const views = Object.entries(agents).map(([name, { lookedAt, planned, mechanical, skipped: all }]) => {
+    const skipped = commonest(all, namedInEvent).map(({ reason, count }) => ({ reason, count }))
+    return [name, { looked_at: lookedAt, planned, mechanical, skipped }] as const
+  })
   return {
     nodes_looked_at: nodesLookedAt,
     beyond_limit: beyondLimit,
     looked_at: Object.values(agents).reduce((sum, { lookedAt }) => sum + lookedAt, 0),
-    agents: Object.fromEntries(
-      Object.entries(agents).map(([name, { lookedAt, planned, mechanical, skipped }]) => [
-        name,
-        {
-          looked_at: lookedAt,
-          planned,
-          mechanical,
-          skipped: commonest(skipped, namedInEvent).map(({ reason, count }) => ({ reason, count })),
-        },
-      ]),
-    ),
+    agents: Object.fromEntries(views),
     notices: notices.slice(0, namedInEvent),
   }
 }

@@ -26,7 +26,11 @@ export async function requireFitting(
   const names = listed([...worksOn].map(languageName))
   if (inLanguage.length > 0) {
     const kinds = new Set(bundles.flatMap(({ bundle }) => bundle.file.node_kinds))
-    const what = `${agents} on ${listed([...kinds])} nodes in ${names}; found: ${kindsFound(inLanguage)}`
+    const kindsFound = countsOf(
+      inLanguage.map(({ kind }) => kind),
+      'nodes',
+    )
+    const what = `${agents} on ${listed([...kinds])} nodes in ${names}; found: ${kindsFound}`
     const others = request.nodeKinds?.length ? `; others are left out by --kinds ${request.nodeKinds.join(',')}` : ''
     throw new AppError('INTAKE_007', `${what}${others}`)
   }
@@ -66,18 +70,8 @@ function filesLeftOut(
 function filesFound(nodes: readonly CodeNode[]): string {
   if (nodes.length === 0) return 'no source files'
   const files = nodes.filter(({ kind }) => kind === 'file')
-  const [counted, what] = files.length === 0 ? ([nodes, 'nodes'] as const) : ([files, 'files'] as const)
-  return countsOf(
-    counted.map(({ language }) => languageName(language)),
-    what,
-  )
-}
-
-function kindsFound(nodes: readonly CodeNode[]): string {
-  return countsOf(
-    nodes.map(({ kind }) => kind),
-    'nodes',
-  )
+  const names = (files.length === 0 ? nodes : files).map(({ language }) => languageName(language))
+  return countsOf(names, files.length === 0 ? 'nodes' : 'files')
 }
 
 /** The most frequent first: `Go 41 files, Markdown 2 files`. */

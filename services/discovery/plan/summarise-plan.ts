@@ -1,5 +1,6 @@
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { CodeNode, SkippedFile } from '#domain/code-node.ts'
+import { byPath } from '#domain/repo-path.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import { charactersPerToken } from '#domain/turn.ts'
 import type { AgentPlan, PlanSummary } from '#objects/plan-summary.ts'
@@ -51,12 +52,8 @@ function agentPlan(bundle: AgentBundle, { lookedAt, own, leftOut }: Own): AgentP
     estimatedTokens: tokensOf(own, bundle),
     skipped: reasonsOf(leftOut),
     folders: [...folders]
-      .map(([path, operations]) => ({
-        path,
-        planned: operations.length,
-        estimatedTokens: tokensOf(operations, bundle),
-      }))
-      .toSorted((one, other) => (one.path < other.path ? -1 : 1)),
+      .map(([path, all]) => ({ path, planned: all.length, estimatedTokens: tokensOf(all, bundle) }))
+      .toSorted(byPath),
   }
 }
 

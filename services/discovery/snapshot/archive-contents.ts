@@ -1,15 +1,14 @@
 import { posix } from 'node:path'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { AppError, unreachable } from '#domain/error.ts'
-import { parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
+import { folderOf, parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
 import type { SnapshotFile, SnapshotLink } from '#objects/snapshot.ts'
 import type { ArchiveEntry } from './archive-source.ts'
-import type { SnapshotLimits } from './snapshot-limits.ts'
+import { type SnapshotLimits, tooMany } from './snapshot-limits.ts'
 
-/** The contents of one archive, collected while its entries are admitted and stored. */
 export type ArchiveContents = {
   entries: number
-  paths: PathSet
+  paths: ReturnType<typeof openPathSet>
   files: Map<RepoPath, SnapshotFile>
   links: SnapshotLink[]
   /** Second names of files that the archive showed before. */
@@ -33,9 +32,7 @@ export function admitEntry(
   limits: SnapshotLimits,
 ): RepoPath | undefined {
   contents.entries += 1
-  if (contents.entries > limits.maxEntries) {
-    throw new AppError('INTAKE_003', `the archive has more than ${limits.maxEntries} entries`)
-  }
+  if (contents.entries > limits.maxEntries) throw tooMany('entries', limits.maxEntries)
   const path = entryPath(entry.name, limits)
   if (path === undefined) return undefined
   const skip = skipReason(path)
@@ -90,7 +87,7 @@ function linkedFile(path: RepoPath, target: string, { paths }: ArchiveContents):
   throw new AppError('INTAKE_002', `${path} is a hard link to ${JSON.stringify(file)}, no earlier file of the archive`)
 }
 
-/** All files, with hard links resolved. To be called when every admitted file has been stored. */
+/** Hard links are resolved: to be called when every admitted file has been stored. */
 export function filesOf({ files, hardLinks }: ArchiveContents): SnapshotFile[] {
   const all = new Map(files)
   for (const { path, file } of hardLinks) {
@@ -102,14 +99,7 @@ export function filesOf({ files, hardLinks }: ArchiveContents): SnapshotFile[] {
   return [...all.values()]
 }
 
-export function skippedOf({ skipped }: ArchiveContents): SkippedFile[] {
-  return Array.from(skipped, ([path, reason]) => ({ path, reason }))
-}
-
-/**
- * The entry's path in normal form; undefined for the root folder itself. INTAKE_002 unsafe, INTAKE_003 too long or
- * deep.
- */
+/** In normal form; undefined for the root folder itself. INTAKE_002 unsafe, INTAKE_003 too long or deep. */
 function entryPath(name: string, limits: SnapshotLimits): RepoPath | undefined {
   if (Buffer.byteLength(name) > limits.maxPathBytes) {
     throw new AppError('INTAKE_003', `path ${JSON.stringify(name.slice(0, 200))}… is over ${limits.maxPathBytes} bytes`)
@@ -151,43 +141,28 @@ function skipReason(path: RepoPath): SkippedFile | undefined {
  * The paths one archive has used so far, with the folders above them. INTAKE_002 for a second file on a path, or one
  * path as file and as folder; INTAKE_003 for more of them, or more bytes of them, than allowed.
  */
-type PathSet = {
-  addFile(path: RepoPath): void
-  /** May be repeated. */
-  addFolder(path: RepoPath): void
-  hasFile(path: RepoPath): boolean
-}
-
-function openPathSet({ maxPaths, maxNameBytes }: SnapshotLimits): PathSet {
+function openPathSet({ maxPaths, maxNameBytes }: SnapshotLimits) {
   const paths = new Map<RepoPath, 'file' | 'folder'>()
   let bytes = 0
   const keep = (path: RepoPath, kind: 'file' | 'folder') => {
     paths.set(path, kind)
     bytes += Buffer.byteLength(path)
-    if (paths.size > maxPaths) throw over(maxPaths, 'files and folders')
-    if (bytes > maxNameBytes) throw over(maxNameBytes, 'bytes of paths')
+    if (paths.size > maxPaths) throw tooMany('files and folders', maxPaths)
+    if (bytes > maxNameBytes) throw tooMany('bytes of paths', maxNameBytes)
   }
   const addFolder = (path: RepoPath) => {
-    for (let folder = path; folder !== '' && paths.get(folder) !== 'folder'; folder = parentOf(folder)) {
+    for (let folder = path; folder !== '' && paths.get(folder) !== 'folder'; folder = folderOf(folder)) {
       if (paths.has(folder)) throw new AppError('INTAKE_002', `${folder} is in the archive both as file and as folder`)
       keep(folder, 'folder')
     }
   }
   return {
     addFolder,
-    addFile(path) {
+    addFile(path: RepoPath) {
       if (paths.has(path)) throw new AppError('INTAKE_002', `${path} is in the archive twice`)
-      addFolder(parentOf(path))
+      addFolder(folderOf(path))
       keep(path, 'file')
     },
-    hasFile: (path) => paths.get(path) === 'file',
+    hasFile: (path: RepoPath) => paths.get(path) === 'file',
   }
-}
-
-function over(limit: number, what: string): AppError {
-  return new AppError('INTAKE_003', `the archive has more than ${limit} ${what}`)
-}
-
-function parentOf(path: RepoPath): RepoPath {
-  return path.slice(0, Math.max(0, path.lastIndexOf('/')))
 }

@@ -30,7 +30,6 @@ export async function* archiveEntries(
   }
 }
 
-/** The entries of a tar in its order, while it streams in. Leaving the loop ends the reading. */
 async function* tarEntries(
   archive: AsyncIterable<Uint8Array>,
   { isGzipped }: { isGzipped: boolean },

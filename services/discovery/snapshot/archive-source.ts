@@ -2,7 +2,6 @@ import type { ParsedTarEntry } from 'modern-tar'
 import { AppError, asAppError } from '#domain/error.ts'
 import type { ByteRange, ObjectStore } from '#objects/object-store.ts'
 
-/** An uploaded archive, to be read from its start or at any place. */
 export type ArchiveSource = {
   bytes: number
   stream(): AsyncIterable<Uint8Array>
@@ -10,7 +9,7 @@ export type ArchiveSource = {
   range(range: ByteRange): Promise<Uint8Array>
 }
 
-/** Asks how large the upload is; STORE_003 when it is not there. */
+/** STORE_003 when the upload is missing. */
 export async function openSource(
   objects: Pick<ObjectStore, 'stat' | 'getRange' | 'getStream'>,
   key: string,

@@ -1,3 +1,5 @@
+import { AppError } from '#domain/error.ts'
+
 /** What one uploaded archive may hold; anything over a limit is INTAKE_003. */
 export type SnapshotLimits = {
   maxEntries: number
@@ -14,6 +16,10 @@ export type SnapshotLimits = {
   ratioFromBytes: number
   maxPathBytes: number
   maxDepth: number
+}
+
+export function tooMany(what: string, limit: number): AppError {
+  return new AppError('INTAKE_003', `the archive has more than ${limit} ${what}`)
 }
 
 export const defaultSnapshotLimits: SnapshotLimits = {

@@ -3,7 +3,7 @@ import type { ProjectId, RunId } from '#domain/ids.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { writeSnapshot } from '#objects/snapshot.ts'
-import { admitEntry, type ArchiveContents, emptyContents, filesOf, skippedOf } from './archive-contents.ts'
+import { admitEntry, type ArchiveContents, emptyContents, filesOf } from './archive-contents.ts'
 import { archiveEntries } from './archive-entries.ts'
 import { openSource } from './archive-source.ts'
 import type { SnapshotLimits } from './snapshot-limits.ts'
@@ -23,7 +23,7 @@ export type TakenSnapshot = { snapshotId: string; files: number; bytes: number; 
 export async function takeSnapshot(job: SnapshotJob, deps: SnapshotDeps, signal: AbortSignal): Promise<TakenSnapshot> {
   const contents = await storeFiles(job, deps, signal)
   const files = filesOf(contents)
-  const skipped = skippedOf(contents)
+  const skipped = Array.from(contents.skipped, ([path, reason]) => ({ path, reason }))
   const kept = { files, links: contents.links, skipped }
   const { snapshotId, bytes } = await writeSnapshot(deps.objects, job.projectId, kept, signal)
   return { snapshotId, files: files.length, bytes, skipped }
@@ -53,22 +53,10 @@ async function storeFiles(job: SnapshotJob, deps: SnapshotDeps, signal: AbortSig
   return contents
 }
 
-/** Contents that are being stored, limited in number and in bytes. */
-type Uploads = {
-  /**
-   * Waits for room, reads the content, and starts to store it. Throws the error of reading it, or of storing an earlier
-   * one.
-   */
-  add(content: Content): Promise<void>
-  /** Waits for all that were started, and throws the first failure. */
-  settle(): Promise<void>
-}
-
-/** `bytes` is the length of what `read` answers. */
+/** Being stored, limited in number and in bytes; a single one over `maxBytes` alone. `bytes` is what `read` answers. */
 type Content = { bytes: number; read(): Promise<Uint8Array>; store(content: Uint8Array): Promise<void> }
 
-/** A single content over `maxBytes` is read and stored alone. */
-function openUploads({ maxCount, maxBytes }: { maxCount: number; maxBytes: number }): Uploads {
+function openUploads({ maxCount, maxBytes }: typeof uploadLimits) {
   const underway = new Set<Promise<void>>()
   const failures: unknown[] = []
   let held = 0
@@ -82,12 +70,14 @@ function openUploads({ maxCount, maxBytes }: { maxCount: number; maxBytes: numbe
     held -= bytes
   }
   return {
-    async add({ bytes, read, store }) {
+    /** Waits for room, reads the content, and starts to store it. Throws the error of that, or of storing an earlier one. */
+    async add({ bytes, read, store }: Content) {
       while (!hasRoomFor(bytes)) await Promise.race(underway)
       check()
       const started = run(bytes, store(await read())).then(() => void underway.delete(started))
       underway.add(started)
     },
+    /** Waits for all that were started, and throws the first failure. */
     async settle() {
       await Promise.all(underway)
       check()

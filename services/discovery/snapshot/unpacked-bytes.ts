@@ -6,7 +6,6 @@ import type { SnapshotLimits } from './snapshot-limits.ts'
 
 const chunkSize = 64 * 1024
 
-/** The plain tar bytes of an archive, gunzipped if need be. INTAKE_003 as in `refuseBomb`. */
 export async function* unpackedBytes(
   archive: AsyncIterable<Uint8Array>,
   { isGzipped }: { isGzipped: boolean },

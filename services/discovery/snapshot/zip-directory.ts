@@ -1,6 +1,6 @@
 import type { Entry } from 'yauzl'
 import { AppError } from '#domain/error.ts'
-import type { SnapshotLimits } from './snapshot-limits.ts'
+import { type SnapshotLimits, tooMany } from './snapshot-limits.ts'
 import { refuseBomb } from './unpacked-bytes.ts'
 import type { ZipBlocks, ZipReader } from './zip-reader.ts'
 import { type EntryType, isExecutable } from './archive-source.ts'
@@ -31,15 +31,13 @@ export async function readZipDirectory(
     if (nameBytes > limits.maxNameBytes) throw tooMany('bytes of paths', limits.maxNameBytes)
     unpacked += entry.uncompressedSize
     refuseBomb({ packed: blocks.bytes, unpacked }, limits)
-    directoryBytes += recordLength(entry)
+    directoryBytes += recordBytes + entry.fileNameLength + entry.extraFieldLength + entry.fileCommentLength
     entries.push(zipEntryOf(entry))
   }
   await refuseUncounted(blocks, reader)
-  return placed(entries, reader.readTo() - directoryBytes)
-}
-
-function recordLength({ fileNameLength, extraFieldLength, fileCommentLength }: Entry): number {
-  return recordBytes + fileNameLength + extraFieldLength + fileCommentLength
+  const directoryStart = reader.readTo() - directoryBytes
+  const ordered = entries.toSorted((one, other) => one.at - other.at)
+  return ordered.map((entry, at) => ({ ...entry, end: ordered[at + 1]?.at ?? directoryStart }))
 }
 
 /** Some programs count only to 65,535 and start again from 0; entries that are not counted would be lost silently. */
@@ -50,28 +48,8 @@ async function refuseUncounted(blocks: ZipBlocks, reader: ZipReader): Promise<vo
   throw new AppError('INTAKE_001', `the zip holds more entries than it counts (${reader.entryCount}): pack it anew`)
 }
 
-function placed(entries: readonly ZipEntry[], directoryStart: number): PlacedEntry[] {
-  const ordered = entries.toSorted((one, other) => one.at - other.at)
-  return ordered.map((entry, at) => ({ ...entry, end: ordered[at + 1]?.at ?? directoryStart }))
-}
-
-function tooMany(what: string, limit: number): AppError {
-  return new AppError('INTAKE_003', `the archive has more than ${limit} ${what}`)
-}
-
 /** An entry as the directory of a zip has it. */
-type ZipEntry = {
-  type: EntryType
-  name: string
-  executable: boolean
-  method: ZipMethod
-  crc32: number
-  /** Of the content. */
-  size: number
-  packedBytes: number
-  /** Where its own record begins, which its packed content follows. */
-  at: number
-}
+type ZipEntry = ReturnType<typeof zipEntryOf>
 
 export const zipMethods = { stored: 0, deflated: 8 } as const
 type ZipMethod = (typeof zipMethods)[keyof typeof zipMethods]
@@ -90,7 +68,7 @@ const otherMethods: Readonly<Record<number, string>> = {
 export const encryptedFlags = 0x2041
 
 /** Throws INTAKE_001 for an entry that is encrypted, packed by an unsupported method, or contradicts itself. */
-function zipEntryOf(entry: Entry): ZipEntry {
+function zipEntryOf(entry: Entry) {
   const name = entry.fileNameRaw.toString()
   const { type, executable } = describeMode(entry, name)
   if ((entry.generalPurposeBitFlag & encryptedFlags) !== 0) {
@@ -107,6 +85,7 @@ function zipEntryOf(entry: Entry): ZipEntry {
     crc32: entry.crc32,
     size: entry.uncompressedSize,
     packedBytes: entry.compressedSize,
+    /** Where its own record begins, which its packed content follows. */
     at: entry.relativeOffsetOfLocalHeader,
   }
 }

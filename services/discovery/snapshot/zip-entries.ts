@@ -7,10 +7,7 @@ import { encryptedFlags, type PlacedEntry, readZipDirectory, shown, zipMethods }
 import { openZipBlocks, openZipReader, type ZipBlocks, type ZipReader } from './zip-reader.ts'
 import { throughStream } from './unpacked-bytes.ts'
 
-/**
- * The entries of a zip in the order of their contents, with a few blocks and one content in memory at a time. The whole
- * directory is checked before the first entry.
- */
+/** In the order of their contents, a few blocks and one content in memory at a time. The directory is checked first. */
 export async function* zipEntries(
   source: ArchiveSource,
   limits: SnapshotLimits,

@@ -3,9 +3,7 @@ import { AppError, asAppError } from '#domain/error.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import type { ArchiveSource } from './archive-source.ts'
 
-/** Reads the records of a zip with yauzl, over blocks. */
 export type ZipReader = {
-  /** How many entries the directory says it has. */
   entryCount: number
   /** In the order of the directory; once. */
   entries(): AsyncIterable<Entry>
@@ -67,19 +65,14 @@ const blockBytes = 1024 * 1024
 /** The directory and the contents are read in turns; each needs its current block and the next. */
 const cachedBlocks = 4
 
-/** An archive that is read at any place, in blocks: a sequential read fetches each block once. */
-export type ZipBlocks = {
-  bytes: number
-  /** A copy of what is there. INTAKE_001 when the archive ends before `end`. */
-  read(start: number, end: number): Promise<Uint8Array>
-  /** The same, one block at a time. */
-  stream(start: number, end: number): AsyncGenerator<Uint8Array>
-}
+export type ZipBlocks = ReturnType<typeof openZipBlocks>
 
-export function openZipBlocks({ bytes, range }: Pick<ArchiveSource, 'bytes' | 'range'>): ZipBlocks {
+/** An archive that is read at any place, in blocks: a sequential read fetches each block once. */
+export function openZipBlocks({ bytes, range }: Pick<ArchiveSource, 'bytes' | 'range'>) {
   const cache = openCachedAnswers<Uint8Array>({ max: cachedBlocks })
   const blockAt = (start: number): Promise<Uint8Array> =>
     cache.get(String(start), () => range({ start, end: Math.min(start + blockBytes, bytes) }))
+  /** One block at a time. INTAKE_001 when the archive ends before `end`. */
   async function* stream(start: number, end: number): AsyncGenerator<Uint8Array> {
     if (end > bytes) throw new AppError('INTAKE_001', 'the zip is cut short, or points behind its own end')
     for (let at = start; at < end;) {
@@ -89,6 +82,7 @@ export function openZipBlocks({ bytes, range }: Pick<ArchiveSource, 'bytes' | 'r
       at = blockStart + blockBytes
     }
   }
+  /** A copy of what is there. */
   const read = async (start: number, end: number) => Buffer.concat(await Array.fromAsync(stream(start, end)))
   return { bytes, stream, read }
 }

@@ -125,7 +125,6 @@ async function announce(
   })
 }
 
-/** Warnings of a bundle's check that one event holds; the pinned bundle has all. */
 const warningsPerEvent = 10
 
 /** A bundle with faults is not pinned, so that those of a run are valid. */
@@ -134,7 +133,7 @@ function checkedView({ hash, bundle: { file, tools, warnings } }: PinnedBundle) 
   return { name: file.name, hash, valid: true, tools: tools.length, warnings: warnings.length, first_warnings: first }
 }
 
-/** Node indexes in the object store, so that a blob is parsed once per query pack, in whatever run it comes. */
+/** So that a blob is parsed once per query pack, in whatever run it comes. */
 export function nodeIndexCache(objects: Pick<ObjectStore, 'get' | 'put'>, projectId: ProjectId): IndexCache {
   const keyOf = (blob: SourceBlob) => objectKeys.nodeIndex(projectId, `${indexName(blob)}.json`)
   return {

@@ -39,17 +39,10 @@ export type SurveyedFile = { faults: LintFault[]; docstrings: FileDocstringFacts
 
 export type SurveyReport = SurveyedFile | { uses: ModuleUses }
 
-export type SurveyPool = {
-  threads: number
-  /** `unreadable`: nested too deeply, or too slow. The next file is not affected. */
-  survey(question: PythonQuestion): Promise<SurveyedFile | { unreadable: string }>
-  usesIn(namingText: string): Promise<ModuleUses | { unreadable: string }>
-  /** Ends the threads; running requests fail. Safe to call twice. */
-  close(): Promise<void>
-}
+export type SurveyPool = ReturnType<typeof openSurveyPool>
 
 /** Threads that lint and read Python files, started when first needed. `threads: 0` means one per core. */
-export function openSurveyPool(options: { threads: number; fileLimitMs?: number }): SurveyPool {
+export function openSurveyPool(options: { threads: number; fileLimitMs?: number }) {
   const pool = openThreadPool<SurveyQuestion, SurveyReport>({
     entry: new URL('./survey-thread.ts', import.meta.url),
     name: 'the linter',
@@ -62,15 +55,17 @@ export function openSurveyPool(options: { threads: number; fileLimitMs?: number 
   }
   return {
     threads: pool.threads,
-    async survey(question) {
+    /** `unreadable`: nested too deeply, or too slow. The next file is not affected. */
+    async survey(question: PythonQuestion): Promise<SurveyedFile | { unreadable: string }> {
       const report = await ask(question)
       if ('unreadable' in report || 'faults' in report) return report
       throw new TypeError('the survey answered a Python file as another text')
     },
-    async usesIn(namingText) {
+    async usesIn(namingText: string): Promise<ModuleUses | { unreadable: string }> {
       const report = await ask({ namingText })
       return 'unreadable' in report ? report : report.uses
     },
+    /** Ends the threads; running requests fail. Safe to call twice. */
     close: pool.close,
   }
 }

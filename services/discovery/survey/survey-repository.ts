@@ -132,7 +132,6 @@ type Looking = {
   input: SurveyInput
   lint: RepositoryLint
   ownModules: ReadonlySet<string>
-  /** Added to. */
   notUtf8: Set<string>
   deps: SurveyDeps
 }

@@ -2,7 +2,6 @@ import { type ChangeSet, composeEdits, type Edit, type FileChange } from '#domai
 import type { Conflict, ConflictingSet, LineRange } from '#objects/composition.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 
-/** The composed change of one file, and the sets that it consists of. */
 export type FileResult = { path: string; sets: ChangeSet[] } & (
   | { kind: 'edit'; baseHash: string; edits: Edit[] }
   | { kind: 'create'; content: string }
@@ -117,12 +116,11 @@ function conflictOf(set: ChangeSet, { kind: _kind, ...collision }: Collision): L
 
 type NamingDeps = {
   sets: readonly ChangeSet[]
-  /** By operation. */
   nodes: ReadonlyMap<string, Pick<CodeNode, 'path' | 'qualifiedName'>>
   readBlob(hash: string): Promise<Uint8Array>
 }
 
-/** Adds to each set that was left out, and to the one it is in conflict with, its agent, its code, and the changed lines. */
+/** Adds agent, code and changed lines to each set that was left out, and to the one it is in conflict with. */
 export async function nameConflicts(leftOut: readonly LeftOutSet[], deps: NamingDeps): Promise<Conflict[]> {
   if (leftOut.length === 0) return []
   const sets = new Map(deps.sets.map((set) => [set.changeSetId, set]))

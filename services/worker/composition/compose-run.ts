@@ -88,13 +88,11 @@ type Collected = {
   sets: ChangeSet[]
   /** How many of the sets were made by the runs that this one retries. */
   earlier: number
-  /** The code that each operation with a change set worked on. */
   nodes: Map<string, CodeNode>
   totals: Totals
   codes: CodesOfStatus
 }
 
-/** How often the run's operations of a status ended with an error code. */
 type CodesOfStatus = Record<'failed' | 'blocked', Map<ErrorCode, number>>
 
 async function collect(run: Run, deps: CompositionDeps, signal: AbortSignal): Promise<Collected> {

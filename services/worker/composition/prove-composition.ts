@@ -24,15 +24,13 @@ export type ProofDeps = {
 
 export type Proven = { files: ComposedFile[]; conflicts: LeftOutSet[] }
 
-/** The evidence of one composed file, and what its module binds and uses if it is Python. */
 type FileProof = { composed: ComposedFile; module: ComposedModule | undefined }
 type ProveFile = (file: FileResult, checks: readonly EvidenceCheck[]) => Promise<FileProof>
 
 /**
  * Composes the sets, checks every composed file again, and then the names that the files use of each other: proof of
  * the parts is no proof of the whole. When a check fails, the sets are added one by one to find the one that breaks it;
- * that one is left out as WORK_004, and the rest is composed again. Of two sets that are wrong only together, the later
- * one is left out.
+ * that one is left out as WORK_004, and the rest is composed again. Of two wrong only together, the later is left out.
  */
 export async function proveComposition(sets: readonly ChangeSet[], deps: ProofDeps): Promise<Proven> {
   const prove = openFileProofs(deps)
@@ -114,7 +112,6 @@ function checkAskedFor({ check, of }: Evidence): EvidenceCheck[] {
   return of === undefined ? [] : [of]
 }
 
-/** The first set with which the file fails its checks. */
 async function fileCulprit(file: FileResult, prove: ProveFile): Promise<LeftOutSet> {
   const checks = checksFor(file)
   for (const [at, set] of file.sets.entries()) {
@@ -207,7 +204,6 @@ function lostOf({ before, after }: ComposedModule, taken: 'all' | string[]): str
   return names.filter((name) => !bound.has(name))
 }
 
-/** Returns the names that a module bound before and other changed files use now. */
 function takenNames(modules: readonly ComposedModule[]): (path: string) => 'all' | string[] {
   const uses = modules.map(({ path, before, after }): [string, ModuleUses] => {
     const { modules: taken, packages } = after ?? { modules: {}, packages: {} }

@@ -3,8 +3,7 @@ import type { Statement, StatementList } from './statements.ts'
 
 /**
  * No function, class, branch, loop, handler or `with` was removed or emptied, no statement moved from one body to
- * another, and none was reduced to an unused value (`x = []` to `[]`). A body of only `pass`, `...` or a docstring
- * counts as empty.
+ * another, and none was reduced to an unused value (`x = []` to `[]`). `pass`, `...` or a docstring alone is empty.
  */
 export function bodiesKept({ before, after, pairs }: ComparedFacts): Finding {
   const [was, now] = [before.list(), after.list()]

@@ -61,7 +61,6 @@ type Anchor =
   | { kind: 'trailing'; statement: number }
   /** On a line of its own in the middle of a statement. */
   | { kind: 'inside'; statement: number }
-  /** On a line of its own above a statement. */
   | { kind: 'above'; statement: number }
   /** At the end of a block or of the file, below the last statement of its depth. */
   | { kind: 'below'; statement: number }
@@ -145,7 +144,6 @@ type MatchedComment = { before: Comment; after: Comment }
 /** Returns the indices that the tokens of a statement have in its counterpart; -1 for a removed token. */
 type TokenPlaces = (one: Statement, other: Statement) => Int32Array
 
-/** Comments that linters, type checkers, formatters, coverage and security tools read. */
 const pragma =
   /#\s*(?:type:|noqa\b|pragma:|pylint:|fmt:|yapf:|isort:|nosec\b|nosemgrep|mypy:|pyright:|pyre-|pytype:|ruff:|flake8:|noinspection\b|NOSONAR|lint:|cython:|doctest:|spell-?checker:|codespell:)/i
 
@@ -155,8 +153,7 @@ function isPragma({ text }: Comment): boolean {
 
 /**
  * The first pragma that is no longer on the line of the same code: some of that moved to another line, or other code
- * moved to the pragma's line. Brackets, commas and colons do not count. A shebang or encoding declaration must stay on
- * its line.
+ * moved to the pragma's line. Brackets, commas and colons do not count. A shebang or encoding stays on its line.
  */
 function pragmaFault(matched: readonly MatchedComment[], texts: Texts): string | undefined {
   const places = openTokenPlaces()
@@ -220,7 +217,6 @@ function counterpartOf({ statement, token }: Code, { from, to, map, places }: Ma
 /** With more edits no token is matched, and a comment on the line of an unmatched token counts as moved. */
 const maxEditLength = 1000
 
-/** Compares each statement with its counterpart once. */
 function openTokenPlaces(): TokenPlaces {
   const known = new Map<Statement, Int32Array>()
   return (one, other) => {

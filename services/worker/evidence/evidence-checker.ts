@@ -105,7 +105,6 @@ const factChecks: Record<Exclude<PythonCheck, 'parses' | 'lint_before_after' | '
   operands_kept: (facts) => operandsKept(facts),
 }
 
-/** Not `ok` for a file that cannot be linted. */
 async function evidenceOf(proof: Pick<Evidence, 'check' | 'path' | 'tool'>, find: () => Promise<Finding>) {
   try {
     const { fault, ...figures } = await find()

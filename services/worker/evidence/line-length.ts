@@ -25,7 +25,6 @@ export function lineLengthKept({ before, after, lineRuns }: ComparedFacts, limit
 
 type Excess = Map<number, { length: number; limit: number }>
 
-/** The lines that are too long, by row. */
 function excessOf(facts: PythonFacts, { lineLength, docLength }: Limits): Excess {
   const least = Math.min(lineLength, docLength ?? lineLength)
   const excess: Excess = new Map()

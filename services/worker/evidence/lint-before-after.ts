@@ -171,7 +171,6 @@ function rowMover(runs: readonly ChangedRun[]): (row: number) => { row?: number;
   }
 }
 
-/** Returns the 0-based row of an index of `text`. */
 function lineCounter(text: string): (index: number) => number {
   const starts = [0, ...Array.from(text.matchAll(/\r\n|\n|\r/g), (end) => end.index + end[0].length)]
   return (index) => bisect(starts.length, (row) => (starts[row] ?? 0) <= index) - 1

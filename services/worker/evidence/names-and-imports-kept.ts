@@ -5,8 +5,7 @@ import type { ComparedFacts, Finding, ImportingFile } from './python-facts.ts'
 
 /**
  * What other files may use of the module is still bound: names that other files of the repository use (`keptNames`),
- * those in `__all__`, every function and class, every public name that is not an import, and everything bound in the
- * body of a class.
+ * those in `__all__`, every function and class, every public name that is not an import, and all names of classes.
  */
 export function namesKept({ before, after }: ComparedFacts, { keptNames }: Pick<PathRules, 'keptNames'>): Finding {
   const [was, now] = [before.names(), after.names()]

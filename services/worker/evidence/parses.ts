@@ -23,7 +23,6 @@ export function parsesAsBefore(before: Linted, after: Linted): Finding {
  */
 type SyntaxFaults = { places: number; tokens: string[]; first: { line: number; words: string } | undefined }
 
-/** What the checks need of a text in a language other than Python. */
 export type SyntaxFacts = { faults: SyntaxFaults; comments: { text: string; line: number }[] }
 
 export function syntaxFactsOf(tree: Tree): SyntaxFacts {
@@ -52,7 +51,6 @@ function syntaxFaultsOf(tree: Tree): SyntaxFaults {
   return faults
 }
 
-/** Whether `after` has a fault that `before` does not have. */
 export function hasNewFault(before: SyntaxFaults, after: SyntaxFaults): boolean {
   if (after.places > before.places) return true
   const left = new Map<string, number>()

@@ -15,13 +15,11 @@ export type PythonFacts = {
   list(): StatementList
   names(): ModuleBindings
   imports(): ImportedHere[]
-  /** The imports, and which of them must stay. */
   importFacts(file: ImportingFile): ImportFact[]
   lines(): readonly string[]
   docstringRows(): ReadonlySet<number>
 }
 
-/** Two texts of one file, with their corresponding statements and the lines that differ. */
 export type ComparedFacts = {
   before: PythonFacts
   after: PythonFacts
@@ -85,13 +83,10 @@ function once<Found>(find: () => Found): () => Found {
 /** For each statement, the index of its counterpart in the text after the change or before it; -1 for none. */
 export type StatementPairs = { forward: Int32Array; back: Int32Array }
 
-/** The cost, in tokens, up to which a changed run's statements are all compared; beyond, they are paired in order, if at all. */
+/** The cost, in tokens, up to which all statements of a changed run are compared; beyond it they are paired in order. */
 const maxTokens = 1_000_000
 
-/**
- * Pairs the statements of two texts in order: equal ones first, and among the others those that share most of their
- * code. A head is paired only with one of its own kind.
- */
+/** Pairs statements in order: equal ones, then those that share most code. A head pairs only with one of its kind. */
 function pairStatements(before: readonly Statement[], after: readonly Statement[]): StatementPairs {
   const pairs = { forward: new Int32Array(before.length).fill(-1), back: new Int32Array(after.length).fill(-1) }
   const pair = (one: number, other: number) => {
@@ -132,7 +127,6 @@ function tokensIn(statements: readonly Statement[]): number {
   return statements.reduce((sum, one) => sum + one.tokens.length, 0)
 }
 
-/** The pairs, in order on both sides, with the greatest total likeness. */
 function bestPairs({ before, after }: ChangedRun, alike: (pair: Pair) => number): Pair[] {
   const [rows, columns] = [before.end - before.start, after.end - after.start]
   const width = columns + 1

@@ -4,14 +4,8 @@ import type { ObjectStore } from '#objects/object-store.ts'
 import { getRepositoryRules, pathRulesOf, type RepositoryRules } from '#objects/repository-rules.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 
-/** The repository's rules for each file of a run's snapshot. */
-export type RunRules = {
-  of(path: string): PathRules
-  /** Bytes of a file that agents work on, and that its mechanical fixes must not change. */
-  agentRanges(path: string): RepositoryRules['files'][string]['agentRanges']
-}
+export type RunRules = ReturnType<typeof runRules>
 
-/** Bytes of a file, the end not included. */
 export type ByteRange = { startByte: number; endByte: number }
 
 /** Bytes of its file that an operation's agent works on, and the ranges in them that another node's agent works on. */
@@ -43,9 +37,10 @@ export function openRunRules(objects: Pick<ObjectStore, 'get'>): ReadRunRules {
   }
 }
 
-export function runRules(rules: RepositoryRules | undefined): RunRules {
+export function runRules(rules: RepositoryRules | undefined) {
   return {
-    of: (path) => pathRulesOf(rules, path),
-    agentRanges: (path) => rules?.files[path]?.agentRanges ?? [],
+    of: (path: string): PathRules => pathRulesOf(rules, path),
+    /** Bytes of a file that agents work on, and that its mechanical fixes must not change. */
+    agentRanges: (path: string) => rules?.files[path]?.agentRanges ?? [],
   }
 }

@@ -16,7 +16,6 @@ export type Statement = {
   column: number
   /** Its code without comments; a string is one token. */
   tokens: readonly Token[]
-  /** Kind and code. */
   key: string
   operations: readonly Operation[]
   isHead: boolean
@@ -35,7 +34,6 @@ export function isLeading({ text, row }: Comment): boolean {
   return row < 2 && /^#!|^[ \t\f]*#.*?coding[:=]/.test(text)
 }
 
-/** The statements and comments of a text, in order. */
 export type StatementList = { statements: Statement[]; comments: Comment[] }
 
 /** Those of one statement of the module, or of a class in it; rows and indices count from its start. */
@@ -44,7 +42,6 @@ type ModulePart = StatementList
 /** The parts of a text by their source, so that a part that did not change is not read again. */
 export type KnownParts = ReadonlyMap<string, ModulePart>
 
-/** Reads the statements and comments of a parsed text, except for parts that are in `known`. */
 export function readStatements(tree: Tree, source: string, known?: KnownParts) {
   const parts = new Map<string, ModulePart>()
   const all: StatementList = { statements: [], comments: [] }
@@ -111,7 +108,6 @@ function isStatement(type: string): boolean {
   return type.endsWith('_statement') || type === 'decorator' || heads.has(type)
 }
 
-/** A statement while its part is read. */
 type Draft = Pick<Statement, 'kind' | 'owner' | 'isHead' | 'doesSomething'> & {
   start: number
   tokens: { text: string; start: number; end: number }[]
@@ -156,7 +152,6 @@ function readPart(node: Node, text: string, until?: Node): ModulePart {
   return { statements: drafts.map((draft) => statementOf(draft, placeOf)), comments }
 }
 
-/** The last statement that begins at or before `index`. */
 function draftAt(drafts: readonly Draft[], index: number): Draft | undefined {
   return drafts[bisect(drafts.length, (at) => (drafts[at]?.start ?? 0) <= index) - 1]
 }

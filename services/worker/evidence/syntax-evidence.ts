@@ -47,7 +47,6 @@ function parsed({ faults: was }: SyntaxFacts, { faults: now }: SyntaxFacts): Pro
   return { ok: !hasNewFault(was, now), before: was.places, after: now.places, ...detail }
 }
 
-/** All comments are still there, in the same order. */
 function commented({ comments: was }: SyntaxFacts, { comments: now }: SyntaxFacts): Proved {
   const figures = { before: was.length, after: now.length }
   let next = 0

@@ -1,10 +1,7 @@
 import type { TargetNode } from './target-node.ts'
 import { type Workspace, WorkspaceFault } from '../workspace/open-workspace.ts'
 
-/**
- * The inputs that a worker provides for a node, by name; each is read when it is called, as the workspace is then.
- * `relatedPaths` are the files of `files` after the node's own.
- */
+/** Each input is read when it is called. `relatedPaths` are the files of `files` after the node's own. */
 export function nodeInputs(
   { node, locate }: Pick<TargetNode, 'node' | 'locate'>,
   workspace: Pick<Workspace, 'readText'>,

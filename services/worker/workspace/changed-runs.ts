@@ -35,7 +35,6 @@ export function changedRuns(before: readonly string[], after: readonly string[])
 type Part = Range & { items: readonly string[] }
 type Parts = { before: Part; after: Part }
 
-/** Removes equal items at both ends. */
 function trimmed({ before, after }: Parts): Parts {
   let [start, startAfter] = [before.start, after.start]
   let [end, endAfter] = [before.end, after.end]
@@ -120,7 +119,6 @@ function runsIn({ before, after }: Parts): ChangedRun[] {
   return runs
 }
 
-/** Closes a run at the very end. */
 const endOfDiff: { added: boolean; removed: boolean; value: string[] } = { added: false, removed: false, value: [] }
 
 function runOf(start: Pair, removed: number, added: number): ChangedRun {
@@ -130,7 +128,6 @@ function runOf(start: Pair, removed: number, added: number): ChangedRun {
   }
 }
 
-/** The lines of a text, each without its line end. */
 export function linesOf(text: string): string[] {
   return text.split(/\r\n|\n|\r/)
 }

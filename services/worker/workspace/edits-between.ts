@@ -8,8 +8,7 @@ const maxLineByLine = 500
  * The edits that turn `base` into `target` (both UTF-8), as small as possible: hunks that replace n lines by n lines
  * are split line by line, and what both sides share at the ends of a hunk is left out. So the same fix made by two
  * operations gives the same edit, and an inserted line does not touch its neighbours. A longer rewrite, beyond what
- * `changedRuns` compares or of more than `maxLineByLine` lines, is one edit from the first changed character to the
- * last.
+ * `changedRuns` compares or of more than `maxLineByLine` lines, is one edit from the first change to the last.
  */
 export function editsBetween(base: Uint8Array, target: Uint8Array): Edit[] {
   const shared = sharedWholeLines(base, target)
@@ -45,10 +44,11 @@ function trimmedEdit(start: number, from: string, to: string): Edit[] {
   const least = Math.min(from.length, to.length)
   let head = 0
   while (head < least && from[head] === to[head]) head++
-  if (head > 0 && isHighSurrogate(from, head - 1)) head--
+  // A surrogate pair is not cut in two.
+  if (head > 0 && /[\uD800-\uDBFF]/.test(from.charAt(head - 1))) head--
   let tail = 0
   while (tail < least - head && from.at(-1 - tail) === to.at(-1 - tail)) tail++
-  if (tail > 0 && isLowSurrogate(from, from.length - tail)) tail--
+  if (tail > 0 && /[\uDC00-\uDFFF]/.test(from.charAt(from.length - tail))) tail--
   const offset = start + Buffer.byteLength(from.slice(0, head))
   const length = Buffer.byteLength(from.slice(head, from.length - tail))
   return [{ start: offset, end: offset + length, text: to.slice(head, to.length - tail) }]
@@ -86,14 +86,4 @@ function linesOf(bytes: Uint8Array): string[] {
 
 function byteLength(lines: readonly string[]): number {
   return lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0)
-}
-
-function isHighSurrogate(text: string, index: number): boolean {
-  const unit = text.charCodeAt(index)
-  return unit >= 0xd800 && unit <= 0xdbff
-}
-
-function isLowSurrogate(text: string, index: number): boolean {
-  const unit = text.charCodeAt(index)
-  return unit >= 0xdc00 && unit <= 0xdfff
 }

@@ -19,7 +19,6 @@ export type BaseLayer = {
 export type Workspace = {
   /** UTF-8 text of a file. Throws WorkspaceFault: not-found, not-text or TOOL_007. */
   readText(path: string): Promise<string>
-  /** The file's text in the base, without what was written. */
   readBase(path: string): Promise<string>
   /** Throws TOOL_007, or WorkspaceFault refused or too-large, for a file that `git apply` would refuse. */
   writeText(path: string, text: string): Promise<void>
@@ -31,11 +30,9 @@ export type Workspace = {
   changes(): Promise<FileChange[]>
   changedPaths(): string[]
   reads(): ReadSet
-  /** What was written, sorted by path. */
   written(): WrittenFile[]
 }
 
-/** What an earlier attempt wrote and read, when this one continues it. */
 export type WorkspaceStart = { written: readonly { path: string; text: string }[]; reads: ReadSet }
 
 const maxFileBytes = 4_000_000
@@ -173,13 +170,11 @@ export class WorkspaceFault extends Error {
 
 type WrittenFile = { path: RepoPath; text: string }
 
-/** What an attempt has written. */
 function openOverlay() {
   const texts = new Map<RepoPath, string>()
   const folders = new Set<string>()
   return {
     textOf: (path: RepoPath) => texts.get(path),
-    /** Undefined where nothing was written. */
     kindAt(path: RepoPath): PathKind | undefined {
       if (texts.has(path)) return 'file'
       return folders.has(path) ? 'folder' : undefined
@@ -189,7 +184,6 @@ function openOverlay() {
       for (const folder of foldersOf(path)) folders.add(folder)
     },
     paths: () => texts.keys(),
-    /** Sorted by path. */
     files: () =>
       Array.from(texts, ([path, text]) => ({ path, text })).toSorted((one, other) => (one.path < other.path ? -1 : 1)),
   }

@@ -4,12 +4,10 @@ import type { PooledServer } from './pooled-server.ts'
 
 /**
  * How far a server may be above its share of what is in flight. Lower keeps the load more even, higher sends more of a
- * prefix's requests to the server that has it cached; 1.25 is where "Consistent Hashing with Bounded Loads" (2017) has
- * most of both.
+ * prefix's requests to the server that has it cached; at 1.25 "Consistent Hashing with Bounded Loads" (2017) has both.
  */
 const boundOfMean = 1.25
 
-/** A request that needs a slot, as far as the choice of its server depends on it. */
 export type PendingRequest = {
   model: string
   /** Equal for requests that begin alike. */

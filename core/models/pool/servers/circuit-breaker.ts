@@ -6,10 +6,7 @@ import { unreachable } from '#domain/error.ts'
  */
 export type BreakerState = 'closed' | 'open' | 'half_open'
 
-/**
- * Whether a request has failed at the server before. If it fails there again, that may be the request's own fault: it counts
- * once, and other requests are preferred as probes.
- */
+/** Whether a request has failed there before: failing again may be its own fault, and counts once; others probe first. */
 export type Candidate = 'fresh' | 'failed_here'
 
 export type CircuitBreaker = ReturnType<typeof openCircuitBreaker>
@@ -31,7 +28,6 @@ export function openCircuitBreaker(options: BreakerOptions) {
   }
   return {
     state: () => state,
-    /** Whether a request may be sent now. */
     admits: (candidate: Candidate = 'fresh') => state === 'closed' || (state === 'open' && pause.isOver(candidate)),
     /** A request is sent; returns whether it is the half-open probe. */
     enter(): boolean {
@@ -39,7 +35,6 @@ export function openCircuitBreaker(options: BreakerOptions) {
       state = 'half_open'
       return true
     },
-    /** The server answered, whatever the answer was. */
     succeed() {
       state = 'closed'
       failures = 0
@@ -87,7 +82,6 @@ function openPause({ now, random }: BreakerOptions) {
     isOver: (candidate: Candidate) => now() >= until + (candidate === 'fresh' ? 0 : freshFirstMs),
     end: () => void (until = Math.min(until, now())),
     reset: () => void (times = 0),
-    /** Until it is over for the next kind of candidate. */
     leftMs: () => [until, until + freshFirstMs].map((at) => at - now()).find((leftMs) => leftMs > 0) ?? 0,
   }
 }

@@ -5,9 +5,7 @@ import { openCircuitBreaker, type Candidate, type CircuitBreaker } from './circu
 import type { Endpoint } from './server-endpoint.ts'
 import type { OfferedList } from './offered-models.ts'
 
-/** What the pool knows of one server, and what this process has in flight there. */
 export type PooledServer = {
-  /** The server's URL. */
   name: string
   endpoint: Endpoint
   offered: OfferedList

@@ -34,7 +34,6 @@ export type EndpointOptions = {
 const maxProbeMs = 20_000
 const maxContextReadMs = 5000
 const contextFreshMs = { sure: 10 * 60_000, unsure: 5000 }
-/** More models than a server has. */
 const maxModels = 1000
 
 export function openEndpoint(options: EndpointOptions) {
@@ -61,7 +60,6 @@ export function openEndpoint(options: EndpointOptions) {
     return answer.isSure ? answer : { tokens: stale?.tokens, isSure: false }
   }
   return {
-    /** The URL, for people. */
     name: url,
     /** What the server takes of a request for this model. */
     capabilities: capabilities.of,

@@ -34,13 +34,12 @@ const readings: readonly [names: readonly string[], reading: Reading][] = [
   [['llamacpp:prompt_tokens', 'llamacpp:prompt_tokens_cached'], { of: 'prefixQueries', join: sum }],
   [['llamacpp:prompt_tokens_cached'], { of: 'prefixHits', join: sum }],
 ]
-/** How the samples of one name are joined. */
 const joins = new Map(readings.flatMap(([names, { join }]) => names.map((name) => [name, join])))
 
 /** A sample of the Prometheus text format; a quoted label may hold braces. */
 const sample = /^((?:vllm|llamacpp):\w+)(?:\{(?:[^"}\n]|"(?:[^"\\\n]|\\.)*")*\})?[ \t]+(\S+)/gm
 
-/** Reads the Prometheus text format and skips what is no sample of a number. Undefined without a model server's samples. */
+/** Reads the Prometheus text format, skipping what is no sample. Undefined without a sample of a model server. */
 export function readServerMetrics(text: string): ServerMetrics | undefined {
   const values = new Map<string, number>()
   let isModelServer = false

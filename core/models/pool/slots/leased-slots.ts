@@ -4,7 +4,12 @@ const keepMs = 1500
 /** What Redis would answer to a request for more: perhaps; no, as it just did; nothing. */
 type Supply = 'open' | 'full' | 'unreachable'
 
-/** The slots at one server that are leased to this process. */
+/**
+ * The slots at one server that are leased to this process. `isWanted`: more are wanted than there are, or other processes
+ * want what is held. `report` gives up what has not been used lately; returns what is held from now on, and how much would
+ * be used. `grant` takes the answer: how many are held, and how many of those may be kept. `mayAsk`: asking for more may
+ * help again. While Redis is unreachable there is always one slot, and never more than were held.
+ */
 export type LeasedSlots = ReturnType<typeof openLeasedSlots>
 
 /** `ask` is called when more slots are wanted. */
@@ -29,11 +34,8 @@ export function openLeasedSlots({ most, ask }: { most: number; ask(): void }) {
       return 'soon'
     },
     give: () => void (state.taken -= 1),
-    /** Whether there is anything to report or to renew. */
     isActive: () => state.held + state.taken + state.wanted + state.reported.slots > 0,
-    /** Whether more are wanted than there are, or other processes want what is held. */
     isWanted: () => state.wanted > 0 || supply === 'full' || state.held > state.keep,
-    /** Gives up what has not been used lately; returns what is held from now on, and how much would be used. */
     report() {
       const { keep, taken, wanted } = state
       state.held = Math.max(taken, Math.min(state.held, keep, used.most(taken)))
@@ -43,22 +45,18 @@ export function openLeasedSlots({ most, ask }: { most: number; ask(): void }) {
       state.wanted = 0
       return { most, held: state.held, demand, hasReported }
     },
-    /** The answer to a report: how many are held, and how many of those may be kept. */
     grant(held: number, keep: number) {
       Object.assign(state, { held, keep })
       supply = 'open'
       if (state.reported.wanted > 0 && state.taken >= usable()) supply = 'full'
     },
-    /** Asking for more may help again. */
     mayAsk() {
       if (supply === 'full') supply = 'open'
     },
-    /** While Redis is unreachable there is always one slot, and never more than were held. */
     setUnreachable(isUnreachable: boolean) {
       if (isUnreachable) supply = 'unreachable'
       else if (supply === 'unreachable') supply = 'open'
     },
-    /** Gives up everything. */
     drop() {
       Object.assign(state, { held: 0, taken: 0, wanted: 0 })
       used.reset()
@@ -78,7 +76,6 @@ function nothingHeld(most: number) {
   }
 }
 
-/** The highest value of this window and the last one. */
 function openRecentPeak(windowMs: number) {
   let peak = { most: 0, since: -Infinity, before: 0 }
   return {

@@ -30,8 +30,7 @@ const defaultLeaseMs = 6000
 /**
  * The slots at servers, shared by all processes through Redis. Slots are leased to the process that takes them, kept from
  * one request to the next, renewed by one command for all servers, and given back when they are not used, or are more than
- * an even share while others wait. A request costs no command. While Redis is unreachable, every process goes on with the
- * slots it has, or with one.
+ * an even share while others wait. A request costs no command. Without Redis every process goes on with its slots, or one.
  */
 export function openSharedSlots(options: SharedSlotsOptions): SlotSource {
   const servers = new Map<string, LeasedSlots>()

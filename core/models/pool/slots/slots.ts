@@ -1,7 +1,4 @@
-/**
- * The slots at one server that this process may use, one per request in flight. Shared with other processes, they keep the
- * server's limit together (shared-slots.ts).
- */
+/** The slots at one server that this process may use, one per request in flight; shared-slots.ts shares their limit. */
 export type ServerSlots = {
   /**
    * Takes a slot: `taken`. `soon`: more have been requested, and the listener is called with the answer; `full`: none can be
@@ -20,7 +17,6 @@ export type SlotSource = {
   close(): Promise<void>
 }
 
-/** For a process that has its servers to itself. */
 export function openLocalSlots(): SlotSource {
   return {
     at(_server, most) {

@@ -30,7 +30,7 @@ export function argumentsText(args: unknown): string | undefined {
   }
 }
 
-/** The exclusive end of the JSON object or list at `start`, by brackets and strings, in one pass; undefined if it is cut. */
+/** The exclusive end of the JSON that begins at `start`, by brackets and strings, in one pass; undefined if it is cut. */
 export function endOfJson(text: string, start: number): number | undefined {
   let depth = 0
   for (let at = start; at < text.length; at++) {

@@ -104,7 +104,7 @@ function readJson({ text, at, from }: SignAt): Found {
 }
 
 function readCode(text: string, at: number, sign: string): Found | undefined {
-  const code = findCode(text, at, sign)
+  const code = findFence(text, at, sign) ?? (sign.startsWith('`') ? findInlineCode(text, at, sign) : undefined)
   if (code === undefined) return undefined
   const { end, isOpen, fence } = code
   if (fence === undefined || !callFences.has(fence.info.trim())) return { kind: 'prose', end, isOpen }
@@ -121,11 +121,6 @@ function readCode(text: string, at: number, sign: string): Found | undefined {
 
 /** Code in Markdown. With `isOpen` its end is missing: it extends to the end of the text, or of the paragraph. */
 type FoundCode = { end: number; isOpen: boolean; fence?: { info: string; body: string } }
-
-/** The fence or inline code that the `ticks` (or `~`) at `at` begin; undefined for `~` that begin no fence. */
-function findCode(text: string, at: number, ticks: string): FoundCode | undefined {
-  return findFence(text, at, ticks) ?? (ticks.startsWith('`') ? findInlineCode(text, at, ticks) : undefined)
-}
 
 /** A fence ends with a line of at least as many marks and nothing else. */
 function findFence(text: string, at: number, ticks: string): FoundCode | undefined {

@@ -9,7 +9,7 @@ const beginnings = [
   /^\{\s*"tool_calls"\s*:\s*\[/,
 ]
 
-/** Reads a text that is only JSON: one call, a list, or `{"tool_calls": […]}`. Undefined for other JSON unless `marked`. */
+/** Reads a text that is only JSON as one call, a list, or `{"tool_calls": […]}`; other JSON only when `marked`. */
 export function readJsonCalls(
   text: string,
   { marked = false } = {},

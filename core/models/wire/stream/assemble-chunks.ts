@@ -11,7 +11,6 @@ const ChunkChoice = z.looseObject({
   finish_reason: z.string().nullish(),
 })
 
-/** A part of a streamed chat completion. Unknown keys are kept. */
 export const Chunk = z.looseObject({ choices: z.array(ChunkChoice).nullish() })
 export type Chunk = z.infer<typeof Chunk>
 type ChunkChoice = z.infer<typeof ChunkChoice>
@@ -52,7 +51,6 @@ function emptyChoice(): OpenChoice {
   return { fields: new Map(), message: new Map([['content', null]]), merger: openCallMerger() }
 }
 
-/** Returns whether the part holds anything the model wrote. */
 function addPart(choice: OpenChoice, { index: _, delta, message, ...fields }: ChunkChoice): boolean {
   for (const [key, value] of Object.entries(fields)) if (value !== null && value !== '') choice.fields.set(key, value)
   const { tool_calls: calls, ...texts } = withText(delta ?? message ?? {})

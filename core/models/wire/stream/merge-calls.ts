@@ -47,7 +47,6 @@ export function openCallMerger() {
         if (call.id !== '' && !firstOfId.has(call.id)) firstOfId.set(call.id, call)
       }
     },
-    /** In the order of their index. */
     calls: (): readonly MergedCall[] => calls.toSorted((one, other) => one.index - other.index),
   }
 }
@@ -99,7 +98,6 @@ function openBrackets() {
         } else if (character === '}' || character === ']') depth -= 1
       }
     },
-    /** Whether an object or a list has begun, and each that has begun has ended. */
     isWhole: () => hasBegun && depth <= 0,
   }
 }

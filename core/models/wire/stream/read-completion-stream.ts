@@ -5,28 +5,11 @@ import type { StreamDemand } from '../../http/streamed-response.ts'
 import { brokenReply, serverError } from '../try-failure.ts'
 import { Chunk, openChunkAssembler } from './assemble-chunks.ts'
 
-export type CompletionStream = {
-  /**
-   * Takes text cut anywhere and never throws: faults are thrown by `end`. Returns `rest` once the reply is whole and only its
-   * usage may follow, `enough` once nothing that follows can matter.
-   */
-  feed(text: string): StreamDemand
-  /** `performance.now()` when the first thing the model wrote arrived. */
-  firstTokenAt(): number | undefined
-  /** Whether the reply itself is whole, even if the stream breaks later. */
-  isFinished(): boolean
-  /**
-   * The completion of a stream that has ended: with `[DONE]`, or without it once a `finish_reason` has arrived. Throws
-   * AGENT_008 for any other, or the error that the server sent.
-   */
-  end(): object
-}
-
 /** Keep-alive lines, should a server send them as data; one a second for a quarter of an hour. */
 const maxKeepAlives = 900
 
 /** Reads the server-sent events of one streamed chat completion. `shown` removes secrets from a server's error. */
-export function openCompletionStream(shown = (part: unknown): unknown => part): CompletionStream {
+export function openCompletionStream(shown = (part: unknown): unknown => part) {
   const assembler = openChunkAssembler()
   let firstTokenAt: number | undefined
   let isDone = false
@@ -56,14 +39,17 @@ export function openCompletionStream(shown = (part: unknown): unknown => part): 
   }
   const parser = createParser({ onEvent: take })
   return {
-    feed(text) {
+    /** Takes text cut anywhere; never throws. Returns `rest` once only usage may follow, `enough` once nothing may. */
+    feed(text: string): StreamDemand {
       parser.feed(text)
       if (isDone || fault !== undefined) return 'enough'
       return assembler.isFinished() ? 'rest' : 'more'
     },
+    /** `performance.now()` when the first thing the model wrote arrived. */
     firstTokenAt: () => firstTokenAt,
     isFinished: () => fault === undefined && assembler.isFinished(),
-    end() {
+    /** The completion, after `[DONE]` or a `finish_reason`; else throws AGENT_008, or the error that the server sent. */
+    end(): object {
       parser.feed('\n\n') // some servers omit the empty line after their last event
       if (fault !== undefined) throw fault
       if (!isDone && !assembler.isFinished()) throw brokenReply('the stream ended before the reply did')

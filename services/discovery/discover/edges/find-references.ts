@@ -26,23 +26,12 @@ export type FoundReference = Omit<Reference, 'from'> & { at: number }
 
 type Capture = { kind: Reference['kind']; part: string }
 
-const kinds: Readonly<Record<string, Reference['kind']>> = {
-  import: 'import',
-  call: 'call',
-  inherits: 'inherits',
-  local: 'local',
-}
 /** The capture names of references.scm, parsed; null for a name that is not used. */
 const captureNames = new Map<string, Capture | null>()
 
 /** The references of the matches, in their order. */
 export function findReferences(matches: readonly QueryMatch[], text: string): FoundReference[] {
-  const found: FoundReference[] = []
-  for (const match of matches) {
-    const reference = referenceOf(match, text)
-    if (reference !== undefined) found.push(reference)
-  }
-  return found
+  return matches.flatMap((match) => referenceOf(match, text) ?? [])
 }
 
 function referenceOf({ captures, setProperties }: QueryMatch, text: string): FoundReference | undefined {
@@ -78,7 +67,7 @@ function captureOf(name: string): Capture | null {
   const known = captureNames.get(name)
   if (known !== undefined) return known
   const [of = '', part = ''] = name.split('.')
-  const kind = Object.hasOwn(kinds, of) ? kinds[of] : undefined
+  const kind = Reference.shape.kind.options.find((one) => one === of)
   const capture = kind === undefined ? null : { kind, part }
   captureNames.set(name, capture)
   return capture
@@ -149,20 +138,13 @@ export function placeReferences(
     while ((definitions[next]?.start ?? Infinity) <= at) inner = next++
     while (inner >= 0 && (definitions[inner]?.end ?? 0) <= at) inner = definitions[inner]?.parent ?? -1
     if (kind === 'local' && !isAsked(reference, asked)) continue
-    const from = isExport(reference) ? 0 : inner + 1
+    // `export default` is inside what it exports, but belongs to the file.
+    const from = kind === 'import' && module === undefined ? 0 : inner + 1
     const key = `${from}\0${kind}\0${name}\0${module}\0${alias}\0${receiver}\0${type}\0${value}`
-    if (!placed.has(key)) placed.set(key, placedAt(from, reference))
+    const { at: _, ...rest } = reference
+    if (!placed.has(key)) placed.set(key, { ...rest, from })
   }
   return [...placed.values()]
-}
-
-function placedAt(from: number, { at: _, ...reference }: FoundReference): Reference {
-  return { ...reference, from }
-}
-
-/** `export default` is inside what it exports, but belongs to the file. */
-function isExport({ kind, module }: FoundReference): boolean {
-  return kind === 'import' && module === undefined
 }
 
 /** In source order. Several patterns may match one name; the match with the most fields counts. */
@@ -196,8 +178,7 @@ function namesAsked(found: readonly FoundReference[]): Set<string> {
 }
 
 function addNames(path: string, names: Set<string>): void {
-  if (/[.()]/.test(path)) for (const name of path.split(/[.()]+/)) names.add(name)
-  else names.add(path)
+  for (const name of path.split(/[.()]+/)) names.add(name)
 }
 
 function isAsked({ name, type, value }: FoundReference, asked: ReadonlySet<string>): boolean {

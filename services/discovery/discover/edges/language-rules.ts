@@ -1,5 +1,6 @@
+import { folderOf } from '#domain/repo-path.ts'
 import { basename } from 'node:path/posix'
-import { folderOf, foldersUp, inFolder, type Module, type ModuleMap } from './module-map.ts'
+import { foldersUp, inFolder, type Module, type ModuleMap } from './module-map.ts'
 import type { Reference } from './find-references.ts'
 import { scriptModule } from './script-modules.ts'
 
@@ -100,7 +101,6 @@ const byLanguage: Readonly<Record<string, LanguageRules>> = {
   javascript: script,
 }
 
-/** The rules of a language, or undefined when its edges are not known. */
 export function rulesOf(language: string): LanguageRules | undefined {
   return Object.hasOwn(byLanguage, language) ? byLanguage[language] : undefined
 }

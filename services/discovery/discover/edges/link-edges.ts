@@ -2,6 +2,7 @@ import { basename } from 'node:path/posix'
 import { pauseEvery } from '#platform/clock.ts'
 import type { Edge } from '#domain/code-node.ts'
 import {
+  append,
   isClass,
   type LinkedFile,
   type LinkedRepository,
@@ -13,10 +14,8 @@ import { noPath, type Reference } from './find-references.ts'
 import { follow, lookUp, memberOf, moduleMember } from './resolve-name.ts'
 import { isTestCode, isTested, testSubjects } from './test-names.ts'
 
-/** An edge before it is written by ids. */
 type Link = { from: Place; to: Place; kind: Edge['kind']; certainty: Edge['certainty'] }
 
-/** For how long other work of the process may wait. */
 const turnMs = 20
 
 /**
@@ -37,7 +36,6 @@ export async function linkEdges(input: LinkInput, signal?: AbortSignal): Promise
   return edges
 }
 
-/** All of them come from nodes of the file. */
 function edgesOf(
   file: LinkedFile,
   repository: LinkedRepository,
@@ -165,13 +163,10 @@ function usedFiles(
   return main === undefined ? [] : [main]
 }
 
-type MethodsByName = {
-  /** The one method of this name in the file's language family; undefined where another method or function has it, too. */
-  only(name: string, asker: LinkedFile): Place | undefined
-}
+type MethodsByName = ReturnType<typeof methodsByName>
 
 /** Methods by their names. Those of test files are found for test files only; common names are left out. */
-function methodsByName(repository: LinkedRepository): MethodsByName {
+function methodsByName(repository: LinkedRepository) {
   const places = new Map<string, Place[]>()
   for (const file of repository.files.values()) {
     const distinct = new Map<string, Place>()
@@ -179,16 +174,14 @@ function methodsByName(repository: LinkedRepository): MethodsByName {
       if (kind === 'method' || kind === 'function') distinct.set(qualifiedName, { file, index })
     for (const place of distinct.values()) {
       const key = `${file.rules.family} ${place.file.nodes[place.index]?.name ?? ''}`
-      const known = places.get(key)
-      if (known === undefined) places.set(key, [place])
-      else known.push(place)
+      append(places, key, place)
     }
   }
   return {
-    only(name, { rules, path }) {
+    /** The one method of this name in the asker's language family; undefined where another method or function has it. */
+    only(name: string, { rules, path }: LinkedFile): Place | undefined {
       const [first, ...others] = rules.commonMembers.has(name) ? [] : (places.get(`${rules.family} ${name}`) ?? [])
-      if (first === undefined || others.length > 0) return undefined
-      if (!isMethodOfClass(first)) return undefined
+      if (first === undefined || others.length > 0 || !isMethodOfClass(first)) return undefined
       return isTestCode(first) && !rules.isTestFile(path) ? undefined : first
     },
   }

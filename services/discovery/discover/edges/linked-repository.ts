@@ -1,7 +1,8 @@
+import { folderOf } from '#domain/repo-path.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import type { Reference } from './find-references.ts'
 import { type LanguageRules, rulesOf } from './language-rules.ts'
-import { folderOf, mapModules, type Module, type ModuleMap } from './module-map.ts'
+import { mapModules, type Module, type ModuleMap } from './module-map.ts'
 
 /** A node of a file, by its index among the file's nodes. */
 export type Place = { file: LinkedFile; index: number }
@@ -17,10 +18,9 @@ export type Value =
   /** Anything; with a name, the methods given to that name are its own (`const api = { get() {} }`). */
   | { is: 'unknown'; named?: { unit: string; name: string } }
 
-/** What binds a name in one node. `definition` is the index of a node. */
+/** What binds a name in one node; `definition` is the index of a node. */
 export type Binding = { definition?: number; imports?: Reference[]; locals?: Reference[] }
 
-/** What is bound in one node. */
 export type Scope = {
   names: Map<string, Binding>
   stars?: Reference[]
@@ -161,7 +161,7 @@ function bind(reference: Reference, file: LinkedFile, scopes: Map<number, Scope>
   }
 }
 
-function append<T>(lists: Map<string, T[]>, key: string, item: T): void {
+export function append<T>(lists: Map<string, T[]>, key: string, item: T): void {
   const list = lists.get(key)
   if (list === undefined) lists.set(key, [item])
   else list.push(item)

@@ -1,6 +1,8 @@
-import { basename, dirname } from 'node:path/posix'
+import { basename } from 'node:path/posix'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
+import { parseJson } from '#domain/json.ts'
+import { folderOf } from '#domain/repo-path.ts'
 import type { SourceTree } from '../choose-files.ts'
 import { pathJudge } from '../unwanted/unwanted-path.ts'
 
@@ -26,7 +28,6 @@ export type ModuleMap = {
 
 const moduleFiles = new Set(['go.mod', 'package.json', 'tsconfig.json', 'jsconfig.json'])
 
-/** Whether the file configures where modules lie. */
 export function isModuleFile(path: string): boolean {
   return moduleFiles.has(basename(path))
 }
@@ -36,10 +37,7 @@ const Target = z.union([z.string(), z.record(z.string(), z.unknown())])
 const NodePackage = z.object({
   name: z.string().optional().catch(undefined),
   imports: z.record(z.string(), Target).catch({}),
-  exports: z
-    .union([z.string(), z.record(z.string(), z.unknown())])
-    .optional()
-    .catch(undefined),
+  exports: Target.optional().catch(undefined),
   main: z.string().optional().catch(undefined),
 })
 export type NodePackage = z.infer<typeof NodePackage>
@@ -50,11 +48,6 @@ const TsConfig = z.object({
     paths: z.record(z.string(), z.array(z.string())),
   }),
 })
-
-export function folderOf(path: string): string {
-  const folder = dirname(path)
-  return folder === '.' ? '' : folder
-}
 
 export function inFolder(folder: string, path: string): string {
   return folder === '' ? path : path === '' ? folder : `${folder}/${path}`
@@ -104,14 +97,6 @@ function aliasesOf([path, text]: readonly [string, string]): (readonly [string, 
 
 function withoutComments(text: string): string {
   return text.replace(/^\s*\/\/.*$/gm, '').replace(/,(\s*[}\]])/g, '$1')
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 const maxBytes = 1_000_000

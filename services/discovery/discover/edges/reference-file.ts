@@ -15,7 +15,6 @@ export type ReferenceFile = QueryFile & { hash: string }
 /** Raised whenever the same bytes give other references. */
 const referencesVersion = 1
 
-/** The pack's query for references, or undefined when it has none. */
 export async function readReferenceFile(folder: string): Promise<QueryFile | undefined> {
   const path = join(folder, referenceFile)
   const text = await readFile(path, 'utf8').catch(() => undefined)

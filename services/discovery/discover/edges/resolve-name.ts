@@ -77,10 +77,8 @@ function findName(name: string, { file, index }: Place, repository: LinkedReposi
 function nearestFirst(files: readonly LinkedFile[], asker: LinkedFile): LinkedFile[] {
   const system = (path: string) => /_([a-z0-9]+)(?:_test)?\.go$/.exec(path)?.[1]
   const own = system(asker.path)
-  return own === undefined ? [...files] : files.toSorted((a, b) => rank(a) - rank(b))
-  function rank({ path }: LinkedFile): number {
-    return system(path) === own ? 0 : 1
-  }
+  const rank = ({ path }: LinkedFile) => (own === undefined || system(path) === own ? 0 : 1)
+  return files.toSorted((a, b) => rank(a) - rank(b))
 }
 
 /** The top-level definitions and variables of a file of the same package, without its imports. */
@@ -115,7 +113,6 @@ function localsOf(name: string, { file, index }: Place): Reference[] | undefined
   return file.scopes.get(index)?.names.get(name)?.locals
 }
 
-/** A name that is bound more than once, to different things, is unknown. */
 function localValue(name: string, place: Place, repository: LinkedRepository): Value | undefined {
   const locals = localsOf(name, place)
   const [only] = locals ?? []
@@ -182,7 +179,6 @@ function starred(name: string, file: LinkedFile, repository: LinkedRepository): 
   return undefined
 }
 
-/** What `name` is of a value. */
 export function memberOf(owner: Value, name: string, repository: LinkedRepository): Value {
   switch (owner.is) {
     case 'foreign':

@@ -1,6 +1,7 @@
+import { folderOf } from '#domain/repo-path.ts'
 import { normalize } from 'node:path/posix'
-import { z } from 'zod'
-import { folderOf, foldersUp, inFolder, type Module, type ModuleMap, type NodePackage } from './module-map.ts'
+import { isRecord } from '#domain/json.ts'
+import { foldersUp, inFolder, type Module, type ModuleMap, type NodePackage } from './module-map.ts'
 
 const endings = ['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs', '.d.ts', '.d.mts']
 
@@ -67,21 +68,14 @@ function starOf(key: string, module: string): string | undefined {
   if (key === module) return ''
   const [before = '', after] = key.split('*')
   if (after === undefined || !module.startsWith(before) || !module.endsWith(after)) return undefined
-  return module.length < before.length + after.length
-    ? undefined
-    : module.slice(before.length, module.length - after.length)
+  const end = module.length - after.length
+  return end < before.length ? undefined : module.slice(before.length, end)
 }
-
-const Conditions = z.record(z.string(), z.unknown())
 
 function plainTarget(target: unknown): string | undefined {
   if (typeof target === 'string') return target
-  const conditions = Conditions.safeParse(target).data ?? {}
-  for (const inner of Object.values(conditions)) {
-    const found = plainTarget(inner)
-    if (found !== undefined) return found
-  }
-  return undefined
+  const conditions = isRecord(target) ? Object.values(target) : []
+  return conditions.map(plainTarget).find((found) => found !== undefined)
 }
 
 function fileAt(path: string, map: ModuleMap): Module | undefined {

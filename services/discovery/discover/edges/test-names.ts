@@ -10,7 +10,6 @@ function isTest({ file, index }: Place): boolean {
 
 const testFolders = /(?:^|[/])(?:tests?|testing|testdata|__tests__|__mocks__|fixtures?)[/]|\.fixture\.\w+$/
 
-/** Whether it serves tests only, and is not itself tested. */
 export function isTestCode(place: Place): boolean {
   return place.file.rules.isTestFile(place.file.path) || isTest(place) || testFolders.test(place.file.path)
 }
@@ -59,7 +58,6 @@ function inModules(
   return others.length === 0 ? only : undefined
 }
 
-/** Those of the repository that a file imports, or imports names of. */
 function importedModules(file: LinkedFile, repository: LinkedRepository): Module[] {
   const modules = new Map<string, Module>()
   for (const { kind, name, module: path } of file.references) {

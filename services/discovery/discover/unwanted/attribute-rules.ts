@@ -1,7 +1,7 @@
 import { basename } from 'node:path/posix'
+import { folderOf } from '#domain/repo-path.ts'
 import { matchesSegment, parseSegmentGlob, type SegmentGlob, star, starMatch } from '#domain/path-globs.ts'
 
-/** Set, unset, given a value, or explicitly unspecified. */
 type AttributeValue = true | false | string | undefined
 
 /** The attributes that the .gitattributes files set for one file; others are not in it. */
@@ -19,7 +19,6 @@ type AttributeRule = { pattern: Pattern; assignments: readonly Assignment[] }
 /** The rules of one .gitattributes file, the last line first. `folder` is '' at the top of the tree. */
 type AttributeLayer = { folder: string; rules: readonly AttributeRule[] }
 
-/** A .gitattributes file of a tree: the folder it lies in, and its text. */
 export type AttributesFile = { folder: string; text: string }
 
 export type AttributeRules = {
@@ -59,28 +58,22 @@ export function readAttributeRules(files: readonly AttributesFile[]): AttributeR
   const layersOf = layerFinder(layers)
   return {
     attributesOf: (path) => (layers.size === 0 ? nothing : lookUp(path, layersOf(folderOf(path)))),
-    everSets: (name, isWanted) =>
-      layers
-        .values()
-        .some(({ rules }) =>
-          rules.some(({ assignments }) => assignments.some(([one, value]) => one === name && isWanted(value))),
-        ),
+    everSets(name, isWanted) {
+      const all = layers.values().flatMap(({ rules }) => rules.flatMap(({ assignments }) => assignments))
+      return all.some(([one, value]) => one === name && isWanted(value))
+    },
   }
 }
 
 /** The layers that apply to a folder's files, the nearest first; found once for each folder. */
 function layerFinder(layers: ReadonlyMap<string, AttributeLayer>): (folder: string) => readonly AttributeLayer[] {
   const found = new Map<string, readonly AttributeLayer[]>()
-  const find = (folder: string): readonly AttributeLayer[] => {
-    const before = found.get(folder)
-    if (before !== undefined) return before
-    const own = layers.get(folder)
-    const above = folder === '' ? [] : find(folderOf(folder))
-    const all = own === undefined ? above : [own, ...above]
+  return function find(folder: string): readonly AttributeLayer[] {
+    const own = layers.get(folder) ?? []
+    const all = found.get(folder) ?? [own, folder === '' ? [] : find(folderOf(folder))].flat()
     found.set(folder, all)
     return all
   }
-  return find
 }
 
 function lookUp(path: string, layers: readonly AttributeLayer[]): Attributes {
@@ -171,10 +164,6 @@ const escapes: Readonly<Record<string, string>> = { n: '\n', t: '\t', r: '\r', '
 /** A pattern in double quotes, with C's escapes; a backslash before anything else stays, for the glob. */
 function unquoted(text: string): string {
   return text.replaceAll(/\\(.)/g, (whole, character: string) => escapes[character] ?? whole)
-}
-
-function folderOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf('/')))
 }
 
 function depthOf(folder: string): number {

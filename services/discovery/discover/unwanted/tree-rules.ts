@@ -1,6 +1,7 @@
 import { basename } from 'node:path/posix'
 import { AppError } from '#domain/error.ts'
 import { submodulePaths } from '#domain/foreign-paths.ts'
+import { folderOf } from '#domain/repo-path.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import { ignoreRules, isIgnored, maxRuleBytes, type IgnoreLayer } from '#platform/git-ignore.ts'
 import { readAttributeRules, type AttributeRules } from './attribute-rules.ts'
@@ -16,7 +17,6 @@ export type TreeRules = {
   isSubmodule(folder: string): boolean
 }
 
-/** Of a tree without such files. */
 export const noRules: TreeRules = {
   attributes: readAttributeRules([]),
   isIgnored: () => false,
@@ -38,7 +38,7 @@ export async function readTreeRules(
   if (found.length === 0) return noRules
   const texts = await mapBounded(found, readsAtOnce, async ({ path, hash }) => ({
     name: basename(path),
-    folder: path.slice(0, Math.max(0, path.lastIndexOf('/'))),
+    folder: folderOf(path),
     text: await readText(hash, read),
   }))
   const called = (name: string) => texts.filter((file) => file.name === name)
@@ -61,13 +61,13 @@ function ignoreLayers(files: readonly { folder: string; text: string }[]): (path
   const ofFolder = (folder: string): readonly IgnoreLayer[] => {
     const before = known.get(folder)
     if (before !== undefined) return before
-    const above = folder === '' ? [] : ofFolder(folder.slice(0, Math.max(0, folder.lastIndexOf('/'))))
+    const above = folder === '' ? [] : ofFolder(folderOf(folder))
     const layer = own.get(folder)
     const layers = layer === undefined ? above : [...above, layer]
     known.set(folder, layers)
     return layers
   }
-  return (path) => ofFolder(path.slice(0, Math.max(0, path.lastIndexOf('/'))))
+  return (path) => ofFolder(folderOf(path))
 }
 
 async function readText(hash: string, read: (hash: string) => Promise<Uint8Array>): Promise<string> {

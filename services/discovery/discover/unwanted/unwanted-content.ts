@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { z } from 'zod'
-import { readDeclaredText } from '../source-text.ts'
+import { bufferOf, readDeclaredText } from '../source-text.ts'
 import { saysGenerated } from './generated-head.ts'
 
 /**
@@ -35,7 +35,7 @@ export function judgeContent(bytes: Uint8Array, language?: string): JudgedConten
   // Nodes are found in other encodings, too; the plan leaves them out: a change set could not edit them without damage.
   const isText = isUtf8(bytes) || (isPython && readDeclaredText(bytes) !== undefined)
   if (!isText) return { unwanted: 'not UTF-8' }
-  if (startsWith(bytes, pointerStart)) return { unwanted: 'pointer of Git LFS' }
+  if (pointerStart.equals(bytes.subarray(0, pointerStart.length))) return { unwanted: 'pointer of Git LFS' }
   // In Python only a literal makes such a line: line breaks end statements.
   if (!isPython && isMinified(bytes))
     return { unwanted: `minified: lines of over ${minifiedMeanLine} bytes on average` }
@@ -46,10 +46,6 @@ export function judgeContent(bytes: Uint8Array, language?: string): JudgedConten
   else if (saysGenerated(bytes)) marks.push('generated')
   if (expandsIdent(bytes)) marks.push('ident')
   return { marks }
-}
-
-function startsWith(bytes: Uint8Array, start: Uint8Array): boolean {
-  return Buffer.compare(bytes.subarray(0, start.length), start) === 0
 }
 
 function isMinified(bytes: Uint8Array): boolean {
@@ -84,8 +80,4 @@ function isMigration(bytes: Uint8Array): boolean {
 function expandsIdent(bytes: Uint8Array): boolean {
   const buffer = bufferOf(bytes)
   return buffer.includes(identStart) && /\$Id(?:\$|:[^$\n]*\$)/.test(buffer.toString('utf8'))
-}
-
-function bufferOf(bytes: Uint8Array): Buffer {
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
 }

@@ -1,5 +1,6 @@
 import { basename } from 'node:path/posix'
 import type { SkipKind } from '#domain/run.ts'
+import { folderOf } from '#domain/repo-path.ts'
 import { isVendoredName, vendoredFolder } from '#domain/foreign-paths.ts'
 import type { Attributes } from './attribute-rules.ts'
 import type { TreeRules } from './tree-rules.ts'
@@ -18,7 +19,7 @@ export type PathJudge = {
 }
 
 /** The paths of a tree, the rules of git's files in it, and the kinds that are included. */
-export type JudgedTree = { paths: Iterable<string>; rules: TreeRules; include: ReadonlySet<SkipKind> }
+export type JudgedTree = Rules & { paths: readonly string[] }
 
 type Verdict = { path: string; reason: string; kind?: SkipKind }
 type FolderJudge = (folder: string) => Verdict | undefined
@@ -43,7 +44,8 @@ const attributed = ['vendored', 'generated'] as const
 export function pathJudge({ paths, rules, include }: JudgedTree): PathJudge {
   const { attributes } = rules
   const openable = attributed.filter((kind) => attributes.everSets(attributeOf[kind], isFalse))
-  const marked = markedFolders(paths)
+  /** Folders that a file in them proves to be vendored. */
+  const marked = new Set(paths.flatMap((path) => vendoredFolder(path) ?? []))
   const folderJudges = new Map<string, { wanted: ReadonlySet<SkipKind>; judge: FolderJudge }>()
   const judgeFor = (open: readonly SkipKind[]) => {
     const key = open.join()
@@ -82,30 +84,17 @@ function admittedMarks(said: Attributes, include: ReadonlySet<SkipKind>): Conten
   return marks
 }
 
-/** Folders that a file in them proves to be vendored. */
-function markedFolders(paths: Iterable<string>): ReadonlySet<string> {
-  const marked = new Set<string>()
-  for (const path of paths) {
-    const folder = vendoredFolder(path)
-    if (folder !== undefined) marked.add(folder)
-  }
-  return marked
-}
-
-type FolderRules = { marked: ReadonlySet<string>; rules: TreeRules; include: ReadonlySet<SkipKind> }
+type Rules = { rules: TreeRules; include: ReadonlySet<SkipKind> }
+type FolderRules = Rules & { marked: ReadonlySet<string> }
 
 function folderJudge(tree: FolderRules): FolderJudge {
   const known = new Map<string, Verdict | undefined>([['', undefined]])
-  const judge = (folder: string): Verdict | undefined => {
-    if (known.has(folder)) return known.get(folder)
-    const verdict = judge(folderOf(folder)) ?? judgeFolder(folder, tree)
-    known.set(folder, verdict)
-    return verdict
+  return function judge(folder: string): Verdict | undefined {
+    if (!known.has(folder)) known.set(folder, judge(folderOf(folder)) ?? judgeFolder(folder, tree))
+    return known.get(folder)
   }
-  return judge
 }
 
-/** For a folder whose parents are all wanted. */
 function judgeFolder(path: string, { marked, rules, include }: FolderRules): Verdict | undefined {
   const name = basename(path)
   const unchangeable = unchangeableName(name)
@@ -119,10 +108,7 @@ function judgeFolder(path: string, { marked, rules, include }: FolderRules): Ver
   return isIgnored(path, { rules, include, isFolder: true }) ? { path, reason: reasons.ignored } : undefined
 }
 
-type FileRules = { said: Attributes; rules: TreeRules; include: ReadonlySet<SkipKind> }
-
-/** For a file whose folders are all wanted. */
-function judgeFile(path: string, { said, rules, include }: FileRules): UnwantedPath | undefined {
+function judgeFile(path: string, { said, rules, include }: Rules & { said: Attributes }): UnwantedPath | undefined {
   const name = basename(path)
   const reason = unchangeableName(name) ?? refusedAttribute(said)
   if (reason !== undefined) return { path, reason }
@@ -136,16 +122,16 @@ function judgeFile(path: string, { said, rules, include }: FileRules): UnwantedP
   return isIgnored(path, { rules, include, isFolder: false }) ? { path, reason: reasons.ignored } : undefined
 }
 
-function isIgnored(
-  path: string,
-  { rules, include, isFolder }: { rules: TreeRules; include: ReadonlySet<SkipKind>; isFolder: boolean },
-): boolean {
+function isIgnored(path: string, { rules, include, isFolder }: Rules & { isFolder: boolean }): boolean {
   return !include.has('ignored') && rules.isIgnored(path, isFolder)
 }
 
+/** Git applies no patch to a path with such a segment: on Windows it would be `.git`. */
+const gitName = /^(?:\.git|git~1)[ .]*(?::.*)?$/i
+
 function unchangeableName(name: string): string | undefined {
   if (name.startsWith('.')) return hiddenReason
-  return isRefusedByGit(name) ? 'git applies no patch to a file of this name' : undefined
+  return gitName.test(name) ? 'git applies no patch to a file of this name' : undefined
 }
 
 /** Why git would not apply a patch of the text that is there, or not show it. */
@@ -156,10 +142,6 @@ function refusedAttribute(said: Attributes): string | undefined {
   if (typeof encoding === 'string' && !/^utf-?8$/i.test(encoding))
     return `stored as ${encoding}: .gitattributes says so`
   return said.get('diff') === false ? 'binary: .gitattributes says so' : undefined
-}
-
-function folderOf(path: string): string {
-  return path.slice(0, Math.max(0, path.lastIndexOf('/')))
 }
 
 /** Folders that are called so hold other people's code; `packages`, `external` and `deps` may be one's own. */
@@ -191,7 +173,6 @@ const snapshotFile =
 /** Of Python's snapshottest. */
 const snapshotModule = /(?:^|\/)snapshots\/snap_\w+\.py$/
 
-/** What a folder of this name is by its name alone: all that lies in it is the same. */
 export function kindOfFolder(name: string): SkipKind | undefined {
   if (vendoredNames.test(name) || packageFolder.test(name)) return 'vendored'
   if (snapshotFolder.test(name)) return 'snapshots'
@@ -212,11 +193,4 @@ function isMigration(segments: readonly string[]): boolean {
   const isFile = migrationFolder.test(segments[at - 1] ?? '')
   if (isFile && (migrationFile.test(segments[at] ?? '') || modelSnapshot.test(segments[at] ?? ''))) return true
   return migrationFolder.test(segments[at - 2] ?? '') && migrationFile.test(segments[at - 1] ?? '')
-}
-
-/** Git applies no patch to a path with such a segment: on Windows it would be `.git`. */
-const gitName = /^(?:\.git|git~1)[ .]*(?::.*)?$/i
-
-function isRefusedByGit(name: string): boolean {
-  return gitName.test(name)
 }

@@ -73,7 +73,7 @@ type SoundPart = {
   failed: { fault: Diagnostic; reason: string } | undefined
 }
 
-/** Makes the largest first part of the fixes that passes the proof, found by bisection; the rest waits for its round. */
+/** Makes the largest first part of the fixes that passes the proof, found by bisection. The rest is left open. */
 async function soundPart(pass: readonly Diagnostic[], text: string, making: Making): Promise<SoundPart> {
   const { file, deps } = making
   const fixed = await withFollowUps(withFixes(text, pass), making)
