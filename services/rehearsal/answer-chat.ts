@@ -12,28 +12,15 @@ import { readPlainRequest } from './plain-request.ts'
 import { answerError, readBody } from './json-http.ts'
 import { sendCompletion, sendFault } from './send-completion.ts'
 
-/** `running`: turns in progress; `asked`: all turns asked for; `requests`: turns answered. */
-type Counts = {
-  running: number
-  asked: number
-  requests: number
-  promptTokens: number
-  generationTokens: number
-}
-
 /** Set by `POST /latency`, `POST /faults` and `POST /refusals`, and read by `/metrics`. */
-export type RehearsalState = {
-  latencyMs: number
-  drawFault: () => FaultName | undefined
-  refusals: Refusals
-  counts: Counts
-}
+export type RehearsalState = ReturnType<typeof openState>
 
 const maxBodyBytes = 32 * 1024 * 1024
 /** The delay of the `latency` fault. */
 const faultLatencyMs = 500
 
-export function openState(latencyMs: number, plan: FaultPlan, refusals: Refusals): RehearsalState {
+/** Counts of turns: `running` in progress, `asked` all that were asked for, `requests` answered. */
+export function openState(latencyMs: number, plan: FaultPlan, refusals: Refusals) {
   const counts = { running: 0, asked: 0, requests: 0, promptTokens: 0, generationTokens: 0 }
   return { latencyMs, drawFault: openFaultDraw(plan), refusals, counts }
 }
@@ -98,7 +85,7 @@ function describe(issue: { path: PropertyKey[]; message: string } | undefined): 
 }
 
 /** The counts in Prometheus' text format, under the names that vLLM uses, so that routing and dashboards work unchanged. */
-export function metricsText(counts: Counts): string {
+export function metricsText(counts: RehearsalState['counts']): string {
   const metric = (name: string, type: 'gauge' | 'counter', value: number) =>
     `# TYPE vllm:${name} ${type}\nvllm:${name}{model_name="rehearsal"} ${value}\n`
   return [

@@ -5,32 +5,22 @@ import type { Move } from './rules/rule.ts'
 import { type AssistantMessage, spoil } from './spoil-message.ts'
 import type { CallForm } from './plain-request.ts'
 
-export type Completion = {
-  id: string
-  created: number
-  message: AssistantMessage
-  finishReason: 'stop' | 'tool_calls' | 'length'
-  usage: { prompt_tokens: number; completion_tokens: number; total_tokens: number }
-}
+export type Completion = ReturnType<typeof toCompletion>
 
-export type CompletionInput = { move: Move; form: CallForm; number: number; callNumber: number; promptChars: number }
+type CompletionInput = { move: Move; form: CallForm; number: number; callNumber: number; promptChars: number }
 
 /** The reply to a request, with the `fault` in it if it is one that models make. */
-export function toCompletion(input: CompletionInput, fault: FaultName | undefined): Completion {
+export function toCompletion(input: CompletionInput, fault: FaultName | undefined) {
   const message = spoil(toMessage(input.move, input.form, `call_${input.callNumber}`), fault)
   // There is no tokenizer: four characters count as a token.
-  const promptTokens = Math.ceil(input.promptChars / 4)
-  const completionTokens = Math.ceil(JSON.stringify(message).length / 4)
+  const sent = Math.ceil(input.promptChars / 4)
+  const written = Math.ceil(JSON.stringify(message).length / 4)
   return {
     id: `rehearsal-${input.number}`,
     created: Math.floor(Date.now() / 1000),
     message,
     finishReason: finishReasonOf(message, fault),
-    usage: {
-      prompt_tokens: promptTokens,
-      completion_tokens: completionTokens,
-      total_tokens: promptTokens + completionTokens,
-    },
+    usage: { prompt_tokens: sent, completion_tokens: written, total_tokens: sent + written },
   }
 }
 
@@ -55,7 +45,7 @@ function writtenCall({ name, args }: Extract<Move, { kind: 'call' }>, form: 'jso
   return form === 'json' ? text : `<tool_call>\n${text}\n</tool_call>`
 }
 
-function finishReasonOf(message: AssistantMessage, fault: FaultName | undefined): Completion['finishReason'] {
+function finishReasonOf(message: AssistantMessage, fault: FaultName | undefined): 'stop' | 'tool_calls' | 'length' {
   if (fault === 'cut_call_in_content') return 'length'
   return message.tool_calls === undefined ? 'stop' : 'tool_calls'
 }
@@ -75,14 +65,8 @@ const engineFault = {
   error: { message: 'rehearsed engine fault', type: 'InternalServerError', param: null, code: 500 },
 }
 
-function head(completion: Completion, object: string): object {
-  return {
-    id: completion.id,
-    object,
-    created: completion.created,
-    model: rehearsalLabel,
-    system_fingerprint: rehearsalLabel,
-  }
+function head({ id, created }: Completion, object: string): object {
+  return { id, object, created, model: rehearsalLabel, system_fingerprint: rehearsalLabel }
 }
 
 /**

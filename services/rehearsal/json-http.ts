@@ -1,27 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 
-export function answerJson(
-  response: ServerResponse,
-  status: number,
-  body: object | string,
-  headers: Readonly<Record<string, string>> = {},
-): void {
-  const text = typeof body === 'string' ? body : JSON.stringify(body)
-  response.writeHead(status, {
-    'content-type': 'application/json',
-    'content-length': Buffer.byteLength(text),
-    ...headers,
-  })
-  response.end(text)
+type Headers = Readonly<Record<string, string>>
+
+export function answerJson(response: ServerResponse, status: number, body: object, headers: Headers = {}): void {
+  const text = JSON.stringify(body)
+  const own = { 'content-type': 'application/json', 'content-length': Buffer.byteLength(text) }
+  response.writeHead(status, { ...own, ...headers }).end(text)
 }
 
 /** An error in the shape of OpenAI's API. */
-export function answerError(
-  response: ServerResponse,
-  status: number,
-  message: string,
-  headers: Readonly<Record<string, string>> = {},
-): void {
+export function answerError(response: ServerResponse, status: number, message: string, headers: Headers = {}): void {
   const type = status === 400 ? 'invalid_request_error' : 'server_error'
   answerJson(response, status, { error: { message, type, param: null, code: String(status) } }, headers)
 }

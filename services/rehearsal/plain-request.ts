@@ -43,12 +43,8 @@ function wantedNames({ messages, structured_outputs: outputs }: ChatRequest): st
 }
 
 function listedTools(messages: readonly ChatMessage[]): ChatRequest['tools'] {
-  const lines =
-    listing
-      .exec(messages[0]?.content ?? '')?.[1]
-      ?.trim()
-      .split('\n') ?? []
-  return lines.flatMap((line) => {
+  const [, listedLines = ''] = listing.exec(messages[0]?.content ?? '') ?? []
+  return listedLines.split('\n').flatMap((line) => {
     const tool = ListedTool.safeParse(parseJson(line)).data
     return tool === undefined ? [] : [{ function: tool }]
   })

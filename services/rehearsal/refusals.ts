@@ -17,7 +17,7 @@ const refusalNames = [
   'stream_usage',
 ] as const
 export const RefusalName = z.enum(refusalNames)
-export type RefusalName = z.infer<typeof RefusalName>
+type RefusalName = z.infer<typeof RefusalName>
 
 /** Features that the server answers with 400, as servers do that lack them. Names that are missing or false are accepted. */
 export const Refusals = z

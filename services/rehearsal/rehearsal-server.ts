@@ -23,22 +23,13 @@ export type Rehearsal = {
   url: string
   /** Base URL of `/health`, `/metrics`, `/faults`, `/latency` and `/refusals`. */
   origin: string
-  load(): Promise<RehearsalLoad>
+  /** Requests of any kind in flight, open connections (also idle ones), and turns asked for since the start, without probes. */
+  load(): Promise<{ unanswered: number; sockets: number; asked: number }>
   /** Accepts no more requests, and closes the connections of those in flight after two seconds: a hanging one never ends. */
   close(): Promise<void>
 }
 
-export type RehearsalLoad = {
-  /** Requests of any kind in flight. */
-  unanswered: number
-  /** Open connections, including idle ones. */
-  sockets: number
-  /** Turns asked for since the start, without probes. */
-  asked: number
-}
-
 const graceMs = 2000
-
 const maxBodyBytes = 64 * 1024
 
 type Handler = (request: IncomingMessage, response: ServerResponse, state: RehearsalState) => unknown
@@ -86,13 +77,12 @@ export async function startRehearsal(options: RehearsalOptions): Promise<Rehears
   return {
     url: `${origin}/v1`,
     origin,
-    load: async () => ({ unanswered, sockets: await socketsOf(server), asked: state.counts.asked }),
+    async load() {
+      const sockets = await promisify(server.getConnections.bind(server))()
+      return { unanswered, sockets, asked: state.counts.asked }
+    },
     close: () => closeWithin(server),
   }
-}
-
-async function socketsOf(server: Server): Promise<number> {
-  return promisify(server.getConnections.bind(server))()
 }
 
 async function handle(request: IncomingMessage, response: ServerResponse, state: RehearsalState): Promise<void> {

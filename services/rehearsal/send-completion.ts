@@ -4,15 +4,14 @@ import { type Completion, completionBody, completionEvents } from './chat-comple
 import type { FaultName } from './faults.ts'
 import { answerError } from './json-http.ts'
 
-export type Delivery = { stream: boolean; includeUsage: boolean; fault: FaultName | undefined }
+type Delivery = { stream: boolean; includeUsage: boolean; fault: FaultName | undefined }
 
-/** Faults that are answered with an HTTP error. */
-const errorReplies: Partial<Record<FaultName, { status: number; message: string; headers?: Record<string, string> }>> =
-  {
-    '429': { status: 429, message: 'rehearsed rate limit', headers: { 'retry-after': '1' } },
-    '503': { status: 503, message: 'rehearsed overload' },
-    '529': { status: 529, message: 'rehearsed overload of the site' },
-  }
+type ErrorReply = { status: number; message: string; headers?: Record<string, string> }
+const errorReplies: Partial<Record<FaultName, ErrorReply>> = {
+  '429': { status: 429, message: 'rehearsed rate limit', headers: { 'retry-after': '1' } },
+  '503': { status: 503, message: 'rehearsed overload' },
+  '529': { status: 529, message: 'rehearsed overload of the site' },
+}
 
 /**
  * Resets, hangs or refuses the request if the fault says so; false when it is to be answered. A hanging request ends when

@@ -16,20 +16,15 @@ export const docstring: Rule = {
   },
   conclude(conversation) {
     const signature = readSignature(conversation)
-    if (signature === undefined) {
-      return { status: 'failed', summary: 'The node could not be read.', changedFiles: [] }
-    }
+    if (signature === undefined) return { status: 'failed', summary: 'The node could not be read.', changedFiles: [] }
     const { name, path } = signature
     const skipped = reasonToSkip(signature)
     if (skipped !== undefined) return { status: 'skipped', summary: `${name} ${skipped}.`, changedFiles: [] }
     if (lastResult(conversation, 'write_docstring') === undefined) {
       return { status: 'failed', summary: `No docstring was written for ${name}.`, changedFiles: [] }
     }
-    return {
-      status: 'success',
-      summary: `Wrote a docstring for ${name}.`,
-      changedFiles: path === undefined ? [] : [path],
-    }
+    const changedFiles = path === undefined ? [] : [path]
+    return { status: 'success', summary: `Wrote a docstring for ${name}.`, changedFiles }
   },
 }
 

@@ -42,11 +42,8 @@ export const harness: Rule = {
 }
 
 function closestTool({ tools, userText }: Conversation): string | undefined {
-  const said = new Set(
-    withoutValues(userText)
-      .toLowerCase()
-      .match(/[a-z]+/g),
-  )
+  const words = withoutValues(userText).toLowerCase()
+  const said = new Set(words.match(/[a-z]+/g))
   const rated = [...tools]
     .filter(([name]) => name !== 'submit_result')
     .map(([name, schema]) => ({ name, shared: wordsOf(name, schema).filter((word) => said.has(word)).length }))

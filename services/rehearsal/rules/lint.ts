@@ -15,9 +15,7 @@ export const lint: Rule = {
     return code === undefined ? undefined : call('apply_lint_fix', { code })
   },
   conclude(conversation) {
-    if (lastResult(conversation, 'run_linter') === undefined) {
-      return failed('The linter did not run.')
-    }
+    if (lastResult(conversation, 'run_linter') === undefined) return failed('The linter did not run.')
     const left = diagnostics(conversation).length
     const applied = appliedFixes(conversation)
     if (applied > 0) {

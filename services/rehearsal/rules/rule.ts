@@ -3,10 +3,8 @@ import type { Conversation } from '../conversation.ts'
 /** The rehearsal model's reply: a tool call, or text when it must not call. */
 export type Move = { kind: 'call'; name: string; args: Record<string, unknown> } | { kind: 'say'; text: string }
 
-export type SubmittedStatus = 'success' | 'failed' | 'skipped'
-
 /** The submission that a rule makes of the conversation so far. */
-export type Conclusion = { status: SubmittedStatus; summary: string; changedFiles: string[] }
+export type Conclusion = { status: 'success' | 'failed' | 'skipped'; summary: string; changedFiles: string[] }
 
 /** Plays the bundles whose tools it knows. Pure: the same conversation gives the same move. */
 export type Rule = {
@@ -21,7 +19,6 @@ export function call(name: string, args: Record<string, unknown> = {}): Move {
   return { kind: 'call', name, args }
 }
 
-/** True when all needed tools are offered. */
 export function offering(...needed: readonly string[]): Rule['plays'] {
   return (tools) => needed.every((name) => tools.has(name))
 }

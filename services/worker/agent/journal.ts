@@ -14,12 +14,11 @@ export type Journal = {
   emitError(event: AgentEvent['event'], phase: AgentEvent['phase'], error: unknown, data: AgentEvent['data']): void
 }
 
-/** Adds `emitError` to a plain `emit`. */
 export function journalOver(emit: (event: AgentEvent) => void): Journal {
   return {
     emit,
     emitError(event, phase, error, data) {
-      const reason = shownSentence(error instanceof Error ? error.message : String(error))
+      const reason = shortened(error instanceof Error ? error.message : String(error), maxSentence)
       const code = error instanceof AppError ? { errorCode: error.code } : {}
       emit({ event, phase, status: 'error', ...code, data: { ...data, reason } })
     },
@@ -34,10 +33,6 @@ const [maxName, maxSentence] = [200, 2000]
 
 export function shownName(text: string): string {
   return shortened(text, maxName)
-}
-
-function shownSentence(text: string): string {
-  return shortened(text, maxSentence)
 }
 
 function shortened(text: string, max: number): string {
@@ -73,11 +68,6 @@ export function returnedEvent({ turn, call, result, durationMs }: RanTool): Agen
 /** A reply had no call that the loop could run. The code of a replayed turn is not known. */
 export function turnWithoutCall(turn: number, { code, reason }: { code?: ErrorCode; reason: string }): AgentEvent {
   const coded = code === undefined ? {} : { errorCode: code }
-  return {
-    event: 'turn.finished',
-    phase: 'model',
-    status: 'error',
-    ...coded,
-    data: { turn, calls: 0, reason: shownSentence(reason) },
-  }
+  const data = { turn, calls: 0, reason: shortened(reason, maxSentence) }
+  return { event: 'turn.finished', phase: 'model', status: 'error', ...coded, data }
 }

@@ -41,7 +41,6 @@ export type Transcript = {
 /** How much of a tool's answer the model sees; the attempt record has all of it. */
 const maxShownCharacters = 16_000
 
-/** Begins with the system prompt and the first user message, or with the conversation of the attempt that this one continues. */
 export function openTranscript(start: TranscriptStart): Transcript {
   const messages = [...start.messages]
   const replies = [...(start.replies ?? [])]

@@ -18,11 +18,9 @@ export type PreparedBundle = {
   settings: Readonly<Record<string, unknown>>
 }
 
-export type BundleSource = (project: ProjectId, hash: string) => Promise<AgentBundle>
-
 /** Bundles by hash, prepared once per process. The content of a hash never changes, so nothing is refreshed. */
 export function openPreparedBundles(
-  load: BundleSource,
+  load: (project: ProjectId, hash: string) => Promise<AgentBundle>,
   how: { toolGuide: boolean } = { toolGuide: false },
 ): (project: ProjectId, hash: string) => Promise<PreparedBundle> {
   const cache = openCachedAnswers<PreparedBundle>({ max: 200 })

@@ -2,15 +2,13 @@ import type { ErrorCode } from '#domain/error.ts'
 import type { Message, RequestedCall, Submission } from '#domain/turn.ts'
 import type { SuspendedLoop } from '#objects/attempt-record.ts'
 import type { AnsweredScript, SuspendedCall, ToolSet } from '../tools/tool-set.ts'
-import type { AgentSettings } from './agent-settings.ts'
-import { askModel, type AskedModel } from './ask-model.ts'
+import { askModel, type ModelAsker } from './ask-model.ts'
 import { openHistory, type History } from './history.ts'
-import { type Journal, turnWithoutCall } from './journal.ts'
+import { turnWithoutCall } from './journal.ts'
 import { leftOutNote } from './left-out-note.ts'
 import { readReply, type ReplyFault } from './read-reply.ts'
-import { runCalls } from './run-calls.ts'
+import { runCalls, type WaitingCalls } from './run-calls.ts'
 import type { Submitter } from './submission.ts'
-import type { Transcript } from './open-transcript.ts'
 
 /** Why the loop stopped: with an accepted submission, or with the code of what stopped it. */
 export type Ending =
@@ -25,12 +23,8 @@ export type Ending =
 /** A tool waits for a person. `loop` is where another attempt continues. */
 export type Suspension = Omit<SuspendedCall, 'kind'> & { kind: 'suspended'; loop: SuspendedLoop }
 
-export type AgentRun = {
-  transcript: Transcript
+export type AgentRun = ModelAsker & {
   tools: ToolSet
-  model: AskedModel
-  settings: AgentSettings
-  journal: Journal
   verify?: Submitter['verify']
   /** Where an earlier attempt stopped to ask a person, and the answer. */
   from?: { loop: SuspendedLoop; answered: AnsweredScript } | undefined
@@ -103,10 +97,6 @@ async function nextCalls(run: AgentRun, loop: Loop, signal: AbortSignal): Promis
   return { calls: reply.toolCalls, fault }
 }
 
-function suspension(
-  { history: _, ...loop }: Loop,
-  waiting: SuspendedCall & Pick<SuspendedLoop, 'calls' | 'refusal'>,
-): Suspension {
-  const { calls, refusal, ...call } = waiting
+function suspension({ history: _, ...loop }: Loop, { calls, refusal, ...call }: WaitingCalls): Suspension {
   return { ...call, loop: { ...loop, calls, refusal } }
 }

@@ -43,9 +43,7 @@ export function oneLine(text: string, max: number): string {
   return `${line.slice(0, Math.max(0, max - 1)).replace(/[\uD800-\uDBFF]$/, '')}…`
 }
 
-const maxKeys = 20
-const maxKey = 100
-const maxValue = 200
+const [maxKeys, maxKey, maxValue] = [20, 100, 200]
 
 /** A tool's `knowledge_delta`, short enough for an event: its first keys, and long values as the beginning of their JSON. */
 export function shortKnowledge(delta: Readonly<Record<string, unknown>>): Record<string, unknown> {

@@ -47,7 +47,6 @@ export function renderSections(parts: ContextParts, { maxTokens }: { maxTokens: 
   return rendered
 }
 
-/** All sections as one text. */
 export function renderContext(parts: ContextParts, bound: { maxTokens: number }): string {
   return joinSections(Object.values(renderSections(parts, bound)))
 }

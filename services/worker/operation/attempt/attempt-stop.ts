@@ -1,18 +1,12 @@
 import { after } from '#platform/clock.ts'
 
-export type AttemptStop = {
-  /** Aborted with the reason of the first aborted source, or when time is up. */
-  readonly signal: AbortSignal
-  readonly isTimeUp: boolean
-  /** Call it when the attempt has ended: clears the timer and the listeners. */
-  release(): void
-}
+export type AttemptStop = ReturnType<typeof openAttemptStop>
 
 /**
  * One signal for everything that can stop an attempt. Written by hand, because `AbortSignal.any` over `AbortSignal.timeout`
  * keeps 2.5 kB of every attempt in memory until its timeout fires, minutes after it has ended.
  */
-export function openAttemptStop(sources: readonly AbortSignal[], limitMs: number): AttemptStop {
+export function openAttemptStop(sources: readonly AbortSignal[], limitMs: number) {
   const stop = new AbortController()
   let isTimeUp = false
   const stopTimer = after(limitMs, () => {
@@ -27,10 +21,12 @@ export function openAttemptStop(sources: readonly AbortSignal[], limitMs: number
   }
   const leave = sources.map(follow)
   return {
+    /** Aborted with the reason of the first aborted source, or when time is up. */
     signal: stop.signal,
     get isTimeUp() {
       return isTimeUp
     },
+    /** Clears the timer and the listeners. */
     release() {
       stopTimer()
       for (const unfollow of leave) unfollow()

@@ -19,10 +19,9 @@ export function attemptTools(
   for (const definition of bundle.tools) {
     if (bundle.scripts[definition.name] === undefined) continue
     const names = bundle.hostInputs[definition.name] ?? []
-    const script = scriptOf(scripts, definition.name)
     const parts = {
       definition,
-      script,
+      script: scriptOf(scripts, definition.name),
       providedInputs: () => inputValues(names, running, deps.relatedPaths),
       externals,
       limits: bundle.file.limits.script,

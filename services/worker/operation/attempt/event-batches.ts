@@ -12,27 +12,17 @@ const maxBytes = 256 * 1024
  * The events of one attempt on their way to the ledger, in numbered batches of a bounded size. A batch is sent again until
  * it is known to have arrived, or to be refused for good.
  */
-export type EventBatches = {
-  add(event: AgentEvent): void
-  /** The batch in flight, or a new one of the pending events. */
-  next(): EventBatch
-  /** The batch in flight has arrived. */
-  arrived(): void
-  /** The batch in flight was refused: first the data of its events is dropped, the next time the events. */
-  reduce(): void
-  readonly inFlight: boolean
-  /** Whether events wait behind the batch in flight. */
-  readonly waiting: boolean
-}
+export type EventBatches = ReturnType<typeof openEventBatches>
 
-export function openEventBatches(workerId: string): EventBatches {
+export function openEventBatches(workerId: string) {
   const origin = { kind: 'worker', id: workerId } as const
   const pending: (BoundedEvent & { at: number })[] = []
   let batch: EventBatch | undefined
   let last = 0
   return {
-    add: (event) => void pending.push({ ...boundedEvent(event), at: performance.now() }),
-    next() {
+    add: (event: AgentEvent) => void pending.push({ ...boundedEvent(event), at: performance.now() }),
+    /** The batch in flight, or a new one of the pending events. */
+    next(): EventBatch {
       if (batch !== undefined) return batch
       const now = performance.now()
       const events = pending
@@ -42,9 +32,11 @@ export function openEventBatches(workerId: string): EventBatches {
       batch = { n: last, events }
       return batch
     },
+    /** The batch in flight has arrived. */
     arrived() {
       batch = undefined
     },
+    /** The batch in flight was refused: first the data of its events is dropped, the next time the events. */
     reduce() {
       if (batch === undefined) return
       const isBare = batch.events.every(({ data }) => data === bare)
@@ -53,6 +45,7 @@ export function openEventBatches(workerId: string): EventBatches {
     get inFlight() {
       return batch !== undefined
     },
+    /** Whether events wait behind the batch in flight. */
     get waiting() {
       return pending.length > 0
     },

@@ -30,10 +30,7 @@ export type PrepareDeps = FixDeps & {
   modelSettings(asked: BundleFile['model'], signal: AbortSignal): Promise<ModelSettings>
 }
 
-export type PreparedAttempt = Pick<
-  RunningAttempt,
-  'bundle' | 'workspace' | 'target' | 'rules' | 'transcript' | 'spentMs' | 'from' | 'fixedFirst'
->
+export type PreparedAttempt = Omit<RunningAttempt, 'attempt' | 'startedAt' | 'journal' | 'prove'>
 
 /** Opens a new workspace and transcript, or those of the attempt that asked a person, with the answer. */
 export async function prepareAttempt(
@@ -60,11 +57,8 @@ export async function prepareAttempt(
   const context = await deps.startContext(attempt, bundle.bundle.file, workspace)
   const modelTokens = await contextOfModel(bundle, deps, signal)
   const prompts = await promptsFor({ bundle, target, context, modelTokens }, deps)
-  return {
-    ...prepared,
-    transcript: openTranscript({ messages: firstMessages(prompts.system, prompts.node) }),
-    fixedFirst,
-  }
+  const transcript = openTranscript({ messages: firstMessages(prompts.system, prompts.node) })
+  return { ...prepared, transcript, fixedFirst }
 }
 
 /** Undefined where no server reports it, or none answers; the first request then shows it. */

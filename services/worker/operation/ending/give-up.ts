@@ -48,10 +48,7 @@ export async function giveUp(given: GivenUp, error: unknown, deps: GiveUpDeps): 
   if (journal.stopped === 'lost') return
   const ids = { run_id: attempt.runId, operation_id: attempt.operationId }
   deps.log.warn('attempt given up', { ...ids, attempt: attempt.attempt, error })
-  if (outcome !== undefined) {
-    await deps.ledger.settle(attempt, n, { outcome, events })
-    return
-  }
+  if (outcome !== undefined) return void (await deps.ledger.settle(attempt, n, { outcome, events }))
   const delayMs = signal.aborted ? 0 : Math.min(maxBackOffMs, deps.storeBackOffMs * 2 ** attempt.storeFaults)
   await deps.ledger.release(attempt, n, { reason: signal.aborted ? 'drain' : 'store', delayMs, events })
 }

@@ -61,13 +61,8 @@ export async function commitOutcome(
   const { n, events } = await journal.close()
   const check = { valid: true, warnings: bundle.bundle.warnings }
   // The part of the results stream that the ledger does not know.
-  const result = {
-    details: { ...details, grail_check: check },
-    evidence: [...evidence],
-    findings: [],
-    learnings: [],
-    artifacts: [],
-  }
+  const proved = { details: { ...details, grail_check: check }, evidence: [...evidence] }
+  const result = { ...proved, findings: [], learnings: [], artifacts: [] }
   await deps.ledger.settle(attempt, n, { outcome: { ...outcome, recordHash }, events, result })
 }
 

@@ -40,12 +40,9 @@ export function unchangedClaims(claims: readonly string[], changed: readonly str
 
 function isOneOf(claim: string, changed: readonly string[]): boolean {
   if (changed.includes(claim) || changed.includes(claim.replace(/^[ab]\//, ''))) return true
-  if (isAbsolute(claim)) return changed.some((path) => claim.endsWith(`/${path}`))
+  const isAbsolute = /^(?:[a-z]:)?\//i.test(claim)
+  if (isAbsolute) return changed.some((path) => claim.endsWith(`/${path}`))
   return changed.filter((path) => path.endsWith(`/${claim}`)).length === 1
-}
-
-function isAbsolute(path: string): boolean {
-  return /^(?:[a-z]:)?\//i.test(path)
 }
 
 /** The path as the workspace names it; a text that is no path inside the workspace stays as it is. */

@@ -7,8 +7,6 @@ import { nodeExcerpt } from '../../tools/shorten.ts'
 import type { TargetNode } from '../../tools/target-node.ts'
 import type { StartContext } from './start-context.ts'
 
-export type Prompts = { system: string; node: string }
-
 /** The share of a conversation's tokens that the node's text may take; tools and answers need the rest. */
 const nodeShare = 1 / 3
 
@@ -34,7 +32,7 @@ function indentedStart(source: string, start: number): number {
 export async function promptsFor(
   { bundle, target, context, modelTokens }: PromptParts,
   deps: LintDeps,
-): Promise<Prompts> {
+): Promise<{ system: string; node: string }> {
   const { source, start, end } = await target.locate()
   const { node } = target
   const { text } = target.rules

@@ -33,10 +33,7 @@ function isInside({ path, startLine, endLine }: Around, { node }: NodeEdge): boo
   return node.path === path && node.startLine >= startLine && node.endLine <= endLine
 }
 
-/**
- * The first lines of the code at the other end of these edges, up to about `maxCharacters`. Files that are no text are left
- * out.
- */
+/** The first lines of the code at the other end of these edges, up to about `maxCharacters`, without files that are no text. */
 export async function relatedCode(
   { language }: Around,
   edges: readonly NodeEdge[],

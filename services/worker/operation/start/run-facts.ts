@@ -33,10 +33,7 @@ function factsOf({ runId, projectId, request, nodeListKey, edgeListKey, rulesKey
   return { bundles, retryOf, rulesKey, lists }
 }
 
-type RelatedNodesDeps = {
-  runFacts(runId: string): Promise<RunFacts>
-  objects: Pick<ObjectStore, 'get' | 'getRange'>
-}
+type RelatedNodesDeps = { runFacts(runId: string): Promise<RunFacts>; objects: Pick<ObjectStore, 'get' | 'getRange'> }
 
 type NodeOfRun = Pick<Attempt, 'runId' | 'node'>
 
