@@ -12,8 +12,8 @@ import { type Column, median, saveReport, sectionHead, table } from './reports/m
 
 /**
  * `node bench/discovery-bench.ts`: discovery compared with ast-grep's `findInFiles` on the same files, kinds and fields,
- * each in a fresh process, in turn, and with a bare loop around the parser that both use. Over a copy of Python's
- * standard library without what is installed into it. Writes results/discovery.md; with `--quick` it only
+ * each in a fresh process, in turn, and with a bare loop around the parser that both use. The files are a copy of
+ * Python's standard library without installed packages. Writes results/discovery.md; with `--quick` it only
  * prints, for one round over asyncio.
  */
 const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values

@@ -20,7 +20,7 @@ const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: fals
 const slots = 8
 const small = 50
 const scale = quick ? { large: 5_000, rounds: 1 } : { large: 100_000, rounds: 3 }
-/** The large run's nodes share this many files: planning it is not what is measured. */
+/** The large run's nodes share this many files, since its planning is not measured. */
 const largeFiles = 500
 /** The small runs begin when this many operations of the large run have ended. */
 const underWay = 100

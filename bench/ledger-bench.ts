@@ -16,7 +16,7 @@ import { meetsAims, renderLedger, type LedgerFigures } from './reports/ledger-re
 
 /**
  * `node bench/ledger-bench.ts`: what planning, the commands of an operation and a whole run cost Redis, in time and
- * memory, compared with the least that would write the same bytes. Writes results/ledger.md next to this file and
+ * memory, compared with the cheapest way to write the same bytes. Writes results/ledger.md next to this file and
  * docs/images/redis-memory.svg; with `--quick`, a smoke test, it only prints.
  */
 const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values

@@ -17,24 +17,28 @@ import {
   TokenPage,
 } from './api-views.ts'
 
-/** The `request` field of `POST /v1/runs` on the wire. */
+type Texts = readonly string[] | undefined
+
+/** The `request` field of `POST /v1/runs`. What is undefined is not sent, as everywhere in this client. */
 export type WireRequest = {
   agents: readonly string[]
-  paths?: readonly string[]
-  exclude?: readonly string[]
-  languages?: readonly string[]
-  node_kinds?: readonly string[]
+  paths?: Texts
+  exclude?: Texts
+  languages?: Texts
+  node_kinds?: Texts
   /** Node ids: only these nodes are worked on. */
-  nodes?: readonly string[]
-  include?: readonly string[]
+  nodes?: Texts
+  include?: Texts
   /** The run ends once it is planned; `readPlan` returns what it would do. */
-  dry_run?: boolean
-  limits?: { operations: number }
-  error_policy?: string
-  priority?: number
+  dry_run?: boolean | undefined
+  limits?: { operations: number } | undefined
+  error_policy?: string | undefined
+  priority?: number | undefined
 }
 
-type Page = { cursor?: string; limit: number }
+type RetryChoice = { operations: readonly string[]; errorPolicy?: string | undefined }
+type NewToken = { name?: string | undefined; scopes?: Texts; expires_in_s?: number | undefined }
+type Page = { cursor?: string | undefined; limit: number }
 
 /** The API at `url`, a method for each request. Errors and `signal` are as for `ApiConnection`; nothing is repeated. */
 export type ApiClient = ReturnType<typeof openApiClient>
@@ -43,7 +47,6 @@ export function openApiClient(options: { url: string; token: string | undefined;
   const connection = openApiConnection(options)
   return {
     ...runCalls(connection),
-    ...listCalls(connection),
     ...operationCalls(connection),
     ...tokenCalls(connection),
     close: connection.close,
@@ -57,14 +60,10 @@ function runCalls({ get, getStream, post, postForm }: ApiConnection) {
       postForm('/v1/runs', { request: JSON.stringify(request), archive }, RunAccepted),
     getRun: (runId: string) => get(runPath(runId), RunView),
     /** Asks the service to stop the run, which ends a moment later. RUN_007 when it has ended otherwise. */
-    cancel: (runId: string, reason?: string) =>
-      post(`${runPath(runId)}/cancel`, reason === undefined ? {} : { reason }, RunAccepted),
+    cancel: (runId: string, reason?: string) => post(`${runPath(runId)}/cancel`, { reason }, RunAccepted),
     /** Starts a run that tries again what did not end well, or only `operations` if there are any. */
-    retry: (runId: string, { operations, errorPolicy }: { operations: readonly string[]; errorPolicy?: string }) => {
-      const document = {
-        ...(operations.length > 0 && { operations }),
-        ...(errorPolicy !== undefined && { error_policy: errorPolicy }),
-      }
+    retry: (runId: string, { operations, errorPolicy }: RetryChoice) => {
+      const document = { operations: operations.length === 0 ? undefined : operations, error_policy: errorPolicy }
       return post(`${runPath(runId)}/retry`, document, RunAccepted)
     },
     /** Waits on the server up to `waitMs` (at most 10,000) for the first event after `after`. */
@@ -77,41 +76,36 @@ function runCalls({ get, getStream, post, postForm }: ApiConnection) {
      * RUN_007 when the run ended without one.
      */
     readPatch: (runId: string) => getStream(`${runPath(runId)}/patch?of=proposed`),
-  }
-}
-
-function listCalls({ get }: ApiConnection) {
-  return {
     /** Newest first. */
-    listRuns: (page: { before?: string; limit: number }) => get('/v1/runs', RunPage, page),
-    /** In the order of the plan. */
-    listOperations: (runId: string, page: Page & { status?: string }) =>
-      get(`${runPath(runId)}/operations`, OperationPage, page),
+    listRuns: (page: { before?: string | undefined; limit: number }) => get('/v1/runs', RunPage, page),
     /** Sorted by path. RUN_004 for a run whose nodes were not stored. */
     listNodes: (runId: string, page: Page & { path?: string }) => get(`${runPath(runId)}/nodes`, NodePage, page),
+    /** RUN_004 when the run has no such node. */
+    getNode: (runId: string, nodeId: string) => get(nodePath(runId, nodeId), NodeDetail),
     /** RUN_004 also for a run whose edges were not stored. */
     listEdges: (runId: string, nodeId: string, page: Page) => get(`${nodePath(runId, nodeId)}/edges`, EdgePage, page),
-    /** By number. */
-    listQuestions: (runId: string, page: Page & { status?: string }) =>
-      get(`${runPath(runId)}/questions`, QuestionPage, page),
-    /** RUN_004 when the run has no operation `operation_id`. */
-    listChanges: (runId: string, page: Page & { operation_id?: string }) =>
-      get(`${runPath(runId)}/changes`, ChangePage, page),
   }
 }
 
 function operationCalls({ get, getText, post }: ApiConnection) {
   return {
-    /** RUN_004 when the run has no such node. */
-    getNode: (runId: string, nodeId: string) => get(nodePath(runId, nodeId), NodeDetail),
+    /** In the order of the plan. */
+    listOperations: (runId: string, page: Page & { status?: string | undefined }) =>
+      get(`${runPath(runId)}/operations`, OperationPage, page),
     /** RUN_004 when the run has no such operation. */
     getOperation: (runId: string, operationId: string) => get(operationPath(runId, operationId), OperationView),
+    /** RUN_004 when the run has no operation `operation_id`. */
+    listChanges: (runId: string, page: Page & { operation_id: string }) =>
+      get(`${runPath(runId)}/changes`, ChangePage, page),
     /** The whole conversation of an operation. RUN_006 while there is none yet, RUN_004 where there will be none. */
     readTranscript: (runId: string, operationId: string, format: 'markdown' | 'json') =>
       getText(
         `${operationPath(runId, operationId)}/transcript?format=${format}`,
         format === 'json' ? 'application/json' : 'text/markdown',
       ),
+    /** By number. */
+    listQuestions: (runId: string, page: Page & { status?: string | undefined }) =>
+      get(`${runPath(runId)}/questions`, QuestionPage, page),
     /** ASK_001 for an unknown question; ASK_002, ASK_003 or ASK_005 for one that does not take the answer. */
     answer: (runId: string, requestId: string, text: string) =>
       post(`${runPath(runId)}/questions/${encodeURIComponent(requestId)}`, { answer: text }, QuestionView),
@@ -120,11 +114,8 @@ function operationCalls({ get, getText, post }: ApiConnection) {
 
 function tokenCalls(connection: ApiConnection) {
   return {
-    /** Makes a token of the caller's project; without `expiresInS` it does not expire. */
-    createToken: ({ expiresInS, ...token }: { name?: string; scopes?: readonly string[]; expiresInS?: number }) => {
-      const document = { ...token, ...(expiresInS !== undefined && { expires_in_s: expiresInS }) }
-      return connection.post('/v1/tokens', document, TokenCreated)
-    },
+    /** Makes a token of the caller's project; without `expires_in_s` it does not expire. */
+    createToken: (token: NewToken) => connection.post('/v1/tokens', token, TokenCreated),
     listTokens: () => connection.get('/v1/tokens', TokenPage),
     /** AUTH_003 when there is none. */
     revokeToken: (tokenId: string) => connection.delete(`/v1/tokens/${encodeURIComponent(tokenId)}`),

@@ -1,42 +1,40 @@
 import type { ApiClient } from './api-client.ts'
 
-// Whole lists of the API. Each item is asked for when it is needed, a page at a time; `Array.fromAsync` takes them all.
+// Whole lists of the API, read a page at a time as their items are needed; `Array.fromAsync` takes all of them.
+
+type Lister<Call extends keyof ApiClient> = Pick<ApiClient, Call>
 
 /** Of a run, in the order of its plan. */
-export function allOperations({ listOperations }: Pick<ApiClient, 'listOperations'>, runId: string) {
+export function allOperations({ listOperations }: Lister<'listOperations'>, runId: string) {
   return pages('operations', (from) => listOperations(runId, { ...from, limit: 500 }))
 }
 
-/** Of a run, by number; only those of a status, if one is given. */
-export function allQuestions(
-  { listQuestions }: Pick<ApiClient, 'listQuestions'>,
-  runId: string,
-  filter: { status?: string } = {},
-) {
-  return pages('questions', (from) => listQuestions(runId, { ...filter, ...from, limit: 500 }))
+/** Of a run, by number; only those of `status`, if one is given. */
+export function allQuestions({ listQuestions }: Lister<'listQuestions'>, runId: string, status?: string) {
+  return pages('questions', (from) => listQuestions(runId, { status, ...from, limit: 500 }))
 }
 
 /** Of a run, sorted by path; only those of the files that the glob `path` names, if one is given. */
-export function allNodes({ listNodes }: Pick<ApiClient, 'listNodes'>, runId: string, filter: { path?: string } = {}) {
+export function allNodes({ listNodes }: Lister<'listNodes'>, runId: string, filter: { path?: string } = {}) {
   return pages('nodes', (from) => listNodes(runId, { ...filter, ...from, limit: 1000 }))
 }
 
 /** Of a node. */
-export function allEdges({ listEdges }: Pick<ApiClient, 'listEdges'>, runId: string, nodeId: string) {
+export function allEdges({ listEdges }: Lister<'listEdges'>, runId: string, nodeId: string) {
   return pages('edges', (from) => listEdges(runId, nodeId, { ...from, limit: 1000 }))
 }
 
 /** Of an operation. */
-export function allChanges({ listChanges }: Pick<ApiClient, 'listChanges'>, runId: string, operationId: string) {
+export function allChanges({ listChanges }: Lister<'listChanges'>, runId: string, operationId: string) {
   return pages('changes', (from) => listChanges(runId, { operation_id: operationId, ...from, limit: 100 }))
 }
 
 /** Of the project, newest first. */
-export function allRuns({ listRuns }: Pick<ApiClient, 'listRuns'>) {
-  return pages('runs', ({ cursor }) => listRuns({ ...(cursor !== undefined && { before: cursor }), limit: 100 }))
+export function allRuns({ listRuns }: Lister<'listRuns'>) {
+  return pages('runs', ({ cursor }) => listRuns({ before: cursor, limit: 100 }))
 }
 
-/** What a read of one page is given: nothing for the first page, then the cursor that the page before ended with. */
+/** Where a page begins: without a cursor the first, else the one after the page that ended with the cursor. */
 export type PageStart = { cursor?: string }
 
 /**

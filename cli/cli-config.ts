@@ -30,7 +30,7 @@ const cliEnv = {
 
 type CliValues = z.infer<z.ZodObject<typeof cliEnv>>
 
-/** With `fault`, why none of them counts. `own`: the environment without the file. */
+/** With `fault`, the reason why none of them is used. `own`: the environment without the file. */
 type CliSettings = Omit<Settings, 'env'> & { own: Env; fault?: AppError }
 
 /** What the settings mean is in the settings table. */
@@ -71,14 +71,13 @@ export function readCliConfig(env: Env, settings: CliSettings = { path: undefine
 }
 
 /** What a run requests that names nothing else. */
-function requestOf(values: CliValues) {
-  const { REMORA_PATHS: paths, REMORA_LANGUAGES: languages, REMORA_INCLUDE: include } = values
-  const { REMORA_ERROR_POLICY: errorPolicy } = values
+function requestOf({ REMORA_PATHS, REMORA_LANGUAGES, REMORA_INCLUDE, REMORA_ERROR_POLICY }: CliValues) {
+  const unlessEmpty = <T>(list: readonly T[]) => (list.length === 0 ? undefined : list)
   return {
-    ...(paths.length === 0 ? {} : { paths }),
-    ...(languages.length === 0 ? {} : { languages }),
-    ...(include.length === 0 ? {} : { include }),
-    ...(errorPolicy === undefined ? {} : { errorPolicy }),
+    paths: unlessEmpty(REMORA_PATHS),
+    languages: unlessEmpty(REMORA_LANGUAGES),
+    include: unlessEmpty(REMORA_INCLUDE),
+    errorPolicy: REMORA_ERROR_POLICY,
   }
 }
 

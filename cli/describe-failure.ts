@@ -10,10 +10,10 @@ export type Failure = {
   document: { error: { error_code: string | null; message: string; phase?: string; advice?: string } }
 }
 
-/** Advice for errors thrown where the code does not know that it was called from a command line. */
+/** Advice on errors that are thrown where the code does not know that it was called from a command line. */
 const advices: Partial<Record<ErrorCode, string>> = {
-  RUN_001: '"remora runs" lists those there are',
-  RUN_004: '"remora show RUN --operations" lists those there are',
+  RUN_001: '"remora runs" lists the runs',
+  RUN_004: '"remora show RUN --operations" lists the operations',
   RUN_006: '"remora watch RUN" follows it to its end',
   AUTH_001: 'set REMORA_TOKEN to a token of that service ("remora up" prints one)',
 }
@@ -23,10 +23,9 @@ export function isWrongUsage(error: unknown): boolean {
   return error instanceof AppError && (error.phase === 'usage' || error.code === 'INTAKE_006')
 }
 
-/** What the operator can do about `error`, unless its message already names a command. */
-export function adviceOn({ code, message }: AppError): string | undefined {
-  const advice = advices[code]
-  return advice === undefined || message.includes('remora ') ? undefined : advice
+/** What the operator can do about an error, unless its message says that. */
+export function adviceOn({ code, advised }: AppError): string | undefined {
+  return advised ? undefined : advices[code]
 }
 
 /**
@@ -38,8 +37,7 @@ export function describeFailure(error: unknown): Failure {
     const { code, phase } = error
     const message = withoutLogins(error.message)
     const advice = adviceOn(error)
-    const more = { ...(phase === undefined ? {} : { phase }), ...(advice === undefined ? {} : { advice }) }
-    const document = { error: { error_code: code, message, ...more } }
+    const document = { error: { error_code: code, message, ...(phase && { phase }), ...(advice && { advice }) } }
     const full = advice === undefined ? message : `${message.replace(/\.$/, '')}: ${advice}`
     return { text: `remora: ${code} ${visible(full)}\n`, document }
   }

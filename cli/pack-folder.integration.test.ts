@@ -96,7 +96,7 @@ describe('packFolder', () => {
     expect([...(await entriesOf((await packFolder(folder, options)).stream)).keys()]).toEqual(listed.toSorted())
   })
 
-  it('never sends history or installed packages, and tells only of the latter', async () => {
+  it('never sends history or installed packages, and reports only the latter', async () => {
     const folder = await folderOf({
       'a.py': '',
       '.git/config': '',

@@ -20,7 +20,8 @@ export type Packed = {
   include: SkipKind[]
 }
 
-export type PackOptions = ListOptions
+/** `include`: kinds of files that are sent although they are skipped by default. */
+export type PackOptions = { signal: AbortSignal; include?: readonly SkipKind[] }
 
 /**
  * Packs a folder; a tar, gzipped tar or zip is sent as it is. INTAKE_001 when `path` is missing, unreadable or something else,
@@ -39,7 +40,7 @@ export async function packPath(path: string, options: PackOptions): Promise<Pack
 
 /**
  * A gzipped tar of the folder, packed while it is read: one file in memory at a time, in path order, with no times or
- * owners, so that the same files give the same bytes. A file that vanishes meanwhile fails the stream with INTAKE_001.
+ * owners, so that the same files give the same bytes. If a file disappears meanwhile, the stream fails with INTAKE_001.
  */
 export async function packFolder(path: string, options: PackOptions): Promise<Packed> {
   const { signal } = options
@@ -84,7 +85,7 @@ async function* gzippedTar(
   const { readable, controller } = createTarPacker()
   const gzip = createGzip({ level: 1 })
   const writing = writeEntries(root, files, controller, signal).catch((error: unknown) => controller.error(error))
-  // A failure while packing destroys the gzip stream, and is thrown by whoever reads that.
+  // A failure while packing destroys the gzip stream; reading that throws it.
   const zipping = pipeline(readable, gzip, { signal }).catch(() => {})
   try {
     yield* gzip
@@ -145,9 +146,6 @@ export type FolderListing = {
   hasTrackedIgnored: boolean
 }
 
-/** `include`: kinds of files that are listed although they are skipped by default. */
-type ListOptions = { signal: AbortSignal; include?: readonly SkipKind[] }
-
 /** Never sent, and not listed among the skipped files, because every checkout has it. */
 const history = '.git'
 /** Never sent: the history, and a virtual environment, which may be incomplete. */
@@ -165,7 +163,7 @@ const ownerMayExecute = 0o100
  * .gitignore names, installed packages, links that lead out of the folder, and what is too large, unreadable or not a file.
  * Links are not followed. History and our own output are in neither list.
  */
-export async function listFolder(root: string, { signal, include = [] }: ListOptions): Promise<FolderListing> {
+export async function listFolder(root: string, { signal, include = [] }: PackOptions): Promise<FolderListing> {
   const walked = await walkFolder(root, { passOver: reasonToSkip, include }, signal)
   const { hasTrackedIgnored } = walked
   const skipped = walked.skipped.filter(({ path }) => posix.basename(path) !== history)

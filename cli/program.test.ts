@@ -4,6 +4,7 @@ import { CommanderError } from 'commander'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
 import { readCliConfig } from './cli-config.ts'
+import { describeFailure } from './describe-failure.ts'
 import { buildProgram } from './program.ts'
 
 /** Runs the command line in an empty environment; nothing here gets as far as starting a service. */
@@ -23,10 +24,15 @@ async function remora(...args: string[]) {
       (thrown: unknown) => thrown,
     )
   const code = error instanceof CommanderError || error instanceof AppError ? error.code : error
-  return { ...printed, code, message: error instanceof Error ? error.message : '' }
+  return { ...printed, code, failure: describeFailure(error).text }
 }
 
 describe('the command line', () => {
+  it('says of an unknown run where the known ones are listed', async () => {
+    const { failure } = await remora('verify', 'nonsense')
+    expect(failure).toBe('remora: RUN_001 There is no run "nonsense": "remora runs" lists the runs\n')
+  })
+
   it('has the version of the package', async () => {
     expect(await remora('--version')).toMatchObject({ out: '0.1.0\n', code: 'commander.version' })
   })
@@ -41,10 +47,9 @@ describe('the command line', () => {
     expect((await remora('run', '--agents', 'lint,nope')).code).toBe('INTAKE_006')
   })
 
-  it('refuses to retry what is no operation id before anything is started, and says where the ids are', async () => {
-    const { code, message } = await remora('retry', 'r1', 'oxxx')
-    expect(code).toBe('RUN_004')
-    expect(message).toBe('"oxxx" is no operation id; remora show r1 --operations lists them')
+  it('refuses to retry what is no operation id before anything is started, and says once where the ids are', async () => {
+    const { failure } = await remora('retry', 'r1', 'oxxx')
+    expect(failure).toBe('remora: RUN_004 "oxxx" is no operation id; remora show r1 --operations lists them\n')
   })
 
   it.each([
@@ -77,9 +82,8 @@ describe('the command line', () => {
 
   it('refuses a path that is not there before anything is started', async () => {
     const out = join(tmpdir(), 'remora-test.patch')
-    const { code, message } = await remora('run', '/nowhere/at/all', '--agents', 'lint', '--out', out)
-    expect(code).toBe('INTAKE_001')
-    expect(message).toBe('there is no such file or folder: /nowhere/at/all')
+    const { failure } = await remora('run', '/nowhere/at/all', '--agents', 'lint', '--out', out)
+    expect(failure).toBe('remora: INTAKE_001 there is no such file or folder: /nowhere/at/all\n')
   })
 
   it('refuses an output path that cannot be written before anything is started', async () => {

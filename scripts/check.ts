@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process'
 
 /**
  * `npm run check`: everything that is checked without running the system. Every step runs, also after a failure;
- * one line per step, the output of those that failed, exit code 1 if any did. With `--fix`, what the linter and the
- * formatter can mend by themselves is mended first.
+ * one line per step, the output of those that failed, exit code 1 if any did. With `--fix`, the linter and the
+ * formatter first repair what they can.
  */
 interface Step {
   name: string
@@ -36,7 +36,7 @@ const steps: readonly Step[] = [
   { name: 'bundles', command: 'node', args: ['cli/remora.mjs', 'check', 'agents'], proof: /: PASS/ },
 ]
 
-/** No step takes a minute; one that hangs must not hold the others. */
+/** No step takes a minute; one that hangs must not block the others. */
 const stepLimitMs = 180_000
 
 interface StepResult {

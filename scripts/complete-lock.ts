@@ -6,7 +6,7 @@ import { z } from 'zod'
  * platforms that npm left out because the registry it asked did not have them. `npm ci` refuses a lock without them.
  * They get no integrity, since nothing was downloaded.
  *
- * It also removes what the dependencies say of the Node they need. They run on the Node that Remora brings, but npm would
+ * It also removes the `engines` of the dependencies. They run on the Node that Remora brings, but npm would
  * compare it with the one that runs npm: warn of each, and silently leave out optional packages, such as the native parts of
  * the linter. Remora's own `engines` stay. Running the script twice changes nothing the second time.
  */
@@ -21,7 +21,7 @@ const Lock = z.looseObject({ packages: z.record(z.string(), LockedPackage) })
 const lockUrl = new URL('../package-lock.json', import.meta.url)
 const lock = Lock.parse(JSON.parse(readFileSync(lockUrl, 'utf8')))
 
-/** The platform that the end of a package's name says: `binding-linux-arm-gnueabihf`, `darwin-arm64`, `wasm32-wasi`. */
+/** The platform at the end of a package's name: `binding-linux-arm-gnueabihf`, `darwin-arm64`, `wasm32-wasi`. */
 function platformOf(name: string): { os?: string[]; cpu: string[]; libc?: string[] } {
   const match =
     /(android|darwin|freebsd|linux|openharmony|win32|aix|netbsd|openbsd|sunos)-([a-z0-9]+)(?:-([a-z]+))?$/.exec(name)
@@ -34,7 +34,7 @@ function platformOf(name: string): { os?: string[]; cpu: string[]; libc?: string
   return { os: [os], cpu: [cpu], ...(libc && { libc }) }
 }
 
-/** The place where Node would look for `name` from the package at `place`, if the lock has one. */
+/** The path at which Node would find `name` from the package at `place`, if the lock has it. */
 function isLocked(place: string, name: string): boolean {
   const above = place.split('/node_modules/').map((_, index, parts) => parts.slice(0, index + 1).join('/node_modules/'))
   return [...above, ''].some((parent) => `${parent}${parent && '/'}node_modules/${name}` in lock.packages)

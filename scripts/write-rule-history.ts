@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { ruffVersion } from '../core/lint/lint-text.ts'
 
-/** What one Ruff has on under `--select ALL`: names by code, or by name where a rule in preview has no code yet. */
+/** The rules that `--select ALL` enables in one Ruff: names by code, or by name for preview rules without a code. */
 type Rules = ReadonlyMap<string, string>
 type Ruff = { version: string; minor: number; stable: Rules; preview: Rules }
 
-/** Rules that stood for a part of an older one, which was on before them and is gone. */
+/** Rules that replaced a part of an older rule, which was enabled before them and no longer exists. */
 const partsOfOlder = new Set(['ASYNC210', 'ASYNC220', 'ASYNC221', 'ASYNC222', 'ASYNC230', 'ASYNC251'])
 
 /**
@@ -68,7 +68,7 @@ function entries(ruffs: readonly Ruff[], rulesOf: (ruff: Ruff) => Rules): string
   if (oldest === undefined || newest === undefined) return ''
   const codes = new Map<number, string[]>()
   for (const [code, name] of rulesOf(newest)) {
-    // A rule keeps its name when it gets another code, and may get another name.
+    // A rule that gets another code keeps its name, but names may change, too.
     const isOn = (ruff: Ruff) => rulesOf(ruff).has(code) || [...rulesOf(ruff).values()].includes(name)
     if (isOn(oldest) || partsOfOlder.has(code)) continue
     const minor = later.find(isOn)?.minor ?? newest.minor

@@ -5,7 +5,7 @@ import { discoverFolder } from '../../services/discovery/discover/discover-folde
 import { astDefinitions, type Definition } from './python-ast.ts'
 
 export type Agreement = {
-  /** Files both sides read, their definitions by ast, and how many of these are exactly the same in ours. */
+  /** The number of files that both sides read, of the definitions that ast finds in them, and of those that are exactly the same in ours. */
   files: number
   definitions: number
   agreed: number
@@ -66,7 +66,7 @@ async function countSources(path: string): Promise<number> {
 }
 
 type Comparison = {
-  /** Definitions of theirs that are among ours with the same kind, name, lines and bytes. */
+  /** The definitions that ast finds and that are among ours with the same kind, name, lines and bytes. */
   agreed: number
   /** One sentence for each definition that only one side has, or that the two sides describe differently. */
   differences: string[]

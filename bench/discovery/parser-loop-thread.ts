@@ -3,7 +3,7 @@ import { parentPort } from 'node:worker_threads'
 import { Query } from 'web-tree-sitter'
 import { loadLanguage } from '#syntax/parser.ts'
 
-/** Parses the files it is sent and runs one plain query over each: as little as a loop around the parser can do. */
+/** Parses the files it is sent and runs one plain query over each: the least that a loop around the parser can do. */
 const python = await loadLanguage('python')
 const query = new Query(
   python.language,

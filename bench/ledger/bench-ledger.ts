@@ -80,7 +80,7 @@ export async function claimOne(ledger: Ledger, job: DispatchedOperation): Promis
   return answer.attempt
 }
 
-/** Runs `work` on each item, `lanes` of them at a time, in order of their start. */
+/** Runs `work` on the items, `lanes` at a time, and starts them in order. */
 export async function inLanes<T>(items: readonly T[], lanes: number, work: (item: T) => Promise<void>): Promise<void> {
   const left = items.values()
   const lane = async () => {
@@ -92,7 +92,7 @@ export async function inLanes<T>(items: readonly T[], lanes: number, work: (item
 export type BenchLedger = {
   ledger: Ledger
   redis: Redis
-  /** Events and JSON bytes that went to the archive. */
+  /** Numbers of events and JSON bytes moved to the archive. */
   archived: { events: number; bytes: number }
   close(): Promise<void>
 }
@@ -116,7 +116,7 @@ export async function openBenchLedger(options: { archive: boolean }): Promise<Be
   }
 }
 
-/** Counts what it is given and keeps nothing: what an object store costs is not measured here. */
+/** Counts what it is given and stores nothing: the cost of an object store is not measured here. */
 function countingArchive(counted: BenchLedger['archived']): EventArchive {
   return {
     async put(_segment, events) {
@@ -128,12 +128,12 @@ function countingArchive(counted: BenchLedger['archived']): EventArchive {
 }
 
 /**
- * Time in commands by Redis' own count, which goes on while the kernel runs another program; CPU of the whole server,
- * which does not, and in which reading, answering and the append-only file are.
+ * `commandMs`: time in commands by Redis' own clock, which goes on while the kernel runs another program. `cpuMs`: CPU
+ * of the whole server, without that time but with reading, answering and the append-only file.
  */
 export type RedisWork = { commandMs: number; cpuMs: number }
 
-/** What Redis spends while `work` runs; of commands, those of these names. A script counts with all it calls. */
+/** What Redis spends while `work` runs, and on the named commands. A script's time includes everything it calls. */
 export async function redisWork(
   redis: Redis,
   commands: readonly string[],
@@ -167,7 +167,7 @@ export async function dataBytes(redis: Redis): Promise<number> {
 const restMs = 250
 const steadyShare = 0.0005
 
-/** The same once it is steady: lazy frees and the growing of hash tables go on after the last command. */
+/** The same once it is steady: lazy frees and resizing of hash tables continue after the last command. */
 export async function settledBytes(redis: Redis): Promise<number> {
   let last = await dataBytes(redis)
   for (let steady = 0; steady < 3;) {

@@ -25,7 +25,7 @@ export type CommandFigures = Record<'dispatch' | 'claim' | 'append' | 'settle' |
 const lanes = 32
 const dispatchSize = 100
 
-/** Adds an entry and sets a hash's field: what any script that notes an event and an outcome does at the least. */
+/** Adds an entry and sets a hash's field: the least that any script does to record an event and an outcome. */
 const floorScript = `redis.call('XADD', KEYS[1], '*', 'j', ARGV[1]) redis.call('HSET', KEYS[2], 'outcome', ARGV[2]) return 'OK'`
 
 /**
@@ -84,7 +84,7 @@ async function runFloor({ redis }: BenchLedger, attempts: readonly Attempt[]): P
   })
 }
 
-/** Operation after operation of a node, the second waiting for the first. */
+/** The operations of a node, the second waiting for the first. */
 export function pairsOf(operations: readonly PlannedOperation[]): PlannedOperation[] {
   const first = operations.filter(({ bundle }) => bundle === 'docstring')
   const second = new Map(
@@ -101,7 +101,7 @@ export function pairsOf(operations: readonly PlannedOperation[]): PlannedOperati
   })
 }
 
-/** What it took until the last answer, in Redis alone, and what stays in memory. */
+/** The time until the last answer, the time in Redis alone, and the memory that stays allocated. */
 export type PlanFigures = RedisWork & { wallMs: number; bytesPerOperation: number }
 
 /** Plans a whole run through the ledger, in an empty Redis. */
@@ -125,8 +125,8 @@ export async function measurePlan(operations: readonly PlannedOperation[]): Prom
 }
 
 /**
- * The floor: one plain hash an operation with the same bytes, sent in the same slices, one pipeline each. It answers no
- * repeated slice, counts nothing, sorts nothing and knows no dependents.
+ * The lower bound: one plain hash per operation with the same bytes, sent in the same slices, one pipeline each. It
+ * does not detect a repeated slice, counts and sorts nothing, and knows no dependents.
  */
 export async function measurePlainHashes(operations: readonly PlannedOperation[]): Promise<PlanFigures> {
   const bench = await openBenchLedger({ archive: false })

@@ -17,7 +17,7 @@ import {
 } from './bench-ledger.ts'
 import { playAttempt } from './played-run.ts'
 
-/** `share` is how far the phase has come, 0 to 1. */
+/** `share` is the progress of the phase, 0 to 1. */
 type MemorySample = { phase: 'plan' | 'execution' | 'after'; share: number; bytes: number }
 type CurveLine = { name: string; samples: readonly MemorySample[] }
 export type Curve = { title: string; lines: readonly CurveLine[]; operations: number }
@@ -35,9 +35,9 @@ export type MemoryFigures = CurveLine & {
 }
 
 /**
- * Plays a whole run through the ledger, from plan to end, as one worker of many slots would, and reads Redis' memory on
- * the way. After the end: the outbox passed on and the rest of the events archived as far as they are, then the run
- * forgotten.
+ * Plays a whole run through the ledger, from plan to end, as one worker with many slots would, and reads Redis' memory
+ * meanwhile. After the end it publishes the outbox, archives the remaining whole segments of events, and then forgets
+ * the run.
  */
 export async function measureMemory(
   operations: readonly PlannedOperation[],
@@ -96,13 +96,13 @@ async function playOne(ledger: Ledger, job: DispatchedOperation): Promise<void> 
 
 const size = { width: 860, height: 420 }
 const plot = { left: 76, right: 836, top: 64, bottom: 340 }
-/** Where on the width each phase is drawn, with its label. */
+/** The horizontal range of each phase, with its label. */
 const phases = {
   plan: { from: 0, to: 0.2, label: 'planned' },
   execution: { from: 0.2, to: 0.8, label: 'ended' },
   after: { from: 0.8, to: 1, label: 'after the end' },
 } as const
-/** Told apart by hue, lightness and dash, on white and on near-black. */
+/** The lines differ in hue, lightness and dash, on white and on near-black. */
 const strokes = [
   { colour: '#1f7fd6', dash: '' },
   { colour: '#d9730d', dash: '7 4' },

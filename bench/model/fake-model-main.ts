@@ -18,7 +18,7 @@ function noCounts(): Omit<ModelCounts, 'load'> {
   return { byTurn: [0, 0, 0, 0], readResults: 0, writeResults: 0, otherRequests: 0, bodyBytes: 0 }
 }
 
-/** A probe is no turn of an agent: it is answered at once with a call, whatever it asks, and not counted. */
+/** A probe is not an agent's turn: it is answered at once with a call, whatever it asks, and is not counted. */
 const probeMark = JSON.stringify(probeUser)
 const probeReply = JSON.stringify({
   choices: [
@@ -64,7 +64,7 @@ const server = createServer({ keepAliveTimeout: 60_000, noDelay: true }, (reques
     const [first] = chunks
     const body = chunks.length === 1 && first !== undefined ? first : Buffer.concat(chunks)
     if (request.method === 'POST' && request.url === '/v1/chat/completions') return chat(body, response)
-    // What a pool asks besides (models, health, metrics) it does without here.
+    // Other requests of a pool (models, health, metrics) are not answered here.
     if (request.method !== 'GET') counts.otherRequests++
     return response.writeHead(404).end()
   })

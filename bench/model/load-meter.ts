@@ -69,7 +69,7 @@ export type Utilisation = {
    * when the load was never full.
    */
   steady: number
-  /** Mean time the model took to answer: above the nominal latency it was late itself. */
+  /** Mean time the model took to answer: if it is above the nominal latency, the model itself was late. */
   meanLatencyMs: number
 }
 

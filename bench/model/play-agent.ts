@@ -14,7 +14,7 @@ const calls = [
 
 export const turnsPerAgent = calls.length
 
-/** Each reply, cut where the node's number belongs; the last one is the plain text of a turn that must not come. */
+/** Each reply, split where the node's number goes; the last one is the plain text for a turn that must not happen. */
 const replies = [...calls.map(replyTo), lastWords()].map((reply) => JSON.stringify(reply).split(placeholder))
 
 function replyTo({ name, args }: (typeof calls)[number], turn: number): object {
@@ -41,7 +41,7 @@ function completion(turn: number, message: object, finish: string): object {
 const toolResult = /"role"\s*:\s*"tool"/g
 const nodeNumber = /src\/app_(\d+)\.py/
 
-/** The turn a request asks for, 0 to 3, and its answer. One about no node is no agent's: a client's own question. */
+/** The turn a request asks for, 0 to 3, and its answer. A request without a node is not an agent's, but the client's own. */
 export function answerTo(request: string): { turn: number; isAgents: boolean; reply: string } {
   const turn = Math.min(request.match(toolResult)?.length ?? 0, calls.length)
   const number = nodeNumber.exec(request)?.[1]

@@ -17,7 +17,7 @@ const worker = new Worker<number>(queueName, ({ data }) => runPeerAgent(data, po
 })
 const jobsPerBulk = 500
 
-/** Adding the jobs is inside the figures, as is everything BullMQ does in this process; Redis is not. */
+/** The figures include adding the jobs and everything BullMQ does in this process, but not Redis. */
 async function runJobs(numbers: readonly number[]): Promise<void> {
   const { promise: ended, resolve, reject } = Promise.withResolvers<void>()
   let left = numbers.length

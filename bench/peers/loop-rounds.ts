@@ -50,7 +50,7 @@ async function measureRunner(runner: Peer, model: FakeModel, scale: LoopScale): 
   }
 }
 
-/** CPU ms per agent under the profiler, which makes it dearer, and the share of the main thread's time by area. */
+/** CPU ms per agent under the profiler, which adds to it, and the share of the main thread's time by area. */
 export type ProfiledLoop = { cpuMsPerAgent: number; areas: Map<string, number> }
 
 const samplingUs = 200

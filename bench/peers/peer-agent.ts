@@ -50,7 +50,7 @@ export async function runPeerAgent(
   throw new Error('no submission within three turns')
 }
 
-/** Unchecked, as in the other hand-written parts of a peer: checking is what the least loop does not do. */
+/** Unchecked, as in the other hand-written parts of a peer, since the least loop does not check anything. */
 function carryOut(name: string, given: string, files: Map<string, string>): object {
   const { path = '', content = '' }: { path?: string; content?: string } = JSON.parse(given)
   if (name === 'read_file') return { result: files.get(path) ?? null }

@@ -6,7 +6,7 @@ import { type PeerArguments, PeerFigures } from './measure-peer.ts'
 /** A program that runs the bench's agents, in a process of its own. */
 export type Peer = { name: string; packages: readonly string[]; entry: URL }
 
-/** The least an agent of three turns can cost: every ratio is against it. */
+/** The least that an agent of three turns can cost: the base of every ratio. */
 export const floorRunner: Peer = {
   name: 'bare undici loop (floor)',
   packages: ['undici'],
@@ -26,7 +26,7 @@ export const ourRunner: Peer = {
   packages: ['openai', 'undici'],
   entry: new URL('./remora-loop.ts', import.meta.url),
 }
-/** The client we use, with its own fetch and nothing of ours. */
+/** The client that we use, with its own fetch and none of our code. */
 export const clientRunner: Peer = { name: 'bare openai client', packages: ['openai'], entry: openaiEntry }
 
 /** Their packages are those of bench/frameworks. */

@@ -1,7 +1,7 @@
 import type { Clock } from '#platform/clock.ts'
 
 export type VirtualClock = Clock & {
-  /** Advances until `done` returns true, or until nothing is left to happen; returns whether it was the former. */
+  /** Advances until `done` returns true (returns true) or nothing more is due (returns false). */
   runUntil(done: () => boolean): Promise<boolean>
 }
 

@@ -23,10 +23,10 @@ export type RunFigures = {
   /** The worker's CPU for putting the change sets together, which is after the operations and not in `workerCpu`. */
   compositionCpu: number
   bodyBytes: number
-  /** How many requests the model held over time. */
+  /** The number of requests at the model over time. */
   load: ModelLoad
   between: { fromUs: number; toUs: number }
-  /** What is wrong with the round; empty when it is proved. */
+  /** What is wrong with the round; empty when it is valid. */
   faults: string[]
 }
 

@@ -67,7 +67,7 @@ function curveTable({ samples }: MemoryFigures): string {
   return table(columns, samples)
 }
 
-/** Names both limits: a slope under the limit may still be a leak, and one above it may be noise. */
+/** Compares the slope with the limit and with its error: a slope under the limit may still be a leak, one above it may be noise. */
 function growthVerdict({ slope, error }: FittedLine): string {
   const isSmall = slope < flatBytes
   const isNoise = slope < error

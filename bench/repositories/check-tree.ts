@@ -8,7 +8,7 @@ import { Finding, readMypyLines, readPyright, readRuff, readStyleLines } from '.
 import type { PreparedPackage } from './prepare-package.ts'
 import { pythonEnv, runCommand } from './run-command.ts'
 
-/** What a repository's own checks say of one state of its files. */
+/** The results of a repository's own checks on one state of its files. */
 export const TreeChecks = z.strictObject({
   passed: z.array(z.string()),
   failed: z.array(z.string()),
@@ -17,7 +17,7 @@ export const TreeChecks = z.strictObject({
   /** It did not end in time: no test of it counts as passed. */
   testsLate: z.boolean(),
   lint: z.array(Finding),
-  /** Of `lint`'s rules, as the real Ruff finds them, those with a fix that it calls safe. */
+  /** Findings of the real Ruff, under the same rules as `lint`, that have a fix which Ruff calls safe. */
   safeFaults: z.array(Finding),
   types: z.array(Finding),
 })

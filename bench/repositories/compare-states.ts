@@ -38,7 +38,7 @@ export function compareChecks(before: TreeChecks, after: TreeChecks): Pick<Compa
   return { newLint: newFindings(before.lint, after.lint), newTypes: newFindings(before.types, after.types) }
 }
 
-/** Comments that `after` has less often. One that Ruff's own rules call void may go: a `noqa` of nothing, a coding line. */
+/** Comments that occur less often in `after`. Comments that Ruff's own rules call unused may be removed: an unused `noqa`, a coding line. */
 export function lostComments({ before, after }: BothSides): Comparison['lostComments'] {
   return [...before].flatMap(([file, { comments }]) => {
     const left = new Map<string, number>()
@@ -66,7 +66,7 @@ export function coverFaults(
     const source = facts.get(file)
     return !refused.has(rule) && (source === undefined || foreignReason(source) === undefined)
   })
-  // What is asked for and still there: asked minus what is new when the sides are exchanged.
+  // Requested fixes that were not made: all requested minus those that count as new when the sides are exchanged.
   const gone = newFindings(after.safeFaults, asked)
   const goneOnes = new Set(gone)
   const rest = countBy(asked.filter((one) => !goneOnes.has(one)).map(({ rule }) => rule))

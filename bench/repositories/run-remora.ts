@@ -21,7 +21,7 @@ export const RunFigures = z.strictObject({
   /** Change sets that the composition left out. */
   leftOut: z.number(),
   skippedFiles: z.number(),
-  /** The product's own account of what it did not do, unparsed. */
+  /** The product's own report of what it did not do, unparsed. */
   result: z.unknown(),
   patchApplies: z.boolean(),
 })
@@ -45,8 +45,8 @@ const program = fileURLToPath(new URL('../../cli/remora.mjs', import.meta.url))
 const runLimitMs = 60 * 60_000
 
 /**
- * `remora run` with the rehearsal model over a fresh copy of `tree`, as a user would start it in a folder, and
- * its patch applied to `after`, a second copy; then once more with replies that take their time.
+ * `remora run` with the rehearsal model over a fresh copy of `tree`, as a user would start it in a folder, and its
+ * patch applied to `after`, a second copy; then once more with slow replies.
  */
 export async function runRemora(tree: string, after: string, work: string): Promise<RunFigures> {
   await rm(after, { recursive: true, force: true })
@@ -103,7 +103,7 @@ async function figuresOf(line: string, eventsFile: string) {
   }
 }
 
-/** A run that changes nothing writes no patch: that applies. */
+/** A run that changes nothing writes no patch, which counts as a patch that applies. */
 async function applyPatch(patch: string, after: string, work: string): Promise<boolean> {
   const text = await readFile(patch, 'utf8').catch(() => '')
   if (text === '') return true

@@ -23,7 +23,7 @@ export function renderSample(packages: readonly PackageHunks[], written: string,
     .flatMap(({ name, hunks }) => hunks.map((hunk) => ({ name, hunk, id: hunkId(name, hunk) })))
     .map((one) => ({ ...one, rank: createHash('sha256').update(`${seed}\0${one.id}`).digest('hex') }))
     .toSorted((one, other) => (one.rank < other.rank ? -1 : 1))
-  // The same change twice in one file is read once.
+  // A change that occurs twice in one file is shown once.
   const chosen = [...new Map(ranked.map((one) => [one.id, one])).values()].slice(0, size)
   const entries = chosen
     .toSorted((one, other) => (placeOf(one) < placeOf(other) ? -1 : 1))
@@ -76,7 +76,7 @@ export function readHunks(patch: string, sides: BothSides): Hunk[] {
   })
 }
 
-/** Names a hunk by what a reader sees of it: a line that moves, or a hunk elsewhere, leaves it the same. */
+/** An id of a hunk, made of its text alone, so that moved lines or other hunks do not change it. */
 function hunkId(packageName: string, { agent, file, diff }: Hunk): string {
   return createHash('sha256').update([packageName, agent, file, diff].join('\0')).digest('hex').slice(0, 12)
 }

@@ -6,15 +6,13 @@ import { visible } from '../terminal-text.ts'
 import { untilAborted } from '#platform/clock.ts'
 import { shownPath } from '../wording.ts'
 
-type AgentsOptions = { json?: true }
-
 /** `remora agents`: the bundles of an embedded stack. A remote service may have others. */
 export function addAgentsCommand(program: Command, { io, cwd, signal, config }: CliContext): void {
   program
     .command('agents')
     .description('list the agents: what each does, on which nodes, with which tools and limits')
     .option('--json', 'print one JSON document')
-    .action(async ({ json }: AgentsOptions) => {
+    .action(async ({ json }: { json?: true }) => {
       const { agentsDir } = config
       const loaded = await untilAborted(loadBundles(agentsDir), signal)
       const bundles = [...loaded.values()].map((bundle) => agentView(bundle, agentsDir))
@@ -22,8 +20,6 @@ export function addAgentsCommand(program: Command, { io, cwd, signal, config }: 
       else io.out(visible(bundles.map((view) => describe(view, cwd)).join('\n')))
     })
 }
-
-type AgentView = ReturnType<typeof agentView>
 
 function agentView({ bundle: { file } }: LoadedBundle, agentsDir: string) {
   return {
@@ -39,17 +35,13 @@ function agentView({ bundle: { file } }: LoadedBundle, agentsDir: string) {
   }
 }
 
-function describe(view: AgentView, cwd: string): string {
+function describe(view: ReturnType<typeof agentView>, cwd: string): string {
+  const limits = Object.entries(view.limits).map(([name, value]) => `${name} ${value}`)
   const rows = [
     ['takes', `${view.node_kinds.join(', ')} in ${view.languages.join(', ')}`],
     ['after', view.after.join(', ')],
     ['tools', view.tools.join(', ')],
-    [
-      'limits',
-      Object.entries(view.limits)
-        .map(([name, value]) => `${name} ${value}`)
-        .join(', '),
-    ],
+    ['limits', limits.join(', ')],
     ['from', shownPath(view.from, cwd)],
   ]
   const lines = rows.flatMap(([name = '', value = '']) => (value === '' ? [] : [`  ${name.padEnd(7)} ${value}\n`]))

@@ -29,9 +29,8 @@ export function addAnswerCommand(program: Command, context: CliContext): void {
           text === undefined ? await find(runId, request, client) : await client.answer(runId, request, text)
         const isLeft = text !== undefined && isIdle(service)
         const next = isLeft ? `To continue the run with this answer: remora run --resume ${runId}\n` : ''
-        context.io.out(
-          options.json ? `${JSON.stringify(question)}\n` : visible(`${describeQuestion(runId, question)}\n${next}`),
-        )
+        const shown = `${describeQuestion(runId, question)}\n${next}`
+        context.io.out(options.json ? `${JSON.stringify(question)}\n` : visible(shown))
       })
     })
 }
@@ -42,7 +41,7 @@ async function list(
   { all, json }: AnswerOptions,
   { io }: Pick<CliContext, 'io'>,
 ): Promise<void> {
-  const questions = await Array.fromAsync(allQuestions(client, runId, all ? {} : { status: 'open' }))
+  const questions = await Array.fromAsync(allQuestions(client, runId, all ? undefined : 'open'))
   if (json) return io.out(`${JSON.stringify({ questions })}\n`)
   if (questions.length === 0) return io.out(`${runId}: no ${all ? '' : 'open '}questions\n`)
   io.out(visible(`${questions.map((question) => describeQuestion(runId, question)).join('\n')}\n`))

@@ -5,8 +5,6 @@ import type { CliContext } from '../cli-context.ts'
 import { followRun } from '../run/follow-run.ts'
 import { type Service, withRuns } from '../run/reach-service.ts'
 
-type CancelOptions = { reason?: string; json?: true }
-
 /** `remora cancel RUN`: stops a run and waits until it has ended. */
 export function addCancelCommand(program: Command, context: CliContext): void {
   program
@@ -15,7 +13,7 @@ export function addCancelCommand(program: Command, context: CliContext): void {
     .argument('<run>', 'run id')
     .option('--reason <text>', 'why, for those who look at the run later')
     .option('--json', 'print one JSON document')
-    .action(async (runId: string, { reason, json }: CancelOptions) => {
+    .action(async (runId: string, { reason, json }: { reason?: string; json?: true }) => {
       const cancel = async ({ client, signal }: Service) => {
         await client.cancel(runId, reason)
         return ended(runId, client, signal)

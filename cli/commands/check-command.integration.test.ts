@@ -148,7 +148,7 @@ describe('remora check', () => {
     expect(text).toContain('agents/probe/probe.pym:1:1 E001')
   })
 
-  it('goes by the profile of the bundle, and by the one that is asked for', async () => {
+  it('uses the profile of the bundle, or the one that is asked for', async () => {
     const file = join(dir, 'agents/probe/probe.pym')
     await writeFile(file, 'import json\nf = lambda: json.dumps(1)\nf()\n')
     expect(await check(join(dir, 'agents'), file)).toMatchObject({ code: 1 })

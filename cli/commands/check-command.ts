@@ -25,6 +25,7 @@ export function addCheckCommand(
   program: Command,
   { io, signal, cwd, config }: Pick<CliContext, 'io' | 'signal' | 'cwd' | 'config'>,
 ): void {
+  const profile = new Option('--profile <profile>', 'what scripts may use (default: what their bundle says)')
   program
     .command('check')
     .description('check agent bundles and tool scripts; exit code 1 on any fault')
@@ -33,25 +34,21 @@ export function addCheckCommand(
       'bundle folders, folders of bundles or of .pym files, .pym files (default: agents.dir of the settings, else agents)',
     )
     .option('--strict', 'warnings are faults')
-    .addOption(
-      new Option('--profile <profile>', 'what scripts may use (default: what their bundle says)').choices(
-        ScriptProfile.options,
-      ),
-    )
+    .addOption(profile.choices(ScriptProfile.options))
     .addOption(new Option('--format <format>', 'how to print').choices(['text', 'json']).default('text'))
     .option('--json', 'the same as --format json')
-    .option('--artifacts <folder>', 'write there what the compiler makes of each script: its schema, stubs and code')
+    .option(
+      '--artifacts <folder>',
+      "write the compiler's output for each script to this folder: its schema, stubs and code",
+    )
     .action(async (named: string[], options: CheckOptions) => {
       const paths = named.length === 0 ? [defaultFolder(config, cwd)] : named
       const checked = await checkAll(paths, options, { signal, cwd, config })
       const passes = (item: CheckedItem): boolean => !item.findings.some((found) => isFault(found, options))
       const ok = checked.every(passes)
       const isJson = options.json === true || options.format === 'json'
-      io.out(
-        isJson
-          ? `${JSON.stringify({ ok, checked: checked.map((item) => view(item, passes(item))) })}\n`
-          : visible(describe(checked, passes)),
-      )
+      const document = { ok, checked: checked.map((item) => view(item, passes(item))) }
+      io.out(isJson ? `${JSON.stringify(document)}\n` : visible(describe(checked, passes)))
       if (!ok) io.exit(1)
     })
 }

@@ -89,7 +89,7 @@ describe('completion in bash', () => {
     expect(await tabAfter('remora run a:b')).toEqual(['bcd'])
   })
 
-  it('is not to be had for a shell whose script would evaluate names', async () => {
+  it('is not offered for a shell whose script would evaluate names', async () => {
     await expect(run(process.execPath, [remora, 'completion', 'powershell'])).rejects.toMatchObject({ code: 2 })
   })
 

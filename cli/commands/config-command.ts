@@ -14,11 +14,11 @@ import { unservedSettings } from '../run/unserved-settings.ts'
 type ConfigOptions = { format: 'yaml' | 'json'; json?: true }
 type Warning = { code: string; message: string }
 
-/** `remora config`: what counts here, and where each value comes from. Warnings never make it fail. */
+/** `remora config`: the effective settings and the source of each value. Warnings do not change the exit code. */
 export function addConfigCommand(program: Command, context: CliContext): void {
   program
     .command('config')
-    .description('print the settings that count here, each with where it comes from')
+    .description('print the effective settings, each with its source')
     .addOption(new Option('--format <format>', 'how to print').choices(['yaml', 'json']).default('yaml'))
     .option('--json', 'the same as --format json')
     .action(async ({ format, json }: ConfigOptions) => {

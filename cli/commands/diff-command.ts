@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import { AppError } from '#domain/error.ts'
+import { AppError, hasCode } from '#domain/error.ts'
 import type { ApiClient } from '../api-client.ts'
 import { allChanges } from '../api-lists.ts'
 import type { ChangeView, OperationView } from '../api-views.ts'
@@ -59,10 +59,7 @@ async function printChanges(
   for (const id of ids) all.push(await changedBy(client, runId, id))
   const [only, ...others] = all
   if (others.length === 0) requireEnded(runId, only)
-  if (json) {
-    context.io.out(`${JSON.stringify(changesDocument(runId, ids, all))}\n`)
-    return
-  }
+  if (json) return context.io.out(`${JSON.stringify(changesDocument(runId, ids, all))}\n`)
   for (const { operation: done, changes } of all) {
     if (done !== undefined) context.io.err(visible(describeEnd(done, changes.length > 0)))
     for (const change of changes) {
@@ -76,7 +73,7 @@ async function printChanges(
 async function changedBy(client: ApiClient, runId: string, operationId: string): Promise<Changed> {
   const changes = await Array.fromAsync(allChanges(client, runId, operationId))
   const operation = await client.getOperation(runId, operationId).catch((error: unknown) => {
-    if (changes.length > 0 && error instanceof AppError && error.code === 'RUN_004') return undefined
+    if (changes.length > 0 && hasCode(error, 'RUN_004')) return undefined
     throw error
   })
   return { operation, changes }
@@ -99,11 +96,8 @@ function describeEnd({ operation_id: id, agent, node, status, outcome }: Operati
 
 /** The author of a change set, whether the patch has it, and what was proved about it, a line each. */
 function describeChange({ agent, operation_id: id, path, qualified_name, evidence, conflict }: ChangeView): string {
-  const lines = [
-    `${agent} ${id}  ${nodePlace(path, qualified_name)}`,
-    ...(conflict === undefined ? [] : [`  left out of the patch: ${leftOutText(conflict)}`]),
-    ...evidence.map(evidenceLine),
-  ]
+  const leftOut = conflict === undefined ? [] : [`  left out of the patch: ${leftOutText(conflict)}`]
+  const lines = [`${agent} ${id}  ${nodePlace(path, qualified_name)}`, ...leftOut, ...evidence.map(evidenceLine)]
   return `${lines.join('\n')}\n`
 }
 

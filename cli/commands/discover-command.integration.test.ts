@@ -53,7 +53,7 @@ const source = 'class A:\n    @dec\n    def m(self):\n        pass\n'
 
 type Expected = { kind: string; name: string; within?: string; lines: number[]; bytes: number[]; parent: string | null }
 
-/** A node of `source` as the contract spells it. */
+/** A node of `source` as `remora discover --json` prints it. */
 function node({ kind, name, within = '', lines, bytes, parent }: Expected) {
   return {
     node_id: expect.stringMatching(/^n[0-9a-f]{16}$/),
@@ -142,7 +142,7 @@ describe('remora queries', () => {
     for (const language of languages) expect(listed).toContain(`${language}/default: file, `)
   })
 
-  it('takes in the folder that is set, beside that of Remora', async () => {
+  it('uses the folder of the settings besides that of Remora', async () => {
     const dir = await writePack('python/mine', '(class_definition name: (identifier) @class.name) @class.def\n')
     environment = { REMORA_QUERIES_DIR: dir, REMORA_QUERY_PACK: 'mine' }
     const listed = await remora('queries', 'list')

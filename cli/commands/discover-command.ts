@@ -36,7 +36,7 @@ export function addDiscoverCommand(program: Command, context: Pick<CliContext, '
         include: includedKinds(options, config.request.include),
       }
       const flags = { edges: edges === true, useCache: cache, json: json === true }
-      return printDiscovery({ path, filters, threads, ...(since !== undefined && { since }), ...flags }, context)
+      return printDiscovery({ path, filters, threads, since, ...flags }, context)
     })
   for (const option of includeOptions()) added.addOption(option)
 }

@@ -16,8 +16,6 @@ import { examineApi, examineModels, examineS3 } from '../doctor/examine-services
 import { isTolerable, type Finding } from '../doctor/finding.ts'
 import { openPaint, type Paint, visible } from '../terminal-text.ts'
 
-type DoctorOptions = { json?: true }
-
 /** `remora doctor`: what this machine has and lacks. Exit code 1 when something needed is missing. */
 export function addDoctorCommand(program: Command, context: CliContext): void {
   program
@@ -26,7 +24,7 @@ export function addDoctorCommand(program: Command, context: CliContext): void {
       'check what Remora needs on this machine and say how to get what is missing; exit code 1 when something needed is missing',
     )
     .option('--json', 'print one JSON document')
-    .action(async ({ json }: DoctorOptions) => {
+    .action(async ({ json }: { json?: true }) => {
       const findings = await examine(context, program.version() ?? '')
       const ok = findings.every(isTolerable)
       const paint = openPaint(context.colored)

@@ -13,7 +13,7 @@ afterEach(async () => {
   for (const close of closings.splice(0)) await close()
 })
 
-/** A rehearsal model with shares of faults; answers its URL. */
+/** A rehearsal model with shares of faults; returns its URL. */
 async function faulty(shares: Record<string, number>): Promise<string> {
   const faults = FaultPlan.parse({ shares, seed: 1 })
   const rehearsal = await startRehearsal({ host: '127.0.0.1', port: 0, faults })

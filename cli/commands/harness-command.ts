@@ -32,6 +32,8 @@ const shapeNames = allShapes.map(({ name }) => name)
 
 /** `remora harness`: measures in this process how well a model calls tools. Exit code 1 when it calls them too rarely. */
 export function addHarnessCommand(program: Command, context: CliContext): void {
+  const toolChoice = new Option('--tool-choice <choice>', 'of all turns but the last').choices(['required', 'auto'])
+  const constraint = "an additional constraint on replies, as a bundle's grammar.strategy"
   program
     .command('harness')
     .description("measure a model's tool calling; exit code 1 when it calls tools too rarely")
@@ -42,16 +44,8 @@ export function addHarnessCommand(program: Command, context: CliContext): void {
     .option('--concurrency <count>', 'agents at once', positiveUpTo(1024), 25)
     .option('--temperature <number>', 'of every request', numberBetween(0, 2), 0)
     .option('--max-tokens <count>', 'of a reply', positiveUpTo(1_000_000), 256)
-    .addOption(
-      new Option('--tool-choice <choice>', 'of all turns but the last')
-        .choices(['required', 'auto'])
-        .default('required'),
-    )
-    .addOption(
-      new Option('--constraint <form>', "what holds a reply to a call besides, as a bundle's grammar.strategy")
-        .choices(constraints)
-        .default('none'),
-    )
+    .addOption(toolChoice.default('required'))
+    .addOption(new Option('--constraint <form>', constraint).choices(constraints).default('none'))
     .option(
       '--no-tool-guide',
       'leave the list of the tools out of the system prompt, as runs do unless model.request.tool_guide is set',

@@ -68,11 +68,11 @@ export async function harnessJson(args: readonly string[], given: Given = {}) {
   return { ...report, tested, other, code }
 }
 
-/** Part of the system prompt of agents/harness: what else the pool asks a server is let through. */
+/** Part of the system prompt of agents/harness: other requests of the pool are passed on directly. */
 const ofHarness = 'You carry out one request'
 
 /**
- * The rehearsal model behind a barrier: requests of the harness are handed on when `together` of them wait, all at once. It
+ * The rehearsal model behind a barrier: requests of the harness are passed on all at once when `together` of them wait. It
  * records the request bodies and the largest number of requests at a time.
  */
 export async function openBarrier(together: number) {

@@ -27,7 +27,7 @@ export function addQueriesCommand(
     .command('tree')
     .description('print the syntax tree of a file, as queries see it')
     .argument('<file>', 'source file')
-    .option('--language <name>', 'its language, if its name does not say it')
-    .option('--tokens', 'also what has no type of its own: keywords, operators, brackets')
+    .option('--language <name>', 'its language, if the file name does not show it')
+    .option('--tokens', 'also anonymous nodes: keywords, operators, brackets')
     .action((file: string, options: TreeOptions) => untilAborted(printTree(file, options, io), signal))
 }

@@ -27,9 +27,8 @@ export function addRetryCommand(program: Command, context: CliContext): void {
     .option('--json', 'print events as JSON Lines, and the result as the last line')
     .action(async (runId: string, operations: string[], given: RetryOptions, command: Command) => {
       refuseWithService(command, context)
-      const { json, model, errorPolicy, ...options } = given
-      const order = { path: '.', apply: false, known: [], json: json === true, model, ...options }
-      const again = { operations, ...(errorPolicy === undefined ? {} : { errorPolicy }) }
-      await runOnce({ ...order, source: { kind: 'retry', runId, ...again } }, context)
+      const { json = false, errorPolicy, ...options } = given
+      const source = { kind: 'retry', runId, operations, errorPolicy } as const
+      await runOnce({ path: '.', apply: false, known: [], json, ...options, source }, context)
     })
 }

@@ -25,18 +25,14 @@ type RunOptions = SubmissionOptions & {
 
 /** `remora run`: from a folder to a patch. */
 export function addRunCommand(program: Command, context: CliContext): void {
+  const planOnly = 'only say what would be done, with estimated tokens, and what is skipped and why'
   const run = program
     .command('run')
     .description('run agents over a folder, a git checkout or an archive, and write the patch they propose')
     .argument('[path]', 'what to work on', '.')
   addSubmissionOptions(run)
-    .addOption(
-      new Option(
-        '--dry-run',
-        'only say what would be done, with estimated tokens, and what is skipped and why',
-      ).conflicts(['apply', 'out', 'resume']),
-    )
-    .option('--resume <run>', 'go on with an earlier run until it has its patch, instead of submitting the folder')
+    .addOption(new Option('--dry-run', planOnly).conflicts(['apply', 'out', 'resume']))
+    .option('--resume <run>', 'continue an earlier run until it has its patch, instead of submitting the folder')
     .option('-o, --out <file>', 'where the patch goes (default: remora-<run id>.patch)')
     .option('--apply', 'apply the patch to the folder')
     .option('--events <file>', 'write every event to a file, one JSON line each')
@@ -46,18 +42,15 @@ export function addRunCommand(program: Command, context: CliContext): void {
     .action(async (path: string, options: RunOptions, called: Command) => {
       refuseWithService(called, context)
       const { json = false, apply = false, out, events, workers, model, resume, ...ofNewRun } = options
-      const files = { ...(out === undefined ? {} : { out }), ...(events === undefined ? {} : { events }) }
-      const order = { path, json, apply, workers, model, ...files }
+      const order = { path, json, apply, workers, model, out, events }
       if (resume !== undefined) {
         refuseWithResume(ofNewRun, called)
         return runOnce({ ...order, source: { kind: 'resume', runId: resume }, known: [] }, context)
       }
       const { agents, known } = await namedAgents(options.agents, context.config.agentsDir, called)
-      const submission = {
-        ...submissionOf(options, { agents, settings: context.config.request }),
-        ...(options.dryRun === true && { dryRun: true }),
-      }
-      await runOnce({ ...order, source: { kind: 'folder', submission }, known }, context)
+      const submission = submissionOf(options, { agents, settings: context.config.request })
+      const source = { kind: 'folder', submission: { ...submission, dryRun: options.dryRun } } as const
+      await runOnce({ ...order, source, known }, context)
     })
   addIncludeOptions(run)
 }

@@ -8,8 +8,6 @@ import { isIdle, withRuns } from '../run/reach-service.ts'
 import { waitingView } from '../run/describe-run.ts'
 import { positiveUpTo } from './shared-options.ts'
 
-type RunsOptions = { limit: number; before?: string; json?: true }
-
 /** `remora runs`: the latest runs, newest first. */
 export function addRunsCommand(program: Command, context: CliContext): void {
   program
@@ -18,13 +16,12 @@ export function addRunsCommand(program: Command, context: CliContext): void {
     .option('--limit <count>', 'at most this many', positiveUpTo(100), 20)
     .option('--before <run>', 'only runs older than this one')
     .option('--json', 'print one JSON document')
-    .action(async (options: RunsOptions) => {
+    .action(async ({ limit, before, json }: { limit: number; before?: string; json?: true }) => {
       await withRuns(context, async (service) => {
-        const { limit, before } = options
-        const page = await service.client.listRuns({ limit, ...(before !== undefined && { before }) })
+        const page = await service.client.listRuns({ limit, before })
         const isWaiting = isIdle(service)
         const runs = page.runs.map((run) => ({ ...run, ...waitingView(run, isWaiting) }))
-        context.io.out(options.json ? `${JSON.stringify({ ...page, runs })}\n` : visible(runLines(runs, context)))
+        context.io.out(json ? `${JSON.stringify({ ...page, runs })}\n` : visible(runLines(runs, context)))
       })
     })
 }
@@ -35,11 +32,10 @@ function runLines(runs: readonly ListedRun[], { config, cwd }: CliContext): stri
   const place = config.apiUrl ?? shownPath(config.dataDir, cwd)
   if (runs.length === 0) return `no runs to show in ${place}\n`
   const waiting = runs.find((run) => run.waits_for_stack)
-  const advice =
-    waiting === undefined
-      ? ''
-      : `Nothing works on the runs that wait: "${resumeCommand(waiting, config.modelUrls)}" continues one, "remora up" all of them.\n`
-  return `${runs.map((run) => `${runLine(run)}\n`).join('')}${advice}`
+  const lines = runs.map((run) => `${runLine(run)}\n`).join('')
+  if (waiting === undefined) return lines
+  const resume = resumeCommand(waiting, config.modelUrls)
+  return `${lines}Nothing works on the runs that wait: "${resume}" continues one, "remora up" all of them.\n`
 }
 
 function runLine(run: ListedRun): string {

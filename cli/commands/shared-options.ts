@@ -58,18 +58,13 @@ export function workersOption(meaning: string): Option {
 
 /** What happens to the other operations when one fails. */
 export function errorPolicyOption(): Option {
-  const meaning = 'when an operation fails: go on, skip what waits for it (the default), or stop the run'
+  const meaning =
+    'when an operation fails: continue, skip the operations that wait for it (the default), or stop the run'
   return new Option('--error-policy <policy>', meaning).choices(['continue', 'skip_downstream', 'stop_run'])
 }
 
-export type IncludeOptions = {
-  includeVendored?: true
-  includeGenerated?: true
-  includeSubmodules?: true
-  includeMigrations?: true
-  includeSnapshots?: true
-  includeIgnored?: true
-}
+/** Those of `includeOptions`. */
+export type IncludeOptions = Partial<Record<`include${Capitalize<SkipKind>}`, true>>
 
 /** A flag for each kind of file that is skipped by default. */
 export function includeOptions(): Option[] {
@@ -112,18 +107,7 @@ export function modelServers(text: string): string {
   )
 }
 
-export type SubmissionOptions = IncludeOptions & {
-  agents?: string[]
-  paths?: string[]
-  exclude?: string[]
-  languages?: string[]
-  kinds?: string[]
-  since?: string
-  limit?: number
-  errorPolicy?: string
-  priority?: number
-  folderOnly?: true
-}
+export type SubmissionOptions = IncludeOptions & Partial<Omit<Submission, 'include' | 'dryRun'>>
 
 /** Options of `run` and `submit` about the run, except the `--include-…` flags, which are last in the help. */
 export function addSubmissionOptions(command: Command): Command {
@@ -151,19 +135,8 @@ export function submissionOf(
 ): Submission {
   const { paths = settings.paths, languages = settings.languages, errorPolicy = settings.errorPolicy } = options
   const { exclude, kinds, since, limit, priority, folderOnly } = options
-  return {
-    agents,
-    include: includedKinds(options, settings.include),
-    ...(paths && { paths }),
-    ...(exclude && { exclude }),
-    ...(languages && { languages }),
-    ...(kinds && { kinds }),
-    ...(since !== undefined && { since }),
-    ...(limit !== undefined && { limit }),
-    ...(errorPolicy !== undefined && { errorPolicy }),
-    ...(priority !== undefined && { priority }),
-    ...(folderOnly === true && { folderOnly }),
-  }
+  const include = includedKinds(options, settings.include)
+  return { agents, paths, exclude, languages, kinds, include, since, limit, errorPolicy, priority, folderOnly }
 }
 
 const ofOwnStack = ['model', 'workers'] as const

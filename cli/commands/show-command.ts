@@ -65,7 +65,7 @@ async function showRun(runId: string, service: Service, { options, context }: Sh
 async function firstOperations(client: ApiClient, runId: string): Promise<OperationView[]> {
   const found = new Map<string, OperationView>()
   for (const status of [...shownFirst, undefined]) {
-    const page = await client.listOperations(runId, { ...(status && { status }), limit: shown })
+    const page = await client.listOperations(runId, { status, limit: shown })
     for (const operation of page.operations) found.set(operation.operation_id, operation)
     if (found.size >= shown) break
   }
@@ -75,6 +75,6 @@ async function firstOperations(client: ApiClient, runId: string): Promise<Operat
 /** The questions that its operations wait for a person to answer. */
 async function showQuestions(run: RunView, client: ApiClient, { io }: Pick<CliContext, 'io'>): Promise<void> {
   if ((run.counts['waiting'] ?? 0) === 0) return
-  const questions = await Array.fromAsync(allQuestions(client, run.run_id, { status: 'open' }))
+  const questions = await Array.fromAsync(allQuestions(client, run.run_id, 'open'))
   io.out(visible(['', ...questions.map((question) => describeQuestion(run.run_id, question)), ''].join('\n')))
 }

@@ -62,7 +62,7 @@ describe('remora token', () => {
     await expect(remora(api.token, 'token', 'revoke', id)).rejects.toMatchObject({ code: 'AUTH_003' })
   })
 
-  it('lists one that cannot be read, and takes it away', async () => {
+  it('lists one that cannot be read, and revokes it', async () => {
     const id = 't0123456789abcdef'
     const readable = { tokenId: id, projectId: api.project, name: '', scopes: [], createdAt: 1, expiresAt: null }
     await api.tokenStore.add('hash of a token', { ...readable, createdAt: 1e20 })

@@ -14,17 +14,12 @@ export function addTokenCommand(program: Command, context: CliContext): void {
   tokens
     .command('create')
     .description('make a token; its text is shown once')
-    .option('--name <name>', 'to know it by')
+    .option('--name <name>', 'a name to recognise it by')
     .option('--scopes <scopes>', `of ${Scope.options.join(', ')}; without it ${usualScopes.join(',')}`, scopeList)
     .option('--expires <time>', 'the token expires after this time, such as 30d, 12h or 90m', secondsOf)
     .option('--json', 'print one JSON document')
     .action(async ({ name, scopes, expires, json }: CreateOptions) => {
-      const wanted = {
-        ...(name !== undefined && { name }),
-        ...(scopes !== undefined && { scopes }),
-        ...(expires !== undefined && { expiresInS: expires }),
-      }
-      const made = await withRuns(context, ({ client }) => client.createToken(wanted))
+      const made = await withRuns(context, ({ client }) => client.createToken({ name, scopes, expires_in_s: expires }))
       // Only the text goes to stdout, so that a script can take it; what else a person wants to know goes to stderr.
       context.io.out(json ? `${JSON.stringify(made)}\n` : `${made.token}\n`)
       if (!json) context.io.err(`${tokenLine(made)}\nKeep it now: it is not shown again.\n`)
@@ -37,7 +32,8 @@ export function addTokenCommand(program: Command, context: CliContext): void {
       const page = await withRuns(context, ({ client }) => client.listTokens())
       const damaged = page.unreadable.map(({ token_id: id }) => `${id}  damaged, and refused everywhere: revoke it`)
       const lines = [...page.tokens.map(tokenLine), ...damaged]
-      const text = lines.length === 0 ? 'no tokens besides the one that the service was started with' : lines.join('\n')
+      const text =
+        lines.length === 0 ? 'no tokens other than the one that the service was started with' : lines.join('\n')
       context.io.out(json ? `${JSON.stringify(page)}\n` : visible(`${text}\n`))
     })
   tokens

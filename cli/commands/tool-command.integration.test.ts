@@ -130,7 +130,7 @@ describe('remora tool run', () => {
     expect(err).toMatch(/^probe\.pym: stopped: TOOL_003 .*\(limit: duration\)\n$/)
   })
 
-  it('goes by the profile that is chosen', async () => {
+  it('uses the profile that is chosen', async () => {
     const file = await script('double = lambda n: n * 2\nx = double(4)\nx\n')
     expect((await toolRun(file)).err).toContain('E012')
     expect(await toolRun(file, '--profile', 'monty')).toMatchObject({ out: '8\n', code: 0 })

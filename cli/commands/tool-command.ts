@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { text } from 'node:stream/consumers'
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import { AppError } from '#domain/error.ts'
+import { hasCode } from '#domain/error.ts'
 import { ScriptProfile } from '#domain/agent-bundle.ts'
 import {
   type ArtifactOrder,
@@ -37,40 +37,34 @@ type RunOptions = {
 type ToolContext = Pick<CliContext, 'io' | 'signal' | 'config' | 'cwd'>
 
 /**
- * `remora tool run FILE.pym`: one tool script, as a worker runs it, in process and over a folder. Its value alone goes to
- * stdout. Exit code 1 when the script does not come to its end, 2 when its inputs do not fit.
+ * `remora tool run FILE.pym`: one tool script, as a worker runs it, in process and over a folder. Only its value goes to
+ * stdout. Exit code 1 when the script fails, 2 when its inputs do not fit.
  */
 export function addToolCommand(program: Command, context: ToolContext): void {
   const tool = program.command('tool').description('try a tool script, in process')
+  const limits = new Option('--limits <preset>', 'what the script may use').choices(['strict', 'default', 'permissive'])
+  const profile = new Option('--profile <profile>', 'what the script may use (default: what its bundle says)')
   tool
     .command('run')
     .description('run one tool script over a folder, which is only read')
     .argument('<file>', 'the .pym file')
     .option(
       '-i, --input <key=json>',
-      'an input; what is no JSON is a string where the input is declared str (repeat it for more)',
+      'an input; text that is not JSON is a string if the input is declared str (repeat it for more)',
       inputOption,
     )
-    .option('--inputs <file>', 'all inputs as one JSON object; - reads them from standard input; -i goes before it')
+    .option('--inputs <file>', 'all inputs as one JSON object; - reads them from standard input; -i overrides it')
     .option('--workspace <folder>', 'the folder the script sees; what it changes is shown as a diff', '.')
     .option(
       '--node <path[:name]>',
       'the node the script works on: a path in the workspace, and the qualified name of a node in it',
     )
-    .addOption(
-      new Option('--limits <preset>', 'what the script may use')
-        .choices(['strict', 'default', 'permissive'])
-        .default('default'),
-    )
-    .addOption(
-      new Option('--profile <profile>', 'what the script may use (default: what its bundle says)').choices(
-        ScriptProfile.options,
-      ),
-    )
-    .option('--answer <text>', 'what ask_user is answered (repeat it for more); without it, you are asked', inOrder)
+    .addOption(limits.default('default'))
+    .addOption(profile.choices(ScriptProfile.options))
+    .option('--answer <text>', 'the answer to ask_user (repeat it for more); without it, you are asked', inOrder)
     .option('--apply', 'write what the script changed to the workspace, unless that has changed meanwhile')
-    .option('--artifacts <folder>', 'write there what the compiler makes of the script, and run.log')
-    .option('--events <file>', 'write what the run took to a file, one JSON line for each event')
+    .option('--artifacts <folder>', "write run.log and the compiler's output for the script to this folder")
+    .option('--events <file>', 'write the events of the run, with times and counts, to a file, one JSON line each')
     .option('--json', 'print one JSON document')
     .action((file: string, options: RunOptions) => refusingInputs(options, context, () => run(file, options, context)))
 }
@@ -95,13 +89,8 @@ async function run(file: string, options: RunOptions, context: ToolContext): Pro
 async function runGiven(file: string, options: RunOptions, context: ToolContext): Promise<ToolRun> {
   const { input, inputs, workspace, node, limits, answer = [] } = options
   const { io, signal, config, cwd } = context
-  const given = {
-    texts: input ?? new Map<string, string>(),
-    values: await untilAborted(
-      readGiven(inputs, () => text(process.stdin)),
-      signal,
-    ),
-  }
+  const reading = readGiven(inputs, () => text(process.stdin))
+  const given = { texts: input ?? new Map<string, string>(), values: await untilAborted(reading, signal) }
   const events = options.events === undefined ? undefined : await openLineFile(resolve(cwd, options.events))
   const deps: ToolRunDeps = {
     packs: config.queries,
@@ -127,7 +116,7 @@ async function refusingInputs({ json }: RunOptions, { io }: ToolContext, work: (
   try {
     await work()
   } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'TOOL_002') throw error
+    if (!hasCode(error, 'TOOL_002')) throw error
     const { text: failure, document } = describeFailure(error)
     if (json) io.out(`${JSON.stringify(document)}\n`)
     io.err(failure)

@@ -8,6 +8,7 @@ import { openTestApi, type TestApi } from '../../services/api/app.fixture.ts'
 import { serveApp, type ServedApp } from '../../services/api/http/serve-app.ts'
 import { plannedOperation, playRun } from '../../services/api/played-run.fixture.ts'
 import { readCliConfig } from '../cli-config.ts'
+import { describeFailure } from '../describe-failure.ts'
 import { buildProgram } from '../program.ts'
 
 let api: TestApi
@@ -76,10 +77,10 @@ describe('remora transcript', () => {
     [['docstring', 'a.py', 'one'], /has no node "docstring a\.py one".*its agents: lint$/],
     [['o0123456789abcdef'], /has no operation "o0123456789abcdef"/],
     [['a.py', 'two'], /it failed \(AGENT_004 turn limit of 12\) and its attempt left no record/],
-  ])('says of %s what is wrong with it', async (words, message) => {
-    await expect(transcript(words)).rejects.toMatchObject({
-      code: 'RUN_004',
-      message: expect.stringMatching(message),
-    })
+  ])('says of %s what is wrong with it, and once what to do', async (words, message) => {
+    const { text } = describeFailure(await transcript(words).catch((error: unknown) => error))
+    expect(text.trimEnd()).toMatch(message)
+    expect(text).toMatch(/^remora: RUN_004 /)
+    expect(text.match(/remora (?:show|runs|watch) /g)).toHaveLength(1)
   })
 })

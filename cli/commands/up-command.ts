@@ -28,13 +28,11 @@ async function runStack(options: UpOptions, context: CliContext): Promise<void> 
   const stack = await startEmbedded(options, context)
   try {
     const earlier = await runsOfBefore(stack, signal)
-    io.out(
-      options.json
-        ? `${JSON.stringify(readyView(stack, earlier))}\n`
-        : `${readyText(stack)}${describeUnfinished(earlier, options.model ?? config.modelUrls)}`,
-    )
-    if (!options.json && kindOfModel(options.model ?? config.modelUrls) === 'rehearsal') {
-      io.out(`model: ${rehearsalLabel}\n`)
+    if (options.json) io.out(`${JSON.stringify(readyView(stack, earlier))}\n`)
+    else {
+      const model = options.model ?? config.modelUrls
+      const label = kindOfModel(model) === 'rehearsal' ? `model: ${rehearsalLabel}\n` : ''
+      io.out(`${readyText(stack)}${describeUnfinished(earlier, model)}${label}`)
     }
     const over = AbortSignal.any([signal, stack.failed])
     if (!over.aborted) await once(over, 'abort')
@@ -55,15 +53,9 @@ async function runsOfBefore({ url, token, modelKind }: Stack, signal: AbortSigna
   }
 }
 
-function readyView(stack: Stack, { goingOn, waiting }: UnfinishedRuns) {
+function readyView({ url, token, processes }: Stack, { goingOn, waiting }: UnfinishedRuns) {
   const waitingRuns = waiting.map((run) => run.run_id)
-  return {
-    url: stack.url,
-    token: stack.token,
-    processes: stack.processes(),
-    earlier_runs: goingOn,
-    waiting_runs: waitingRuns,
-  }
+  return { url, token, processes: processes(), earlier_runs: goingOn, waiting_runs: waitingRuns }
 }
 
 function readyText(stack: Stack): string {

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { describeVerification, type FoundOfRun, judgeVerification } from './verify-command.ts'
+import type { RunVerification } from '#proof/verify-run.ts'
+import { describeVerification, judgeVerification } from './verify-command.ts'
 
-const violations: FoundOfRun['violations'] = [
+const violations: RunVerification['violations'] = [
   { invariant: 1, message: 'events 3 to 4 are missing' },
   { invariant: 2, message: 'operation o1 is running, its events say ready' },
   { invariant: 7, message: 'blob b1 is missing' },

@@ -13,8 +13,6 @@ import { findRunningStack, type StackAccess } from '../stack/running-stack.ts'
 import type { Stack } from '../stack/start-stack.ts'
 import { plural } from '../wording.ts'
 
-type VerifyOptions = { json?: true }
-
 /**
  * `remora verify RUN`: derives the run's state again from its events and stored objects, looks for leftovers, and prints
  * every violation (for a run under way see `judgeVerification`). Exit code 1 on any.
@@ -25,7 +23,7 @@ export function addVerifyCommand(program: Command, context: CliContext): void {
     .description("check a run's state against its events and objects; exit code 1 on any violation")
     .argument('<run>', 'run id')
     .option('--json', 'print one JSON document')
-    .action(async (runId: string, options: VerifyOptions) => {
+    .action(async (runId: string, { json }: { json?: true }) => {
       const parsed = RunId.safeParse(runId)
       if (!parsed.success) throw new AppError('RUN_001', `There is no run "${runId}".`)
       const found = await withStores(context, (stores) =>
@@ -33,7 +31,7 @@ export function addVerifyCommand(program: Command, context: CliContext): void {
       )
       const verification = judgeVerification(found)
       const document = { run_id: runId, ok: verification.violations.length === 0, ...verification }
-      context.io.out(options.json ? `${JSON.stringify(document)}\n` : describeVerification(runId, verification))
+      context.io.out(json ? `${JSON.stringify(document)}\n` : describeVerification(runId, verification))
       if (!document.ok) context.io.exit(1)
     })
 }
@@ -89,14 +87,6 @@ async function withProof<T>({ redisUrl, s3 }: StorageConfig, use: (verify: Verif
   }
 }
 
-/** What the verification found. `ended`: whether the run had ended before anything was read. */
-export type FoundOfRun = {
-  ended: boolean
-  violations: readonly { invariant: number; message: string }[]
-  events: number
-  operations: number
-}
-
 const underWay = 'the run has not ended, so only what holds at every moment is checked: verify it again when it has'
 /** Gapless events and existing objects: these hold at every moment, even while the run is worked on. */
 const alwaysHold: readonly number[] = [1, 7]
@@ -105,13 +95,16 @@ const alwaysHold: readonly number[] = [1, 7]
  * Leaves out the violations that do not count. The state of a run is read in pages; while the run is worked on, they are of
  * different moments, so only the invariants that hold at every moment are judged.
  */
-export function judgeVerification(found: FoundOfRun): FoundOfRun {
+export function judgeVerification(found: RunVerification): RunVerification {
   if (found.ended) return found
   return { ...found, violations: found.violations.filter(({ invariant }) => alwaysHold.includes(invariant)) }
 }
 
 /** A judged verification as text. */
-export function describeVerification(runId: string, { ended, violations, events, operations }: FoundOfRun): string {
+export function describeVerification(
+  runId: string,
+  { ended, violations, events, operations }: RunVerification,
+): string {
   const head = `${runId}: ${plural(events, 'event')}, ${plural(operations, 'operation')}, `
   const judged = ended ? 'invariants 1 to 8' : 'invariants 1 and 7'
   const verdict = violations.length === 0 ? `no violation of ${judged}` : plural(violations.length, 'violation')

@@ -9,8 +9,6 @@ import { openLineFile } from '../run/output-file.ts'
 import { runningService } from '../run/reach-service.ts'
 import { showProgress } from '../run/show-progress.ts'
 
-type WatchOptions = { events?: string; json?: true }
-
 /** `remora watch RUN`: shows what `remora run` shows, for a run that was submitted before. */
 export function addWatchCommand(program: Command, context: CliContext): void {
   program
@@ -19,11 +17,9 @@ export function addWatchCommand(program: Command, context: CliContext): void {
     .argument('<run>', 'run id')
     .option('--events <file>', 'write every event to a file, one JSON line each')
     .option('--json', 'print events as JSON Lines, and the result as the last line')
-    .action(async (run: string, options: WatchOptions) => {
-      const { json = false, ...others } = options
-      const runId = RunId.safeParse(run)
-      if (!runId.success) throw new AppError('RUN_001', `There is no run "${run}".`)
-      await watchRun({ runId: runId.data, json, ...others }, context)
+    .action(async (runId: string, { json = false, events }: { events?: string; json?: boolean }) => {
+      if (!RunId.safeParse(runId).success) throw new AppError('RUN_001', `There is no run "${runId}".`)
+      await watchRun({ runId, json, events }, context)
     })
 }
 
@@ -31,25 +27,28 @@ export function addWatchCommand(program: Command, context: CliContext): void {
  * Follows a run of a running service from its first event to its end, and reports it. It starts nothing, and the run
  * continues when it is no longer watched. RUN_001 for an unknown run, before anything is written.
  */
-async function watchRun(order: { runId: string; events?: string; json: boolean }, context: CliContext): Promise<void> {
+async function watchRun(
+  { runId, json, events: path }: { runId: string; json: boolean; events: string | undefined },
+  context: CliContext,
+): Promise<void> {
   const client = await runningService(context)
   try {
-    await client.getRun(order.runId)
-    const events = order.events === undefined ? undefined : await openLineFile(resolve(context.cwd, order.events))
-    const progress = showProgress(order.runId, { json: order.json, onLine: events?.add }, context)
+    await client.getRun(runId)
+    const events = path === undefined ? undefined : await openLineFile(resolve(context.cwd, path))
+    const progress = showProgress(runId, { json, onLine: events?.add }, context)
     try {
-      await followRun(order.runId, progress, { client, signal: context.signal })
+      await followRun(runId, progress, { client, signal: context.signal })
     } catch (error) {
       progress.close()
-      if (context.signal.aborted) context.io.err(`\nRun ${order.runId} continues; only watching it has stopped.\n`)
+      if (context.signal.aborted) context.io.err(`\nRun ${runId} continues; only watching it has stopped.\n`)
       throw error
     } finally {
       await events?.close()
     }
     progress.close()
-    const run = await client.getRun(order.runId)
-    const parts = { state: progress.state(), run, patch: { printedBy: `remora diff ${order.runId}` } }
-    reportRun(parts, { json: order.json, context })
+    const run = await client.getRun(runId)
+    const patch = { printedBy: `remora diff ${runId}` }
+    reportRun({ state: progress.state(), run, patch }, { json, context })
   } finally {
     await client.close()
   }

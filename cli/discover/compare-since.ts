@@ -4,7 +4,7 @@ import type { CodeNode } from '#domain/code-node.ts'
 import { sha256 } from '#domain/ids.ts'
 import { AppError } from '#domain/error.ts'
 import { pathGlobs } from '#domain/path-globs.ts'
-import { maxSelectedNodes } from '#domain/run.ts'
+import { maxSelectedNodes, type SkipKind } from '#domain/run.ts'
 import { compareNodes, matchRenames, type NodeComparison } from '../../services/discovery/discover/compare-nodes.ts'
 import type { Discovery } from '../../services/discovery/discover/discover-nodes.ts'
 import type { DiscoveryFilters } from '../../services/discovery/discover/choose-files.ts'
@@ -21,10 +21,16 @@ type FoundNodes = Pick<Discovery, 'nodes' | 'skipped'>
 /** `notCompared`: files with nodes that the other side skipped, sorted. */
 export type SinceComparison = NodeComparison & { notCompared: string[] }
 
+type Texts = readonly string[] | undefined
+
 /** What else a run is limited to; `exclude` is added to the settings'. */
-type Since = Pick<DiscoveryFilters, 'paths' | 'exclude' | 'languages' | 'include'> & {
+type Since = {
   since: string
-  kinds?: readonly string[]
+  paths?: Texts
+  exclude?: Texts
+  languages?: Texts
+  kinds?: Texts
+  include?: readonly SkipKind[]
 }
 
 /**
@@ -33,19 +39,11 @@ type Since = Pick<DiscoveryFilters, 'paths' | 'exclude' | 'languages' | 'include
  * anything but a folder (wrong usage) or an unknown revision, INTAKE_003 for more nodes than a request may name.
  */
 export async function changedNodes(folder: string, wanted: Since, context: CliContext): Promise<string[]> {
-  const { since, paths, exclude, languages, kinds, include } = wanted
+  const { since, paths = [], exclude = [], languages = [], kinds = [], include = [] } = wanted
   const stats = await stat(folder)
-  if (!stats.isDirectory()) {
-    throw new AppError('DISC_005', `--since needs a folder, and ${folder} is none`, { phase: 'usage' })
-  }
-  const filters = {
-    ...(paths && { paths }),
-    ...(exclude && { exclude }),
-    ...(languages && { languages }),
-    ...(kinds && { nodeKinds: kinds }),
-    ...(include && { include }),
-  }
-  const options = folderOptions(filters, context.config)
+  const noFolder = `--since needs a folder, but ${folder} is not one`
+  if (!stats.isDirectory()) throw new AppError('DISC_005', noFolder, { phase: 'usage' })
+  const options = folderOptions({ paths, exclude, languages, nodeKinds: kinds, include }, context.config)
   const earlier = await earlierNodes(folder, since, options, context.signal)
   const found = await discoverFolder(folder, options, context.signal)
   const { added, changed, moved, notCompared } = await compareSince(folder, earlier, found)
@@ -58,10 +56,8 @@ export async function changedNodes(folder: string, wanted: Since, context: CliCo
   context.io.err(visible(`since ${since}: ${what} added or changed\n`))
   if (ids.length <= maxSelectedNodes) return ids
   const most = `a run can be limited to ${maxSelectedNodes.toLocaleString('en-US')} nodes`
-  throw new AppError(
-    'INTAKE_003',
-    `since ${since} ${what} changed, and ${most}: name fewer with --paths, or leave --since out`,
-  )
+  const advice = 'name fewer with --paths, or leave --since out'
+  throw new AppError('INTAKE_003', `since ${since} ${what} changed, and ${most}: ${advice}`)
 }
 
 /**
@@ -89,7 +85,7 @@ export async function earlierNodes(
 /** The file may hold more than is asked for now. */
 function filterOf({ paths = [], languages = [], nodeKinds = [] }: DiscoveryFilters) {
   const within = paths.length === 0 ? () => true : pathGlobs(paths)
-  return (node: { path: string; language: string; kind: string }) =>
+  return (node: CodeNode) =>
     within(node.path) &&
     (languages.length === 0 || languages.includes(node.language)) &&
     (nodeKinds.length === 0 || nodeKinds.includes(node.kind))

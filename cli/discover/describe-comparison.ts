@@ -26,10 +26,9 @@ export function describeComparison(comparison: SinceComparison, since: string): 
 
 const shown = 5
 
-const named = (paths: readonly string[]) => paths.map(visibleName).join(', ')
-
 function firstOf(paths: readonly string[]): string {
-  return paths.length <= shown ? named(paths) : `${named(paths.slice(0, shown))} … (${paths.length} files)`
+  const named = paths.slice(0, shown).map(visibleName).join(', ')
+  return paths.length <= shown ? named : `${named} … (${paths.length} files)`
 }
 
 function changesOf({ added, removed, changed, moved }: SinceComparison): Change[] {

@@ -28,7 +28,7 @@ export async function requirePacks(queries: CliConfig['queries']): Promise<void>
   await requireSoundPacks(queries)
 }
 
-type Filters = { languages?: readonly string[]; kinds?: readonly string[] }
+type Filters = { languages?: readonly string[] | undefined; kinds?: readonly string[] | undefined }
 
 /**
  * Refuses languages and node kinds that the query packs of this machine do not have, as wrong usage: DISC_003, DISC_001 or

@@ -17,7 +17,7 @@ export type DiscoveryOrder = {
   filters: Pick<DiscoveryFilters, 'paths' | 'languages' | 'nodeKinds' | 'include'>
   threads: number
   /** What the nodes are compared with, as `earlierNodes` takes it. */
-  since?: string
+  since: string | undefined
   edges: boolean
   /** Files that have not changed are not parsed again. */
   useCache: boolean
@@ -31,7 +31,7 @@ export async function printDiscovery(
 ): Promise<void> {
   await requireFolder(path)
   await requirePacks(config.queries)
-  await requireKnownFilters({ languages: filters.languages ?? [], kinds: filters.nodeKinds ?? [] }, config)
+  await requireKnownFilters({ languages: filters.languages, kinds: filters.nodeKinds }, config)
   const { indexDir, ...usual } = folderOptions(filters, config)
   const options = { ...usual, threads: order.threads, ...(order.useCache && indexDir && { indexDir }) }
   const earlier = since === undefined ? undefined : await earlierNodes(path, since, options, signal)
@@ -48,27 +48,21 @@ export async function printDiscovery(
 
 async function requireFolder(path: string): Promise<void> {
   const stats = await stat(path).catch(() => undefined)
-  if (stats === undefined) {
-    throw new AppError('DISC_005', `there is no such folder: ${path}`, { phase: 'usage' })
-  }
+  if (stats === undefined) throw new AppError('DISC_005', `there is no such folder: ${path}`, { phase: 'usage' })
   const wayOn = /\.(?:zip|tar|tgz|tar\.gz)$/.test(path) ? 'unpack it first' : 'name the one it is in'
   if (!stats.isDirectory()) throw new AppError('DISC_005', `${path} is no folder: ${wayOn}`, { phase: 'usage' })
 }
 
 function describeDiscovery({ nodes, edges, files, skipped, durationMs }: Discovery): string {
   const lines = nodeLines(nodes.map(nodeView))
-  const counts = Map.groupBy(nodes, (node) => node.kind)
-  const kinds = Array.from(counts, ([kind, ofKind]) => [kind, `${ofKind.length} ${kind}`] as const)
-    .toSorted(([one], [other]) => (one < other ? -1 : 1))
-    .map(([, text]) => text)
+  const counts = [...Map.groupBy(nodes, (node) => node.kind)].toSorted(([one], [other]) => (one < other ? -1 : 1))
+  const kinds = counts.map(([kind, ofKind]) => `${ofKind.length} ${kind}`)
   if (nodes.length > 0) lines.push('')
   if (skipped.length > 0)
     lines.push('Skipped:', ...skipped.map(({ path, reason }) => `  ${visibleName(path)}  ${reason}`), '')
-  const summary = [
-    `${plural(nodes.length, 'node')} in ${plural(files, 'file')}`,
-    ...(kinds.length > 0 ? [kinds.join(', ')] : []),
-  ]
-  lines.push(`${summary.join(': ')} (${skipped.length} skipped, ${(durationMs / 1000).toFixed(1)} s)`)
+  const ofKinds = kinds.length === 0 ? '' : `: ${kinds.join(', ')}`
+  const found = `${plural(nodes.length, 'node')} in ${plural(files, 'file')}${ofKinds}`
+  lines.push(`${found} (${skipped.length} skipped, ${(durationMs / 1000).toFixed(1)} s)`)
   if (edges !== undefined) lines.push(describeEdges(edges))
   return `${lines.join('\n')}\n`
 }

@@ -25,21 +25,19 @@ type Printing = { queries: CliConfig['queries']; io: CommandIo }
 export async function printPackCheck({ dir, json }: PackOptions, { queries, io }: Printing): Promise<void> {
   const checked: CheckedPacks = { packs: [], faults: [] }
   for (const folder of dir === undefined ? packFolders(queries.userDir) : [dir]) {
-    const { packs, faults } = await checkPacks(folder, { complete: folder === builtinQueries, name: queries.name })
-    checked.packs.push(...packs)
-    checked.faults.push(...faults)
+    const found = await checkPacks(folder, { complete: folder === builtinQueries, name: queries.name })
+    checked.packs.push(...found.packs)
+    checked.faults.push(...found.faults)
   }
-  io.out(json ? `${JSON.stringify(checkView(checked))}\n` : visible(describeCheck(checked)))
-  if (checked.faults.length > 0) io.exit(1)
+  const { packs, faults } = checked
+  const document = { packs: packs.map(({ folder, manifest }) => ({ ...manifest, folder })), faults }
+  io.out(json ? `${JSON.stringify(document)}\n` : visible(describeCheck(checked)))
+  if (faults.length > 0) io.exit(1)
 }
 
 /** The folder of Remora's packs, and that of the user's own. */
 function packFolders(userDir: string | undefined): string[] {
   return [builtinQueries, ...(userDir === undefined ? [] : [userDir])]
-}
-
-function checkView({ packs, faults }: CheckedPacks) {
-  return { packs: packs.map(({ folder, manifest }) => ({ ...manifest, folder })), faults }
 }
 
 function describeCheck({ packs, faults }: CheckedPacks): string {
@@ -81,11 +79,12 @@ export type TreeOptions = { language?: string; tokens?: true }
 /** Prints the syntax tree of a file. DISC_003 when its language is not known, DISC_005 when it cannot be read as UTF-8. */
 export async function printTree(file: string, { language, tokens }: TreeOptions, io: CommandIo): Promise<void> {
   const name = language ?? languageOf(file)
-  if (name === undefined) throw new AppError('DISC_003', `no language has such files: ${file}; name one: --language`)
+  if (name === undefined)
+    throw new AppError('DISC_003', `the language of ${file} is not known; name it with --language`)
   const bytes = await readFile(file).catch((cause: unknown) => {
     throw new AppError('DISC_005', `${file} cannot be read`, { cause })
   })
-  if (!isUtf8(bytes) || bytes.includes(0)) throw new AppError('DISC_005', `${file} is no text in UTF-8`)
+  if (!isUtf8(bytes) || bytes.includes(0)) throw new AppError('DISC_005', `${file} is not UTF-8 text`)
   const text = bytes.toString()
   const { read } = await loadLanguage(name)
   const lines = read(text, (tree) => treeLines(tree, { tokens: tokens === true }))

@@ -35,7 +35,7 @@ describe('a folder in a checkout', () => {
     expect((await sourceOf(path)).submission.paths).toBeUndefined()
   })
 
-  it('is left as it is with --folder-only, and beside an earlier copy', async () => {
+  it('is left as it is with --folder-only, and when it is compared with an earlier copy', async () => {
     expect(await sourceOf('src/shop', { folderOnly: true })).toMatchObject({ path: 'src/shop' })
     expect(await sourceOf('src/shop', { since: 'other/old' })).toMatchObject({ path: 'src/shop' })
     expect(await sourceOf('src/shop', { since: 'main' })).toMatchObject({ path: top })

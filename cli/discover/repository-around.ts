@@ -53,14 +53,17 @@ export type Source = { path: string; submission: Submission }
 
 /**
  * Sends a part of a project with the whole project, and works only on the part: without the files around it, their rules and
- * the uses of its names would not be known. Prints that on stderr. `folderOnly` sends only the folder.
+ * the uses of its names would not be known. Prints that on stderr. `folderOnly` sends only the folder. INTAKE_008 for an
+ * invalid glob.
  */
 export async function withRepository(
   { path, submission }: Source,
   { cwd, io }: { cwd: string; io: Pick<CliContext['io'], 'err'> },
 ): Promise<Source> {
   const { paths, exclude, since } = submission
-  requireGlobs([...(paths ?? []), ...(exclude ?? [])])
+  // Checked before the folder's path is put in front of them.
+  const fault = faultOfGlobs([...(paths ?? []), ...(exclude ?? [])])
+  if (fault !== undefined) throw new AppError('INTAKE_008', fault)
   // An earlier copy of the folder is compared with the folder, not with the project around it.
   const isCompared = since !== undefined && (await stat(resolve(cwd, since)).then(isThere, isMissing))
   const around = submission.folderOnly === true || isCompared ? undefined : await aroundPath(resolve(cwd, path))
@@ -76,12 +79,6 @@ export async function withRepository(
       ...(exclude && { exclude: exclude.map(place) }),
     },
   }
-}
-
-/** INTAKE_008 for an invalid glob, before the path of the folder is put in front of it. */
-function requireGlobs(globs: readonly string[]): void {
-  const fault = faultOfGlobs(globs)
-  if (fault !== undefined) throw new AppError('INTAKE_008', fault)
 }
 
 /**

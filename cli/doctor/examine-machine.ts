@@ -9,7 +9,7 @@ import { findRunningStack } from '../stack/running-stack.ts'
 import { type Finding, fine } from './finding.ts'
 import type { CliConfig } from '../cli-config.ts'
 
-/** The settings file and the environment: without a fault in them, which every other command ends with. */
+/** The settings file and the environment. A fault in them ends every other command. */
 export function examineSettings({ settings }: CliConfig, cwd: string): Finding {
   const { path, fault } = settings
   const misnamed = fault === undefined && path === undefined ? misnamedSettings(cwd) : undefined
@@ -49,7 +49,7 @@ export function examineMemory(): Finding {
   return { name: 'memory', state: 'warning', needed: true, found, advice: 'use fewer workers: --workers 1' }
 }
 
-/** Whether a stack can keep its data in `dataDir`, and whether it knows what is there. Makes nothing. */
+/** Whether a stack can keep its data in `dataDir`, and whether this version can read the data there. Creates nothing. */
 export async function examineData(dataDir: string): Promise<Finding> {
   const folder = await existingFolder(dataDir)
   const writable = await access(folder, constants.W_OK).then(

@@ -4,7 +4,7 @@ import type { Installable, Packager } from '#platform/packager.ts'
 import { programCache } from '#platform/program-cache.ts'
 import { type Command, findProgram, isSuccess, lastLineOf, type ProgramEnd, runProgram } from '#platform/run-program.ts'
 import type { CliConfig } from '../cli-config.ts'
-import { fine, type Finding } from './finding.ts'
+import { fine, type Finding, lacking } from './finding.ts'
 
 export type ProgramSearch = {
   config: CliConfig
@@ -14,7 +14,7 @@ export type ProgramSearch = {
 
 const lookMs = 3_000
 
-/** The server of an embedded stack: found, or how it would be got. A service that runs elsewhere brings its own. */
+/** The Redis of an embedded stack: where it is, or how to get it. A remote service has its own. */
 export async function examineRedis({ config, packager, signal }: ProgramSearch): Promise<Finding> {
   const { searchPath, mayInstallRedis, apiUrl, settings } = config
   const places = { searchPath, programDir: programCache(settings.own), env: settings.own, signal }
@@ -33,7 +33,7 @@ export async function examineRedis({ config, packager, signal }: ProgramSearch):
   return { ...wanted, state: 'missing', found: 'not installed' }
 }
 
-/** Whether the machine can shut a program in, with what, and what would be used. */
+/** Whether the machine can isolate a program, with what, and what would be used. */
 export async function examineSandbox(search: ProgramSearch): Promise<Finding[]> {
   const [bubblewrap, docker] = await Promise.all([examineBubblewrap(search), examineDocker(search)])
   const usable = [bubblewrap, docker].find(({ state }) => state === 'ok')
@@ -43,7 +43,7 @@ export async function examineSandbox(search: ProgramSearch): Promise<Finding[]> 
   }
   const found = `${scripts}; there is no sandbox for other programs`
   const advice = bubblewrap.advice ?? 'install bubblewrap or Docker'
-  return [{ name: 'sandbox', state: 'warning', needed: false, found, advice }, bubblewrap, docker]
+  return [lacking('sandbox', found, advice), bubblewrap, docker]
 }
 
 async function examineBubblewrap(search: ProgramSearch): Promise<Finding> {
@@ -53,7 +53,7 @@ async function examineBubblewrap(search: ProgramSearch): Promise<Finding> {
   const tried = await look(search, [path, ...args])
   if (isSuccess(tried)) return fine('bubblewrap', `works, at ${path}`)
   const advice = 'allow unprivileged user namespaces, or use Docker'
-  return { name: 'bubblewrap', state: 'warning', needed: false, found: `does not work here: ${faultOf(tried)}`, advice }
+  return lacking('bubblewrap', `does not work here: ${faultOf(tried)}`, advice)
 }
 
 async function examineDocker(search: ProgramSearch): Promise<Finding> {
@@ -61,14 +61,8 @@ async function examineDocker(search: ProgramSearch): Promise<Finding> {
   if (path === undefined) return absent('docker', search)
   const tried = await look(search, [path, 'version', '--format', '{{.Server.Version}}'])
   if (isSuccess(tried)) return fine('docker', `${lastLineOf(tried.out)}, at ${path}`)
-  const found = `its daemon does not answer: ${faultOf(tried)}`
-  return {
-    name: 'docker',
-    state: 'warning',
-    needed: false,
-    found,
-    advice: 'start the Docker daemon, or get access to it',
-  }
+  const advice = 'start the Docker daemon, or get access to it'
+  return lacking('docker', `its daemon does not answer: ${faultOf(tried)}`, advice)
 }
 
 export async function examineGit(search: ProgramSearch): Promise<Finding> {

@@ -6,12 +6,12 @@ import { openApiClient } from '../api-client.ts'
 import type { CliConfig } from '../cli-config.ts'
 import { adviceOn } from '../describe-failure.ts'
 import { askServer, serversIn } from '../model-server.ts'
-import { fine, type Finding } from './finding.ts'
+import { fine, type Finding, lacking } from './finding.ts'
 
 const lookMs = 1_000
 const Models = z.object({ data: z.array(z.object({ id: z.string() })) })
 
-/** The service that REMORA_API_URL names, and whether it knows the token; nothing to say without one. */
+/** Whether the service that REMORA_API_URL names answers and knows the token; empty without that variable. */
 export async function examineApi({ apiUrl, token }: CliConfig, signal: AbortSignal): Promise<Finding[]> {
   if (apiUrl === undefined) return []
   const limit = AbortSignal.any([signal, AbortSignal.timeout(lookMs)])
@@ -43,7 +43,10 @@ export async function examineS3({ storage }: CliConfig, signal: AbortSignal): Pr
 
 export async function examineModels(config: CliConfig, signal: AbortSignal): Promise<Finding[]> {
   const { modelUrls, modelApiKey, settings } = config
-  if (settings.keyFault !== undefined) return [refusedKey(settings.keyFault)]
+  if (settings.keyFault !== undefined) {
+    const { code, message } = settings.keyFault
+    return [lacking('model', `${code} ${message}`, 'until this is settled, only the rehearsal model can be used')]
+  }
   const servers = serversIn(modelUrls ?? '')
   if (servers.length === 0) return [fine('model', `${rehearsalLabel}: set REMORA_MODEL_URLS, or use --model`)]
   return Promise.all(
@@ -51,23 +54,12 @@ export async function examineModels(config: CliConfig, signal: AbortSignal): Pro
   )
 }
 
-function refusedKey({ code, message }: AppError): Finding {
-  const advice = 'until this is settled, only the rehearsal model can be used'
-  return { name: 'model', state: 'warning', needed: false, found: `${code} ${message}`, advice }
-}
-
 async function judgeModel(server: string, answer: Response | undefined): Promise<Finding> {
-  const warning = { name: 'model', state: 'warning', needed: false } as const
   const at = withoutLogin(server)
-  if (answer === undefined) {
-    return {
-      ...warning,
-      found: `CONFIG_005 ${at} does not answer within a second`,
-      advice: 'start it, or check the URL',
-    }
-  }
+  const silent = `CONFIG_005 ${at} does not answer within a second`
+  if (answer === undefined) return lacking('model', silent, 'start it, or check the URL')
   const models = Models.safeParse(await answer.json().catch(() => undefined)).data
   if (models !== undefined) return fine('model', `${at} offers ${models.data.map(({ id }) => id).join(', ') || 'none'}`)
   const advice = answer.status === 401 ? 'set REMORA_MODEL_API_KEY' : 'check the URL: it usually ends with /v1'
-  return { ...warning, found: `${at} answers ${answer.status}, and no list of models`, advice }
+  return lacking('model', `${at} answers ${answer.status}, and no list of models`, advice)
 }

@@ -11,6 +11,11 @@ export function fine(name: string, found: string): Finding {
   return { name, state: 'ok', needed: true, found }
 }
 
+/** Something that is not needed, and is absent or does not work. */
+export function lacking(name: string, found: string, advice: string): Finding {
+  return { name, state: 'warning', needed: false, found, advice }
+}
+
 export function isTolerable({ state, needed }: Finding): boolean {
   return state !== 'missing' || !needed
 }

@@ -1,5 +1,4 @@
 import { rehearsalLabel } from '#domain/model-kind.ts'
-import type { Percentiles } from '#platform/percentiles.ts'
 import type { PromptRates, Rates, SideReport } from './side-report.ts'
 import type { ProbeResult } from './run-probe.ts'
 import type { Side } from './side.ts'
@@ -49,11 +48,7 @@ function sideView({ side, answeredBy, total, shapes, costs, faults, misses }: Si
     settings: settingsView(side.settings),
     total: ratesView(total),
     shapes: shapes.map(({ variants, ...shape }) => ({ ...promptView(shape), variants: variants.map(promptView) })),
-    latency_ms: {
-      first_reply: firstReply ?? null,
-      first_token: firstToken ?? null,
-      agent: agent ?? null,
-    } satisfies Record<string, Percentiles | null>,
+    latency_ms: { first_reply: firstReply ?? null, first_token: firstToken ?? null, agent: agent ?? null },
     replies: costs.replies,
     tries: costs.tries,
     tokens: {
@@ -88,20 +83,12 @@ function ratesView({ requests, ...rates }: Rates) {
 }
 
 function missView({ probe, firstReply, verdict, faults }: ProbeResult) {
-  const calls = firstReply?.calls.map(({ name, arguments: args, parsedFromContent }) => {
+  const { tools: _, ...asked } = probe
+  const { content = null, calls = [] } = firstReply ?? {}
+  const callViews = calls.map(({ parsedFromContent, name, arguments: args }) => {
     return { name, arguments: args, ...(parsedFromContent === true ? { parsed_from_content: true } : {}) }
   })
-  return {
-    shape: probe.shape,
-    variant: probe.variant,
-    number: probe.number,
-    prompt: probe.prompt,
-    expected: probe.expected,
-    content: firstReply?.content ?? null,
-    calls: calls ?? [],
-    submitted: verdict.submitted,
-    errors: faults,
-  }
+  return { ...asked, content, calls: callViews, submitted: verdict.submitted, errors: faults }
 }
 
 /** To four places, which is enough for rates of a few thousand requests. */

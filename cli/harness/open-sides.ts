@@ -44,22 +44,15 @@ export async function openSides(
 ): Promise<OpenedSides> {
   const closings: Closings = []
   const close = async () => void (await Promise.all(closings.map((closing) => closing())))
-  const open = openSide.bind(
-    undefined,
-    order,
-    { log, closings, rehearsal: openRehearsalOnce(order.environment, closings) },
-    signal,
-  )
+  const deps = { log, closings, rehearsal: openRehearsalOnce(order.environment, closings) }
+  const open = openSide.bind(undefined, order, deps, signal)
   try {
     const { model, modelName, settings, compare } = order
     const tested = await open({ model, modelName, settings })
     if (compare === undefined) return { sides: [tested], close }
-    // Another server has other models.
-    const sameServers = {
-      model: compare.url ?? model,
-      modelName: compare.model ?? (compare.url ? undefined : modelName),
-    }
-    const other = await open({ ...sameServers, settings: { ...settings, ...compare.settings } })
+    const sameName = compare.url ? undefined : modelName // another server has other models
+    const others = { model: compare.url ?? model, modelName: compare.model ?? sameName }
+    const other = await open({ ...others, settings: { ...settings, ...compare.settings } })
     return { sides: [tested, other], close }
   } catch (error) {
     await close()

@@ -54,10 +54,8 @@ async function harnessPrompt(agentsDir: string): Promise<string> {
   return compileTemplate(bundle.file.initial_context.system_prompt).render({ settings })
 }
 
-type HarnessProgress = { add(result: ProbeResult): void; close(): void }
-
 /** One line that is updated in place on a terminal; nothing in a pipe. */
-function openProgress(total: number, terminal: Terminal | undefined): HarnessProgress {
+function openProgress(total: number, terminal: Terminal | undefined) {
   if (terminal === undefined) return { add: () => {}, close: () => {} }
   const screen = openLiveScreen(terminal)
   const start = performance.now()
@@ -68,11 +66,11 @@ function openProgress(total: number, terminal: Terminal | undefined): HarnessPro
   ]
   screen.draw(line)
   return {
-    add({ verdict }) {
+    add({ verdict }: ProbeResult) {
       ended += 1
       if (verdict.called) called += 1
       screen.draw(line)
     },
-    close: () => screen.close(),
+    close: screen.close,
   }
 }

@@ -32,7 +32,7 @@ export type ProbeResult = {
   faults: readonly ProbeFault[]
 }
 
-/** Turns for a call, a reaction to its result, one mistake, and the submission; the other limits are far away. */
+/** Turns for a call, a reaction to its result, one mistake, and the submission; the other limits are never reached. */
 const limits = { maxTurns: 4, maxMessages: 100, maxContextTokens: 32_000, parallelTools: 1, verifyAttempts: 0 }
 
 /**
@@ -101,15 +101,8 @@ function probeTools(definitions: readonly ToolDefinition[]): ToolSet {
 }
 
 function doneTool(definition: ToolDefinition) {
-  const done = async () => ({
-    kind: 'done' as const,
-    result: {
-      outcome: 'success' as const,
-      result: { done: true },
-      summary: `${definition.name}: done`,
-      knowledgeDelta: {},
-    },
-    externals: [],
-  })
+  const success = { outcome: 'success' as const, result: { done: true }, knowledgeDelta: {} }
+  const result = { ...success, summary: `${definition.name}: done` }
+  const done = async () => ({ kind: 'done' as const, result, externals: [] })
   return { definition, effects: 'reads' as const, run: done, resume: done }
 }

@@ -56,16 +56,7 @@ const stems = [
   'report',
 ] as const
 const endings = ['py', 'ts', 'go', 'rs', 'md'] as const
-const labelWords = [
-  'bug',
-  'docs',
-  'urgent',
-  'backend',
-  'help wanted',
-  'refactor',
-  'good first issue',
-  'security',
-] as const
+const labelWords = ['bug', 'docs', 'urgent', 'backend', 'help wanted', 'refactor', 'good first issue', 'security']
 const hosts = ['alpha', 'bravo', 'delta', 'kilo', 'sierra', 'tango'] as const
 
 function samplePath(random: Random): string {

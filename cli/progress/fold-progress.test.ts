@@ -37,7 +37,7 @@ describe('the progress of a run', () => {
     ])
   })
 
-  it('counts what was cancelled for itself, at work or not yet started: it is no failure, and nothing was skipped', () => {
+  it('counts cancelled operations by themselves, running or not yet started: as neither failed nor skipped', () => {
     const atWork = { event: 'operation.ended', operation_id: 'o8', agent: 'lint', error_code: 'AGENT_010' }
     const waiting = { event: 'operation.skipped', operation_id: 'o9', agent: 'lint', error_code: 'AGENT_010' }
     const cancelled = [atWork, waiting].map((event) => ({ ...event, data: { status: 'cancelled' } }))

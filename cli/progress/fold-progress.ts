@@ -21,19 +21,11 @@ const Skipped = z.array(SkippedFile).catch([])
 const Texts = z.array(z.string()).catch([])
 const LookedAt = z.number().optional().catch(undefined)
 const CountsByAgent = z.record(z.string(), z.number()).catch({})
-const PlannedAgents = z
-  .record(
-    z.string(),
-    z
-      .object({
-        looked_at: Count,
-        planned: Count,
-        mechanical: Count,
-        skipped: z.array(z.object({ reason: z.string(), count: z.number() })).catch([]),
-      })
-      .transform(({ looked_at: lookedAt, ...agent }): PlannedAgent => ({ lookedAt, ...agent })),
-  )
-  .catch({})
+const SkippedNodes = z.array(z.object({ reason: z.string(), count: z.number() })).catch([])
+const PlannedByAgent = z
+  .object({ looked_at: Count, planned: Count, mechanical: Count, skipped: SkippedNodes })
+  .transform(({ looked_at: lookedAt, ...agent }): PlannedAgent => ({ lookedAt, ...agent }))
+const PlannedAgents = z.record(z.string(), PlannedByAgent).catch({})
 const Text = z.string().optional().catch(undefined)
 
 /** The state after one more event. Events must be folded in the order of their numbers, each once. */
@@ -102,10 +94,7 @@ function foldOperation(waiting: ProgressState, event: WireEvent): ProgressState 
   const state = resumed(waiting, event)
   switch (event.event) {
     case 'operation.started':
-      return withAgent({ ...state, phase: later(state.phase, 'execution') }, event, (agent) => ({
-        ...agent,
-        running: agent.running + 1,
-      }))
+      return withAgent({ ...state, phase: later(state.phase, 'execution') }, event, started)
     case 'operation.retried':
     case 'operation.suspended':
       return withAgent(state, event, stopped)
@@ -144,13 +133,8 @@ function endOperation(state: ProgressState, event: WireEvent): ProgressState {
 function questionOf(event: WireEvent): OpenQuestion {
   const { data, operation_id: operationId = '' } = event
   const requestId = Text.parse(data['request_id']) ?? ''
-  return {
-    requestId,
-    operationId,
-    work: workOf(event),
-    text: Text.parse(data['question']) ?? '',
-    choices: Texts.parse(data['choices']),
-  }
+  const text = Text.parse(data['question']) ?? ''
+  return { requestId, operationId, work: workOf(event), text, choices: Texts.parse(data['choices']) }
 }
 
 function withoutQuestion(state: ProgressState, event: WireEvent): ProgressState {
@@ -158,17 +142,17 @@ function withoutQuestion(state: ProgressState, event: WireEvent): ProgressState 
   return { ...state, questions: state.questions.filter(({ operationId }) => operationId !== event.operation_id) }
 }
 
+function started(agent: AgentProgress): AgentProgress {
+  return { ...agent, running: agent.running + 1 }
+}
+
 function stopped(agent: AgentProgress): AgentProgress {
   return { ...agent, running: Math.max(0, agent.running - 1) }
 }
 
-function ended(agent: AgentProgress, event: WireEvent): AgentProgress {
-  const { data } = event
-  return {
-    ...counted(agent, endedAs(data['status'])),
-    tokens: agent.tokens + Count.parse(data['tokens']),
-    workMs: agent.workMs + (event.duration_ms ?? 0),
-  }
+function ended(agent: AgentProgress, { data, duration_ms: ms = 0 }: WireEvent): AgentProgress {
+  const tokens = agent.tokens + Count.parse(data['tokens'])
+  return { ...counted(agent, endedAs(data['status'])), tokens, workMs: agent.workMs + ms }
 }
 
 type EndColumn = 'succeeded' | 'unchanged' | 'skipped' | 'cancelled' | 'failed'
@@ -207,12 +191,9 @@ function withLeftOut(state: ProgressState, counts: Readonly<Record<string, numbe
   return { ...state, agents }
 }
 
-function withAgent(
-  state: ProgressState,
-  event: WireEvent,
-  change: (agent: AgentProgress) => AgentProgress,
-): ProgressState {
-  const name = event.agent ?? 'unknown'
+type AgentChange = (agent: AgentProgress) => AgentProgress
+
+function withAgent(state: ProgressState, { agent: name = 'unknown' }: WireEvent, change: AgentChange): ProgressState {
   return { ...state, agents: { ...state.agents, [name]: change(state.agents[name] ?? emptyAgent()) } }
 }
 

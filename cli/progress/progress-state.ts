@@ -37,16 +37,16 @@ export type ProgressState = {
   runId: string
   status: string
   phase: ShownPhase
-  files: number | undefined
-  nodes: number | undefined
+  files?: number
+  nodes?: number
   /** The first files that discovery skipped as a whole or in part. */
   skippedFiles: readonly SkippedFile[]
   /** Undefined until the run is planned. */
-  total: number | undefined
+  total?: number
   /** Pairs of an agent and a node it looked at; undefined where the service does not report them. `planned` has them by agent. */
-  lookedAt: number | undefined
+  lookedAt?: number | undefined
   /** Distinct nodes that any agent looked at; undefined where the service does not report them. */
-  nodesLookedAt: number | undefined
+  nodesLookedAt?: number | undefined
   /** Operations that the limit cut off. */
   beyondLimit: number
   planned: Readonly<Record<string, PlannedAgent>>
@@ -66,10 +66,10 @@ export type ProgressState = {
   earlierChangeSets: number
   /** Files that the patch changes; 0 until it is composed. */
   patchFiles: number
-  errorCode: string | undefined
-  reason: string | undefined
-  startedAtMs: number | undefined
-  lastAtMs: number | undefined
+  errorCode?: string | undefined
+  reason?: string | undefined
+  startedAtMs?: number
+  lastAtMs?: number
 }
 
 export function emptyProgress(runId: string): ProgressState {
@@ -77,12 +77,7 @@ export function emptyProgress(runId: string): ProgressState {
     runId,
     status: 'queued',
     phase: 'snapshot',
-    files: undefined,
-    nodes: undefined,
     skippedFiles: [],
-    total: undefined,
-    lookedAt: undefined,
-    nodesLookedAt: undefined,
     beyondLimit: 0,
     planned: {},
     notices: [],
@@ -94,25 +89,12 @@ export function emptyProgress(runId: string): ProgressState {
     changeSets: 0,
     earlierChangeSets: 0,
     patchFiles: 0,
-    errorCode: undefined,
-    reason: undefined,
-    startedAtMs: undefined,
-    lastAtMs: undefined,
   }
 }
 
 export function emptyAgent(): AgentProgress {
-  return {
-    running: 0,
-    succeeded: 0,
-    unchanged: 0,
-    skipped: 0,
-    cancelled: 0,
-    failed: 0,
-    tokens: 0,
-    leftOut: 0,
-    workMs: 0,
-  }
+  const ends = { succeeded: 0, unchanged: 0, skipped: 0, cancelled: 0, failed: 0 }
+  return { running: 0, ...ends, tokens: 0, leftOut: 0, workMs: 0 }
 }
 
 /** Operations that have an end, over all agents. */
@@ -142,8 +124,6 @@ export function runningOperations(state: ProgressState): number {
   return sum(state, (agent) => agent.running)
 }
 
-function sum(state: ProgressState, of: (agent: AgentProgress) => number): number {
-  let total = 0
-  for (const agent of Object.values(state.agents)) total += of(agent)
-  return total
+function sum({ agents }: ProgressState, of: (agent: AgentProgress) => number): number {
+  return Object.values(agents).reduce((total, agent) => total + of(agent), 0)
 }

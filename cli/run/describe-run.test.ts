@@ -79,7 +79,7 @@ function caller(name: string, over: Partial<EdgeView> = {}): EdgeView {
   }
 }
 
-it('tells what a node is, and under each kind of edge who is at the other end', () => {
+it('describes a node, and lists the other ends of its edges by kind', () => {
   const edges = [caller('one'), caller('two', { certainty: 'by_name' }), caller('test_it', { kind: 'tests' })]
   expect(describeNode({ node, edges })).toBe(`node        shop/money.py rounded
 id          n0123456789abcdef

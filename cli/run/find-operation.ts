@@ -1,4 +1,4 @@
-import { AppError } from '#domain/error.ts'
+import { AppError, hasCode } from '#domain/error.ts'
 import { NodeId, OperationId } from '#domain/ids.ts'
 import type { ApiClient } from '../api-client.ts'
 import { allEdges, allNodes, allOperations } from '../api-lists.ts'
@@ -61,8 +61,9 @@ async function nodeOf(client: NodeClient, runId: string, { place, request }: Wor
   try {
     return await findNodeDetail(client, runId, place)
   } catch (error) {
-    if (!(error instanceof AppError) || error.code !== 'RUN_004') throw error
-    throw new AppError('RUN_004', `${error.message}; its agents: ${request.agents.join(', ')}`, { cause: error })
+    if (!hasCode(error, 'RUN_004')) throw error
+    const message = `${error.message}; its agents: ${request.agents.join(', ')}`
+    throw new AppError('RUN_004', message, { cause: error, advised: error.advised })
   }
 }
 
@@ -122,8 +123,8 @@ async function idOfPlace(client: NodeClient, runId: string, named: string): Prom
       if (nodePlace(node.path, node.qualified_name) === named) return node.node_id
     }
   }
-  const where = 'remora show RUN --nodes lists them'
-  throw new AppError('RUN_004', `Run "${runId}" has no node "${named}": give its id or "PATH NAME"; ${where}`)
+  const advice = 'give its id or "PATH NAME"; remora show RUN --nodes lists them'
+  throw new AppError('RUN_004', `Run "${runId}" has no node "${named}": ${advice}`, { advised: true })
 }
 
 /** The API's filter takes globs. */

@@ -1,4 +1,4 @@
-import { AppError } from '#domain/error.ts'
+import { AppError, hasCode } from '#domain/error.ts'
 import { delay } from '#platform/clock.ts'
 import type { ApiClient } from '../api-client.ts'
 import { type EventPage, hasEnded, type WireEvent } from '../api-views.ts'
@@ -42,12 +42,9 @@ async function readPage(runId: string, after: number, { client, signal }: Follow
       return await client.readEvents(runId, { after, limit: pageSize, waitMs })
     } catch (error) {
       signal.throwIfAborted()
-      if (!mayPass(error) || failures >= maxFailuresInRow) throw error
+      const mayPass = hasCode(error, 'CONFIG_006') || (error instanceof AppError && error.retry)
+      if (!mayPass || failures >= maxFailuresInRow) throw error
       await delay(firstPauseMs * 2 ** failures, signal)
     }
   }
-}
-
-function mayPass(error: unknown): boolean {
-  return error instanceof AppError && (error.retry || error.code === 'CONFIG_006')
 }

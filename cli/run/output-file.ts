@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createWriteStream, type WriteStream } from 'node:fs'
-import { access, open, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { open, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { once } from 'node:events'
 import { basename, dirname, resolve } from 'node:path'
 import { pipeline } from 'node:stream/promises'
@@ -63,11 +63,12 @@ export async function openLineFile(path: string): Promise<LineFile> {
       if (failure !== undefined) throw new AppError('CONFIG_003', `${path} cannot be written: ${failure.message}`)
       file.write(`${line}\n`)
     },
-    close: () => end(file),
+    close: () => endFile(file),
   }
 }
 
-async function end(file: WriteStream): Promise<void> {
+/** Ends a stream, which may be closed already, and waits until its file is closed. */
+export async function endFile(file: WriteStream): Promise<void> {
   if (file.closed) return
   const closed = once(file, 'close')
   file.end()
@@ -90,9 +91,6 @@ async function reasonOf(path: string, cause: unknown): Promise<string> {
   if (!stats.isDirectory()) return `${folder} is not a folder`
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
   if (!refusals.has(code)) return code
-  const isThere = await access(path).then(
-    () => true,
-    () => false,
-  )
-  return isThere ? `it or folder ${folder} is not writable` : `folder ${folder} is not writable`
+  const existing = await stat(path).catch(() => undefined)
+  return existing !== undefined ? `it or folder ${folder} is not writable` : `folder ${folder} is not writable`
 }

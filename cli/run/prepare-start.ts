@@ -15,16 +15,16 @@ import { prepareSource, type Submission, submitSource } from './submit-source.ts
 type RunSource =
   | { kind: 'folder'; submission: Submission }
   | { kind: 'resume'; runId: string }
-  | { kind: 'retry'; runId: string; operations: readonly string[]; errorPolicy?: string }
+  | { kind: 'retry'; runId: string; operations: readonly string[]; errorPolicy: string | undefined }
 
 export type RunOrder = {
   source: RunSource
   /** The folder or archive that is worked on, and the folder where the patch is applied. */
   path: string
   /** Undefined: `remora-<run id>.patch` in the current folder. */
-  out?: string
+  out?: string | undefined
   apply: boolean
-  events?: string
+  events?: string | undefined
   workers: number
   model?: string | undefined
   json: boolean
@@ -53,7 +53,7 @@ function requireOperationIds({ runId, operations }: Extract<RunSource, { kind: '
   const wrong = operations.find((id) => !OperationId.safeParse(id).success)
   if (wrong === undefined) return
   const advice = `remora show ${runId} --operations lists them`
-  throw new AppError('RUN_004', `"${wrong}" is no operation id; ${advice}`)
+  throw new AppError('RUN_004', `"${wrong}" is no operation id; ${advice}`, { advised: true })
 }
 
 async function startAgain(

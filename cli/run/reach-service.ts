@@ -103,18 +103,19 @@ async function findService({ config, signal }: CliContext): Promise<Pick<Service
 /** The services are loaded only here, because they take most of the time to load. */
 export async function startEmbedded(choice: StackChoice & { port?: number }, context: CliContext): Promise<Stack> {
   const { config, signal, verbose, io, cwd } = context
-  const { keyFault } = config.settings
+  const { keyFault, path } = config.settings
   if (keyFault !== undefined && choice.workers > 0 && choice.model === undefined) throw keyFault
-  if (config.settings.path !== undefined) io.err(visible(`settings: ${shownPath(config.settings.path, cwd)}\n`))
+  if (path !== undefined) io.err(visible(`settings: ${shownPath(path, cwd)}\n`))
   for (const line of unservedSettings(config.settings, cwd)) io.err(visible(`${line}\n`))
+  const model = choice.model ?? config.modelUrls
   const { startStack } = await import('../stack/start-stack.ts')
   return startStack({
     dataDir: config.dataDir,
     redisProgram: () => redisProgram(choice, context),
     workers: choice.workers,
-    ...(choice.discovery === undefined ? {} : { discovery: choice.discovery }),
+    discovery: choice.discovery,
     port: choice.port ?? 0,
-    model: { urls: modelOf(choice.model ?? config.modelUrls), name: config.modelName, apiKey: config.modelApiKey },
+    model: { urls: model === 'rehearsal' ? undefined : model, name: config.modelName, apiKey: config.modelApiKey },
     environment: config.environment,
     token: config.token,
     logLevel: verbose() ? 'debug' : config.logLevel,
@@ -135,8 +136,4 @@ function redisProgram({ workers }: StackChoice, { config, signal, io }: CliConte
     say: (line) => io.err(visible(`${line}\n`)),
     signal,
   })
-}
-
-function modelOf(model: string | undefined): string | undefined {
-  return model === 'rehearsal' ? undefined : model
 }

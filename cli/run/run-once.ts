@@ -1,5 +1,5 @@
 import { resolve } from 'node:path'
-import { AppError } from '#domain/error.ts'
+import { hasCode } from '#domain/error.ts'
 import { rehearsalLabel } from '#domain/model-kind.ts'
 import { withoutLogin } from '#platform/hide-secrets.ts'
 import type { CliContext } from '../cli-context.ts'
@@ -49,8 +49,6 @@ async function inRepository(order: RunOrder, context: CliContext): Promise<RunOr
   return { ...order, path, source: { ...source, submission } }
 }
 
-const none = { goingOn: [], waiting: [] }
-
 type Running = { context: CliContext; start: StartRun; onLine: ((line: string) => void) | undefined }
 
 async function runOn(service: Service, order: RunOrder, running: Running): Promise<void> {
@@ -61,8 +59,9 @@ async function runOn(service: Service, order: RunOrder, running: Running): Promi
     io.err('--model has no effect: the services that already run here have their own models\n')
   }
   if (stack !== undefined) io.err(await modelLine(order.model ?? config.modelUrls ?? 'rehearsal', ended))
-  const except = order.source.kind === 'resume' ? { except: order.source.runId } : {}
-  const unfinished = stack === undefined ? none : await unfinishedRuns(client, { modelKind, ...except })
+  const except = order.source.kind === 'resume' ? order.source.runId : undefined
+  const none = { goingOn: [], waiting: [] }
+  const unfinished = stack === undefined ? none : await unfinishedRuns(client, { modelKind, except })
   io.err(describeUnfinished(unfinished, order.model ?? config.modelUrls))
   const runId = await start(service)
   const progress = showProgress(runId, { json: order.json, onLine }, context)
@@ -70,8 +69,8 @@ async function runOn(service: Service, order: RunOrder, running: Running): Promi
     await followRun(runId, progress, { client, signal: ended })
   } catch (error) {
     progress.close()
-    const isOver = ended.aborted || (error instanceof AppError && error.code === 'STORE_001')
-    if (isOver) io.err(`\n${describeLeftRun(runId, { isOurs: stack !== undefined, model: order.model }, context)}\n`)
+    if (ended.aborted || hasCode(error, 'STORE_001'))
+      io.err(`\n${describeLeftRun(runId, { isOurs: stack !== undefined, model: order.model }, context)}\n`)
     throw error
   }
   progress.close()

@@ -10,22 +10,24 @@ import { changedNodes } from '../discover/compare-since.ts'
 import { requireKnownFilters } from '../discover/local-discovery.ts'
 import { describeSkipped } from './describe-run.ts'
 
+type Texts = readonly string[] | undefined
+
 export type Submission = {
   agents: readonly string[]
-  paths?: readonly string[]
-  exclude?: readonly string[]
-  languages?: readonly string[]
-  kinds?: readonly string[]
+  paths?: Texts
+  exclude?: Texts
+  languages?: Texts
+  kinds?: Texts
   include?: readonly SkipKind[]
   /** The value of `--since`: only nodes that were added or changed since then. */
-  since?: string
-  limit?: number
-  errorPolicy?: string
-  priority?: number
+  since?: string | undefined
+  limit?: number | undefined
+  errorPolicy?: string | undefined
+  priority?: number | undefined
   /** The run ends once it is planned. */
-  dryRun?: boolean
+  dryRun?: boolean | undefined
   /** Sends the folder without the repository around it. */
-  folderOnly?: boolean
+  folderOnly?: boolean | undefined
 }
 
 /** What is to be sent, and the nodes that the run is limited to, if any. */
@@ -63,21 +65,12 @@ export async function submitSource(
   submission: Submission,
   { packed, nodes }: PreparedSource,
 ): Promise<string> {
-  const { agents, paths, exclude, languages, kinds, limit, errorPolicy, priority } = submission
+  const { agents, paths, exclude, languages, kinds: node_kinds, limit, priority } = submission
+  const { errorPolicy: error_policy, dryRun: dry_run } = submission
   const include = [...new Set([...(submission.include ?? []), ...packed.include])]
-  const request = {
-    agents,
-    ...(paths && { paths }),
-    ...(exclude && { exclude }),
-    ...(languages && { languages }),
-    ...(kinds && { node_kinds: kinds }),
-    ...(nodes && { nodes }),
-    ...(include.length > 0 && { include }),
-    ...(limit !== undefined && { limits: { operations: limit } }),
-    ...(errorPolicy !== undefined && { error_policy: errorPolicy }),
-    ...(priority !== undefined && { priority }),
-    ...(submission.dryRun === true && { dry_run: true }),
-  }
+  const limits = limit === undefined ? undefined : { operations: limit }
+  const chosen = { agents, paths, exclude, languages, node_kinds, nodes, limits, error_policy, priority, dry_run }
+  const request = { ...chosen, ...(include.length > 0 && { include }) }
   const accepted = await client.submit({ request, archive: packed.stream })
   return accepted.run_id
 }

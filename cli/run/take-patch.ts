@@ -18,7 +18,7 @@ export type PatchOrder = {
   /** The folder or archive that the command named. */
   path: string
   /** Undefined: `remora-<run id>.patch` in the current folder. */
-  out?: string
+  out?: string | undefined
   apply: boolean
   /** This command submitted the run from `path`. An earlier run may have been made from another folder. */
   isNew: boolean
@@ -50,14 +50,12 @@ export async function takePatch(
  */
 export async function applyPatch(folder: string, patch: string): Promise<void> {
   const { cwd, args } = await applyCommand(folder, patch)
-  const [apply = 'apply', ...rest] = args
   const kept = `the patch is kept in ${patch}`
-  await execute('git', [apply, '--check', ...rest], { cwd }).catch((error: unknown) => {
-    throw new AppError('WORK_002', `the patch does not fit ${folder}: ${wordsOf(error)}; ${kept}`, { cause: error })
+  await execute('git', ['apply', '--check', ...args], { cwd }).catch((cause: unknown) => {
+    throw new AppError('WORK_002', `the patch does not fit ${folder}: ${wordsOf(cause)}; ${kept}`, { cause })
   })
-  await execute('git', args, { cwd }).catch((error: unknown) => {
-    const message = `the files of ${folder} cannot be changed: ${wordsOf(error)}; ${kept}`
-    throw new AppError('CONFIG_003', message, { cause: error })
+  await execute('git', ['apply', ...args], { cwd }).catch((cause: unknown) => {
+    throw new AppError('CONFIG_003', `the files of ${folder} cannot be changed: ${wordsOf(cause)}; ${kept}`, { cause })
   })
 }
 
@@ -71,8 +69,7 @@ function wordsOf(error: unknown): string {
 /** Whether the whole of `patch` would apply to `folder` as it is. */
 export async function fitsFolder(folder: string, patch: string): Promise<boolean> {
   const { cwd, args } = await applyCommand(folder, patch)
-  const [apply = 'apply', ...rest] = args
-  return execute('git', [apply, '--check', ...rest], { cwd }).then(
+  return execute('git', ['apply', '--check', ...args], { cwd }).then(
     () => true,
     () => false,
   )
@@ -86,7 +83,7 @@ export async function applyHint(folder: string, patch: string, from: string): Pr
   const { cwd, args } = await applyCommand(folder, patch)
   const at = relative(await realpath(from), cwd)
   const short = args.map((arg) => (arg === resolve(patch) && at === '' ? relative(from, arg) : arg))
-  return ['git', ...(at === '' ? [] : ['-C', at]), ...short].map(quoted).join(' ')
+  return ['git', ...(at === '' ? [] : ['-C', at]), 'apply', ...short].map(quoted).join(' ')
 }
 
 /**
@@ -102,20 +99,20 @@ function quoted(word: string): string {
 }
 
 /**
- * The `git apply` that applies `patch` to `folder`: its arguments and where to run it. Inside a larger repository it runs at
- * the top with `--directory`, because in a subfolder git skips every file without an error.
+ * The `git apply` that applies `patch` to `folder`: its further arguments and where to run it. Inside a larger repository
+ * it runs at the top with `--directory`, because in a subfolder git skips every file without an error.
  */
 async function applyCommand(folder: string, patch: string): Promise<{ cwd: string; args: string[] }> {
   const cwd = await realpath(folder)
   const place = await execute('git', ['rev-parse', '--show-toplevel', '--show-prefix'], { cwd }).catch(() => undefined)
   const [top = '', prefix = ''] = place?.stdout.split('\n') ?? []
-  if (top === '' || prefix === '') return { cwd, args: ['apply', resolve(patch)] }
-  return { cwd: top, args: ['apply', `--directory=${prefix.replace(/\/$/, '')}`, resolve(patch)] }
+  if (top === '' || prefix === '') return { cwd, args: [resolve(patch)] }
+  return { cwd: top, args: [`--directory=${prefix.replace(/\/$/, '')}`, resolve(patch)] }
 }
 
 /** CONFIG_003 unless `path` is a folder, CONFIG_006 without git. Called before any work, so that `--apply` cannot fail at the end. */
 export async function requireAppliable(path: string, searchPath: string): Promise<void> {
-  if (!(await isFolder(path))) throw new AppError('CONFIG_003', `--apply needs a folder, and ${path} is none`)
+  if (!(await isFolder(path))) throw new AppError('CONFIG_003', `--apply needs a folder, but ${path} is not one`)
   if ((await findProgram('git', searchPath)) !== undefined) return
   throw new AppError('CONFIG_006', '--apply needs git, which is not on the PATH: "remora doctor" says how to get it')
 }

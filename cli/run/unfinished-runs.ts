@@ -18,7 +18,7 @@ export type UnfinishedRuns = {
 /** Those of the latest 1,000 runs that have not ended, without the run `except`; `modelKind` is the stack's. */
 export async function unfinishedRuns(
   client: Pick<ApiClient, 'listRuns'>,
-  { modelKind, except }: { modelKind: ModelKind | undefined; except?: string },
+  { modelKind, except }: { modelKind: ModelKind | undefined; except?: string | undefined },
 ): Promise<UnfinishedRuns> {
   const runs: RunView[] = []
   let read = 0
@@ -34,16 +34,12 @@ export async function unfinishedRuns(
 export function describeUnfinished({ goingOn, waiting }: UnfinishedRuns, modelUrls: string | undefined): string {
   const [next] = waiting
   const kind = modelKindOf(next?.request.labels)
-  const lines = [
-    ...(goingOn.length === 0 ? [] : [`also continuing ${plural(goingOn.length, 'earlier run')}: ${first(goingOn)}\n`]),
-    ...(next === undefined || kind === undefined
-      ? []
-      : [
-          `not continued, because begun with ${describeModelKind(kind)}: ${first(waiting.map((run) => run.run_id))}; ` +
-            `to continue: ${resumeCommand(next, modelUrls)}\n`,
-        ]),
-  ]
-  return lines.join('')
+  const also =
+    goingOn.length === 0 ? '' : `also continuing ${plural(goingOn.length, 'earlier run')}: ${first(goingOn)}\n`
+  if (next === undefined || kind === undefined) return also
+  const ids = first(waiting.map((run) => run.run_id))
+  const way = resumeCommand(next, modelUrls)
+  return `${also}not continued, because begun with ${describeModelKind(kind)}: ${ids}; to continue: ${way}\n`
 }
 
 function first(runs: readonly string[]): string {

@@ -16,7 +16,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(dir, { recursive: true, force: true, maxRetries: 5 }))
 
-/** The Redis that a guard has made; as soon as there is a process of that parent. */
+/** The Redis process that a guard has started, as soon as there is one. */
 async function serverOf(guard: ChildProcess): Promise<number | undefined> {
   const ids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
   for (const id of ids) {
@@ -40,23 +40,23 @@ function startGuard(): ChildProcess {
 }
 
 describe('the process that guards Redis', () => {
-  it('leaves no Redis when who started it is gone before Redis is ready', async () => {
+  it('leaves no Redis when its parent ends before Redis is ready', async () => {
     for (let attempt = 0; attempt < 3; attempt += 1) {
       const guard = startGuard()
-      const gone = once(guard, 'exit')
+      const exited = once(guard, 'exit')
       guard.send({ password: 'secret' })
       const server = await until(() => serverOf(guard))
       guard.disconnect()
-      await gone
+      await exited
       expect(isAlive(server)).toBe(false)
     }
   })
 
-  it('ends when who started it is gone before it was told anything', async () => {
+  it('ends when its parent ends before it has sent anything', async () => {
     const guard = startGuard()
-    const gone = once(guard, 'exit')
+    const exited = once(guard, 'exit')
     guard.disconnect()
-    expect(await gone).toEqual([0, null])
+    expect(await exited).toEqual([0, null])
   })
 
   it('is known to the lock before there is a Redis', async () => {

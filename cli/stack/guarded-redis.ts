@@ -30,26 +30,26 @@ export async function startGuardedRedis(options: GuardOptions) {
     detached: true,
     execArgv: [],
   })
-  const gone = once(child, 'exit').then(() => undefined)
+  const exited = once(child, 'exit').then(() => undefined)
   await options.onGuard(child.pid ?? 0).catch((error: unknown) => {
     child.kill('SIGKILL')
     throw error
   })
   if (child.connected) child.send({ password: options.password }, () => {})
-  const [message]: unknown[] = await Promise.race([once(child, 'message'), gone.then(() => [undefined])])
+  const [message]: unknown[] = await Promise.race([once(child, 'message'), exited.then(() => [undefined])])
   const report = Report.safeParse(message)
   if (!report.success) throw new AppError('CONFIG_006', 'the process that starts Redis ended and gave no reason')
   if ('code' in report.data) throw new AppError(report.data.code, report.data.message)
-  const failed: Promise<never> = gone.then(() => {
+  const failed: Promise<never> = exited.then(() => {
     throw new AppError('STORE_001', 'the embedded Redis ended')
   })
-  failed.catch(() => {}) // not everybody waits for it, and it also rejects after stop()
-  return { ...report.data, failed, stop: () => stop(child, gone) }
+  failed.catch(() => {}) // it may not be awaited, and it also rejects after stop()
+  return { ...report.data, failed, stop: () => stop(child, exited) }
 }
 
-async function stop(child: ChildProcess, gone: Promise<void>): Promise<void> {
+async function stop(child: ChildProcess, exited: Promise<void>): Promise<void> {
   const cancelKill = after(stopMs, () => child.kill('SIGKILL'))
   if (child.connected) child.send('stop', () => {})
-  await gone
+  await exited
   cancelKill()
 }

@@ -17,10 +17,10 @@ afterEach(async () => {
 /** A process that does nothing until `end` is called. */
 function idleProcess() {
   const child = spawn(process.execPath, ['-e', 'process.stdin.resume()'], { stdio: ['pipe', 'ignore', 'ignore'] })
-  const gone = once(child, 'exit')
+  const exited = once(child, 'exit')
   const end = async () => {
     child.stdin.end()
-    await gone
+    await exited
   }
   return { pid: child.pid ?? 0, end }
 }
@@ -39,7 +39,7 @@ describe('the lock of a data folder', () => {
     expect(await readdir(dir)).toEqual(['.gitignore', 'stack-version'])
   })
 
-  it('is taken over from a process that is gone, or whose id another one has now', async () => {
+  it('is taken over from a process that has ended, or whose id another process has now', async () => {
     const former = idleProcess()
     await former.end()
     await writeFile(join(dir, 'stack.lock'), lockOf({ pid: former.pid, startedAt: '1' }))

@@ -60,8 +60,7 @@ async function acquire(path: string, mine: LockFile, dataDir: string): Promise<v
 
 /** Writes a temporary file and links it, so that a lock never exists without its content. */
 async function created(path: string, content: LockFile): Promise<boolean> {
-  const temporary = `${path}.${randomUUID()}`
-  await writeFile(temporary, JSON.stringify(content), { mode: ownerOnly, flag: 'wx' })
+  const temporary = await writeTemporary(path, content)
   try {
     await link(temporary, path)
     return true
@@ -74,15 +73,23 @@ async function created(path: string, content: LockFile): Promise<boolean> {
 }
 
 async function replace(path: string, content: object): Promise<void> {
-  const temporary = `${path}.${randomUUID()}`
-  await writeFile(temporary, JSON.stringify(content), { mode: ownerOnly, flag: 'wx' })
-  await rename(temporary, path)
+  await rename(await writeTemporary(path, content), path)
 }
 
-/** Undefined for a file that is missing, of another user, or not a lock of ours. */
+async function writeTemporary(path: string, content: object): Promise<string> {
+  const temporary = `${path}.${randomUUID()}`
+  await writeFile(temporary, JSON.stringify(content), { mode: ownerOnly, flag: 'wx' })
+  return temporary
+}
+
 function readLock(path: string): LockFile | undefined {
-  const file = readOwnFile(path, { maxBytes })
-  return file.kind === 'text' ? LockFile.safeParse(parseJson(file.text)).data : undefined
+  return readDocument(path, LockFile, { isSecret: false })
+}
+
+/** Undefined for a file that is missing, of another user, none of ours or, if it is secret, readable by others. */
+function readDocument<T>(path: string, schema: z.ZodType<T>, { isSecret }: { isSecret: boolean }): T | undefined {
+  const file = readOwnFile(path, { maxBytes, isSecret })
+  return file.kind === 'text' ? schema.safeParse(parseJson(file.text)).data : undefined
 }
 
 async function waitForOrphans(children: readonly ProcessIdentity[], dataDir: string): Promise<void> {
@@ -125,16 +132,10 @@ export async function publishAccess(dataDir: string, access: StackAccess): Promi
 /** The stack that runs in the data folder. Undefined when there is none: the file of a killed stack does not count. */
 export async function findRunningStack(dataDir: string): Promise<StackAccess | undefined> {
   if (!(await isOwnFolder(dataDir))) return undefined
-  const file = readAccess(accessPath(dataDir))
+  const file = readDocument(accessPath(dataDir), AccessFile, { isSecret: true })
   if (file === undefined || !(await isAlive(file.owner))) return undefined
   const { owner: _, ...access } = file
   return access
-}
-
-/** Undefined for a file that is missing, that others can read, or that `publishAccess` did not write. */
-function readAccess(path: string): z.infer<typeof AccessFile> | undefined {
-  const file = readOwnFile(path, { maxBytes, isSecret: true })
-  return file.kind === 'text' ? AccessFile.safeParse(parseJson(file.text)).data : undefined
 }
 
 function accessPath(dataDir: string): string {

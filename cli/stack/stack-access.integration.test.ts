@@ -26,7 +26,7 @@ afterEach(async () => {
 })
 
 describe('the access to a running stack', () => {
-  it('is there for its user alone, until it is taken away', async () => {
+  it('can be read only by its user, until it is removed', async () => {
     const withdraw = await publishAccess(dir, access)
     expect(await findRunningStack(dir)).toEqual(access)
     const [file = ''] = await readdir(dir)
@@ -36,7 +36,7 @@ describe('the access to a running stack', () => {
     expect(await readdir(dir)).toEqual([])
   })
 
-  it('does not count when its process is gone, and is replaced by the next', async () => {
+  it('does not count when its process has ended, and is replaced by the next', async () => {
     await publishAccess(dir, access)
     const path = join(dir, 'stack-access.json')
     const left = JSON.parse(await readFile(path, 'utf8'))

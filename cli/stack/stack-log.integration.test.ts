@@ -22,7 +22,7 @@ async function writeLine(append: boolean): Promise<void> {
 }
 
 describe('the log of a stack', () => {
-  it('keeps the one before beside it, or goes on with it, and is closed to others', async () => {
+  it('keeps the previous one next to it, or continues it, and is closed to others', async () => {
     await writeFile(path, 'old\n', { mode: 0o644 })
     await writeLine(true)
     expect(await readFile(path, 'utf8')).toBe('old\nnew\n')

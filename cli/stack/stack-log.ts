@@ -1,6 +1,6 @@
 import { constants, open, rename } from 'node:fs/promises'
-import { once } from 'node:events'
 import { openLog, type Log, type LogLevel } from '#platform/log.ts'
+import { endFile } from '../run/output-file.ts'
 import { dataNotWritable } from './data-folder.ts'
 
 export type StackLog = {
@@ -37,11 +37,7 @@ async function fileSink(path: string, append: boolean) {
   file.on('error', () => {}) // on a full disk the log loses lines, and the stack goes on
   return {
     write: (text: string) => void file.write(text),
-    async close() {
-      if (file.closed) return
-      file.end()
-      await once(file, 'close')
-    },
+    close: () => endFile(file),
   }
 }
 

@@ -12,17 +12,17 @@ import { indexKeys } from '#ledger/keys.ts'
 import { until } from '#testing/until.ts'
 import { startStack, type Stack, type StackOptions } from './start-stack.ts'
 
-/** What Node tells of a process that is made; its arguments are there a moment later. */
+/** What Node reports of a process when it is created; its arguments are known a moment later. */
 const Made = z.object({ process: z.custom<{ spawnargs?: readonly string[] }>((value) => typeof value === 'object') })
 
 let dir = ''
-const said: string[] = []
+const reported: string[] = []
 const made: z.infer<typeof Made>['process'][] = []
 const note = (message: unknown) => void made.push(Made.parse(message).process)
 beforeEach(async () => {
   dir = await mkdtemp(join(tmpdir(), 'remora-stack-'))
   made.length = 0
-  said.length = 0
+  reported.length = 0
   subscribe('child_process', note)
 })
 afterEach(async () => {
@@ -42,7 +42,7 @@ function options(workers: number): StackOptions {
     token: undefined,
     logLevel: 'info',
     logPath: join(dir, 'stack.log'),
-    say: (line) => void said.push(line),
+    say: (line) => void reported.push(line),
     signal: new AbortController().signal,
   }
 }
@@ -51,7 +51,7 @@ function workerOf(stack: Stack): number | undefined {
   return stack.processes().find(({ service }) => service === 'worker')?.pid
 }
 
-/** Another command that finds the stack in its data folder; answers its stdout. */
+/** Another command that finds the stack in its data folder; returns its stdout. */
 async function remora(...args: readonly string[]): Promise<string> {
   const entry = fileURLToPath(new URL('../remora.mjs', import.meta.url))
   const env = { PATH: process.env['PATH'], REMORA_DATA_DIR: dir }
@@ -84,9 +84,9 @@ describe('a stack', () => {
       // The first has to come up: workers that never did end the stack.
       if (killed === 0) await until(async () => (await readFile(join(dir, 'stack.log'), 'utf8')).includes('"ready"'))
       process.kill(await until(() => workerOf(stack)), 'SIGKILL')
-      await until(() => said.length === killed + 1)
+      await until(() => reported.length === killed + 1)
     }
-    expect(said[7]).toBe('a worker process ended with SIGKILL; it starts again in 0.02 s')
+    expect(reported[7]).toBe('a worker process ended with SIGKILL; it starts again in 0.02 s')
     expect((await fetch(`${stack.url}/readyz`)).status).toBe(200)
     await mkdir(join(dir, 'src'))
     await writeFile(join(dir, 'src', 'a.py'), 'def price():\n    return f"price"\n')

@@ -23,7 +23,7 @@ export type StackOptions = {
   workers: number
   redisProgram(): Promise<string>
   /** Whether to start discovery without workers. With workers it always runs; without discovery no run proceeds. */
-  discovery?: boolean
+  discovery?: boolean | undefined
   /** The environment; services get the settings in it that they read, unless the stack sets these itself. */
   environment?: Env
   /** The port of the API; 0: any free one. */

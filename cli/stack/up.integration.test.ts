@@ -165,8 +165,8 @@ describe('remora up', () => {
     expect((await inFolder('diff', runId)).out).toContain('+    return "price"')
     expect(await inFolder('verify', runId)).toMatchObject({ code: 0, out: expect.stringContaining('no violation') })
 
-    const told = { REMORA_API_URL: url, REMORA_TOKEN: token }
-    expect(await inFolderWith(told, 'verify', runId)).toMatchObject({ code: 0, err: '' })
+    const access = { REMORA_API_URL: url, REMORA_TOKEN: token }
+    expect(await inFolderWith(access, 'verify', runId)).toMatchObject({ code: 0, err: '' })
 
     const run = await inFolder('run', '.', '--agents', 'lint')
     expect(run).toMatchObject({ code: 1, err: expect.stringMatching(/already runs the services in .*"remora submit"/) })

@@ -8,10 +8,10 @@ import { startWorkerPool } from './worker-pool.ts'
 
 let dir = ''
 let log: StackLog
-const said: string[] = []
-const say = (line: string) => void said.push(line)
+const reported: string[] = []
+const say = (line: string) => void reported.push(line)
 beforeEach(async () => {
-  said.length = 0
+  reported.length = 0
   dir = await mkdtemp(join(tmpdir(), 'remora-pool-'))
   log = await openStackLog({ append: false, path: join(dir, 'stack.log'), level: 'info', secrets: [] })
 })
@@ -42,29 +42,29 @@ describe('the worker pool', () => {
     for (const pid of last) expect(() => process.kill(pid, 0)).toThrow('ESRCH')
   })
 
-  it('goes on when workers that came up die again and again, with growing pauses that it tells', async () => {
+  it('goes on when workers that came up die again and again, with growing pauses that it reports', async () => {
     const entry = await entryOf(
       "process.send('ready', () => { process.stderr.write('out of luck\\n'); process.exit(7) })",
     )
     const pool = startWorkerPool({ count: 1, env: {}, log, say, pauses, entry })
-    await until(() => said.length >= 8)
-    expect(said.slice(0, 4)).toEqual(
+    await until(() => reported.length >= 8)
+    expect(reported.slice(0, 4)).toEqual(
       ['0.02', '0.04', '0.05', '0.05'].map(
         (seconds) => `a worker process ended with exit code 7: out of luck; it starts again in ${seconds} s`,
       ),
     )
     await pool.stop()
-    const { length } = said
+    const { length } = reported
     expect(pool.pids()).toEqual([])
     expect(await Promise.race([pool.failed.catch(() => 'failed'), Promise.resolve('goes on')])).toBe('goes on')
-    expect(said).toHaveLength(length)
+    expect(reported).toHaveLength(length)
   })
 
   it('begins with the shortest pause again after a worker that lived long', async () => {
     const entry = await entryOf("process.send('ready', () => process.exit(7))")
     const pool = startWorkerPool({ count: 1, env: {}, log, say, pauses: { ...pauses, steadyMs: 0 }, entry })
-    await until(() => said.length >= 3)
-    expect(said.filter((line) => !line.endsWith('it starts again in 0.02 s'))).toEqual([])
+    await until(() => reported.length >= 3)
+    expect(reported.filter((line) => !line.endsWith('it starts again in 0.02 s'))).toEqual([])
     await pool.stop()
   })
 
@@ -84,7 +84,7 @@ describe('the worker pool', () => {
     await pool.stop()
   })
 
-  it('gives a worker no more of the environment than it is told to', async () => {
+  it('gives a worker only the environment that it was started with', async () => {
     const report = join(dir, 'env.json')
     const source = `import { writeFileSync } from 'node:fs'
       writeFileSync(${JSON.stringify(report)}, JSON.stringify(process.env)); ${staysAlive}`

@@ -58,7 +58,7 @@ type Pool = {
  */
 export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
   const failure = Promise.withResolvers<never>()
-  failure.promise.catch(() => {}) // nobody may be waiting for it yet
+  failure.promise.catch(() => {}) // it may not be awaited yet
   const pool: Pool = {
     options,
     living: new Set(),
@@ -76,7 +76,7 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
   }
 }
 
-/** `deaths`: of the workers in whose place this one starts, since one of them lived long. */
+/** `deaths`: how many workers died in a row before this one replaces them; one that lived long starts a new row. */
 function startWorker(pool: Pool, deaths: number): void {
   const { env, log, entry = workerEntry, pauses = usualPauses } = pool.options
   const child = fork(entry, [], {

@@ -42,7 +42,7 @@ describe('changes that are applied to a folder', () => {
     expect(await read('a.txt')).toBe('old\n')
   })
 
-  it('are refused when a new file is there by now, or its folder leads away', async () => {
+  it('are refused when a new file exists by now, or its folder leads out by a link', async () => {
     await writeFile(join(top, 'c.txt'), 'mine\n')
     await expect(applyChanges(top, [create('c.txt')])).rejects.toMatchObject({ code: 'WORK_002' })
     await mkdir(join(top, 'real'))

@@ -30,7 +30,7 @@ function describeEnding({ script, ending }: ToolRun): string {
   return `${place}: ${ending.type}: ${ending.message}\nTraceback (most recent call last):\n${ending.traceback}\n`
 }
 
-/** A bundle's tool should return a result of the contract's shape; the model gets any other value as it is. */
+/** A bundle's tool should return a result as docs/guide/tool-scripts.md describes it; the model gets any other value unchanged. */
 function shapeNote({ ending, checked }: ToolRun): string {
   if (ending.kind !== 'returned' || checked.owner === undefined) return ''
   const faults = resultFaults(ending.value).join('; ')

@@ -9,7 +9,8 @@ import { type FolderListing, listFolder } from '../pack-folder.ts'
 /** The real path of a folder; CONFIG_003 when `path` is not one. */
 export async function requireFolder(path: string): Promise<string> {
   const stats = await stat(path).catch(() => undefined)
-  if (stats?.isDirectory() !== true) throw new AppError('CONFIG_003', `--workspace needs a folder, and ${path} is none`)
+  if (stats?.isDirectory() !== true)
+    throw new AppError('CONFIG_003', `--workspace needs a folder, but ${path} is not one`)
   return realpath(path)
 }
 

@@ -106,7 +106,7 @@ export const AgentBundle = z.strictObject({
     ),
   ),
   scripts: z.record(z.string(), z.strictObject({ path: z.string(), source: z.string() })),
-  /** Names of script inputs that the host provides and the model never sees. */
+  /** The script inputs that the worker provides and the model never sees (provided inputs); the key keeps its old name in stored bundles. */
   hostInputs: z.record(z.string(), z.array(z.string())),
   /** Warnings about the bundle and its scripts, as `<bundle>/<file>:<line>:<column> <code> <message>`. */
   warnings: z.array(z.string()).default([]),

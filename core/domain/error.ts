@@ -87,20 +87,27 @@ export function isErrorCode(value: unknown): value is ErrorCode {
 
 /**
  * The one error this system throws on purpose. `phase` says where it was raised and survives, with the code, to the
- * event, the operation and the API. A foreign error is wrapped where it is understood and kept as `cause`. `detail` is
- * what any caller of the API may read where `message` is for the log alone.
+ * event, the operation and the API. A foreign error is wrapped where it is understood and kept as `cause`. Where `message`
+ * is only for the log, `detail` is what callers of the API may read. `advised`: the message already says what the
+ * operator can do, so the command line adds no advice to it.
  */
 export class AppError extends Error {
   override readonly name = 'AppError'
   readonly code: ErrorCode
   readonly phase: string | undefined
   readonly detail: string | undefined
+  readonly advised: boolean
 
-  constructor(code: ErrorCode, message: string, options: { cause?: unknown; phase?: string; detail?: string } = {}) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    options: { cause?: unknown; phase?: string; detail?: string; advised?: boolean } = {},
+  ) {
     super(message, options.cause === undefined ? {} : { cause: options.cause })
     this.code = code
     this.phase = options.phase
     this.detail = options.detail
+    this.advised = options.advised === true
   }
 
   get retry(): boolean {
@@ -112,11 +119,23 @@ export class AppError extends Error {
   }
 }
 
-/** `error` itself when it is ours, else it wrapped under `code`: the edge where foreign errors become typed. */
+/** Returns an AppError unchanged, and wraps any other error in one with `code`. */
 export function asAppError(error: unknown, code: ErrorCode, phase?: string): AppError {
   if (error instanceof AppError) return error
   const message = error instanceof Error ? error.message : String(error)
   return new AppError(code, message, { cause: error, ...(phase === undefined ? {} : { phase }) })
+}
+
+/** Whether this is an AppError with one of these codes. */
+export function hasCode(error: unknown, ...codes: readonly ErrorCode[]): error is AppError {
+  return error instanceof AppError && codes.includes(error.code)
+}
+
+/** For `promise.catch(undefinedOn('RUN_001'))`: undefined for an AppError with one of these codes; throws any other. */
+export function undefinedOn(...codes: readonly ErrorCode[]): (error: unknown) => undefined {
+  return (error) => {
+    if (!hasCode(error, ...codes)) throw error
+  }
 }
 
 /** Ends an exhaustive switch: a new member of the union is a type error here, and a foreign value throws at run time. */
@@ -124,15 +143,15 @@ export function unreachable(value: never): never {
   throw new Error(`unexpected value: ${JSON.stringify(value)}`)
 }
 
-/** AGENT_007 of a request that is longer than the model's context: with fewer messages it may do. */
+/** AGENT_007 for a request that is longer than the model's context: it may fit with fewer messages. */
 export class ContextOverflow extends AppError {
   constructor(message: string, cause: unknown) {
     super('AGENT_007', message, { cause, phase: 'model' })
   }
 }
 
-/** Whether this is why a request failed; also as the cause of what a pool says of it. */
+/** Whether a request failed for this reason; also looks into the cause of a pool's error. */
 export function isContextOverflow(error: unknown): boolean {
   if (error instanceof ContextOverflow) return true
-  return error instanceof AppError && error.code === 'AGENT_007' && isContextOverflow(error.cause)
+  return hasCode(error, 'AGENT_007') && isContextOverflow(error.cause)
 }

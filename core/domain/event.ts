@@ -64,9 +64,7 @@ export const NewEvent = z.strictObject({
   toolName: z.string().optional(),
   durationMs: z.number().optional(),
   errorCode: z.string().optional(),
-  /**
-   * How long before the command was sent it happened, in ms. Events are sent in batches: `ts` is Redis' time minus this.
-   */
+  /** How many ms before its command was sent it happened. Events go in batches: `ts` is Redis' time minus this. */
   ageMs: z.number().min(0).optional(),
   /** Wire-shaped (snake_case) payload, at most 16 KiB. */
   data: z.record(z.string(), z.unknown()),

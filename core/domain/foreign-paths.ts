@@ -13,10 +13,7 @@ export function submodulePaths(folder: string, text: string): string[] {
   return paths
 }
 
-/**
- * The stack's data folder, its access and lock files wherever they are kept, partly written patches, and patches under
- * their default names.
- */
+/** The stack's data folder, its access and lock files, and patches: partly written ones and those of default names. */
 const ownNames = /^\.remora$|^stack-access\.json|^stack\.(?:lock|log)$|^\.remora-[^/]*\.part$|^remora-(.+)\.patch$/
 
 /** Whether a file or folder of this name is Remora's own state or result, and so never part of a repository. */

@@ -37,9 +37,7 @@ export function nodeId({ path, kind, qualifiedName, ordinal }: NodeIdentity): No
   return `n${sha256(`${path}\0${kind}\0${qualifiedName}\0${ordinal}`).slice(0, 16)}`
 }
 
-/**
- * Identifies one bundle × one node and the kind of work: unique within a run, and the same when planning is repeated.
- */
+/** Identifies one bundle × one node and the kind of work: unique within a run, the same when planning is repeated. */
 export function operationId(node: NodeId, bundle: string, work: 'agent' | 'mechanical' = 'agent'): OperationId {
   const parts = work === 'agent' ? [node, bundle] : [node, bundle, work]
   return `o${sha256(parts.join('\0')).slice(0, 16)}`

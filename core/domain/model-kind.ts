@@ -27,17 +27,13 @@ export function requireSameModel({ runId, labels }: { runId: string; labels: Lab
   if (noted === undefined || kind === undefined || noted === kind) return
   const [begun, here] = [describeModelKind(noted), describeModelKind(kind)]
   const wayOn = noted === 'rehearsal' ? '--model rehearsal' : '--model or REMORA_MODEL_URLS'
-  throw new AppError(
-    'RUN_009',
-    `Run "${runId}" was begun with ${begun}, the services here have ${here}: start them with ${wayOn}.`,
-  )
+  const message = `Run "${runId}" was begun with ${begun}, the services here have ${here}: start them with ${wayOn}.`
+  throw new AppError('RUN_009', message)
 }
 
 export function describeModelKind(kind: ModelKind): string {
   return kind === 'rehearsal' ? `the ${rehearsalLabel}` : 'model servers'
 }
 
-/**
- * The rehearsal model's name in its replies and in all output, so that nobody mistakes its texts for those of a model.
- */
+/** The rehearsal model's name in its replies and all output, so that nobody takes its texts for those of a model. */
 export const rehearsalLabel = 'rehearsal model (no LLM)'

@@ -7,7 +7,8 @@ const maxWildcards = 100
 const maxCharacters = 2048
 const maxBraces = 20
 
-type PathGlob = readonly (SegmentGlob | typeof star)[]
+/** The patterns of a path's segments; a star stands for any number of them. */
+export type PathGlob = readonly (SegmentGlob | typeof star)[]
 
 /**
  * Whether a path inside a repository matches one of the patterns or lies in a folder that does. Patterns know `*`, `?`,
@@ -19,13 +20,15 @@ export function pathGlobs(patterns: readonly string[]): (path: string) => boolea
   if ('fault' in read) throw new AppError('INTAKE_008', read.fault)
   return (path) => {
     const segments = path.split('/')
-    return read.globs.some((glob) =>
-      starMatch<SegmentGlob>(glob, segments.length, (part, at) => {
-        const segment = segments[at]
-        return segment !== undefined && matchesSegment(part, segment) ? 1 : undefined
-      }),
-    )
+    return read.globs.some((glob) => matchesSegments(glob, segments))
   }
+}
+
+export function matchesSegments(glob: PathGlob, segments: readonly string[]): boolean {
+  return starMatch<SegmentGlob>(glob, segments.length, (part, at) => {
+    const segment = segments[at]
+    return segment !== undefined && matchesSegment(part, segment) ? 1 : undefined
+  })
 }
 
 /** Why the patterns are refused, in one sentence: unsupported syntax, or too many of them. */
@@ -36,7 +39,7 @@ export function faultOfGlobs(patterns: readonly string[]): string | undefined {
 
 function readGlobs(patterns: readonly string[]): { globs: PathGlob[] } | { fault: string } {
   const special = patterns.filter((pattern) => /[*?[{]/.test(pattern))
-  if (lengthOf(special) > maxCharacters) return overLimit(maxCharacters, 'characters')
+  if (special.join('').length > maxCharacters) return overLimit(maxCharacters, 'characters')
   const globs: PathGlob[] = []
   let wildcards = 0
   let characters = 0
@@ -57,12 +60,8 @@ function readGlobs(patterns: readonly string[]): { globs: PathGlob[] } | { fault
   return { globs }
 }
 
-function lengthOf(patterns: readonly string[]): number {
-  return patterns.reduce((sum, pattern) => sum + pattern.length, 0)
-}
-
 function overLimit(most: number, what: string): { fault: string } {
-  return { fault: `the patterns come to more than ${most} ${what}, braces expanded` }
+  return { fault: `the patterns add up to more than ${most} ${what}, braces expanded` }
 }
 
 /** Syntax of other tools' globs is refused: read as text, such a pattern would silently match nothing. */
@@ -75,7 +74,7 @@ function unservedSyntax(pattern: string): string | undefined {
   return undefined
 }
 
-/** Adds a star at the end: a folder stands for all it holds. A last `**` does too, but does not match the folder itself. */
+/** Adds a star at the end, since a folder includes everything in it. A final `**` does so, too, but does not match the folder itself. */
 function parseGlob(pattern: string): PathGlob {
   const segments = pattern.split('/').filter((segment) => segment !== '' && segment !== '.')
   const ofFolder = segments.at(-1) === '**' ? [...segments, '*'] : segments
@@ -135,7 +134,7 @@ export const star = Symbol('star')
  * when it does not fit there. Only the last star is ever widened, since the widths of earlier ones cannot matter any
  * more: the work is at most parts × length for every pattern.
  */
-export function starMatch<T>(
+function starMatch<T>(
   parts: readonly (T | typeof star)[],
   length: number,
   widthAt: (part: T, at: number) => number | undefined,

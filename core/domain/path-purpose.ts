@@ -1,4 +1,4 @@
-/** What the file at a path is for: the product's own code, or what stands beside it. */
+/** What the file at a path is for: the product's own code, or what goes with it. */
 export type PathPurpose = 'source' | 'test' | 'fixture' | 'example' | 'docs' | 'migration' | 'benchmark' | 'script'
 
 /** Names of folders and files that say what a file is for, in lower case; `top…` only at the top of the repository. */

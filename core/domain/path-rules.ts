@@ -56,8 +56,7 @@ export type PathRules = z.infer<typeof PathRules>
 
 /**
  * The rules for a repository without a linter configuration: Pyflakes, what pycodestyle and Python itself call an error in
- * every code base (E9, W605 invalid escape sequences), and `not x in y`, whose meaning is clear and which every style guide
- * rejects (E713, E714).
+ * every code base (E9, W605 invalid escape sequences), and `not x in y`, which every style guide rejects (E713, E714).
  */
 export const defaultLintRules: LintRules = {
   source: 'default',

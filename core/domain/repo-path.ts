@@ -23,6 +23,11 @@ export function folderOf(path: RepoPath): RepoPath {
   return path.slice(0, Math.max(0, path.lastIndexOf('/')))
 }
 
+/** The folder and those around it, nearest first, the top one ('') last. */
+export function foldersUp(folder: string): string[] {
+  return folder === '' ? [''] : [folder, ...foldersUp(folderOf(folder))]
+}
+
 /** Sorts by path, in the order of UTF-16 units. */
 export function byPath(one: { path: string }, other: { path: string }): number {
   if (one.path === other.path) return 0

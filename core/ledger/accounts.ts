@@ -6,7 +6,7 @@ import { indexKeys, resultKeys, runKeys } from './keys.ts'
 import { pairsOf } from './script.ts'
 import type { LedgerStore } from './store.ts'
 
-/** The invariants of a run's accounting. The ledger alone can prove 1 to 6; docs/decisions names them. */
+/** The invariants of a run's state. The ledger alone can check 1 to 6; docs/guide/operations.md lists them ("Reading remora verify"). */
 export type Invariant = 1 | 2 | 3 | 4 | 5 | 6 | 7 | 8
 
 export type Violation = { invariant: Invariant; message: string }
@@ -27,8 +27,7 @@ export async function readAccounts(store: LedgerStore, runId: RunId): Promise<Ma
   const keys = runKeys(store.namespace, runId)
   const accounts = new Map<OperationId, OperationAccount>()
   const waiters: [OperationId, readonly OperationId[]][] = []
-  for (let first = 0; ; first += sliceLength) {
-    const ids = await store.redis.zrange(keys.operations, String(first), String(first + sliceLength - 1))
+  for await (const ids of slicesOf(store, keys.operations)) {
     const rows = await Promise.all(
       ids.map((id) => store.redis.hmget(keys.operation(id), 'status', 'outcome', 'question')),
     )
@@ -38,7 +37,6 @@ export async function readAccounts(store: LedgerStore, runId: RunId): Promise<Ma
       accounts.set(id, { status, hasOutcome: outcome !== null, waitsFor: [], question })
       waiters.push([id, afters[index] ?? []])
     }
-    if (ids.length < sliceLength) break
   }
   for (const [id, dependents] of waiters) {
     for (const dependent of dependents) accounts.get(dependent)?.waitsFor.push(id)
@@ -46,7 +44,7 @@ export async function readAccounts(store: LedgerStore, runId: RunId): Promise<Ma
   return accounts
 }
 
-/** The sets of operations that something is still to be done for. They are empty once the run has ended. */
+/** The sets of operations that still need something to be done. They are empty once the run has ended. */
 const transientSets = ['ready', 'delayed', 'suspects', 'dispatched', 'leases', 'waiting'] as const
 const accountSets = [...transientSets, 'ended'] as const
 type AccountSet = (typeof accountSets)[number]
@@ -54,16 +52,18 @@ type AccountSet = (typeof accountSets)[number]
 export async function readSets(store: LedgerStore, runId: RunId): Promise<Map<AccountSet, ReadonlySet<string>>> {
   const keys = runKeys(store.namespace, runId)
   const sets = new Map<AccountSet, ReadonlySet<string>>()
-  for (const name of accountSets) sets.set(name, await allMembers(store, keys[name]))
+  for (const name of accountSets) {
+    const slices = await Array.fromAsync(slicesOf(store, keys[name]))
+    sets.set(name, new Set(slices.flat()))
+  }
   return sets
 }
 
-async function allMembers(store: LedgerStore, key: string): Promise<Set<string>> {
-  const members = new Set<string>()
+async function* slicesOf({ redis }: LedgerStore, key: string): AsyncGenerator<string[]> {
   for (let first = 0; ; first += sliceLength) {
-    const slice = await store.redis.zrange(key, String(first), String(first + sliceLength - 1))
-    for (const member of slice) members.add(member)
-    if (slice.length < sliceLength) return members
+    const slice = await redis.zrange(key, String(first), String(first + sliceLength - 1))
+    yield slice
+    if (slice.length < sliceLength) return
   }
 }
 

@@ -37,7 +37,7 @@ export type Attempt = {
   resumes: { recordHash: string; requestId: QuestionId; answer: string } | null
 }
 
-/** `gone`: ended, stale or stopped; there is nothing to do. `busy`: another delivery runs it, or did and is lost. */
+/** `gone`: ended, stale or stopped; there is nothing to do. `busy`: another delivery is running it, or was and has been lost. */
 export type ClaimAnswer = { kind: 'claimed'; attempt: Attempt } | { kind: 'gone' } | { kind: 'busy' }
 
 export type DispatchedOperation = { runId: RunId; operationId: OperationId; dispatch: number }

@@ -17,7 +17,7 @@ const DispatchAnswer = z.object({
   ready: count,
   dispatched: count,
   running: count,
-  /** All that have not ended, whatever their state. */
+  /** All operations that have not ended. */
   open: count,
   traceparent: z.string().transform((text) => (text === '' ? null : text)),
 })

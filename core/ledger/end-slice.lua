@@ -1,4 +1,4 @@
--- ARGV: place in the plan to begin at, how many, origin kind, origin id. Ends those of these operations of a stopped
+-- ARGV: position in the plan to begin at, how many, origin kind, origin id. Ends those of these operations of a stopped
 -- run that no worker is running. Answers named fields: `next`, where the next slice begins (absent after the last);
 -- `open`, how many operations are still to end or to notify their dependents.
 local refused = refusal()

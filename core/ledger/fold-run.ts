@@ -49,6 +49,9 @@ function namesOf(ends: readonly { name: string }[]): string {
   return ends.length === 0 ? 'no end' : ends.map(({ name }) => name).join(' and ')
 }
 
+/** After these an operation has no open request to a model. */
+const closing = new Set(['model.responded', 'operation.suspended', 'operation.ended', 'operation.retried'])
+
 /**
  * Every `model.requested` has one `model.responded`, of the same attempt and before the next request (invariant 3). An
  * attempt that its worker did not end itself (lost, taken back, the run stopped) may lack the last answer: the worker
@@ -64,30 +67,14 @@ export function foldModelCalls() {
     const open = asked.get(id)
     const blame = (what: string) =>
       void violations.push({ invariant: 3, message: `event ${event.seq} ${event.event} of operation ${id}: ${what}` })
-    switch (event.event) {
-      case 'model.requested':
-        if (open !== undefined) blame(`the request of event ${open} was not answered`)
-        asked.set(id, event.seq)
-        return
-      case 'model.responded':
-        if (open === undefined) blame('it answers no request')
-        asked.delete(id)
-        return
-      case 'operation.suspended':
-        if (open !== undefined) blame(`the request of event ${open} was not answered`)
-        asked.delete(id)
-        return
-      case 'operation.ended':
-        // A worker that settled the attempt gave the number of turns, which the ledger does not know.
-        if (open !== undefined && event.data['turns'] !== undefined)
-          blame(`the request of event ${open} was not answered`)
-        asked.delete(id)
-        return
-      case 'operation.retried':
-        asked.delete(id)
-        return
-      default:
-    }
+    const { event: name, data } = event
+    // A worker that settled the attempt gave the number of turns, which the ledger does not know.
+    const isSettled = name === 'operation.ended' && data['turns'] !== undefined
+    const isDue = name === 'model.requested' || name === 'operation.suspended' || isSettled
+    if (open !== undefined && isDue) blame(`the request of event ${open} was not answered`)
+    if (open === undefined && name === 'model.responded') blame('it answers no request')
+    if (name === 'model.requested') asked.set(id, event.seq)
+    else if (closing.has(name)) asked.delete(id)
   }
 
   return { take, violations }

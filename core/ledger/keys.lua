@@ -32,7 +32,7 @@ local function refusal()
   return nil
 end
 
--- True for a run that was told to stop, and for one that has ended. `run`: its fields, if they were read before, these
+-- True for a run that is being stopped, and for one that has ended. `run`: its fields, if they were read before, these
 -- first.
 local function is_stopped(run)
   run = run or redis.call('HMGET', keys.run, 'cancel', 'status')

@@ -1,4 +1,4 @@
-import type { OperationId, RunId } from '#domain/ids.ts'
+import { type OperationId, ProjectId, RunId } from '#domain/ids.ts'
 
 /**
  * Every key of one run. The braces put them into one slot of a cluster, which is what lets a script change several of
@@ -52,6 +52,11 @@ export function indexKeys(namespace: string) {
     projects: `${prefix}projects`,
     runsOf: (project: string) => `${prefix}runs:${project}`,
   }
+}
+
+export function runOfMember(member: string): { projectId: ProjectId; runId: RunId } {
+  const [projectId, runId] = member.split('/')
+  return { projectId: ProjectId.parse(projectId), runId: RunId.parse(runId) }
 }
 
 /**

@@ -38,13 +38,13 @@ export type ModelQuestion = {
 export type ModelEvent = { event: string; operationId?: OperationId; attempt?: number; dispatch?: number }
 
 /**
- * What the ledger knows of one run, without Redis, slices of work, or time other than leases and rests that are over.
+ * What the ledger knows about one run, without Redis and without slices. Of time it only models expired leases and delays.
  */
 export type LedgerModel = {
   policy: ErrorPolicyName
   status: 'running' | 'waiting'
   phase: 'planning' | 'execution' | 'review'
-  /** Whether an operation has changed since the ledger last looked whether its run waits. */
+  /** Whether an operation has changed since the ledger last checked if its run is waiting. */
   hasChanged: boolean
   questions: ModelQuestion[]
   slices: number
@@ -54,7 +54,7 @@ export type LedgerModel = {
   stop: { kind: 'request' } | { kind: 'policy'; operationId: OperationId } | null
   operations: Map<OperationId, ModelOperation>
   events: ModelEvent[]
-  /** In the order of their ends. */
+  /** In the order in which they ended. */
   ended: { operationId: OperationId; status: OperationStatus }[]
   published: number
   /** Ended operations whose dependents are still to be notified; empty between commands. */
@@ -119,7 +119,7 @@ export function addOperation(model: LedgerModel, planned: PlannedOperation): voi
   model.taken.add(nameOf({ from: 'new', to: status }, 'plan'))
 }
 
-/** Which of the sets of what waits to be dispatched a ready operation is in. */
+/** The set of undispatched operations that a ready operation is in. */
 export function placeOf(one: ModelOperation): 'ready' | 'delayed' | 'suspects' {
   if (one.rest !== 'none') return 'delayed'
   return one.lost >= maxLost - 1 ? 'suspects' : 'ready'
@@ -151,7 +151,7 @@ export function cancelOperation(model: LedgerModel, one: ModelOperation, by: Tra
   endOperation(model, one, { status: 'cancelled', by, events })
 }
 
-/** A worker was silent for too long, or is known to be gone, which is no loss: its operation is taken from it. */
+/** Takes an operation back from a worker that was silent for too long or (without counting a loss) is known to have ended. */
 export function loseWorker(model: LedgerModel, one: ModelOperation, by: TransitionCause, isLoss = true): void {
   delete one.token
   if (model.stop !== null) return cancelOperation(model, one, by)
@@ -171,8 +171,8 @@ export function expireQuestion(model: LedgerModel, one: ModelOperation): void {
 }
 
 /**
- * Notifies dependents of ended operations, in the order in which these ended; then a planned run with nothing open is done, and one with
- * nothing but questions waits.
+ * Notifies dependents of ended operations, in the order in which these ended; then a planned run with nothing open moves on, and one in
+ * which only questions are open is waiting.
  */
 export function goOn(model: LedgerModel): void {
   for (let cause = model.unnotified.shift(); cause !== undefined; cause = model.unnotified.shift()) {

@@ -14,7 +14,7 @@ beforeAll(async () => {
 })
 afterAll(() => worlds.close())
 
-/** Operations in the order of the plan: which of those before each it waits for, and whether a slice begins with it. */
+/** Operations in plan order: which earlier ones each waits for, and whether a slice begins with it. */
 const plans = fc.array(
   fc.record({
     befores: fc.array(fc.nat({ max: 6 }), { maxLength: 3 }),
@@ -82,8 +82,8 @@ const begun = fc.nat({ max: 9 }).map((drawn) => drawn < 8)
 const sequences = fc.commands([commands], { maxCommands: 120, size: 'max' })
 
 /**
- * Of a run with an operation and another that waits for it: commands and, behind the colon, what they pick (0 if not
- * given). `dispatch:3` and `dispatch:7` take all there is, under different names.
+ * For a run with one operation and another that waits for it: commands and, after the colon, what they pick (0 if not
+ * given). `dispatch:3` and `dispatch:7` take everything, as different commands.
  */
 const scenarios = [
   'dispatch:3 claim settle:0 dispatch:7 claim:1 settle:1',
@@ -116,7 +116,7 @@ async function play(scenario: string): Promise<World> {
   return world
 }
 
-/** Enough for all examples; a failure that takes longer to make smaller is reported as it is by then. */
+/** Enough for all examples. If shrinking a failure takes longer, the example found by then is reported. */
 const timeLimitMs = 50_000
 
 describe('the ledger beside its model', () => {

@@ -11,7 +11,7 @@ import { endedOperations, getOperation, listOperations } from './read-operations
 import { activeRuns, getRun, listRuns } from './read-runs.ts'
 import { relayResults } from './results.ts'
 import { cancel, createRun, deactivate, endSlice, move } from './run-commands.ts'
-import { type LedgerStore, orStoreError } from './store.ts'
+import { bindTo, type LedgerStore } from './store.ts'
 import type { EventArchive } from './stored-events.ts'
 import { verifyRun } from './verify.ts'
 
@@ -25,8 +25,8 @@ export type LedgerOptions = {
 }
 
 /**
- * How a run is accounted for. The queue delivers at least once and forgets; the ledger remembers, and decides what
- * counts. Each command is one script over the keys of one run and may be sent twice. Redis out of reach is STORE_001.
+ * The state of all runs. The queue delivers at least once and forgets; the ledger remembers, and decides what counts.
+ * Each command is one script over the keys of one run and may be sent twice. Redis out of reach is STORE_001.
  */
 export type Ledger = ReturnType<typeof openLedger>
 
@@ -37,10 +37,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
   const { namespace = 'remora', leaseMs = defaultLeaseMs, archive } = options
   const { origin = { kind: 'worker', id: 'ledger' } } = options
   const store: LedgerStore = { redis, namespace, leaseMs, origin, archive }
-  const bind =
-    <Args extends unknown[], Answer>(command: (store: LedgerStore, ...args: Args) => Promise<Answer>) =>
-    (...args: Args): Promise<Answer> =>
-      orStoreError(command(store, ...args))
+  const bind = bindTo(store)
   return {
     createRun: bind(createRun),
     move: bind(move),

@@ -20,7 +20,7 @@ import {
 } from './ledger-model.fixture.ts'
 import type { PlanSlice } from './plan.ts'
 
-/** Each changes the model as the ledger's command of that name does, and answers what the ledger answers. */
+/** Each changes the model as the ledger's command of that name does, and returns what the ledger returns. */
 
 export function planModel(model: LedgerModel, { slice, operations, last, planHash }: PlanSlice): string {
   if (model.slices > 0 && planHash !== model.planHash) return 'RUN_008'
@@ -71,7 +71,7 @@ export function dispatchModel(model: LedgerModel, max: number, command: string):
   return answer
 }
 
-/** A suspect is alone. */
+/** An operation whose next loss is its last runs alone. */
 function mayTake(model: LedgerModel, one: ModelOperation): boolean {
   const last = model.lastSuspect === undefined ? undefined : operationOf(model, model.lastSuspect).status
   if (last === 'dispatched' || last === 'running') return false
@@ -101,7 +101,7 @@ export function claimModel(model: LedgerModel, job: Taken, token: string): unkno
   return `attempt ${one.attempt}${one.asked === undefined ? '' : resumes(one.asked)}`
 }
 
-/** What the next attempt goes on from. */
+/** What the next attempt continues from. */
 export function resumes({ requestId, answer }: Pick<ModelQuestion, 'requestId' | 'answer'>): string {
   return ` resumes ${requestId} ${answer?.text}`
 }

@@ -3,7 +3,7 @@ import { OperationResult } from './results.ts'
 import { openCount, placeOf, withStatus } from './ledger-model.fixture.ts'
 import type { World } from './model-steps.fixture.ts'
 
-/** Everything the model says of the run; `ledgerSnapshot` says the same of the ledger. */
+/** The model's state of the run, in the form that `ledgerSnapshot` gives for the ledger's. */
 export function modelSnapshot({ model }: World): unknown {
   const idsOf = (...found: { id: string }[]) => found.map(({ id }) => id).toSorted()
   const ready = withStatus(model, 'ready')
@@ -68,7 +68,7 @@ async function membersOf({ redis, namespace }: World['test'], runId: string, set
 const AttemptData = z.object({ attempt: z.int().optional() })
 const QueuedData = z.object({ dispatch: z.int() })
 
-/** From the end of the planning on; the two before are of the run's making. */
+/** Without the first two events, which creating and starting the run wrote. */
 async function eventsOf({ test, runId }: OfRun): Promise<string[]> {
   const events = await test.ledger.readEvents(runId, { after: 2, limit: 10_000 })
   return events.map(({ event, operationId = '', data }) => {

@@ -29,7 +29,7 @@ import {
 } from './model-commands.fixture.ts'
 import type { PlanSlice } from './plan.ts'
 
-/** One run, twice: as the model has it and as the ledger has it, and what its dispatchers and workers remember. */
+/** One run in the model and in the ledger, and what its dispatchers and workers remember. */
 export type World = {
   test: TestLedger
   runId: RunId
@@ -40,12 +40,12 @@ export type World = {
   /** Every attempt that was ever made. */
   writers: Write[]
   attempts: Map<string, Attempt>
-  /** The same ledger for a client whose answers get lost. */
+  /** The same ledger, for a client that loses answers. */
   cutOff: Ledger
   proxy: ResendProxy
 }
 
-/** A command, to the model and to the ledger. Both may be done again: then it is a command that was sent again. */
+/** A command for the model and for the ledger. Doing both again stands for a command that was sent again. */
 export type Prepared = { expect(): unknown; send(ledger: Ledger): Promise<unknown> }
 
 export const Act = z.enum([
@@ -84,7 +84,7 @@ function learnJobs(world: World, jobs: readonly Taken[]): void {
   world.jobs.push(...jobs.filter((job) => !known.has(`${job.operationId} ${job.dispatch}`)))
 }
 
-/** The next write of some attempt, or its last one over again. */
+/** The next write of some attempt, or its last write repeated. */
 function nextWrite(world: World, pick: number): { write: Write; attempt: Attempt } | undefined {
   const writer = pickFrom(world.writers, pick)
   const attempt = world.attempts.get(writer?.token ?? '')
@@ -93,7 +93,7 @@ function nextWrite(world: World, pick: number): { write: Write; attempt: Attempt
   return { write: { ...writer }, attempt }
 }
 
-/** What some process does next. `pick` chooses among what it could be about, late and stale things included. */
+/** What some process does next. `pick` chooses the target, including late and stale ones. */
 export const acts: Record<Act, (world: World, pick: number) => Prepared | undefined> = {
   plan({ model, slices, runId }: World, pick: number): Prepared {
     const place = pick % (slices.length + 1)
@@ -189,7 +189,7 @@ export const acts: Record<Act, (world: World, pick: number) => Prepared | undefi
       send: (ledger) => ledger.suspend(attempt, write.n, suspension),
     }
   },
-  /** Of one of the questions, or of one that nobody has asked. */
+  /** One of the questions, or one that nobody has asked. */
   resume({ model, runId }: World, pick: number): Prepared {
     const requestId = `q${(pick % (model.questions.length + 1)) + 1}`
     const answer = { requestId, text: pick % 3 === 0 ? 'yes' : 'no', command: `answer ${pick % 4}` }
@@ -243,7 +243,7 @@ export const acts: Record<Act, (world: World, pick: number) => Prepared | undefi
     if (one === undefined) return undefined
     return timePasses(world, 'leases', one.id, () => (one.leaseIsOver = true))
   },
-  /** Time passes: what was handed back with a delay has rested. */
+  /** Time passes: the delays of operations that were handed back are over. */
   restEnds(world: World, pick: number): Prepared | undefined {
     const one = pickFrom(
       withStatus(world.model, 'ready').filter(({ rest }) => rest === 'resting'),

@@ -10,7 +10,7 @@ import { acts, type Act, type Prepared, type World } from './model-steps.fixture
 import type { PlanSlice } from './plan.ts'
 import { scriptSources } from './script-sources.fixture.ts'
 
-/** A command and how it reaches the ledger: `lost` is the place, among what it sends, of the answer that gets lost. */
+/** A command and how it reaches the ledger: `lost` is the index of the Redis command whose answer gets lost. */
 export type Step = { act: Act; pick: number; sent: 'once' | 'twice' | { lost: number } }
 
 export type Worlds = {
@@ -48,7 +48,7 @@ export async function openWorlds(): Promise<Worlds> {
   }
 }
 
-/** Does it to the model and to the ledger, and compares the answers and the operations' states. */
+/** Sends it to the model and to the ledger, and compares the answers and the operations' states. */
 export async function take(world: World, { act, pick, sent }: Step): Promise<void> {
   const prepared = acts[act](world, pick)
   if (prepared === undefined) return
@@ -87,7 +87,7 @@ export async function planAll(world: World): Promise<void> {
   await take(world, { act: 'move', pick: 0, sent: 'once' })
 }
 
-/** Brings the run to its end, as a planner, dispatchers and workers that come back would. */
+/** Brings the run to its end, as a recovered planner, dispatchers and workers would. */
 export async function finish(world: World): Promise<void> {
   const { model } = world
   const once = (act: Act, pick = 0) => take(world, { act, pick, sent: 'once' })

@@ -15,7 +15,7 @@ for _ = 1, tonumber(ARGV[4]) do
 end
 if not matches then return 'refused' end
 
--- A run that was told to stop is ended only by the stop, and no run ends with open operations.
+-- A run that is being stopped is ended only by the stop, and no run ends with open operations.
 if run_has_ended[ARGV[2]] then
   if ARGV[1] ~= 'stop' and redis.call('HGET', keys.run, 'cancel') == '1' then return 'refused' end
   if counts().open > 0 then return 'open' end

@@ -40,10 +40,7 @@ export async function getOperation(store: LedgerStore, runId: RunId, operationId
   throw new AppError('RUN_004', `Run "${runId}" has no operation "${operationId}".`)
 }
 
-export type OperationPage = {
-  operations: Operation[]
-  next: string | null
-}
+export type OperationPage = { operations: Operation[]; next: string | null }
 
 /**
  * Operations in the order of the plan, `limit` to a page. With `status`, those that have it when the page is read; the

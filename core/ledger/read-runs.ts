@@ -1,10 +1,11 @@
 import { z } from 'zod'
-import { ProjectId, RunId } from '#domain/ids.ts'
+import type { ProjectId, RunId } from '#domain/ids.ts'
 import { operationStatuses } from '#domain/operation.ts'
 import { Run, runSchema } from '#domain/run.ts'
-import { AppError } from '#domain/error.ts'
-import { indexKeys, runKeys } from './keys.ts'
-import { newerRun, unknownRun } from './script.ts'
+import { undefinedOn } from '#domain/error.ts'
+import { indexKeys, runKeys, runOfMember } from './keys.ts'
+import { foundFields } from './run-commands.ts'
+import { newerRun, pairsOf, unknownRun } from './script.ts'
 import type { LedgerStore } from './store.ts'
 
 /** Fields that are read as they are stored, null when they are missing: the name in `Run`, and the stored one. */
@@ -13,15 +14,8 @@ const plainFields = {
   status: 'status',
   phase: 'phase',
   uploadKey: 'upload',
-  snapshotId: 'snapshot',
-  compositionKey: 'composition',
-  nodeListKey: 'node_list',
-  edgeListKey: 'edge_list',
-  rulesKey: 'rules',
-  planKey: 'plan_summary',
   planHash: 'plan_hash',
-  errorCode: 'error',
-  reason: 'reason',
+  ...foundFields,
 } as const
 const numbers = ['schema', 'seq', 'nodes', 'files', 'accepted', 'ended'] as const
 const others = ['request', 'planned', 'bundles', 'traceparent'] as const
@@ -78,19 +72,10 @@ export async function listRuns(store: LedgerStore, projectId: ProjectId, page: {
   const first = rank === null ? 0 : rank + 1
   const ids = await store.redis.zrevrange(key, first, first + page.limit)
   const shown = ids.slice(0, page.limit)
-  const runs = await Promise.all(shown.map((id) => readable(store, id)))
+  const runs = await Promise.all(shown.map((id) => getRun(store, id).catch(undefinedOn('RUN_001', 'RUN_005'))))
   return {
     runs: runs.filter((run) => run !== undefined),
     next: ids.length > page.limit ? (shown.at(-1) ?? null) : null,
-  }
-}
-
-async function readable(store: LedgerStore, runId: RunId): Promise<Run | undefined> {
-  try {
-    return await getRun(store, runId)
-  } catch (error) {
-    if (error instanceof AppError && (error.code === 'RUN_001' || error.code === 'RUN_005')) return undefined
-    throw error
   }
 }
 
@@ -100,11 +85,5 @@ export type ActiveRun = { projectId: ProjectId; runId: RunId; acceptedAt: number
 /** Every run of every project that has not ended, oldest first: those that dispatcher, relay and sweeper work on. */
 export async function activeRuns(store: LedgerStore): Promise<ActiveRun[]> {
   const flat = await store.redis.zrange(indexKeys(store.namespace).active, '0', '-1', 'WITHSCORES')
-  const runs: ActiveRun[] = []
-  for (let at = 0; at < flat.length; at += 2) {
-    const [projectId, runId] = (flat[at] ?? '').split('/')
-    const acceptedAt = Number(flat[at + 1])
-    runs.push({ projectId: ProjectId.parse(projectId), runId: RunId.parse(runId), acceptedAt })
-  }
-  return runs
+  return pairsOf(flat).map(([member, score]) => ({ ...runOfMember(member), acceptedAt: Number(score) }))
 }

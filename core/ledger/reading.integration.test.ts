@@ -102,7 +102,7 @@ describe('runs', () => {
   })
 })
 
-/** By the clock that says when an operation ended. */
+/** By Redis' clock, which also sets the times at which operations end. */
 async function redisMs(): Promise<number> {
   const [seconds, microseconds] = await test.redis.time()
   return Number(seconds) * 1000 + Math.floor(Number(microseconds) / 1000)

@@ -5,14 +5,14 @@ import { aPlannedOperation, type TestLedger } from '#testing/open-test-ledger.ts
 import type { Attempt } from './attempt.ts'
 import type { Ledger } from './ledger.ts'
 
-/** Over the connection that answers get lost on, or over a sound one. */
+/** Over the connection that loses answers, or over a reliable one. */
 export type Client = { ledger: Ledger; redis: Redis; namespace: string }
 
-/** A command with everything it needs already there. */
+/** A command whose preconditions are set up. */
 export type PreparedCommand = {
   runId: RunId
   send(client: Client): Promise<unknown>
-  /** What it answers when it was applied before, where that is not its first answer again. */
+  /** Its answer when it was applied before, where that differs from the first answer. */
   again?: unknown
 }
 

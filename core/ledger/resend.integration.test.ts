@@ -17,7 +17,7 @@ const resendCases: readonly ResendCase[] = [...runCases, ...operationCases]
 let test: TestLedger
 let proxy: ResendProxy
 let connection: Redis
-/** A client whose answers are lost on the way when the proxy is told to. */
+/** A client whose answers the proxy drops on demand. */
 let cutOff: Client
 beforeAll(async () => {
   test = await testLedger()
@@ -63,7 +63,7 @@ describe('a command whose answer was lost and that is sent again', () => {
   })
 })
 
-/** What the command is without a lost answer: what it sends, answers and leaves behind. */
+/** The command without a lost answer: what it sends, its answer, and the state it leaves. */
 async function undisturbed({ prepare }: ResendCase) {
   const twin = await prepare(test)
   // First over the direct connection, so that Redis knows the scripts.
@@ -75,8 +75,8 @@ async function undisturbed({ prepare }: ResendCase) {
 }
 
 /**
- * The client itself sends again what had no answer, but not the rest of a transaction that was answered in part: that
- * fails, and whoever wanted it does it once more.
+ * The client itself resends commands without an answer, but not the rest of a transaction that was answered in part:
+ * that fails, and its caller repeats it.
  */
 async function sendPatiently(command: PreparedCommand): Promise<{ answer: unknown; isRepeated: boolean }> {
   try {

@@ -8,7 +8,7 @@ import type { LedgerStore } from './store.ts'
 const publishScript = plainScript('publish-results')
 const jsonObjects = z.array(z.record(z.string(), z.unknown())).default([])
 
-/** The part of a result that only the attempt knows, as it goes over the wire (contract.md §3). */
+/** The part of a result that only the attempt knows, in its wire format (docs/guide/operations.md, "Results for other programs"). */
 export const ResultDetail = z.strictObject({
   details: z.record(z.string(), z.unknown()).default({}),
   findings: jsonObjects,

@@ -3,9 +3,9 @@ import { newToken, OperationId, ProjectId, RunId } from '#domain/ids.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import { Outcome } from '#domain/operation.ts'
 import { type CollectionWindow, withCollectionWindow } from './collection-window.ts'
-import { collectionKeys, indexKeys, resultKeys, runKeys } from './keys.ts'
+import { collectionKeys, indexKeys, resultKeys, runKeys, runOfMember } from './keys.ts'
 import { withLease } from './lease.ts'
-import { type LedgerStore, orStoreError, redisNowMs } from './store.ts'
+import { bindTo, type LedgerStore, orStoreError, redisNowMs } from './store.ts'
 import { newerRun, runScript } from './script.ts'
 
 /** The ledger for housekeeping: which runs are kept, what they refer to, and how the others are removed. */
@@ -17,10 +17,7 @@ const leaseMs = 60_000
 export function openRetention(redis: RedisClient, namespace = 'remora') {
   const store = { redis, namespace }
   const keys = collectionKeys(namespace)
-  const bind =
-    <Args extends unknown[], Answer>(command: (store: RetentionStore, ...args: Args) => Promise<Answer>) =>
-    (...args: Args): Promise<Answer> =>
-      orStoreError(command(store, ...args))
+  const bind = bindTo(store)
   return {
     endedRuns: bind(endedRuns),
     forgetRun: (run: EndedRun) => orStoreError(forgetRun(store, run)),
@@ -49,15 +46,12 @@ async function endedRuns(store: RetentionStore, page: { agedMs: number; first: n
   const last = (await redisNowMs(store.redis)) - page.agedMs
   const { ended } = indexKeys(store.namespace)
   const members = await store.redis.zrangebyscore(ended, '-inf', last, 'LIMIT', page.first, page.limit)
-  return members.map((member) => {
-    const [projectId, runId] = member.split('/')
-    return { projectId: ProjectId.parse(projectId), runId: RunId.parse(runId) }
-  })
+  return members.map(runOfMember)
 }
 
 /** Every run of the project that was not forgotten: ended, active or just being accepted. */
 async function retainedRuns(store: RetentionStore, projectId: ProjectId): Promise<RunId[]> {
-  // Not in pages: places shift when a run is forgotten meanwhile, and no run may be missed.
+  // Not in pages: positions shift when a run is forgotten meanwhile, and no run may be missed.
   return z.array(RunId).parse(await store.redis.zrange(indexKeys(store.namespace).runsOf(projectId), '0', '-1'))
 }
 
@@ -76,7 +70,7 @@ const Row = z.tuple([z.string(), z.string().nullable(), z.string().nullable()])
 const referring = ['hash', 'outcome', 'suspension'] as const
 
 /**
- * The objects that `limit` operations from place `first` of the plan on name: bundles, and the records of attempts that
+ * The objects that `limit` operations from position `first` of the plan on refer to: bundles, and the records of attempts that
  * ended or wait for a person. `next` is where the next page starts; null when this was the last.
  */
 async function readReferences(store: RetentionStore, runId: RunId, page: { first: number; limit: number }) {
@@ -126,7 +120,7 @@ export async function forgetRun(store: RetentionStore, { projectId, runId }: End
   return answer === 'open' ? 'open' : 'forgotten'
 }
 
-/** By their ids, not by their places: another process may delete the same slice. */
+/** By their ids, not by their positions: another process may delete the same slice. */
 async function forgetOperations({ redis, namespace }: RetentionStore, runId: RunId, sliceLength: number) {
   const keys = runKeys(namespace, runId)
   for (;;) {

@@ -65,25 +65,24 @@ export type RunMove = {
   events: readonly NewEvent[]
 }
 
-const fieldNames = {
+/** The stored names of what stages find out about a run. */
+export const foundFields = {
   snapshotId: 'snapshot',
   compositionKey: 'composition',
   nodeListKey: 'node_list',
   edgeListKey: 'edge_list',
   rulesKey: 'rules',
   planKey: 'plan_summary',
-  bundles: 'bundles',
-  nodes: 'nodes',
-  files: 'files',
   errorCode: 'error',
   reason: 'reason',
 } as const
+const fieldNames = { ...foundFields, bundles: 'bundles', nodes: 'nodes', files: 'files' } as const
 
 /**
  * Changes a run's status or phase by compare-and-set, with its events, in one step. `refused`: the run is in none of
- * the states of `from` (an ended run never is), or it was told to stop and `command` would end it and is not `stop`.
- * `open`: it cannot end, because some of its operations have not. Ending a run also takes it off the active runs, again
- * when an earlier try did not get that far. RUN_001 for an unknown run.
+ * the states of `from` (an ended run never is), or it is being stopped and `command` would end it and is not `stop`.
+ * `open`: it cannot end, because some of its operations have not. Ending a run also removes it from the active runs; a
+ * repeated call does so if an earlier one was interrupted before that. RUN_001 for an unknown run.
  */
 export async function move(store: LedgerStore, runId: RunId, change: RunMove): Promise<MoveAnswer> {
   const values = new Map<string, string | number>(Object.entries(change.set ?? {}))
@@ -111,7 +110,7 @@ export async function move(store: LedgerStore, runId: RunId, change: RunMove): P
   return result
 }
 
-/** Takes a run off the active ones: only retention looks at it, and counts its time from here. Repeating is harmless. */
+/** Removes a run from the active ones. From now on only retention processes it, and counts its time from here. Repeating is harmless. */
 export async function deactivate(store: LedgerStore, { projectId, runId }: { projectId: ProjectId; runId: RunId }) {
   const { active, ended, projects } = indexKeys(store.namespace)
   const member = `${projectId}/${runId}`
@@ -123,7 +122,7 @@ export async function deactivate(store: LedgerStore, { projectId, runId }: { pro
 
 const CancelAnswer = z.enum(['stopping', 'ended', 'elsewhere'])
 
-/** `stopping`: it will end, for the reason given first. `ended`: it had before. `elsewhere`: in none of the phases. */
+/** `stopping`: it will end, for the reason given first. `ended`: it had ended before. `elsewhere`: it is in none of the phases. */
 export type CancelAnswer = z.infer<typeof CancelAnswer>
 
 export type CancelRequest = {

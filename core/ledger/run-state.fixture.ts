@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis'
 import type { RunId } from '#domain/ids.ts'
 
-/** Everything Redis keeps of a run, but for the times its leases end: its keys, and its part of indexes and results. */
+/** Everything that Redis stores of a run, except the times at which its leases expire: its keys, and its entries in indexes and results. */
 export async function runState(redis: Redis, namespace: string, runId: RunId): Promise<unknown> {
   const own = await contentsOf(redis, `${namespace}:{${runId}}:*`)
   const indexes = await contentsOf(redis, `${namespace}:{all}:*`)

@@ -1,15 +1,12 @@
 import { RunId } from '#domain/ids.ts'
 import { connectRedis } from '#platform/redis-client.ts'
 import type { Log } from '#platform/log.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 import { stopsChannel } from './keys.ts'
 
 export type StopSignals = ReturnType<typeof openStopSignals>
 
-export type StopSignalsOptions = {
-  redisUrl: string
-  namespace?: string
-  log: Pick<Log, 'warn'>
-}
+export type StopSignalsOptions = { redisUrl: string; namespace?: string; log: Pick<Log, 'warn'> }
 
 /**
  * Subscribes to the stops of runs, over a connection of its own that reconnects by itself. A signal is only a hint that
@@ -33,8 +30,7 @@ export function openStopSignals({ redisUrl, namespace = 'remora', log }: StopSig
     on(runId: RunId, listener: () => void): () => void {
       // A wrapper of its own, so that the same function given twice is two listeners.
       const call = () => listener()
-      const ofRun = listeners.get(runId) ?? new Set()
-      listeners.set(runId, ofRun.add(call))
+      const ofRun = getOrMake(listeners, runId, () => new Set()).add(call)
       return () => {
         ofRun.delete(call)
         if (ofRun.size === 0 && listeners.get(runId) === ofRun) listeners.delete(runId)

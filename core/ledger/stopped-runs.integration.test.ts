@@ -30,7 +30,7 @@ async function statuses(runId: RunId): Promise<Record<string, string>> {
   return Object.fromEntries(operations.map(({ node, status }) => [node.name, status]))
 }
 
-/** Ends, slice by slice, what has not started; answers what is still open. */
+/** Ends the operations that have not started, slice by slice; returns how many are still open. */
 async function endAll(runId: RunId): Promise<number | undefined> {
   for (let first = 0; ;) {
     const slice = await ledger.endSlice(runId, first)

@@ -13,7 +13,7 @@ export type LedgerStore = {
   archive: EventArchive | undefined
 }
 
-/** `work`, with STORE_001 for a Redis that is unreachable or cannot work now. Errors of our own code stay as they are. */
+/** Runs `work`; throws STORE_001 when Redis is unreachable or cannot work now. Errors of our own code stay as they are. */
 export async function orStoreError<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
@@ -21,6 +21,13 @@ export async function orStoreError<T>(work: Promise<T>): Promise<T> {
     if (isOurs(error)) throw error
     throw new AppError('STORE_001', 'Redis cannot be reached or cannot take writes.', { cause: error })
   }
+}
+
+/** Makes commands of `store` callable without it; their errors are those of `orStoreError`. */
+export function bindTo<Store>(store: Store) {
+  return <Args extends unknown[], Answer>(command: (store: Store, ...args: Args) => Promise<Answer>) =>
+    (...args: Args): Promise<Answer> =>
+      orStoreError(command(store, ...args))
 }
 
 /** ioredis has no error class for a lost connection, so errors that our own code may cause are recognised instead. */

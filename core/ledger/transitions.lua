@@ -1,6 +1,6 @@
--- The third part: the ways from one state of an operation to the next, and what follows from them for the run.
+-- The third part: the transitions of an operation, and their consequences for the run.
 
--- The most operations that one step moves on its own account: dependents, those that rested, those taken back.
+-- The most operations that one step changes besides its own: dependents, those whose delay is over, those taken back.
 local max_per_step = 200
 -- An operation whose worker was lost this often fails: it may be what kills the workers.
 local max_lost = 3
@@ -27,8 +27,8 @@ local function change_status(id, from, to, ...)
   redis.call('HINCRBY', keys.run, 'n:' .. to, 1)
 end
 
--- An operation whose next loss would be its last is set apart: operations that run next to the one that kills their
--- worker are lost with it (dispatch.lua).
+-- An operation whose next loss would be its last is kept in a set of its own and runs alone: operations that run at the
+-- same time as the one that kills their worker are lost with it (dispatch.lua).
 local function offer(id)
   local fields = redis.call('HMGET', prefix .. 'op:' .. id, 'rank', 'lost')
   local set = keys.ready

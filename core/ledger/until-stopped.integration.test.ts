@@ -23,7 +23,7 @@ const deaf = { on: () => () => {} }
 const request = { reason: 'not wanted', origin: { kind: 'human', id: 'me' } } as const
 const aRun = () => test.executing([aPlannedOperation('root')])
 
-/** A stage that goes on until it is aborted, and how far it is. */
+/** A stage that runs until it is aborted, and its progress. */
 function anEndlessStage() {
   const progress = { started: false, aborted: false }
   const stage = async (signal: AbortSignal) => {
@@ -33,7 +33,7 @@ function anEndlessStage() {
   return { progress, stage }
 }
 
-/** The ledger, and how often it was asked how the run stands. */
+/** The ledger, and how often the run's state was read. */
 function countedLedger() {
   const counted = { asked: 0, getRun: test.ledger.getRun }
   counted.getRun = (runId) => test.ledger.getRun(runId).finally(() => (counted.asked += 1))

@@ -1,4 +1,4 @@
-import { AppError } from '#domain/error.ts'
+import { hasCode } from '#domain/error.ts'
 import type { Event } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
 import { isEndedOperation, operationStatuses, type OperationStatus } from '#domain/operation.ts'
@@ -24,8 +24,8 @@ import type { LedgerStore } from './store.ts'
 export type Verification = { violations: Violation[]; events: number; operations: number }
 
 /**
- * Derives the run's state from its events and compares it with the stored one (invariants 1 to 6 of the ledger's
- * decision record). Reads in pages, not in one step: an active run may show differences that mean nothing.
+ * Derives the run's state from its events and compares it with the stored one (invariants 1 to 6 of
+ * docs/guide/operations.md). Reads in pages, not in one step: an active run may show differences that mean nothing.
  */
 export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verification> {
   const run = await getRun(store, runId)
@@ -58,7 +58,7 @@ async function readAll(
   let [events, last] = [0, 0]
   for (;;) {
     const end = segmentOf(run, last + 1).last
-    const page = await readPage(store, run, { after: last, limit: end - last })
+    const page = await readEvents(store, run.runId, { after: last, limit: end - last }).catch(messageOfGap)
     if (typeof page === 'string') {
       faults.push(page)
       last = end
@@ -78,14 +78,10 @@ async function readAll(
   return { events, violations: faults.map((message) => ({ invariant: 1, message })) }
 }
 
-/** The events, or why there are none: their archive is missing or damaged. */
-async function readPage(store: LedgerStore, { runId }: Run, page: { after: number; limit: number }) {
-  try {
-    return await readEvents(store, runId, page)
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'STORE_003') return error.message
-    throw error
-  }
+/** Why there are no events: their archive is missing or damaged. */
+function messageOfGap(error: unknown): string {
+  if (hasCode(error, 'STORE_003')) return error.message
+  throw error
 }
 
 type Accounts = ReadonlyMap<string, OperationAccount>

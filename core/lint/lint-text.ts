@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { PositionEncoding, Workspace } from '@astral-sh/ruff-wasm-nodejs'
 import { isSelected, isUnder, type LintRules } from '#domain/path-rules.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 import { stringsOf, tableAt } from './configuration/config-tree.ts'
 import { switchedOff, switchesOn } from './configuration/rule-selection.ts'
 import { lintReportOf, type LintReport } from './lint-report.ts'
@@ -56,10 +57,7 @@ const knownAnswers = new LRUCache<string, boolean>({ max: cachedWorkspaces })
 
 /** Whether Ruff reports all faults of the guard rules with `options`, so that one check is enough. */
 function includesGuards(options: LintRules['options']): boolean {
-  const key = JSON.stringify(options)
-  const known = knownAnswers.get(key) ?? hasAllGuards(options)
-  knownAnswers.set(key, known)
-  return known
+  return getOrMake(knownAnswers, JSON.stringify(options), () => hasAllGuards(options))
 }
 
 function hasAllGuards(options: LintRules['options']): boolean {
@@ -105,10 +103,7 @@ const formattedTexts = new LRUCache<string, boolean>({
 })
 
 function isFormatted(text: string, lineLength: number): boolean {
-  const key = `${lineLength} ${text}`
-  const known = formattedTexts.get(key) ?? formatted(formatterOf(lineLength), text) === text
-  formattedTexts.set(key, known)
-  return known
+  return getOrMake(formattedTexts, `${lineLength} ${text}`, () => formatted(formatterOf(lineLength), text) === text)
 }
 
 function formatterOf(lineLength: number): Workspace {
@@ -147,13 +142,9 @@ export function ruffVersion(): string {
 }
 
 function workspaceOf(options: Record<string, unknown>): Workspace {
-  const key = JSON.stringify(options)
-  const cached = workspaces.get(key)
-  if (cached !== undefined) return cached
   // In preview Ruff reports rules by name unless codes are preferred.
-  const made = new Workspace({ ...options, 'output-prefer-rule-codes': true }, PositionEncoding.Utf16)
-  workspaces.set(key, made)
-  return made
+  const all = { ...options, 'output-prefer-rule-codes': true }
+  return getOrMake(workspaces, JSON.stringify(options), () => new Workspace(all, PositionEncoding.Utf16))
 }
 
 function guardOptions({ 'target-version': target, builtins }: Record<string, unknown>): Record<string, unknown> {

@@ -1,5 +1,7 @@
 import type { LintRules } from '#domain/path-rules.ts'
-import { type ConfigFile, folderOf, readConfigTree, tableAt } from './configuration/config-tree.ts'
+import { folderOf } from '#domain/repo-path.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
+import { type ConfigFile, readConfigTree, tableAt } from './configuration/config-tree.ts'
 import { type ConfiguredStyle, readStyleSources, styleReader } from './configuration/configured-style.ts'
 import { readEditorConfig } from './configuration/editorconfig.ts'
 import { moduleTree } from './configuration/path-bound-rules.ts'
@@ -51,8 +53,7 @@ export async function readRepositoryLint(
   return {
     rulesFor(path) {
       const folder = folderOf(path)
-      const rules = known.get(folder) ?? rulesIn(folder)
-      known.set(folder, rules)
+      const rules = getOrMake(known, folder, () => rulesIn(folder))
       return { lint: rules.lint(path), style: rules.style(path) }
     },
     notices: [...notices],

@@ -3,7 +3,7 @@ export type RuffCase = { name: string; files: Record<string, string> }
 
 const faulty = 'import os, sys\nx = 1;\nif x == None:\n    l = "a" * 3\n'
 
-/** Many kinds of fault, to see what is on. */
+/** Many kinds of fault, to see which rules are on. */
 const wide = `"""Doc."""
 import json
 import os

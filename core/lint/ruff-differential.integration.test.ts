@@ -8,7 +8,7 @@ import { openPythonLinter, type PythonLinter } from './python-linter.ts'
 import { isLintConfig, readRepositoryLint } from './repository-lint.ts'
 import { type RuffCase, ruffCases } from './ruff-cases.fixture.ts'
 
-/** They look at where a file lies, and the guide says that they are not checked. */
+/** Rules that need the file's path; the guide says that they are not checked. */
 const byPath = ['A005', 'D104', 'EXE001', 'EXE002', 'INP001', 'N999', 'PLW0406', 'RUF067']
 const notChecked = [...byPath, 'DOC502', 'PLC2701', 'RUF100']
 

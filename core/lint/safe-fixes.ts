@@ -9,8 +9,7 @@ export type TextEdit = { start: number; end: number; text: string }
  * list only if it occurred there, changed no test and lost no comment. Left out although Ruff calls them safe: rules
  * that swap operands (SIM300), merge or reshape branches (SIM114, SIM117, RET505 to RET508, PLR5501), write long lines
  * (SIM905), change the text of docstrings, which may be data (D202, D209, D212, D403, D412, D413), or rewrite types
- * that are read at run time (UP006, UP007, UP045). F401 and F811 remove imports: core/lint/fixable-faults.ts decides
- * which.
+ * that are read at run time (UP006, UP007, UP045). Which imports F401 and F811 remove, fixable-faults.ts decides.
  */
 export const safeRules: ReadonlySet<string> = new Set(
   (

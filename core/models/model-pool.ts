@@ -37,14 +37,9 @@ export type ModelPool = {
   /** Probes what every endpoint takes of requests for this model; waits no longer than the first request would. */
   probe(model: string, signal: AbortSignal): Promise<void>
   /** The endpoints' state, as this process sees it. */
-  status(): PoolStatus
+  status(): { waiting: number; endpoints: ReturnType<typeof endpointStatus>[] }
   /** Closes every socket at once. Requests in flight and later ones fail with AGENT_002. */
   close(): Promise<void>
-}
-
-type PoolStatus = {
-  waiting: number
-  endpoints: ReturnType<typeof endpointStatus>[]
 }
 
 export type EndpointChoice = {
@@ -101,7 +96,7 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
   const answers = openLoopThrottle(answersPerTurn)
   const router = openRouter({ ...options, onMissing: first.missing, servers, answers, clock, random })
   const { queue, lookup } = router
-  const status = (): PoolStatus => ({
+  const status = () => ({
     waiting: queue.size(),
     endpoints: servers.map((server) => endpointStatus(server, watch.metrics(server))),
   })

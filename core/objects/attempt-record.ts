@@ -7,7 +7,7 @@ import { FailedTry, Message, RequestedCall, TokenUsage, ToolResult } from '#doma
 import { type ErrorCode, isErrorCode } from '#domain/error.ts'
 import { AskedQuestion } from '#domain/question.ts'
 
-/** One tool execution of an attempt: what was asked, what came back, and every answer the host gave its script. */
+/** One tool execution of an attempt: what was asked, what came back, and the answers of the externals that its script called. */
 export const ToolRun = z.strictObject({
   turn: z.int(),
   callId: z.string(),
@@ -52,7 +52,7 @@ export const ReadSet = z.strictObject({
 })
 export type ReadSet = z.infer<typeof ReadSet>
 
-/** Everything one attempt did, in one object, written before the outcome that refers to it (ledger.md). */
+/** Everything one attempt did, in one object, stored before the outcome that refers to it. */
 export const AttemptRecord = z.strictObject({
   v: z.literal(1),
   runId: RunId,
@@ -71,7 +71,7 @@ export const AttemptRecord = z.strictObject({
   changeSet: ChangeSet.nullable(),
   /** The change sets of a mechanical operation, one for each rule; then `changeSet` is null. */
   changeSets: z.array(ChangeSet).optional(),
-  /** What a mechanical operation could have changed and left as it was, with the reason. */
+  /** What a mechanical operation could have changed but did not, with the reason. */
   leftAlone: z.array(z.strictObject({ rule: z.string(), line: z.int(), reason: z.string() })).optional(),
   outcome: Outcome.omit({ recordHash: true }),
 })
@@ -82,9 +82,7 @@ export function changeSetsOf({ changeSet, changeSets }: Pick<AttemptRecord, 'cha
   return changeSets ?? (changeSet === null ? [] : [changeSet])
 }
 
-/**
- * A script that waits for an answer: run again with the same text and inputs over `journal`, it asks the same again.
- */
+/** A script that waits for an answer: run again with the same text and inputs over `journal`, it asks the same. */
 export const WaitingScript = z.strictObject({
   scriptHash: z.string(),
   inputs: z.record(z.string(), z.unknown()),
@@ -93,7 +91,7 @@ export const WaitingScript = z.strictObject({
 })
 export type WaitingScript = z.infer<typeof WaitingScript>
 
-/** Why a submission was given back: off its schema, without the evidence its bundle asks for, or overstated. */
+/** Why a submission was refused: it does not match its schema, lacks the evidence that its bundle asks for, or claims too much. */
 export const SubmissionRefusal = z.strictObject({
   kind: z.enum(['refused', 'unverified', 'overstated']).default('refused'),
   code: z.custom<ErrorCode>(isErrorCode),
@@ -110,19 +108,19 @@ export const SuspendedLoop = z.strictObject({
   refusedSubmissions: z.int().min(0),
   unverifiedSubmissions: z.int().min(0).default(0),
   overstatedSubmissions: z.int().min(0).default(0),
-  /** Why a submission among the calls of this turn before these was not taken; null: there was none. */
+  /** Why an earlier submission of this turn was refused; null when there was none. */
   refusal: SubmissionRefusal.nullable(),
 })
 export type SuspendedLoop = z.infer<typeof SuspendedLoop>
 
 /**
- * An attempt that waits for a person, in one object: what another attempt, in another process on another day, needs to
- * go on. Written before the ledger refers to it.
+ * An attempt that waits for a person, in one object: what a later attempt, perhaps in another process, needs to
+ * continue. Written before the ledger refers to it.
  */
 export const SuspendedAttempt = z.strictObject({
   ...AttemptRecord.omit({ changeSet: true, outcome: true }).shape,
   question: AskedQuestion,
-  /** How long this attempt and those it went on from have run, without waiting. */
+  /** How long this attempt and those that it continues have run, without waiting time. */
   spentMs: z.number().min(0),
   usage: TokenUsage,
   loop: SuspendedLoop,

@@ -5,9 +5,9 @@ import { AppError } from '#domain/error.ts'
 import { type S3ClientOptions, socketOptions } from './s3-client.ts'
 
 /**
- * One unretried GET or PUT of an object, whole or a range, without the AWS client, which costs 0.6 ms of CPU more per
- * request: what a worker does once or twice per operation. Undefined: the client has to try again, since there was no
- * answer, or one that says to come back later. A refusal is thrown: STORE_003 for a missing object, else STORE_002. No
+ * One GET or PUT of an object or a range of it, without retries and without the AWS client, which takes 0.6 ms more CPU
+ * per request. A worker makes one or two of them per operation. Undefined: the client has to try again, since there was no
+ * answer or one that asks to retry later. A refusal is thrown: STORE_003 for a missing object, else STORE_002. No
  * requests are opened where the client has to find endpoint or credentials first.
  */
 export function openDirectRequests(options: S3ClientOptions & { bucket: string }, sha256: Sha256) {
@@ -25,7 +25,7 @@ export function openDirectRequests(options: S3ClientOptions & { bucket: string }
       const answer = await pool.request({ method, path, headers, body: method === 'PUT' ? body : null })
       return { status: answer.statusCode, bytes: await answer.body.bytes() }
     } catch {
-      return undefined // the client meets it again, and says what it is
+      return undefined // the client gets the same error and reports it
     }
   }
 
@@ -43,7 +43,7 @@ export function openDirectRequests(options: S3ClientOptions & { bucket: string }
   }
 }
 
-/** Every 4xx but "slow down" and "took too long" is the server's last word. */
+/** Every 4xx is final, except "slow down" and "took too long". */
 function isDone({ status, bytes }: { status: number; bytes: Uint8Array }, key: string): boolean {
   if (status === 200 || status === 206) return true
   if (status < 400 || status >= 500 || status === 408 || status === 429) return false

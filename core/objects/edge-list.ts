@@ -1,27 +1,26 @@
 import { z } from 'zod'
 import { type CodeNode, type Edge, type EdgeDirection, EdgeEnd, type EdgeKind, NodeEdge } from '#domain/code-node.ts'
 import { sha256 } from '#domain/ids.ts'
-import { parseJson } from '#domain/json.ts'
 import { mapBounded } from './map-bounded.ts'
 import type { NodeListPlace } from './node-list.ts'
 import { objectKeys } from './object-keys.ts'
 import { type ObjectStore, parseObject, putHashedJson } from './object-store.ts'
-import { damagedObject, linesOf, openHashedReads, openRangeReads } from './hashed-reads.ts'
+import { damagedObject, linesOf, openHashedReads, openRangeReads, parseLine } from './hashed-reads.ts'
 
 /**
- * The edges between a run's nodes, so that those of one node are read without the others. Every edge is in it twice, once
- * with each of its nodes; a node's edges lie together, first those that go out, then those that come in, each sorted by
- * the place of the other node in the node list. Nodes are in the order of that list.
+ * The edges between a run's nodes, stored so that those of one node can be read without the others. Every edge is stored
+ * twice, once with each of its nodes. A node's edges are adjacent: first the outgoing, then the incoming ones, each
+ * sorted by the position of the other node in the node list. Nodes are in the order of that list.
  */
 const EdgeList = z.strictObject({
   v: z.literal(1),
   edges: z.int(),
   nodes: z.int(),
-  /** Lines to a page; the last has fewer. */
+  /** Lines per page; the last page may have fewer. */
   pageLines: z.int().min(1),
-  /** Hash of each page: an object of JSON Lines, an EdgeLine in each. */
+  /** Hash of each page: an object of JSON Lines, one EdgeLine per line. */
   pages: z.array(z.string()),
-  /** Hash of an object of lines of `spanBytes` bytes, a node in each: its first line in the list, how many go out, come in. */
+  /** Hash of an object with one line of `spanBytes` bytes per node: its first line in the list, and its numbers of outgoing and incoming edges. */
   spans: z.string(),
 })
 type EdgeList = z.infer<typeof EdgeList>
@@ -29,7 +28,7 @@ type EdgeList = z.infer<typeof EdgeList>
 const { shape } = NodeEdge
 const ends = EdgeEnd.shape
 
-/** A NodeEdge without its field names, of which there would be more than of anything else. */
+/** A NodeEdge without its field names, which would take most of the space. */
 const EdgeLine = z
   .tuple([
     shape.direction,
@@ -55,8 +54,8 @@ const usualPageLines = 2_000
 const putsAtOnce = 8
 
 /**
- * Stores the edges between nodes that are sorted as in their list, and answers the hash of the list. Edges come in the
- * order of their `from`, then of their `to`. The same give the same. Both ends of every edge must be among the nodes.
+ * Stores the edges between nodes that are sorted as in their list, and returns the hash of the list. Edges must be
+ * sorted by `from`, then by `to`. The same edges give the same hash. Both ends of every edge must be among the nodes.
  */
 export async function putEdgeList(
   objects: Pick<ObjectStore, 'put'>,
@@ -80,7 +79,7 @@ export async function putEdgeList(
   return putHashedJson(objects, (hash) => objectKeys.edgeList(projectId, runId, hash), list)
 }
 
-/** The list's lines as numbers, twice the index of the edge and one more where it comes in; and where each node's are. */
+/** The list's lines as numbers (twice the edge's index, plus one if it is incoming), and where each node's lines are. */
 function arrangeLines(nodes: readonly CodeNode[], edges: readonly Edge[]): { lines: Uint32Array; spans: string } {
   const places = new Map(nodes.map(({ nodeId: id }, place) => [id, place]))
   const placeOf = (id: string) => {
@@ -128,30 +127,30 @@ function lineText(edge: Edge | undefined, direction: EdgeDirection, nodes: Reado
   return `${JSON.stringify(line)}\n`
 }
 
-/** Which list: of a run, by the hash `putEdgeList` answered. */
+/** The run's list, by the hash that `putEdgeList` returned. */
 export type EdgeListRef = NodeListPlace & { hash: string }
 
 type EdgeCounts = Record<EdgeDirection, number>
 
 type EdgeFilters = { direction?: EdgeDirection; kind?: EdgeKind }
 export type EdgeScan = EdgeFilters & {
-  /** Among the node's edges, the first one to look at. */
+  /** The index, among the node's edges, of the first one to look at. */
   from: number
-  /** At most so many are answered, and `pagesPerScan` pages read. */
+  /** At most this many are returned, and `pagesPerScan` pages read. */
   limit: number
 }
 
-/** Edges of one node, by its place in the node list. STORE_003 for an object that is missing or has another hash. */
+/** Edges of one node, by its position in the node list. STORE_003 for an object that is missing or has another hash. */
 export type EdgeLists = {
   counts(ref: EdgeListRef, place: number): Promise<EdgeCounts>
-  /** `next` is where to look on; null at the end. There may be more, also when fewer than `limit` are answered. */
+  /** `next` is where to continue; null at the end. There may be more edges even when fewer than `limit` are returned. */
   scan(ref: EdgeListRef, place: number, scan: EdgeScan): Promise<{ edges: NodeEdge[]; next: number | null }>
 }
 
-/** Bounds what one answer reads of a node that thousands call: 16,000 edges. */
+/** Bounds what one call reads for a node with thousands of callers: 16,000 edges. */
 const pagesPerScan = 8
 const defaultCacheBytes = 8 * 1024 * 1024
-/** Nodes of one range request: operations that run together are mostly on neighbours. */
+/** Nodes per range request: operations that run together are mostly on neighbouring nodes. */
 const spansToChunk = 2_000
 
 type Span = { first: number } & EdgeCounts
@@ -195,7 +194,7 @@ export function openEdgeLists(
           const line = lines[at - first] ?? ''
           if (!isWanted(line)) continue
           if (edges.length === limit) return { edges, next: at - span.first }
-          edges.push(edgeOf(line, key))
+          edges.push(parseLine(line, key, EdgeLine))
         }
       }
       return { edges, next: null }
@@ -203,7 +202,7 @@ export function openEdgeLists(
   }
 }
 
-/** Lines of the list: those of a node that go out come before those that come in. */
+/** Lines of the list: a node's outgoing edges come before its incoming ones. */
 function partOf(span: Span, direction: EdgeDirection | undefined): { start: number; end: number } {
   const turn = span.first + span.out
   return { start: direction === 'in' ? turn : span.first, end: direction === 'out' ? turn : turn + span.in }
@@ -217,10 +216,4 @@ function spanOf(line: string, key: string): Span {
   const [first = NaN, out = NaN, into = NaN] = line.trim().split(' ').map(Number)
   if (Number.isNaN(first + out + into)) throw damagedObject(key)
   return { first, out, in: into }
-}
-
-function edgeOf(line: string, key: string): NodeEdge {
-  const edge = EdgeLine.safeParse(parseJson(line))
-  if (!edge.success) throw damagedObject(key, edge.error)
-  return edge.data
 }

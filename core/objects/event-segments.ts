@@ -8,28 +8,25 @@ import { damagedObject, linesOf } from './hashed-reads.ts'
 type Segment = { projectId: string; runId: string; first: number; last: number }
 type Page = { after: number; limit: number }
 
-/** Archived events: per segment one object of JSON Lines, an event in each, by number. */
-export type EventSegments = {
-  put(segment: Segment, events: readonly Event[]): Promise<void>
-  /** Undefined when there is no such object; STORE_003 when it does not hold what its name says. */
-  get(segment: Segment, page: Page): Promise<Event[] | undefined>
-}
-
 const contentType = 'application/x-ndjson'
 const defaultCacheBytes = 16 * 1024 * 1024
 
-/** Caches up to `maxCacheBytes` of what it has read, so that a segment that is paged through is fetched once. */
+/**
+ * Archived events: per segment one object of JSON Lines, an event in each, by number. Caches up to `maxCacheBytes` of
+ * what it has read, so that a segment that is paged through is fetched once.
+ */
 export function openEventSegments(
   objects: Pick<ObjectStore, 'get' | 'put'>,
   { maxCacheBytes = defaultCacheBytes }: { maxCacheBytes?: number } = {},
-): EventSegments {
+) {
   const cache = openCachedAnswers<Uint8Array>({ maxSize: maxCacheBytes, sizeOf: ({ length }) => length })
   return {
-    async put(segment, events) {
+    async put(segment: Segment, events: readonly Event[]): Promise<void> {
       const lines = events.map((event) => `${JSON.stringify(wireEvent(event))}\n`)
       await objects.put(keyOf(segment), lines.join(''), { contentType })
     },
-    async get(segment, page) {
+    /** Undefined when there is no such object; STORE_003 when it does not hold what its name says. */
+    async get(segment: Segment, page: Page): Promise<Event[] | undefined> {
       const key = keyOf(segment)
       const bytes = await cache.get(key, () => objects.get(key)).catch(undefinedWhenMissing)
       return bytes === undefined ? undefined : eventsOf(bytes, segment, page)

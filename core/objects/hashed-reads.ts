@@ -1,5 +1,7 @@
+import type { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
+import { parseJson } from '#domain/json.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import type { ByteRange, ObjectStore } from './object-store.ts'
 
@@ -39,6 +41,13 @@ export function damagedObject(key: string, cause?: unknown): AppError {
 /** The lines of an object, each of which ends in a newline. */
 export function linesOf(bytes: Uint8Array): string[] {
   return textOf(bytes).split('\n').slice(0, -1)
+}
+
+/** STORE_003 when the line is no JSON, or off `schema`. */
+export function parseLine<Schema extends z.ZodType>(line: string, key: string, schema: Schema): z.infer<Schema> {
+  const parsed = schema.safeParse(parseJson(line))
+  if (!parsed.success) throw damagedObject(key, parsed.error)
+  return parsed.data
 }
 
 function textOf(bytes: Uint8Array): string {

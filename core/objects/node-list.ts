@@ -1,26 +1,25 @@
 import { z } from 'zod'
 import { CodeNode, SkippedFile } from '#domain/code-node.ts'
 import { NodeId, type ProjectId, type RunId, sha256 } from '#domain/ids.ts'
-import { parseJson } from '#domain/json.ts'
 import { pathGlobs } from '#domain/path-globs.ts'
 import { mapBounded } from './map-bounded.ts'
 import { objectKeys } from './object-keys.ts'
 import { type ObjectStore, parseObject, putHashedJson } from './object-store.ts'
-import { damagedObject, linesOf, openHashedReads, openRangeReads } from './hashed-reads.ts'
+import { damagedObject, linesOf, openHashedReads, openRangeReads, parseLine } from './hashed-reads.ts'
 
 /**
- * What a run's discovery found, as a list of pages that are read one at a time: a repository has hundreds of thousands of
- * nodes. A page is one object of JSON Lines, a CodeNode in each, sorted by path, then start byte.
+ * The nodes that a run's discovery found, as a list of pages that are read one at a time, since a repository may have
+ * hundreds of thousands. A page is one object of JSON Lines, one CodeNode per line, sorted by path, then start byte.
  */
 const NodeList = z.strictObject({
   v: z.literal(1),
   nodes: z.int(),
-  /** Nodes to a page; the last has fewer. */
+  /** Nodes per page; the last page may have fewer. */
   pageNodes: z.int().min(1),
   pages: z.array(z.strictObject({ hash: z.string(), firstPath: z.string(), lastPath: z.string() })),
-  /** An object of lines of `idLineBytes` bytes, `<node id> <place in the list>`, sorted; `first` has every 2,000th id. */
+  /** An object with lines of `idLineBytes` bytes, `<node id> <position in the list>`, sorted; `first` has every 2,000th id. */
   ids: z.strictObject({ hash: z.string(), first: z.array(NodeId) }),
-  /** Paths discovery passed over, and the first of them, sorted by path. */
+  /** The number of paths that discovery skipped, and the first of them, sorted by path. */
   skipped: z.int(),
   skippedFiles: z.array(SkippedFile),
 })
@@ -37,7 +36,7 @@ const usualPageNodes = 2_000
 const maxSkippedFiles = 1_000
 const putsAtOnce = 8
 
-/** Stores nodes that are sorted by path and start byte, and answers the hash of their list. The same nodes give the same. */
+/** Stores nodes that are sorted by path and start byte, and returns the hash of their list. The same nodes give the same. */
 export async function putNodeList(
   objects: Pick<ObjectStore, 'put'>,
   { projectId, runId }: NodeListPlace,
@@ -56,7 +55,7 @@ export async function putNodeList(
   const ids = lines.join('')
   const idsHash = sha256(ids)
   await objects.put(objectKeys.nodeIds(projectId, runId, idsHash), ids, { contentType: 'text/plain' })
-  const first = lines.filter((_, at) => at % idsToChunk === 0).map(idOfLine)
+  const first = lines.filter((_, at) => at % idsToChunk === 0).map((line) => line.slice(0, line.indexOf(' ')))
   const list: NodeList = {
     v: 1,
     nodes: nodes.length,
@@ -69,34 +68,30 @@ export async function putNodeList(
   return putHashedJson(objects, (hash) => objectKeys.nodeList(projectId, runId, hash), list)
 }
 
-function idOfLine(line: string): NodeId {
-  return line.slice(0, line.indexOf(' '))
-}
-
-/** Which list: of a run, by the hash `putNodeList` answered. */
+/** The run's list, by the hash that `putNodeList` returned. */
 export type NodeListRef = NodeListPlace & { hash: string }
 
-/** `path` is a glob, a file, or a folder, which stands for all it holds. */
+/** `path` is a glob, a file, or a folder, which includes everything in it. */
 type NodeFilters = { kind?: string; language?: string; path?: string }
 export type NodeScan = NodeFilters & {
-  /** Place in the list of the first node to look at. */
+  /** Position in the list of the first node to look at. */
   from: number
-  /** At most so many nodes are answered, and `pagesPerScan` pages read. */
+  /** At most this many nodes are returned, and `pagesPerScan` pages read. */
   limit: number
 }
 
 /** Lists of code nodes, a page at a time. STORE_003 for an object that is missing or does not have its hash. */
 export type NodeLists = {
   read(ref: NodeListRef): Promise<NodeList>
-  /** `next` is where to look on; null at the end. There may be more, also when fewer than `limit` are answered. */
+  /** `next` is where to continue; null at the end. There may be more nodes even when fewer than `limit` are returned. */
   scan(ref: NodeListRef, scan: NodeScan): Promise<{ nodes: CodeNode[]; next: number | null }>
   place(ref: NodeListRef, nodeId: NodeId): Promise<number | undefined>
-  /** The node, its place, and the ids of those directly inside it, in order; undefined when the list has no such node. */
+  /** The node, its position, and the ids of the nodes directly inside it, in order; undefined when the list has no such node. */
   find(ref: NodeListRef, nodeId: NodeId): Promise<{ node: CodeNode; place: number; children: NodeId[] } | undefined>
   all(ref: NodeListRef): AsyncIterable<CodeNode>
 }
 
-/** Bounds what a filter that hardly anything passes costs one reader: about 30 ms of computing a page. */
+/** Bounds the cost of a filter that matches almost nothing: a page takes about 30 ms of CPU. */
 const pagesPerScan = 8
 const defaultCacheBytes = 16 * 1024 * 1024
 
@@ -122,7 +117,7 @@ export function openNodeLists(
     for (let page = Math.floor(from / list.pageNodes); page < list.pages.length; page++) {
       const { key, lines } = await readPage(ref, list.pages[page]?.hash ?? '')
       const first = Math.max(0, from - page * list.pageNodes)
-      for (const line of lines.slice(first)) yield nodeOf(line, key)
+      for (const line of lines.slice(first)) yield parseLine(line, key, CodeNode)
     }
   }
   const placeIn = async (ref: NodeListRef, list: NodeList, nodeId: NodeId) => {
@@ -167,7 +162,7 @@ async function scanPages(
     const { key, lines } = await readPage(page.hash)
     for (const [line, text] of lines.entries()) {
       if (first + line < from || !wants.parts.every((part) => text.includes(part))) continue
-      const node = nodeOf(text, key)
+      const node = parseLine(text, key, CodeNode)
       if (!wants.path(node.path)) continue
       if (nodes.length === limit) return { nodes, next: first + line }
       nodes.push(node)
@@ -177,7 +172,7 @@ async function scanPages(
 }
 
 /**
- * `parts` are texts that the line of a wanted node has and, since a quote inside a value is escaped, no other's.
+ * `parts` are texts that occur in the lines of wanted nodes and, since quotes in values are escaped, in no others.
  * `prefix`: every wanted path begins with it, so that most pages need not be read.
  */
 function filterOf({ kind, language, path }: NodeFilters) {
@@ -205,14 +200,8 @@ async function family(nodes: AsyncIterable<CodeNode>, nodeId: NodeId) {
   return { node, children }
 }
 
-/** Every line has the same length, and an id is nowhere but at the start of its own. */
+/** Every line has the same length, and an id occurs only at the start of its own line. */
 function placeOf(nodeId: NodeId, lines: string): number | undefined {
   const at = lines.indexOf(`${nodeId} `)
   return at === -1 ? undefined : Number(lines.slice(at + nodeId.length + 1, at + idLineBytes))
-}
-
-function nodeOf(line: string, key: string): CodeNode {
-  const node = CodeNode.safeParse(parseJson(line))
-  if (!node.success) throw damagedObject(key, node.error)
-  return node.data
 }

@@ -1,6 +1,8 @@
 import type { ProjectId, RunId } from '#domain/ids.ts'
 
-/** Where each kind of object lies in the bucket. Nothing else builds a key. */
+const ofRun = (project: ProjectId, run: RunId) => `projects/${project}/runs/${run}`
+
+/** The key of each kind of object in the bucket. No other code builds keys. */
 export const objectKeys = {
   upload: (project: ProjectId, run: RunId) => `projects/${project}/uploads/${run}`,
   blob: (project: ProjectId, hash: string) => `projects/${project}/blobs/${hash}`,
@@ -10,26 +12,24 @@ export const objectKeys = {
   bundle: (project: ProjectId, hash: string) => `projects/${project}/bundles/${hash}.json`,
   /** `name` is `<blob sha256>.<language>.<query pack hash>.json`. */
   nodeIndex: (project: ProjectId, name: string) => `projects/${project}/node-index/${name}`,
-  composition: (project: ProjectId, run: RunId, hash: string) =>
-    `projects/${project}/runs/${run}/compositions/${hash}.json`,
+  composition: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/compositions/${hash}.json`,
   eventSegment: (project: ProjectId, run: RunId, { first, last }: { first: number; last: number }) =>
-    `projects/${project}/runs/${run}/events/${first}-${last}.jsonl`,
-  /** The code nodes of a run: the list of their pages, a page, and where each id lies (node-list.ts). */
-  nodeList: (project: ProjectId, run: RunId, hash: string) => `projects/${project}/runs/${run}/nodes/${hash}.json`,
-  nodePage: (project: ProjectId, run: RunId, hash: string) => `projects/${project}/runs/${run}/nodes/${hash}.jsonl`,
-  nodeIds: (project: ProjectId, run: RunId, hash: string) => `projects/${project}/runs/${run}/nodes/${hash}.ids`,
-  /** The edges between them: the list of their pages, a page, and where those of each node lie (edge-list.ts). */
-  edgeList: (project: ProjectId, run: RunId, hash: string) => `projects/${project}/runs/${run}/edges/${hash}.json`,
-  edgePage: (project: ProjectId, run: RunId, hash: string) => `projects/${project}/runs/${run}/edges/${hash}.jsonl`,
-  edgeSpans: (project: ProjectId, run: RunId, hash: string) => `projects/${project}/runs/${run}/edges/${hash}.spans`,
-  repositoryRules: (project: ProjectId, run: RunId, hash: string) =>
-    `projects/${project}/runs/${run}/rules/${hash}.json`,
-  planSummary: (project: ProjectId, run: RunId, hash: string) => `projects/${project}/runs/${run}/plans/${hash}.json`,
+    `${ofRun(project, run)}/events/${first}-${last}.jsonl`,
+  /** The code nodes of a run: the list of their pages, a page, and the position of each id (node-list.ts). */
+  nodeList: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/nodes/${hash}.json`,
+  nodePage: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/nodes/${hash}.jsonl`,
+  nodeIds: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/nodes/${hash}.ids`,
+  /** The edges between them: the list of their pages, a page, and the position of each node's edges (edge-list.ts). */
+  edgeList: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/edges/${hash}.json`,
+  edgePage: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/edges/${hash}.jsonl`,
+  edgeSpans: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/edges/${hash}.spans`,
+  repositoryRules: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/rules/${hash}.json`,
+  planSummary: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/plans/${hash}.json`,
   /** Which ledger's runs refer to the project's objects. */
   ledgerMark: (project: ProjectId) => `projects/${project}/ledger.json`,
 } as const
 
-/** What an object is, read from its key: the reverse of object-keys.ts. */
+/** The kind of an object, parsed from its key. */
 export type ObjectPlace =
   | { kind: 'blob' | 'tree' | 'snapshot' | 'attempt' | 'bundle'; hash: string }
   | { kind: 'node_index'; blobHash: string }
@@ -54,7 +54,7 @@ const forms: readonly [RegExp, (name: string, key: string) => ObjectPlace][] = [
   [/^(?<mark>ledger\.json)$/, () => ({ kind: 'ledger_mark' })],
 ]
 
-/** Undefined for a key that nothing of ours makes. */
+/** Undefined for a key that Remora does not use. */
 export function objectPlace(project: ProjectId, key: string): ObjectPlace | undefined {
   const prefix = `projects/${project}/`
   if (!key.startsWith(prefix)) return undefined

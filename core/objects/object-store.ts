@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { AppError } from '#domain/error.ts'
+import { AppError, undefinedOn } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
 
 /** One entry of a listing. `lastModified` is milliseconds since the epoch by the store's clock: when it was last put. */
@@ -33,11 +33,11 @@ export type ObjectStore = {
   /** Deleting a missing object is no error. */
   delete(key: string): Promise<void>
   /**
-   * Every object whose key starts with `prefix`, in the store's order of keys, a page at a time. What is put or deleted
-   * meanwhile may be in it or not.
+   * Every object whose key starts with `prefix`, in the store's order of keys, a page at a time. Objects that are put
+   * or deleted meanwhile may be included or not.
    */
   list(prefix: string, signal?: AbortSignal): AsyncIterable<ListedObject>
-  /** Like `delete` for many keys, 1,000 to a request. On failure some of them may be gone. */
+  /** Like `delete` for many keys, 1,000 to a request. On failure some of them may have been deleted. */
   deleteMany(keys: readonly string[], signal?: AbortSignal): Promise<void>
   ping(): Promise<void>
   close(): void
@@ -45,7 +45,7 @@ export type ObjectStore = {
 
 const contentType = 'application/json'
 
-/** Stores `value` under the key made of its JSON's hash, and answers the hash. */
+/** Stores `value` under a key with the hash of its JSON, and returns the hash. */
 export async function putHashedJson(
   objects: Pick<ObjectStore, 'put'>,
   keyOf: (hash: string) => string,
@@ -57,7 +57,7 @@ export async function putHashedJson(
   return hash
 }
 
-/** STORE_003 when the object is missing, off `schema`, or its bytes do not have the hash it is named by. */
+/** STORE_003 when the object is missing, does not match `schema`, or its bytes do not have the hash in its name. */
 export async function getHashedJson<Schema extends z.ZodType>(
   objects: Pick<ObjectStore, 'get'>,
   key: string,
@@ -69,7 +69,7 @@ export async function getHashedJson<Schema extends z.ZodType>(
   return parseObject(bytes, key, schema)
 }
 
-/** STORE_003 when it is no JSON, or off `schema`. */
+/** STORE_003 when it is not JSON, or does not match `schema`. */
 export function parseObject<Schema extends z.ZodType>(bytes: Uint8Array, key: string, schema: Schema): z.infer<Schema> {
   try {
     return schema.parse(JSON.parse(Buffer.from(bytes).toString()))
@@ -79,17 +79,14 @@ export function parseObject<Schema extends z.ZodType>(bytes: Uint8Array, key: st
   }
 }
 
-/** For `get(key).catch(…)`: undefined for a missing object. */
-export function undefinedWhenMissing(error: unknown): undefined {
-  if (error instanceof AppError && error.code === 'STORE_003') return undefined
-  throw error
-}
+/** For `get(key).catch(…)`. */
+export const undefinedWhenMissing = undefinedOn('STORE_003')
 
 const sharedKinds = /^projects\/[^/]+\/(?:blobs|trees|snapshots|bundles)\//
 
 /**
- * `objects` with each put of an object that several runs may share made under `permit`. Those are the ones a collection
- * can find old and unreferenced just when a new run stores them again; every other kind belongs to one run alone.
+ * `objects`, except that every put of an object that several runs may share is made under `permit`. Only such an object may
+ * look old and unreferenced to a collection just when a new run stores it again; every other kind belongs to a single run.
  */
 export function permittedPuts(objects: ObjectStore, permit: (put: () => Promise<void>) => Promise<void>): ObjectStore {
   return {

@@ -12,7 +12,7 @@ export const AgentPlan = z.strictObject({
   /** Operations that a program does without one. */
   mechanical: z.int(),
   estimatedTokens: z.int(),
-  /** Nodes without an operation, by reason, the commonest first; with those that have one they are all it looked at. */
+  /** The numbers of nodes without an operation, by reason, the commonest first; together with the nodes that have one they are all nodes that the agent looked at. */
   skipped: z.array(z.strictObject({ reason: z.string(), count: z.int(), examples: z.array(z.string()) })),
   /** Operations by the folder of their file, sorted by path. */
   folders: z.array(z.strictObject({ path: z.string(), planned: z.int(), estimatedTokens: z.int() })),
@@ -27,9 +27,9 @@ export const PlanSummary = z.strictObject({
   /** Operations that the request's limit cut off. */
   beyondLimit: z.int().optional(),
   agents: z.record(z.string(), AgentPlan),
-  /** Paths that discovery passed over, the first thousand. */
+  /** The first thousand paths that discovery skipped. */
   skippedFiles: z.array(SkippedFile),
-  /** Parts of the repository's configuration that cannot be applied, and code that is left as it is. */
+  /** Parts of the repository's configuration that cannot be applied, and code that agents leave unchanged. */
   notices: z.array(z.string()),
 })
 export type PlanSummary = z.infer<typeof PlanSummary>

@@ -22,7 +22,7 @@ const idleSteps = [
 ]
 
 /**
- * The AWS client without what costs CPU and gives us nothing: together a quarter to a third less per request. It is for
+ * The AWS client without the steps that we do not need, which saves a quarter to a third of the CPU per request. It is for
  * one bucket and one region: requests in flight share the context of their command, and all share one signer.
  */
 export function openS3Client(options: S3ClientOptions): S3Client {
@@ -90,8 +90,7 @@ export const socketOptions = {
 /**
  * The transport of the AWS client over undici's sockets, 5 to 10 % cheaper in CPU than the client's own over node:http.
  * An answer of any status resolves, with its body as a stream. No answer rejects with an AbortError when the signal was
- * aborted, with a TimeoutError (which the client tries again) when undici's limits passed or the socket broke, else with
- * the system's error.
+ * aborted, a TimeoutError (which the client tries again) after undici's limits or a broken socket, or the system's error.
  */
 function openUndiciHandler(options: { connections: number }): HttpHandler {
   const agent = new Agent({ ...socketOptions, connections: options.connections })

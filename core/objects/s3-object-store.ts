@@ -54,8 +54,7 @@ export function openS3ObjectStore(options: S3Options): ObjectStore {
     list: (prefix, signal) => listObjects(client, { Bucket, Prefix: prefix }, signal),
     deleteMany: (keys, signal) => deleteObjects(client, Bucket, keys, signal),
     async ping() {
-      // Requests an object, which needs the fewest rights. Only the body of a GET distinguishes a missing bucket from a
-      // missing object.
+      // A GET of an object needs the fewest rights; only its body distinguishes a missing bucket from a missing object.
       try {
         await getBytes(client, at('ping'))
       } catch (error) {
@@ -146,15 +145,13 @@ async function deleteObjects(
     const [fault] = Errors
     if (fault !== undefined) {
       const reason = `${fault.Code ?? 'no code'} for ${fault.Key ?? 'a key'}`
-      throw new AppError(
-        'STORE_002',
-        `object store: ${Errors.length} of ${slice.length} objects not deleted: ${reason}`,
-      )
+      const failed = `${Errors.length} of ${slice.length} objects not deleted`
+      throw new AppError('STORE_002', `object store: ${failed}: ${reason}`)
     }
   }
 }
 
-/** What a failed S3 request means to us: STORE_003 for an object that is not there, STORE_002 for everything else. */
+/** The AppError for a failed S3 request: STORE_003 for a missing object, STORE_002 for everything else. */
 function s3Error(error: unknown, key: string, signal?: AbortSignal): unknown {
   if (error instanceof AppError) return error
   if (signal?.aborted === true) return signal.reason
@@ -163,7 +160,7 @@ function s3Error(error: unknown, key: string, signal?: AbortSignal): unknown {
   return new AppError('STORE_002', `object store: ${key}: ${message}`, { cause: error })
 }
 
-/** A missing bucket is the operator's to mend, not a missing object. */
+/** A missing bucket is a fault that the operator must repair, not a missing object. */
 function isMissing(error: unknown): boolean {
   if (!(error instanceof S3ServiceException) || error.name === 'NoSuchBucket') return false
   return error.name === 'NoSuchKey' || error.name === 'NotFound' || error.$metadata.httpStatusCode === 404

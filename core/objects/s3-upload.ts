@@ -14,7 +14,7 @@ const partBytes = 5 * 1024 * 1024
 
 export type UploadTarget = { Bucket: string; Key: string; ContentType: string }
 
-/** One PUT for what fits in a part, else a multipart upload that is aborted when anything fails. Answers the bytes. */
+/** One PUT for what fits in a part, else a multipart upload that is aborted when anything fails. Returns the number of bytes. */
 export async function uploadStream(
   client: S3Client,
   target: UploadTarget,
@@ -78,7 +78,7 @@ async function* splitIntoParts(source: AsyncIterable<Uint8Array>, maxBytes: numb
   if (heldBytes > 0) yield Buffer.concat(held, heldBytes)
 }
 
-/** A source that breaks off is the sender's fault, not the store's. */
+/** When the source breaks off, the sender is at fault, not the store. */
 async function* readable(source: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   try {
     yield* source

@@ -2,10 +2,10 @@ import { z } from 'zod'
 import { SkippedFile } from '#domain/code-node.ts'
 import { type ProjectId, sha256 } from '#domain/ids.ts'
 import { byPath } from '#domain/repo-path.ts'
-import { openCachedAnswers } from '#platform/cached-answers.ts'
+import { getOrMake, openCachedAnswers } from '#platform/cached-answers.ts'
 import { mapBounded } from './map-bounded.ts'
 import { objectKeys } from './object-keys.ts'
-import { getHashedJson, type ObjectStore } from './object-store.ts'
+import { getHashedJson, type ObjectStore, putHashedJson } from './object-store.ts'
 
 /** One name of a folder. A link keeps its target as text and is never followed. */
 const TreeEntry = z.discriminatedUnion('type', [
@@ -26,8 +26,8 @@ const Tree = z.strictObject({ v: z.literal(1), entries: z.array(TreeEntry) })
 type Tree = z.infer<typeof Tree>
 
 /**
- * Immutable copy of a repository's files. Its id is the hash of this object's JSON, so the same files, with the same ones
- * passed over, have the same id whatever archive they came in. `skipped` is sorted by path.
+ * Immutable copy of a repository's files. Its id is the hash of this object's JSON, so the same files, with the same
+ * skipped files, have the same id whatever archive they came in. `skipped` is sorted by path.
  */
 export const Snapshot = z.strictObject({
   v: z.literal(1),
@@ -133,9 +133,8 @@ const treeWrites = 32
 type SnapshotContents = Pick<SnapshotView, 'files' | 'links' | 'skipped'>
 
 /**
- * Stores the folders over blobs that are stored already, then the snapshot that names them, and answers its id. Paths
- * are in normal form, and no file's path is another's folder. Doing it twice is harmless. Aborted, it stores no more
- * folders, and no snapshot.
+ * Stores the folders, whose blobs must be stored already, then the snapshot that names them, and returns its id. Paths
+ * are in normal form, and no file's path is another's folder. May be done twice. Aborted, it stores no snapshot.
  */
 export async function writeSnapshot(
   objects: ObjectStore,
@@ -147,31 +146,26 @@ export async function writeSnapshot(
   const root = hashFolder(foldersOf(contents), trees)
   await mapBounded([...trees], treeWrites, async ([hash, json]) => {
     signal?.throwIfAborted()
-    await putJsonText(objects, objectKeys.tree(project, hash), json)
+    await objects.put(objectKeys.tree(project, hash), json, { contentType: 'application/json' })
   })
   signal?.throwIfAborted()
   const bytes = contents.files.reduce((sum, file) => sum + file.size, 0)
   const skipped = contents.skipped.map(({ path, reason }) => ({ path, reason })).toSorted(byPath)
   const snapshot: Snapshot = { v: 1, root, files: contents.files.length, bytes, skipped }
-  const json = JSON.stringify(snapshot)
-  const snapshotId = sha256(json)
-  await putJsonText(objects, objectKeys.snapshot(project, snapshotId), json)
+  const snapshotId = await putHashedJson(objects, (hash) => objectKeys.snapshot(project, hash), snapshot)
   return { snapshotId, bytes }
 }
 
 type Folder = { entries: TreeEntry[]; folders: Map<string, Folder> }
 
 function foldersOf({ files, links }: SnapshotContents): Folder {
-  const root: Folder = { entries: [], folders: new Map() }
+  const emptyFolder = (): Folder => ({ entries: [], folders: new Map() })
+  const root = emptyFolder()
   const place = (path: string) => {
     const segments = path.split('/')
     const name = segments.pop() ?? ''
     let folder = root
-    for (const segment of segments) {
-      const next: Folder = folder.folders.get(segment) ?? { entries: [], folders: new Map() }
-      folder.folders.set(segment, next)
-      folder = next
-    }
+    for (const segment of segments) folder = getOrMake(folder.folders, segment, emptyFolder)
     return { name, entries: folder.entries }
   }
   for (const { path, hash, size, executable } of files) {
@@ -185,7 +179,7 @@ function foldersOf({ files, links }: SnapshotContents): Folder {
   return root
 }
 
-/** Adds the folder's tree and those below it to `trees`, by hash, and answers the folder's hash. */
+/** Adds the folder's tree and those below it to `trees`, by hash, and returns the folder's hash. */
 function hashFolder(folder: Folder, trees: Map<string, string>): string {
   const below: TreeEntry[] = Array.from(folder.folders, ([name, inner]) => ({
     type: 'folder',
@@ -198,8 +192,4 @@ function hashFolder(folder: Folder, trees: Map<string, string>): string {
   const hash = sha256(json)
   trees.set(hash, json)
   return hash
-}
-
-async function putJsonText(objects: ObjectStore, key: string, json: string): Promise<void> {
-  await objects.put(key, json, { contentType: 'application/json' })
 }

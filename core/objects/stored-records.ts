@@ -6,7 +6,7 @@ import { objectKeys } from './object-keys.ts'
 import { getHashedJson, type ObjectStore, putHashedJson } from './object-store.ts'
 import { Snapshot } from './snapshot.ts'
 
-/** Stores what an attempt did and answers the hash its outcome refers to. The same record has the same hash. */
+/** Stores what an attempt did and returns the hash that its outcome refers to. The same record has the same hash. */
 export function putAttemptRecord(objects: ObjectStore, project: ProjectId, record: AttemptRecord): Promise<string> {
   return putHashedJson(objects, (hash) => objectKeys.attempt(project, hash), record)
 }
@@ -47,7 +47,7 @@ export function getSnapshot(objects: ObjectStore, project: ProjectId, id: string
   return getHashedJson(objects, objectKeys.snapshot(project, id), id, Snapshot)
 }
 
-/** Stores a bundle by value and answers the hash a plan pins. */
+/** Stores a bundle by value and returns the hash that a plan pins. */
 export function putBundle(objects: ObjectStore, project: ProjectId, bundle: AgentBundle): Promise<string> {
   return putHashedJson(objects, (hash) => objectKeys.bundle(project, hash), bundle)
 }

@@ -38,6 +38,19 @@ export function openCachedAnswers<V extends object | string>(
   }
 }
 
+/** The value under `key`, or else the one that `make` gives, which `map` (a Map, WeakMap or LRUCache) then keeps. */
+export function getOrMake<K, V extends {}>(
+  map: { get(key: K): V | undefined; set(key: K, value: NoInfer<V>): unknown },
+  key: K,
+  make: () => V,
+): V {
+  const known = map.get(key)
+  if (known !== undefined) return known
+  const made = make()
+  map.set(key, made)
+  return made
+}
+
 /** lru-cache takes no sizes below 1. */
 function sizesOf<V>(limit: CacheLimit<V>) {
   if (!('maxSize' in limit)) return { max: limit.max }

@@ -2,7 +2,7 @@ import { setTimeout as sleepFor } from 'node:timers/promises'
 
 const longestTimerMs = 2 ** 31 - 1
 
-/** Waits `ms` milliseconds; ends early with the signal's reason when it is aborted. */
+/** Waits `ms` milliseconds, not at all when negative; ends early with the signal's reason when it is aborted. */
 export async function delay(ms: number, signal?: AbortSignal): Promise<void> {
   let left = ms
   for (; left > longestTimerMs; left -= longestTimerMs) await sleep(longestTimerMs, signal)
@@ -10,7 +10,7 @@ export async function delay(ms: number, signal?: AbortSignal): Promise<void> {
 }
 
 async function sleep(ms: number, signal?: AbortSignal): Promise<void> {
-  await sleepFor(ms, undefined, signal === undefined ? {} : { signal }).catch((error: unknown) => {
+  await sleepFor(Math.max(ms, 0), undefined, signal === undefined ? {} : { signal }).catch((error: unknown) => {
     throw signal?.aborted === true ? signal.reason : error
   })
 }
@@ -29,13 +29,13 @@ export function msSince(start: number): number {
   return Math.round((performance.now() - start) * 10) / 10
 }
 
-/** Calls `work` once after `ms`, unless the returned function is called first. Does not keep the process alive. */
+/** Calls `work` once after `ms` (at once when negative), unless the returned function is called first. Does not keep the process alive. */
 export function after(ms: number, work: () => void): () => void {
   let timer: NodeJS.Timeout
   const wait = (left: number) => {
     timer = setTimeout(
       () => (left > longestTimerMs ? wait(left - longestTimerMs) : work()),
-      Math.min(left, longestTimerMs),
+      Math.max(0, Math.min(left, longestTimerMs)),
     )
     timer.unref()
   }

@@ -1,13 +1,13 @@
 const scheme = /^[a-z][\w+.-]*:\/\//i
-/** The comma of a list of addresses stands before the scheme of the next one; one in a password does not. */
+/** In a list of addresses, a scheme follows each comma; in a password none does. */
 const betweenAddresses = /,(?=\s*[a-z][\w+.-]*:\/\/)/i
 const addressInText = /[a-z][\w+.-]*:\/\/[^\s"'<>]+/gi
 const secretName = /key|token|secret|password/i
 const hidden = '***'
 
 /**
- * An address, or several separated by commas, without login, query values and fragment. Of what is no address, all up
- * to the last `@` counts as the login.
+ * An address, or several separated by commas, without login, query values and fragment. In text that is not an address,
+ * everything up to the last `@` counts as the login.
  */
 export function withoutLogin(text: string): string {
   return text.split(betweenAddresses).map(shownAddress).join(',')
@@ -45,7 +45,7 @@ function hideValues(query: string): string {
   return `?${shown.join('&')}`
 }
 
-/** A shorter one, as `none` or `EMPTY` where no key is needed, stands in ordinary words. */
+/** Shorter values, such as `none` or `EMPTY` where no key is needed, occur in ordinary words. */
 const leastLength = 6
 
 export function withoutSecrets(text: string, secrets: readonly string[]): string {

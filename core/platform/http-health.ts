@@ -8,10 +8,7 @@ export type Health = { port: number; close(): Promise<void> }
 /** The check of a dependency: resolves when it answers, else rejects with the reason. */
 export type ReadyCheck = () => Promise<unknown>
 
-/**
- * For services without an API: `/healthz` answers 200; `/readyz` 200, or 503 with the names of the checks that do not
- * pass within a second.
- */
+/** For services without an API: `/healthz` is 200; `/readyz` 200, or 503 naming the checks not passed in a second. */
 export async function openHealth(port: number, checks: Readonly<Record<string, ReadyCheck>>): Promise<Health> {
   const server = createServer((request, response) => {
     const answer = (status: number, body: object) => {

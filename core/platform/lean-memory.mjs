@@ -1,8 +1,8 @@
 // Plain JavaScript, because own-node.mjs needs it before it is known which Node there is.
 
 /**
- * What a process is told so that glibc gives back what it has freed: each thread keeps it for itself alone, half of what a
- * process holds after a large archive. It counts only from a process's start; what a user says himself goes before it.
+ * Environment variables that make glibc return freed memory to the system. Otherwise each thread keeps it, which is half of a process's
+ * memory after a large archive. They only work when set before the process starts; values that the user has set take precedence.
  */
 export const leanMemory = Object.freeze({
   MALLOC_ARENA_MAX: '2',
@@ -12,12 +12,12 @@ export const leanMemory = Object.freeze({
 
 /**
  * Replaces this process once by itself, the program `self`, with `leanMemory` in its environment: the same process id and
- * streams. Goes on as it is where that cannot be, or nothing is to be gained.
+ * streams. Does nothing where that is impossible or useless.
  *
  * @param {string} self
  */
 export function becomeLean(self) {
-  const isChild = process.send !== undefined // its parent has said it, and its channel would not outlive this
+  const isChild = process.send !== undefined // its parent has set it already, and its IPC channel would not survive the replacement
   if (process.platform !== 'linux' || isChild || process.env['MALLOC_ARENA_MAX'] !== undefined) return
   const args = [process.execPath, ...process.execArgv, self, ...process.argv.slice(2)]
   try {

@@ -1,12 +1,12 @@
 import v8 from 'node:v8'
 
-// Imported first by every main.ts, for what it does. V8 reads both flags when it needs them, so they count although the
-// process has begun. The figures were seen on two cores, by the peak (VmHWM) of services/worker and services/discovery.
+// Imported first by every main.ts, for its side effects. V8 reads both flags when it needs them, so they work although
+// the process has started. The figures are peaks (VmHWM) of services/worker and services/discovery on two cores.
 
-// On a machine with much memory the young part of the heap grows to 128 MB and more, and is kept. So it stays at the 16 MB
-// it has when a process has read its code: more but shorter collections, about 100 MB less.
+// On a machine with much memory the young generation of the heap grows to 128 MB and more, and does not shrink. This keeps
+// it at the 16 MB that it has once the code is loaded: more but shorter collections, and about 100 MB less.
 v8.setFlagsFromString('--semi-space-growth-factor=1')
 
-// Ruff and tree-sitter are compiled while they work, by as many tasks at once as V8 has threads, each with its own memory:
-// a worker of 300 MB had 580 to 650 at its first operations, and was slower for it.
+// V8 compiles Ruff and tree-sitter while they run, with as many tasks at once as it has threads, each with its own memory:
+// a worker of 300 MB had 580 to 650 MB at its first operations, and was slower.
 v8.setFlagsFromString('--wasm-num-compilation-tasks=1')

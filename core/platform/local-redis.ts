@@ -31,8 +31,7 @@ type RedisPlace = {
 /**
  * Starts Redis (or Valkey) on 127.0.0.1 with its append-only file in `dir` (made if missing, closed to others);
  * resolves when it takes commands. Data of an earlier start are available again. CONFIG_006 when there is no program or
- * it does not start; `signal` ends the wait and the program. `stop` may be called twice; the program also ends with
- * this process.
+ * it does not start; `signal` ends wait and program. `stop` may be called twice; the program ends with this process.
  */
 export async function startLocalRedis(options: RedisPlace & { signal?: AbortSignal }): Promise<LocalRedis> {
   await mkdir(options.dir, { recursive: true, mode: 0o700 })
@@ -77,7 +76,7 @@ async function spawnProgram(program: string, place: RedisPlace, port: number): P
   for (const stream of [child.stdout, child.stderr]) {
     stream.setEncoding('utf8').on('data', (text: string) => (said = `${said}${text}`.slice(-keptChars)))
   }
-  child.stdin.on('error', () => {}) // it has ended, and says why
+  child.stdin.on('error', () => {}) // it has ended, and its output says why
   // Read like redis.conf. Every user could read arguments.
   child.stdin.end(place.password === undefined ? '' : `requirepass ${place.password}\n`)
   try {

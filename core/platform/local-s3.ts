@@ -48,7 +48,7 @@ export async function startLocalS3(options: { dir: string; signal?: AbortSignal 
   const failed = gone.then(() => {
     throw new AppError('STORE_002', 'the embedded S3 server ended')
   })
-  failed.catch(() => {}) // who waits for it hears of it
+  failed.catch(() => {}) // callers that await it get the error
   return {
     endpoint: `http://127.0.0.1:${port}`,
     bucket,

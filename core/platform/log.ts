@@ -20,7 +20,7 @@ export type LogOptions = {
   write?: (line: string) => void
 }
 
-/** A log that writes to stderr unless told otherwise, so that stdout stays the program's answer. */
+/** A log that writes to stderr by default, so that stdout only has the program's result. */
 export function openLog(options: LogOptions): Log {
   const least = logLevels.indexOf(options.level)
   const secrets = options.secrets ?? []

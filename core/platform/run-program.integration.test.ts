@@ -65,6 +65,17 @@ describe('a program of the system', () => {
     expect(await there('done')).toBe(false)
   })
 
+  it('that does not end when asked to is killed before the caller goes on', async () => {
+    const stop = new AbortController()
+    const command = await script(`trap '' TERM; echo $$ > pid; : > started; while :; do /bin/sleep 0.05; done`)
+    const stopped = runProgram(command, { ...running, signal: stop.signal })
+    await until(() => there('started'))
+    const pid = Number(await readFile(join(dir, 'pid'), 'utf8'))
+    stop.abort(new Error('interrupted'))
+    await expect(stopped).rejects.toThrow('interrupted')
+    expect(() => process.kill(pid, 0)).toThrow('ESRCH')
+  })
+
   it('that is not there is absent', async () => {
     expect(await runProgram([join(dir, 'none')], running)).toMatchObject({ kind: 'absent' })
   })

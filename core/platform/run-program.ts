@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { access, constants, type FileHandle, open, readFile, stat } from 'node:fs/promises'
 import { delimiter, isAbsolute, join } from 'node:path'
-import { after, withinLimit } from './clock.ts'
+import { withinLimit } from './clock.ts'
 import type { Env } from './env.ts'
 
 /** How a short-lived program ended. `out` and `err` are the last 8,000 characters it wrote. */
@@ -21,7 +21,7 @@ export type Command = readonly [string, ...string[]]
 
 /**
  * Runs a program without input, in a process group that is ended after `limitMs` (`late`), or when `signal` is aborted
- * (throws its reason). It throws nothing else: a program that cannot be started is `absent`.
+ * (throws its reason), and waits for that end. It throws nothing else: a program that cannot be started is `absent`.
  */
 export async function runProgram([program, ...args]: Command, { limitMs, signal, env }: Running): Promise<ProgramEnd> {
   signal.throwIfAborted()
@@ -33,7 +33,7 @@ export async function runProgram([program, ...args]: Command, { limitMs, signal,
   try {
     return await withinLimit(ending, { limitMs, signal, late: () => ({ kind: 'late', ...said }) })
   } finally {
-    endGroup(child)
+    await endGroup(child)
   }
 }
 
@@ -81,17 +81,26 @@ function endOf(child: ChildProcess, said: () => Promise<{ out: string; err: stri
   )
 }
 
-/** Also after the program has ended: processes that it started and left running end too. */
-function endGroup(child: ChildProcess): void {
-  if (child.pid === undefined) return
-  killGroup(child.pid, 'SIGTERM')
-  if (child.exitCode === null && child.signalCode === null) after(killMs, () => killGroup(child.pid ?? 0, 'SIGKILL'))
+/**
+ * Also after the program has ended: processes that it started and left running end too. Does not wait for what this user
+ * may not kill (sudo).
+ */
+async function endGroup(child: ChildProcess): Promise<void> {
+  const { pid } = child
+  if (pid === undefined) return
+  killGroup(pid, 'SIGTERM')
+  if (child.exitCode !== null || child.signalCode !== null) return
+  const exited: Promise<unknown> = once(child, 'exit')
+  const wait = { limitMs: killMs, signal: new AbortController().signal, late: () => undefined }
+  await withinLimit(exited, wait)
+  killGroup(pid, 'SIGKILL')
+  await withinLimit(exited, wait)
 }
 
 /** A process of another user (sudo) cannot be ended by us, and a group may have ended already. */
 function killGroup(pid: number, signal: NodeJS.Signals): void {
   try {
-    if (pid > 0) process.kill(-pid, signal)
+    process.kill(-pid, signal)
   } catch {
     return
   }

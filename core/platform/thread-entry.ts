@@ -2,9 +2,7 @@ import { parentPort, workerData } from 'node:worker_threads'
 
 export type ThreadReply<Report> = { report: Report; isSpent: boolean }
 
-/**
- * Shared with the thread. [0]: the item it works on, `betweenItems` or `starting`; [1]: since when, by `Date.now()`.
- */
+/** Shared with the thread. [0]: its item, `betweenItems` or `starting`; [1]: since when, by `Date.now()`. */
 export type ThreadProgress = BigInt64Array<SharedArrayBuffer>
 
 const betweenItems = -1

@@ -133,25 +133,37 @@ function startWorker({ entry, memoryMb = 256 }: ThreadOptions, progress: ThreadP
   return new Worker(entry, { workerData: progress, resourceLimits, env: threadEnv() })
 }
 
+/**
+ * Calls `end`, with the reason, when the thread takes too long; returns a stop. The time is read from what the thread itself
+ * has noted, since this process may be too busy to take its replies.
+ */
+function watchThread(progress: ThreadProgress, options: ThreadOptions, end: (why: string) => void): () => void {
+  const { work = 'it', limitMs, startLimitMs = 30_000 } = options
+  let stop = () => {}
+  const look = () => {
+    const at = readProgress(progress)
+    const left = leftMs(at, { limitMs, startLimitMs })
+    if (left > 0) stop = after(Math.min(left, limitMs), look)
+    else end(at.hasStarted ? `${work} took longer than ${limitMs} ms` : `it took longer than ${startLimitMs} ms`)
+  }
+  stop = after(limitMs, look)
+  return () => stop()
+}
+
 function openThread<Question, Report>(options: ThreadOptions): Thread<Question, Report> {
-  const { name, work = 'it', limitMs, startLimitMs = 30_000 } = options
+  const { name } = options
   const progress = newProgress()
   const worker = startWorker(options, progress)
   const asked: PromiseWithResolvers<ThreadEnding<Report>>[] = []
   let fault = `${name} stopped`
+  let timedOut: (typeof asked)[number] | undefined
   let stopWatch = () => {}
   let hasExited = false
   let isClosing = false
 
-  /** The time is read from what the thread itself has noted: this process may be too busy to take its replies. */
-  const watch = () => {
-    const at = readProgress(progress)
-    const left = leftMs(at, { limitMs, startLimitMs })
-    if (left > 0) {
-      stopWatch = after(Math.min(left, limitMs), watch)
-      return
-    }
-    fault = at.hasStarted ? `${work} took longer than ${limitMs} ms` : `it took longer than ${startLimitMs} ms`
+  const endLate = (why: string) => {
+    timedOut = asked[0]
+    fault = why
     void worker.terminate()
   }
   worker.on('message', (reply: ThreadReply<Report>) => {
@@ -163,17 +175,18 @@ function openThread<Question, Report>(options: ThreadOptions): Thread<Question, 
     hasExited = true
     stopWatch()
     const { hasStarted, item } = readProgress(progress)
-    for (const [place, request] of asked.splice(0).entries()) {
+    const blamed = timedOut ?? asked[0] // replies may still come in after the time-out
+    for (const request of asked.splice(0)) {
       if (!hasStarted) request.reject(new AppError('TOOL_004', `${name} does not start: ${fault}`))
-      else request.resolve(place === 0 && !isClosing ? { kind: 'lost', item, why: fault } : { kind: 'unread' })
+      else request.resolve(request === blamed && !isClosing ? { kind: 'lost', item, why: fault } : { kind: 'unread' })
     }
   })
   return {
     async ask(question, transfer) {
-      if (hasExited) return { kind: 'unread' }
+      if (hasExited || timedOut !== undefined) return { kind: 'unread' }
       const request = Promise.withResolvers<ThreadEnding<Report>>()
       worker.postMessage(question, transfer)
-      if (asked.push(request) === 1) stopWatch = after(limitMs, watch)
+      if (asked.push(request) === 1) stopWatch = watchThread(progress, options, endLate)
       return request.promise
     },
     async close() {
@@ -183,9 +196,7 @@ function openThread<Question, Report>(options: ThreadOptions): Thread<Question, 
   }
 }
 
-/**
- * Nothing of the process's own but where compiled code is kept: without it, compiling all modules is half the start.
- */
+/** Only the place where compiled code is kept: without it, compiling all modules is half the start. */
 function threadEnv(): Record<string, string> {
   const dir = getCompileCacheDir()
   return dir === undefined ? {} : { NODE_COMPILE_CACHE: dir }

@@ -11,7 +11,7 @@ import { unifiedDiff, type FileVersions } from './unified-diff.ts'
 const run = promisify(execFile)
 let dir = ''
 
-/** Writes every `before`, applies one patch of all files with git, and answers what is there afterwards. */
+/** Writes every `before`, applies one patch of all files with git, and returns the resulting files. */
 async function applied(files: readonly FileVersions[]): Promise<(Buffer | null)[]> {
   for (const { path, before } of files) {
     const target = join(dir, path)

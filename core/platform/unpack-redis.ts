@@ -8,7 +8,7 @@ import { failureOf, findProgram, isSuccess, type ProgramEnd, type Running, runPr
 /** `limitMs`: for each command. */
 export type UnpackOptions = Running & { searchPath: string }
 
-/** In each package the server has the name of its check of dump files. */
+/** In each package the server is the program that checks dump files, under that program's name. */
 const programs = ['usr/bin/redis-check-rdb', 'usr/bin/valkey-check-rdb']
 const workPrefix = 'apt-'
 const treePrefix = 'unpacked-'

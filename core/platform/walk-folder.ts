@@ -133,10 +133,7 @@ const run = promisify(execFile)
 const maxListingBytes = 256 * 1024 ** 2
 
 /** Files that git tracks although .gitignore names them: they are part of the repository. */
-type TrackedIgnored = {
-  files: ReadonlySet<string>
-  folders: ReadonlySet<string>
-}
+type TrackedIgnored = { files: ReadonlySet<string>; folders: ReadonlySet<string> }
 
 const nothingTracked: TrackedIgnored = { files: new Set(), folders: new Set() }
 

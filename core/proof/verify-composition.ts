@@ -29,7 +29,8 @@ export async function verifyComposition(run: Run, deps: CompositionProofDeps): P
     if (run.status === 'completed') blame('the run is completed and names no composition')
     return
   }
-  const composition = await deps.findings.read('composition', getComposition(deps.objects, projectId, { runId, hash }))
+  const reading = getComposition(deps.objects, projectId, { runId, hash })
+  const composition = await deps.findings.read('composition', hash, reading)
   if (composition === undefined) return
   if (composition.runId !== runId) blame(`composition: it is of run ${composition.runId}`)
   for (const fault of membershipFaults(composition, deps.sets)) blame(`composition: ${fault}`)
@@ -66,7 +67,7 @@ async function verifyFile(run: Run, file: ComposedFile, deps: CompositionProofDe
   if (change === undefined) return findings.blame(`${what}: its change sets do not compose`)
   const baseHash = change.kind === 'create' ? null : change.baseHash
   if (file.baseHash !== baseHash) return findings.blame(`${what}: its base is not that of its change sets`)
-  const readBlob = (hash: string) => findings.read(what, deps.blobs.get(run.projectId, hash))
+  const readBlob = (hash: string) => findings.read(what, hash, deps.blobs.get(run.projectId, hash))
   const base = baseHash === null ? new Uint8Array() : await readBlob(baseHash)
   if (base === undefined) return
   const result = resultOf(change, base)

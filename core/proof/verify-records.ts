@@ -9,7 +9,7 @@ import { mapBounded } from '#objects/map-bounded.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
 import { getAttemptRecord, getBundle, getSuspendedAttempt } from '#objects/stored-records.ts'
-import { AppError, unreachable } from '#domain/error.ts'
+import { hasCode, unreachable } from '#domain/error.ts'
 import type { Violation } from '#ledger/accounts.ts'
 import { operationPages } from '#ledger/read-operations.ts'
 
@@ -45,7 +45,7 @@ export async function verifyRecords(run: Run, deps: RecordDeps, done: Set<string
     })
   }
   await mapBounded([...bundles], reads, ([hash, name]) =>
-    deps.findings.read(`bundle ${name}`, getBundle(deps.objects, run.projectId, hash)),
+    deps.findings.read(`bundle ${name}`, hash, getBundle(deps.objects, run.projectId, hash)),
   )
   return sets
 }
@@ -60,15 +60,16 @@ async function readChangeSets(run: Run, operation: Operation, deps: RecordDeps):
     if (needsRecord) blame(`it is ${outcome.status} and names no attempt record`)
     return []
   }
-  const reading = getAttemptRecord(deps.objects, run.projectId, outcome.recordHash)
-  const record = await deps.findings.read(`operation ${operationId}, its attempt record`, reading)
+  const { recordHash: hash } = outcome
+  const reading = getAttemptRecord(deps.objects, run.projectId, hash)
+  const record = await deps.findings.read(`operation ${operationId}, its attempt record`, hash, reading)
   if (record === undefined) return []
   for (const fault of recordFaults(record, operation, outcome)) blame(fault)
   const sets = changeSetsOf(record)
   const { snapshot } = deps
-  const blobLength = async (hash: string) => {
+  const blobLength = async (base: string) => {
     const what = `operation ${operationId}, the base of its change set`
-    return (await deps.findings.read(what, deps.blobs.get(run.projectId, hash)))?.length
+    return (await deps.findings.read(what, base, deps.blobs.get(run.projectId, base)))?.length
   }
   if (snapshot === undefined) return sets
   for (const set of sets) {
@@ -86,7 +87,7 @@ async function verifySuspension(
 ): Promise<void> {
   if (suspensionHash === null) return
   const reading = getSuspendedAttempt(objects, projectId, suspensionHash)
-  const kept = await findings.read(`operation ${operationId}, what it goes on from`, reading)
+  const kept = await findings.read(`operation ${operationId}, what it goes on from`, suspensionHash, reading)
   if (kept !== undefined && kept.operationId !== operationId)
     findings.blame(`operation ${operationId}: what it goes on from is of operation ${kept.operationId}`)
 }
@@ -123,16 +124,16 @@ export function openFindings() {
     violations,
     blame,
     /**
-     * What was read. Undefined when an object is missing or does not match its name: then that is a finding, noted once
-     * however many refer to the object. Errors of an unreachable store prove nothing and are thrown.
+     * What was read of the object with this hash. Undefined when it is missing or does not match its name: then that is a
+     * finding, noted once however many refer to the object. Errors of an unreachable store prove nothing and are thrown.
      */
-    async read<T>(what: string, reading: Promise<T>): Promise<T | undefined> {
+    async read<T>(what: string, hash: string, reading: Promise<T>): Promise<T | undefined> {
       try {
         return await reading
       } catch (error) {
-        if (!(error instanceof AppError) || error.code !== 'STORE_003') throw error
-        if (!noted.has(error.message)) blame(`${what}: ${error.message}`)
-        noted.add(error.message)
+        if (!hasCode(error, 'STORE_003')) throw error
+        if (!noted.has(hash)) blame(`${what}: ${error.message}`)
+        noted.add(hash)
         return undefined
       }
     },

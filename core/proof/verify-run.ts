@@ -22,8 +22,8 @@ export type RunVerification = Verification & { ended: boolean }
 export type ProofDeps = ObjectProofDeps & LeftDeps & { ledger: Pick<Ledger, 'getRun' | 'verify'> }
 
 /**
- * Checks every invariant of a run's accounting: its events against its state (1 to 6), its objects (7) and, once it has
- * ended, what is left of it (8). Changes nothing. A run that is still active may show differences that mean nothing.
+ * Checks every invariant of a run: its events against its state (1 to 6), its objects (7) and, once it has ended, its
+ * leftovers (8). Changes nothing. A run that is still active may show differences that mean nothing.
  * RUN_001 when there is no such run, STORE_001 and STORE_002 when a store is unreachable.
  */
 export async function verifyRun(runId: RunId, deps: ProofDeps): Promise<RunVerification> {
@@ -73,7 +73,7 @@ const lookups = 32
  * exists. The blobs of changed files are read with the change sets. Undefined when the snapshot cannot be read.
  */
 async function verifySnapshot(projectId: ProjectId, snapshotId: string, objects: ObjectStore, findings: Findings) {
-  const view = await findings.read(`snapshot ${snapshotId}`, readSnapshot(objects, projectId, snapshotId))
+  const view = await findings.read(`snapshot ${snapshotId}`, snapshotId, readSnapshot(objects, projectId, snapshotId))
   if (view === undefined) return undefined
   const pathOf = new Map(view.files.map(({ hash, path }) => [hash, path]))
   await mapBounded([...pathOf], lookups, async ([hash, path]) => {

@@ -15,9 +15,8 @@ export type DefinitionDocFacts = {
   hasDocstring: boolean
   hasLongDocstring?: true
   /**
-   * `private`: its own name, or that of anything around it (class, module, package), begins with an underscore;
-   * `__all__` leaves it out; it is a special method (`__init__`); or it is inside a function or under `if __name__ ==
-   * "__main__"`.
+   * `private`: its name, or that of a class, module or package around it, begins with an underscore (`__init__`, too);
+   * `__all__` leaves it out; or it is inside a function or under `if __name__ == "__main__"`.
    */
   visibility: 'public' | 'private'
   /** Why it gets no docstring, as far as the file alone shows it, in words that follow its name. */

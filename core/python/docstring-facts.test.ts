@@ -8,7 +8,7 @@ function factsOf(source: string, path = 'shop/prices.py'): FileDocstringFacts {
   return python.read(source, (tree) => docstringFactsOf(tree, source, path))
 }
 
-/** `name: what is said of it`, of each definition. */
+/** `name: reason` of each definition. */
 function exemptions(source: string, path?: string): string[] {
   return factsOf(source, path).definitions.map((one) => `${one.qualifiedName}: ${one.exempt ?? 'workable'}`)
 }

@@ -1,4 +1,5 @@
 import { Query, type Language, type Node, type Tree } from 'web-tree-sitter'
+import { getOrMake } from '#platform/cached-answers.ts'
 import { type DefinitionDocFacts, factsOf, foundDefinitions, type FoundDefinition } from './definition-facts.ts'
 import { byteOffsets } from './python-file.ts'
 import { waivedKinds } from './docstring-exemption.ts'
@@ -53,8 +54,7 @@ export function docstringFactsOf(tree: Tree, source: string, path: string): File
 }
 
 function capturesOf(tree: Tree): (capture: string) => Node[] {
-  const query = queries.get(tree.language) ?? new Query(tree.language, queryText)
-  queries.set(tree.language, query)
+  const query = getOrMake(queries, tree.language, () => new Query(tree.language, queryText))
   const found = Map.groupBy(query.captures(tree.rootNode), ({ name }) => name)
   return (capture) => (found.get(capture) ?? []).map(({ node }) => node)
 }

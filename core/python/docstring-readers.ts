@@ -1,4 +1,5 @@
 import { purposeOf } from '#domain/path-purpose.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 import type { DefinitionDocFacts } from './definition-facts.ts'
 import type { FileDocstringFacts } from './docstring-facts.ts'
 import { isHarmlessDecorator, type ReadingBase, readingBases, readingModules } from './docstring-frameworks.ts'
@@ -97,7 +98,7 @@ function classReaders(files: Files, reads: Reads, own: ReadonlySet<string>) {
   const basesByClass = new Map<string, string[]>()
   for (const { definitions } of files.values()) {
     for (const { kind, name, bases } of definitions) {
-      if (kind === 'class') basesByClass.set(name, [...(basesByClass.get(name) ?? []), ...bases])
+      if (kind === 'class') getOrMake(basesByClass, name, () => []).push(...bases)
     }
   }
   const known = new Map<string, Reader[]>()
@@ -139,7 +140,7 @@ function classReaders(files: Files, reads: Reads, own: ReadonlySet<string>) {
 function decoratorReaders(files: Files, reads: Reads, own: ReadonlySet<string>) {
   const definedIn = new Map<string, string[]>()
   for (const [path, { definitions }] of files) {
-    for (const { name } of definitions) definedIn.set(name, [...(definedIn.get(name) ?? []), path])
+    for (const { name } of definitions) getOrMake(definedIn, name, () => []).push(path)
   }
 
   function faultOf(decorator: string, path: string): string | undefined {

@@ -1,5 +1,7 @@
 import type { DocstringStyle, TextStyle } from '#domain/path-rules.ts'
 import { purposeOf } from '#domain/path-purpose.ts'
+import { folderOf, foldersUp } from '#domain/repo-path.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 
 /** How many docstrings of a file or a folder have each form; here none. */
 export const noVotes = {
@@ -88,8 +90,7 @@ export function docstringHabits(
   const known = new Map<string, DocstringHabits>()
   return (path) => {
     const folder = folderOf(path)
-    const habits = known.get(folder) ?? habitsIn(folder, votes)
-    known.set(folder, habits)
+    const habits = getOrMake(known, folder, () => habitsIn(folder, votes))
     const style = configured(path)
     return style === undefined ? habits : { ...habits, docstringStyle: style }
   }
@@ -101,27 +102,16 @@ type Votes = ReadonlyMap<string, DocstringVotes>
 function votesOfFolders(files: readonly (readonly [string, { votes: DocstringVotes }])[]): Votes {
   const votes = new Map<string, DocstringVotes>()
   for (const [path, facts] of files) {
-    for (const folder of foldersAround(folderOf(path))) {
-      const sum = votes.get(folder) ?? { ...noVotes }
+    for (const folder of foldersUp(folderOf(path))) {
+      const sum = getOrMake(votes, folder, () => ({ ...noVotes }))
       for (const form of forms) sum[form] += facts.votes[form]
-      votes.set(folder, sum)
     }
   }
   return votes
 }
 
-function folderOf(path: string): string {
-  const end = path.lastIndexOf('/')
-  return end === -1 ? '' : path.slice(0, end)
-}
-
-function foldersAround(folder: string): string[] {
-  if (folder === '') return ['']
-  return [folder, ...foldersAround(folderOf(folder))]
-}
-
 function habitsIn(folder: string, votes: Votes): DocstringHabits {
-  const around = foldersAround(folder).flatMap((name) => votes.get(name) ?? [])
+  const around = foldersUp(folder).flatMap((name) => votes.get(name) ?? [])
   const all = votes.get('') ?? noVotes
   const style = around.map(majorityStyle).find((found) => found !== undefined) ?? styleOfFew(all)
   return {

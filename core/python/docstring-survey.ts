@@ -1,5 +1,6 @@
 import type { DocstringStyle } from '#domain/path-rules.ts'
 import { purposeOf } from '#domain/path-purpose.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 import type { DefinitionDocFacts } from './definition-facts.ts'
 import type { FileDocstringFacts } from './docstring-facts.ts'
 import { docstringHabits, type DocstringHabits } from './docstring-style.ts'
@@ -84,29 +85,22 @@ type KnownClasses = { bases: Set<string>; documented: Map<string, Set<string>> }
  */
 function openInheritedDocstrings(files: ReadonlyMap<string, FileDocstringFacts>) {
   const classes = new Map<string, KnownClasses>()
-  const classesOf = (name: string): KnownClasses => {
-    const known = classes.get(name) ?? { bases: new Set(), documented: new Map() }
-    classes.set(name, known)
-    return known
-  }
+  const classesOf = (name: string) => getOrMake(classes, name, () => ({ bases: new Set(), documented: new Map() }))
   for (const [path, { definitions }] of files) {
     for (const { kind, name, qualifiedName, bases, hasLongDocstring } of definitions) {
       if (kind === 'class') for (const base of bases) classesOf(name).bases.add(base.slice(base.lastIndexOf('.') + 1))
       if (kind !== 'method' || hasLongDocstring !== true) continue
-      const { documented } = classesOf(ownerOf(qualifiedName))
-      documented.set(name, (documented.get(name) ?? new Set()).add(path))
+      getOrMake(classesOf(ownerOf(qualifiedName)).documented, name, () => new Set()).add(path)
     }
   }
   const ancestors = new Map<string, Set<string>>()
-  const ancestorsOf = (name: string): Set<string> => {
-    const known = ancestors.get(name) ?? new Set(classes.get(name)?.bases)
-    if (!ancestors.has(name)) {
-      ancestors.set(name, known)
+  const ancestorsOf = (name: string) =>
+    getOrMake(ancestors, name, () => {
+      const found = new Set(classes.get(name)?.bases)
       // Iterating over a set includes what is added during the iteration.
-      for (const one of known) for (const base of classes.get(one)?.bases ?? []) known.add(base)
-    }
-    return known
-  }
+      for (const one of found) for (const base of classes.get(one)?.bases ?? []) found.add(base)
+      return found
+    })
   return (path: string, { kind, name, qualifiedName }: DefinitionDocFacts): boolean => {
     if (kind !== 'method') return false
     const owner = ownerOf(qualifiedName)

@@ -1,4 +1,5 @@
 import type { Node, Tree } from 'web-tree-sitter'
+import { getOrMake } from '#platform/cached-answers.ts'
 import { type ImportedName, importedNames, importStatementTypes } from './imported-names.ts'
 import { moduleBindingsOf } from './module-bindings.ts'
 import { plainStringText } from './python-nodes.ts'
@@ -92,9 +93,7 @@ function listed(wanted: Wanted): Record<string, string[] | 'all'> {
 }
 
 function note(wanted: Wanted, module: string, name: string): void {
-  const known = wanted.get(module)
-  if (known === undefined) wanted.set(module, new Set([name]))
-  else known.add(name)
+  getOrMake(wanted, module, () => new Set()).add(name)
 }
 
 function noteImport({ module, imported }: Pick<ImportedName, 'module' | 'imported'>, found: Found): void {

@@ -1,3 +1,5 @@
+import { folderOf } from '#domain/repo-path.ts'
+
 /**
  * The first parts of the names by which a repository's Python files are imported, sorted: for a file in a package the
  * name of the outermost folder with an `__init__.py`, else the file's own name. The top folder of the repository never
@@ -35,8 +37,4 @@ export function ownModulesIn(text: string, ownModules: ReadonlySet<string>): str
 
 function lastPart(module: string): string {
   return module.slice(module.lastIndexOf('/') + 1)
-}
-
-function folderOf(path: string): string {
-  return path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : ''
 }

@@ -3,11 +3,16 @@ const leadingLines = /^\uFEFF?([^\r\n]*)(?:\r\n|\r|\n)?([^\r\n]*)/
 const declaration = /^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)/
 const blankOrComment = /^[ \t\f]*(?:#.*)?$/
 
-/** The encoding that a source declares, in lower case; undefined for none and for UTF-8. */
-export function foreignEncoding(source: string): string | undefined {
+/** The encoding that a source declares, in lower case, with `-` for `_`. */
+export function declaredEncoding(source: string): string | undefined {
   const [, first = '', second = ''] = leadingLines.exec(source) ?? []
   const declared = declaration.exec(first) ?? (blankOrComment.test(first) ? declaration.exec(second) : null)
-  const name = declared?.[1]?.toLowerCase().replaceAll('_', '-')
+  return declared?.[1]?.toLowerCase().replaceAll('_', '-')
+}
+
+/** The same; undefined for UTF-8. */
+export function foreignEncoding(source: string): string | undefined {
+  const name = declaredEncoding(source)
   return name === undefined || /^utf-?8(-|$)/.test(name) ? undefined : name
 }
 

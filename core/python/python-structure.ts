@@ -51,7 +51,7 @@ export function openStructureHash(): StructureHash {
   }
 
   return (tree, source) => {
-    // The one comment that changes what the code does: it decides how the bytes of every string are read.
+    // The only comment that changes what the code does: it sets the encoding of all strings.
     const encoding = foreignEncoding(source) ?? ''
     return sha256([encoding, ...tokensOf(tree.rootNode)].join('\0'))
   }

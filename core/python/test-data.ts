@@ -1,4 +1,5 @@
 import { purposeOf } from '#domain/path-purpose.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 import type { ModuleUses } from './module-uses.ts'
 
 /** Names that a test runner, a package or a command gives its modules. */
@@ -19,9 +20,7 @@ export function foldTestData(uses: ReadonlyMap<string, ModuleUses>): (path: stri
   for (const [path, { modules, packages }] of uses) {
     for (const [module, names] of [...Object.entries(modules), ...Object.entries(packages)]) {
       for (const name of [module, ...(names === 'all' ? [] : names)]) {
-        const users = imported.get(name)
-        if (users === undefined) imported.set(name, new Set([path]))
-        else users.add(path)
+        getOrMake(imported, name, () => new Set()).add(path)
       }
     }
   }

@@ -6,26 +6,19 @@ export const payloadVersion = 1
 
 /** The part that all payloads share: the run, and the trace it belongs to. Jobs carry ids, never data. */
 const RunPayload = z.strictObject({ v: z.literal(payloadVersion), run_id: RunId, traceparent: z.string().nullable() })
-type RunPayload = z.infer<typeof RunPayload>
 
-const OperationPayload = RunPayload.extend({ operation_id: OperationId, dispatch: z.int().min(1) })
-
-type Payloads = {
-  snapshots: RunPayload
-  discoveries: RunPayload
-  operations: z.infer<typeof OperationPayload>
-  compositions: RunPayload
+const payloads = {
+  snapshots: RunPayload,
+  discoveries: RunPayload,
+  operations: RunPayload.extend({ operation_id: OperationId, dispatch: z.int().min(1) }),
+  compositions: RunPayload,
 }
-export type QueueName = keyof Payloads
+export type QueueName = keyof typeof payloads
+type Payloads = { [Q in QueueName]: z.infer<(typeof payloads)[Q]> }
 /** A payload without its version, which the producer adds. */
 export type PayloadOf<Q extends QueueName> = Omit<Payloads[Q], 'v'>
 
-export const catalog: { readonly [Q in QueueName]: z.ZodType<Payloads[Q]> } = {
-  snapshots: RunPayload,
-  discoveries: RunPayload,
-  operations: OperationPayload,
-  compositions: RunPayload,
-}
+export const catalog: { readonly [Q in QueueName]: z.ZodType<Payloads[Q]> } = payloads
 
 const NewerPayload = z.looseObject({ v: z.int().min(payloadVersion + 1) })
 

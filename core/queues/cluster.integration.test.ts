@@ -42,7 +42,7 @@ afterAll(async () => {
   await cluster.stop()
 })
 
-/** Enqueues what is ready, as the dispatcher does; answers the job ids. */
+/** Enqueues the ready operations, as the dispatcher does; returns the job ids. */
 async function enqueueReady(runId: RunId): Promise<string[]> {
   const { taken } = await ledger.dispatch(runId, 10)
   const jobs = taken.map(({ operationId, dispatch }) => ({

@@ -22,9 +22,7 @@ export type ConsumerOptions<Q extends QueueName> = {
   concurrency: number
   /** The queue gives a job to another worker when this one has not renewed its lock for so long. */
   lockMs?: number
-  /**
-   * For a handler whose job went to another worker: abort it (the default), or go on, since the ledger fences its work.
-   */
+  /** Whether a handler whose job went to another worker is aborted (the default). The ledger fences its work. */
   lostLock?: 'abort' | 'go_on'
   log: Pick<Log, 'warn' | 'error'>
   /** The signal is aborted on close, or as `lostLock` says. `stalls`: how often a worker lost the job before. */
@@ -39,8 +37,7 @@ export type Consumer = {
 /**
  * Processes the jobs of a queue. A payload that does not match the catalogue is logged and dropped; a newer version's
  * is left to a newer consumer. When a handler throws, the job is logged and removed, since retries belong to the
- * ledger; it is delivered again only after an abort, or an AppError that may be retried or says that the run belongs to
- * a newer version (RUN_005).
+ * ledger; it is delivered again only after an abort, a retryable AppError, or RUN_005 (a newer version's run).
  */
 export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): Consumer {
   const { queue, log, lockMs = defaultLockMs } = options

@@ -41,7 +41,7 @@ async function waitingIds(runId: string): Promise<string[]> {
   return ids.filter((id) => id.startsWith(runId)).toSorted()
 }
 
-/** What adding jobs sends when nothing is in the way. */
+/** The commands that adding jobs sends when nothing fails. */
 async function commandsOfAdding(): Promise<string[][]> {
   await producer.addMany('operations', jobsOf('r00000000'))
   const { commands } = proxy.watch()
@@ -74,7 +74,7 @@ it('adds each job once, whichever answer of the server was lost and however ofte
     expect(watch.cuts).toBe(1)
     expect(await waitingIds(runId)).toEqual(jobs.map(({ id }) => id))
   }
-  // The whole bulk is sent again when nothing of it was answered; a part of it never is, and the sender is told.
+  // The whole bulk is sent again when none of it was answered. A part of it is never sent again: then the call fails.
   expect(failed.length).toBeLessThan(places)
   expect([...new Set(failed)]).toEqual(['STORE_001'])
 })

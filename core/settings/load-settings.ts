@@ -14,9 +14,7 @@ export type Settings = {
   keyFault?: AppError
 }
 
-/**
- * Reads REMORA_CONFIG or the nearest `remora.yaml` from `cwd` upwards. CONFIG_001 to 004: see read-settings-file.ts.
- */
+/** Reads REMORA_CONFIG or the nearest `remora.yaml` from `cwd` up. CONFIG_001 to 004: see read-settings-file.ts. */
 export function loadSettings(env: Env, cwd: string): Settings {
   const file = findSettingsFile(cwd, givenValue(env, 'REMORA_CONFIG'))
   if (file === undefined) return { path: undefined, given: [], env }

@@ -41,12 +41,8 @@ function namedFile(path: string): FoundFile {
 
 function foundText(path: string): string | undefined {
   const file = readOwnFile(path, { maxBytes, orOfRoot: true })
-  if (file.kind === 'refused') throw notOurs(path, file.why)
+  if (file.kind === 'refused') throw new AppError('CONFIG_003', `${path} ${file.why}: ${wayOut}`)
   return file.kind === 'text' ? file.text : undefined
-}
-
-function notOurs(path: string, why: string): AppError {
-  return new AppError('CONFIG_003', `${path} ${why}: ${wayOut}`)
 }
 
 function codeOf(error: unknown): string {
@@ -69,10 +65,8 @@ export function readSettingsFile(path: string, source: string): GivenSetting[] {
   if (!parsed.success) {
     const found = schemaFaults(parsed.error)
     const messages = found.map((fault) => `${path}:${placeOf(fault.at).line}: ${describe(fault)}`)
-    throw new AppError(
-      found.every(({ isUnknownKey }) => isUnknownKey) ? 'CONFIG_004' : 'CONFIG_003',
-      messages.join('; '),
-    )
+    const code = found.every(({ isUnknownKey }) => isUnknownKey) ? 'CONFIG_004' : 'CONFIG_003'
+    throw new AppError(code, messages.join('; '))
   }
   return [...fileSettings, ...keysWithoutEffect].flatMap((setting) => {
     const given = valueAt(parsed.data, setting.path)

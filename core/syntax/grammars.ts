@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path'
 import { basename, extname } from 'node:path/posix'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 
 type Grammar = {
   /** The wasm file its npm package ships. */
@@ -14,9 +15,9 @@ type Grammar = {
   names?: readonly string[]
 }
 
-/** One row is all the code a new language needs; the rest is its query pack. */
+/** A new language needs one row here and a query pack; no other code (docs/guide/query-packs.md). */
 const grammars: Readonly<Record<string, Grammar>> = {
-  // No `.pym`: a tool script is written in less than Python and run by the sandbox alone.
+  // No `.pym`: tool scripts are a subset of Python that only the sandbox runs.
   python: { wasm: '@vscode/tree-sitter-wasm/wasm/tree-sitter-python.wasm', endings: ['.py', '.pyi'] },
   typescript: { wasm: '@vscode/tree-sitter-wasm/wasm/tree-sitter-typescript.wasm', endings: ['.ts', '.mts', '.cts'] },
   tsx: { wasm: '@vscode/tree-sitter-wasm/wasm/tree-sitter-tsx.wasm', endings: ['.tsx'] },
@@ -92,13 +93,12 @@ const PackageFile = z.object({ name: z.string(), version: z.string() })
 const knownVersions = new Map<string, string>()
 
 function packageVersion(fileInside: string): string {
-  const known = knownVersions.get(fileInside)
-  if (known !== undefined) return known
-  let folder = dirname(fileInside)
-  while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder)
-  const { name, version } = PackageFile.parse(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')))
-  knownVersions.set(fileInside, `${name} ${version}`)
-  return `${name} ${version}`
+  return getOrMake(knownVersions, fileInside, () => {
+    let folder = dirname(fileInside)
+    while (!existsSync(join(folder, 'package.json'))) folder = dirname(folder)
+    const { name, version } = PackageFile.parse(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')))
+    return `${name} ${version}`
+  })
 }
 
 /** Languages whose name is more than their id with a capital letter. */

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache'
 import { Edit, Language, Parser, type Tree } from 'web-tree-sitter'
 import { z } from 'zod'
+import { getOrMake } from '#platform/cached-answers.ts'
 import { grammarFile } from './grammars.ts'
 
 /**
@@ -12,7 +13,7 @@ export type LoadedLanguage = {
   /** The caller frees the tree with `tree.delete()`. Indices are in UTF-16 units of `text`. */
   parse(text: string): Tree
   /**
-   * Returns the result of `look` on the text's tree. Trees are cached, since the same text is read several times; a
+   * Returns the result of `look`, called with the text's tree. Trees are cached, since the same text is read several times; a
    * text that is nearly a cached one is parsed from that tree, where the grammar is known to allow it. `look` must not
    * keep or free the tree.
    */
@@ -44,11 +45,7 @@ export function parserMemoryBytes(): number {
 
 /** The grammar of `language`, loaded once per thread. DISC_003 when there is none. */
 export async function loadLanguage(language: string): Promise<LoadedLanguage> {
-  const known = loaded.get(language)
-  if (known !== undefined) return known
-  const loading = load(language)
-  loaded.set(language, loading)
-  return loading
+  return getOrMake(loaded, language, () => load(language))
 }
 
 async function load(name: string): Promise<LoadedLanguage> {
@@ -87,7 +84,7 @@ async function load(name: string): Promise<LoadedLanguage> {
 
 /**
  * A copy of the tree of a cached text that is nearly `text`, edited by the difference, from which the parser can start.
- * Undefined where no cached text is near enough, or its tree has errors.
+ * Undefined where no cached text is similar enough, or its tree has errors.
  */
 function editedTree(text: string, trees: LRUCache<string, Tree>): Tree | undefined {
   let left = comparedTexts

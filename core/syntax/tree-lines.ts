@@ -3,8 +3,8 @@ import type { Tree, TreeCursor } from 'web-tree-sitter'
 const shownTextLength = 40
 
 /**
- * A syntax tree as its queries see it, one node a line, indented: `field: type first-last line`, and the text of what
- * has no parts. With `tokens` also what has no type of its own, in quotation marks as a query names it.
+ * A syntax tree as its queries see it, one node a line, indented: `field: type first-last line`, and the text of nodes
+ * without children. With `tokens` also anonymous nodes, in quotation marks as a query names them.
  */
 export function treeLines(tree: Tree, { tokens }: { tokens: boolean }): string[] {
   const lines: string[] = []

@@ -1,9 +1,10 @@
 import { Redis } from 'ioredis'
-import { defaultProject, newRunId, newToken, nodeId, operationId, type ProjectId, type RunId } from '#domain/ids.ts'
+import { defaultProject, newRunId, newToken, nodeId, operationId, type RunId } from '#domain/ids.ts'
 import type { OperationCost, Outcome, PlannedOperation } from '#domain/operation.ts'
 import { RunRequest } from '#domain/run.ts'
 import type { Attempt } from '#ledger/attempt.ts'
 import { type Ledger, openLedger } from '#ledger/ledger.ts'
+import type { NewRun } from '#ledger/run-commands.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import type { NewEvent } from '#domain/event.ts'
 import { testRedis } from './redis.ts'
@@ -121,17 +122,8 @@ export function aRequest(over: Partial<RunRequest> = {}): RunRequest {
   return { ...RunRequest.parse({ agents: ['lint'] }), ...over }
 }
 
-type RunFixture = {
-  runId: RunId
-  projectId: ProjectId
-  request: RunRequest
-  uploadKey: string
-  traceparent: string | null
-  acceptedEvent: NewEvent
-}
-
 /** The arguments that create a run, with a new id, so that tests do not affect each other. */
-export function aNewRun(over: Partial<RunFixture> = {}): RunFixture {
+export function aNewRun(over: Partial<NewRun> = {}): NewRun {
   const runId = over.runId ?? newRunId(Date.now())
   const projectId = over.projectId ?? defaultProject
   return {
@@ -152,11 +144,5 @@ export function anEvent(over: Partial<NewEvent> = {}): NewEvent {
 export const aCost: OperationCost = { turns: 1, promptTokens: 10, completionTokens: 5, durationMs: 12 }
 
 export function anOutcome(over: Partial<Outcome> = {}): Outcome {
-  return {
-    status: 'succeeded',
-    summary: 'done',
-    changedFiles: [],
-    ...aCost,
-    ...over,
-  }
+  return { status: 'succeeded', summary: 'done', changedFiles: [], ...aCost, ...over }
 }

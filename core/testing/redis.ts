@@ -20,7 +20,7 @@ const durable = ['--save', '', '--appendonly', 'yes', '--maxmemory-policy', 'noe
 
 export type TestRedis = {
   url: string
-  /** The ledger's `namespace`, and in braces the queues' prefix: tests share a server unseen. */
+  /** The ledger's `namespace` and, in braces, the queues' prefix, so that tests can share a server. */
   namespace: string
   close(): Promise<void>
 }

@@ -16,7 +16,7 @@ export type ResendProxy = {
   /** The address for a client in place of that of Redis. */
   url: string
   /**
-   * Ends the watch before. With `cutAt`, Redis carries out the command of that place (from 0), but the client gets no
+   * Ends the previous watch. With `cutAt`, Redis carries out the command of that place (from 0), but the client gets no
    * answer from there on: the connection is cut when Redis has answered all. Once per watch.
    */
   watch(options?: { cutAt?: number }): Watch
@@ -114,7 +114,7 @@ function onFrames(socket: Socket, take: (frame: Buffer) => void): void {
 const bulkTypes = '$=!'
 const listTypes = '*~>'
 const mapTypes = '%'
-/** An attribute comes before the value it says something about. */
+/** An attribute precedes the value that it describes. */
 const attributeType = '|'
 
 /** The index after the last byte of the value at `start`; undefined while some of it is still to come. */
@@ -147,7 +147,7 @@ function valuesEnd(bytes: Buffer, body: number, values: number): number | undefi
   return end
 }
 
-/** The complete values at the start of what has come, and what is left of it. */
+/** The complete values at the start of the received bytes, and the remaining bytes. */
 export function splitFrames(bytes: Buffer): { frames: Buffer[]; rest: Buffer } {
   const frames: Buffer[] = []
   let start = 0

@@ -1,9 +1,6 @@
 import { delay } from '#platform/clock.ts'
 
-/**
- * Resolves to the first answer of `condition` but undefined or false. Fails when it throws, or after `withinMs`, with
- * its source text.
- */
+/** The first answer of `condition` but undefined or false. Fails when it throws, or `withinMs` have passed. */
 export async function until<T>(
   condition: () => T | undefined | false | Promise<T | undefined | false>,
   options: { withinMs?: number } = {},

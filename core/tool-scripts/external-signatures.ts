@@ -35,8 +35,8 @@ export async function readSignatures(source: string): Promise<ReadonlyMap<string
 }
 
 /**
- * How a declared external differs from the known one; undefined when the host can answer every call the declaration
- * allows: the same leading parameters with the same types, all others optional, the same result.
+ * How a declared external differs from the known one; undefined when the worker can answer every call that the
+ * declaration allows: the same leading parameters with the same types, all others optional, the same result.
  */
 export function signatureFault(declared: ExternalSignature, known: ExternalSignature): string | undefined {
   for (const [index, parameter] of declared.parameters.entries()) {

@@ -1,5 +1,6 @@
 import { AppError } from '#domain/error.ts'
 import type { JournalEntry } from '#domain/external-journal.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 import type { CompiledScript } from './compiled-script.ts'
 import { plainValue } from './plain-value.ts'
 import type { ScriptEnding, SuspendedEnding } from './script-ending.ts'
@@ -76,8 +77,7 @@ export function checkedInputs(
     const fault = external === undefined || 'error' in entry ? undefined : answerFault(external, entry.answer)
     if (fault !== undefined) throw new AppError('ASK_004', `${script.path}: in the journal ${fault}`)
   }
-  const schema = schemas.get(script) ?? inputSchema(script.declarations)
-  schemas.set(script, schema)
+  const schema = getOrMake(schemas, script, () => inputSchema(script.declarations))
   const checked = validateArguments(schema, plainInputs(script, request.inputs, maxSize))
   if (!checked.ok) throw new AppError('TOOL_002', `${script.path}: ${checked.faults.join('; ')}`)
   return Object.fromEntries(inputs.map(({ name }) => [name, checked.args[name] ?? null]))

@@ -83,9 +83,8 @@ let messages = 0
 let heldBytes = 0
 
 /**
- * Frees native memory of Monty that is no longer used, after a message that transferred `bytes`: Node frees it between
- * turns of the event loop, after a garbage collection, and V8 does not know how much there is to free. The promise is
- * there when a turn is due.
+ * Frees Monty's unused native memory after a message that transferred `bytes`: Node frees it between turns of the event
+ * loop, after a garbage collection, and V8 does not know how much there is. Returns a promise when a turn is due.
  */
 function freeMemory(bytes: number): Promise<void> | undefined {
   messages += 1

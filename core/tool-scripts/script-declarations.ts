@@ -49,7 +49,7 @@ export type ObjectSchema = {
   readonly additionalProperties: false
 }
 
-/** The default of an optional input stands in its property, unless it is None: absent. */
+/** The default of an optional input is in its property, or absent if it is None. */
 export function inputSchema({ inputs }: Pick<ScriptDeclarations, 'inputs'>): ObjectSchema {
   const entries = inputs.map(({ name, schema, default: value = null }) => {
     return [name, value === null ? schema : { ...schema, default: value }] as const

@@ -45,7 +45,7 @@ export type SuspendedEnding = {
   asked: { name: string; args: unknown[] }
 }
 
-/** The journal with which a script that asked runs again and goes on with the answer. */
+/** The journal with which a script that asked runs again and continues with the answer. */
 export function answeredJournal(
   { journal, asked }: { journal: readonly JournalEntry[]; asked: SuspendedEnding['asked'] },
   answer: string,

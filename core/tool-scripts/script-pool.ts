@@ -27,18 +27,12 @@ export type ScriptPool = {
   close(): Promise<void>
 }
 
-export type ScriptPoolOptions = {
-  size: number
-  limits?: ChosenLimits
-  log?: Pick<Log, 'warn'>
-}
-
 /** Scripts that may share one process while they wait for the host. A script that computes delays the others. */
 const maxCallsPerProcess = 32
 
 type Pool = { runners: ScriptRunner[]; queue: ScriptCall[]; closed: boolean }
 
-export function openScriptPool(options: ScriptPoolOptions): ScriptPool {
+export function openScriptPool(options: { size: number; limits?: ChosenLimits; log?: Pick<Log, 'warn'> }): ScriptPool {
   const pool: Pool = { runners: [], queue: [], closed: false }
   pool.runners = Array.from({ length: options.size }, () =>
     openScriptRunner({ log: options.log, onFree: () => dispatch(pool), requeue: (call) => requeue(pool, call) }),

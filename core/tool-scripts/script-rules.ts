@@ -1,5 +1,6 @@
 import type { ScriptProfile } from '#domain/agent-bundle.ts'
 import type { LocatedFault, ScriptFaultCode } from './script-declarations.ts'
+import { importing } from './script-uses.ts'
 import { grailName, partsOf, scriptFault, type SyntaxNode, walkLevels } from './syntax-node.ts'
 
 type Rule = {
@@ -49,8 +50,6 @@ const rules: Readonly<Record<ScriptProfile, ReadonlyMap<string, readonly Rule[]>
   default: Map.groupBy([...forbidden, ...notByDefault], ({ type }) => type),
   monty: Map.groupBy(forbidden, ({ type }) => type),
 }
-
-const importing = new Set(['import_statement', 'import_from_statement', 'future_import_statement'])
 
 /** Levels of the syntax tree. Deeper code would crash the process that compiles or type-checks it. */
 const maxLevel = 200

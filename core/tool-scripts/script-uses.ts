@@ -65,7 +65,8 @@ function definedFunction({ node, inside, isHandedOver }: Open): DefinedFunction 
   return { ...positionOf(node), name, isAsync, inside, isHandedOver, names: new Set() }
 }
 
-const importing = new Set(['import_statement', 'import_from_statement', 'future_import_statement'])
+export const importing = new Set(['import_statement', 'import_from_statement', 'future_import_statement'])
+
 const naming: ReadonlyMap<string, string> = new Map([
   ['function_definition', 'name'],
   ['class_definition', 'name'],

@@ -14,7 +14,7 @@ export function cliReference(): string {
     'Every command of `npx remora`. Made from the commands by `node scripts/write-reference.ts`.',
     '',
     'Exit codes: 0 done; 1 the work or the configuration failed; 2 wrong usage; 3 partly done: an operation failed, or a change set was left out of the patch; 130',
-    'interrupted (0 of `up`, which ends so). With `--json` stdout is one JSON document, or JSON Lines of events with the result last where a command',
+    'interrupted (`up` then exits with 0). With `--json` stdout is one JSON document, or JSON Lines of events with the result last where a command',
     'follows a run; an error is a document too, `{"error":{"error_code","message"}}`. Logs, progress and errors for people',
     'are on stderr.',
     '',
@@ -37,7 +37,7 @@ function quietProgram(): Command {
 
 type Named = { name: string; command: Command }
 
-/** A command that only holds others is told by them. */
+/** A command that only groups others has no section of its own. */
 function withInner(command: Command, before: string): Named[] {
   if (notOurs.has(command.name())) return []
   const name = `${before} ${command.name()}`

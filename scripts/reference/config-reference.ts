@@ -9,9 +9,9 @@ export function configReference(): string {
   return [
     '# Configuration',
     '',
-    'What counts, from the weakest to the strongest: a default, `remora.yaml`, the environment, a flag. The file is the',
+    'Settings come, in rising order of precedence, from a default, `remora.yaml`, the environment or a flag. The file is the',
     'nearest `remora.yaml` from the working folder upwards, or the one that `--config` or `REMORA_CONFIG` names (`none`: no file).',
-    '`remora config` prints what counts in a folder, each value with where it comes from. Explanations and examples are in',
+    '`remora config` prints the effective settings of a folder, each with its source. Explanations and examples are in',
     '[the guide](../guide/configuration.md). `node scripts/write-reference.ts` makes this page from the table of settings in',
     '`core/settings`.',
     '',

@@ -3,7 +3,7 @@ import { apiReference } from './api-reference.ts'
 import { cliReference } from './cli-reference.ts'
 import { configReference } from './config-reference.ts'
 
-/** The pages of docs/reference, each made from the code. */
+/** The generated pages of docs/reference; archives.md is written by hand. */
 export const references = {
   api: apiReference,
   cli: cliReference,
@@ -20,10 +20,10 @@ function errorReference(): string {
     '# Errors',
     '',
     'Every error keeps its code and phase from where it is raised to the event, the operation, the API and the command',
-    'line. A code never changes its meaning. *Passing* says whether the same work may succeed when it is tried again.',
+    'line. A code never changes its meaning. *Retry* says whether the same work may succeed when it is tried again.',
     'Made from `core/domain/error.ts` by `node scripts/write-reference.ts`.',
     '',
-    '| code | meaning | passing | HTTP status |',
+    '| code | meaning | retry | HTTP status |',
     '| --- | --- | --- | --- |',
     ...rows,
     '',

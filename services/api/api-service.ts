@@ -41,8 +41,7 @@ const badTokens = { perSecond: 1, burst: 20 }
 const blobCacheBytes = 32 * 1024 * 1024
 
 /** Starts the API: opens its stores, then its port. Resolves when it listens; the stores may still be connecting. */
-export async function startApi(config: ApiConfig, deps: { log: Log }): Promise<ApiService> {
-  const { log } = deps
+export async function startApi(config: ApiConfig, { log }: { log: Log }): Promise<ApiService> {
   const { namespace = 'remora' } = config
   const releaser = openReleaser()
   try {
@@ -92,8 +91,6 @@ function appParts(
   const blobs = openBlobStore(objects, { maxCacheBytes: blobCacheBytes })
   const records = openRunRecords(objects, blobs)
   const idempotency = openIdempotencyStore(redis, namespace)
-  const memoryGate = openMemoryGate(redis, config.redisMemoryShare)
-  const uploadGate = openUploadGate(config.maxUploads)
   const store = openTokenStore(redis, { log, namespace })
   const table = openTokenTable(store)
   const auth = {
@@ -117,8 +114,8 @@ function appParts(
       ledger,
       producer,
       idempotency,
-      memoryGate,
-      uploadGate,
+      memoryGate: openMemoryGate(redis, config.redisMemoryShare),
+      uploadGate: openUploadGate(config.maxUploads),
     },
     runs: { ledger, records, log, closing },
     changes: { ledger, records },

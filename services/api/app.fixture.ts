@@ -36,7 +36,7 @@ export type TestApi = {
   /** Asks with this project's token. */
   ask(path: string, init?: RequestInit): Promise<Response>
   askAs(token: 'other' | 'none', path: string, init?: RequestInit): Promise<Response>
-  /** Stops waiting requests, as a service that is told to stop does. */
+  /** Stops waiting requests, as a stopping service does. */
   stopWaiting(): void
   close(): Promise<void>
 }
@@ -57,8 +57,8 @@ export type TestApiOptions = {
 type TestStore = { objects: ObjectStore; project: string; close(): Promise<void> }
 
 /**
- * The API over real Redis and S3, without a port. Only the queue is left out: its jobs are noted down. Closes what it
- * is given.
+ * The API over real Redis and S3, without a port. Only the queue is left out: its jobs are recorded. Closes what it is
+ * given.
  */
 export async function openTestApi(
   server: TestServer,

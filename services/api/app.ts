@@ -83,7 +83,7 @@ function routeOf(path: string, routes: readonly { path: string }[]): string | nu
   return routes.findLast((route) => !route.path.endsWith('*'))?.path ?? (path.startsWith('/v1/') ? '/v1/*' : null)
 }
 
-/** The OpenAPI document and its page, both made once. They need no token: they only repeat what the source says. */
+/** The OpenAPI document and its page, both made once. They need no token, since they contain nothing secret. */
 function referenceRoutes(): Hono<ApiEnv> {
   const document = apiDocument()
   const json = JSON.stringify(document)

@@ -21,14 +21,14 @@ export type PlayedEnding =
   | { name: string; leaves: string }
   | { name: string; asks: AskedQuestion }
 
-/** Takes a run in and plays the services that would work on it, with what they store. Answers its id. */
+/** Accepts a run and plays the services that would work on it, with everything they store. Returns its id. */
 export async function playRun(api: TestApi, endings: readonly PlayedEnding[]): Promise<string> {
   const runId = await submitRun(api)
   await playOperations(api, runId, endings)
   return runId
 }
 
-/** Plays the services that work on a run that was taken in. */
+/** Plays the services that work on an accepted run. */
 export async function playOperations(api: TestApi, runId: string, endings: readonly PlayedEnding[]): Promise<void> {
   await move(api, runId, { status: 'running', phase: 'planning' })
   const operations = endings.map((ending) => plannedOperation(ending.name))

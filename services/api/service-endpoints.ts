@@ -11,8 +11,8 @@ export const probeEndpoints = {
     method: 'get',
     path: '/healthz',
     operationId: 'getLiveness',
-    summary: 'The process lives',
-    responses: { 200: jsonAnswer('it does', Liveness) },
+    summary: 'The process is alive',
+    responses: { 200: jsonAnswer('it is alive', Liveness) },
   }),
   ready: endpoint(null, [], {
     method: 'get',
@@ -20,8 +20,8 @@ export const probeEndpoints = {
     operationId: 'getReadiness',
     summary: 'Redis and the object store answer',
     responses: {
-      200: jsonAnswer('they do', Readiness),
-      503: jsonAnswer('which do not', NotReady),
+      200: jsonAnswer('both answer', Readiness),
+      503: jsonAnswer('those that do not answer', NotReady),
     },
   }),
 } as const

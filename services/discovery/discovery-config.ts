@@ -7,11 +7,11 @@ import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
 
 /** What the settings mean is in the settings table. */
 export type DiscoveryConfig = ReturnType<typeof parseConfig>['discovery'] & {
-  /** What answers the agents of an embedded stack: runs begun with another kind wait. */
+  /** The kind of model that an embedded stack uses: runs begun with another kind wait. */
   modelKind?: ModelKind | undefined
 }
 
-/** A stage computes for longer between two looks at its lock than an operation does. */
+/** A stage computes for longer than an operation before it can renew its lock. */
 const leastLockMs = 10_000
 
 /** Discovery's configuration from the environment. CONFIG_003 names every variable that is wrong. */
@@ -31,7 +31,7 @@ export function parseConfig(env: Env) {
     queries,
     threads: read.REMORA_DISCOVERY_THREADS === 0 ? availableParallelism() : read.REMORA_DISCOVERY_THREADS,
     healthPort: read.REMORA_DISCOVERY_HEALTH_PORT,
-    /** A stage whose process fell silent for so long is given to another. */
+    /** A stage whose process is silent for this long is given to another process. */
     lockMs: Math.max(leastLockMs, read.REMORA_LEASE_MS),
     /** No other process works on these stores: what an earlier one left half-done is taken over at once. */
     isAlone: false,

@@ -21,7 +21,7 @@ import { openConsumer } from '#queues/consumer.ts'
 import { clearQueues, openProducer } from '#queues/producer.ts'
 import { readKnownExternals } from '#tool-scripts/external-signatures.ts'
 import { openTypeChecker } from '#tool-scripts/type-checker.ts'
-import { AppError } from '#domain/error.ts'
+import { undefinedOn } from '#domain/error.ts'
 import { runArchiver } from './housekeeping/archive-events.ts'
 import { bundlePinner, pinnedBundleReader } from './pin-bundles.ts'
 import type { DiscoveryConfig } from './discovery-config.ts'
@@ -66,7 +66,7 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
     releaser.add('producer', () => producer.close())
     const readers = openReaders(config, releaser)
     const archive = openEventSegments(objects)
-    const ledger = openLedger(redis, { origin: { kind: 'discovery', id: 'discovery' }, archive })
+    const ledger = openLedger(redis, { origin, archive })
     const stops = openStopSignals({ redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes })
@@ -100,10 +100,7 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
   }
 }
 
-/**
- * Announced before the bundles are checked, so that the API refuses at submission what discovery refuses here. Redis may
- * still be connecting.
- */
+/** Announced before the bundles are checked, so that the API refuses at submission what discovery refuses here. */
 function announce(redis: RedisClient, findable: FindableNodes, log: Log): () => Promise<void> {
   const announced = announceFindable(redis, findable).catch((error: unknown) =>
     log.warn('what the query packs find was not announced', { error: String(error) }),
@@ -140,43 +137,32 @@ function startConsumers(
   deps: SnapshotStageDeps & DiscoveryStageDeps & UntilStoppedDeps,
   log: Log,
 ): () => Promise<void> {
-  const snapshots = openConsumer({
-    redisUrl,
-    queue: 'snapshots',
-    concurrency: 2,
-    lockMs,
-    log,
-    handler: ({ run_id: runId }, signal, stalls) =>
-      unlessDeadly(runId, { phases: ['snapshot'], origin, signal, stalls }, deps.ledger, () =>
-        untilStopped(runId, (own) => runSnapshotStage(runId, deps, own), deps, signal),
-      ),
-  })
-  const discoveries = openConsumer({
-    redisUrl,
-    queue: 'discoveries',
-    concurrency: 1,
-    lockMs,
-    log,
-    handler: ({ run_id: runId }, signal, stalls) =>
-      unlessDeadly(runId, { phases: ['discovery', 'planning'], origin, signal, stalls }, deps.ledger, () =>
-        untilStopped(runId, (own) => runDiscoveryStage(runId, deps, own), deps, signal),
-      ),
-  })
-  return async () => void (await Promise.all([snapshots.close({ graceMs }), discoveries.close({ graceMs })]))
+  const stages = [
+    { queue: 'snapshots', concurrency: 2, phases: ['snapshot'], run: runSnapshotStage },
+    { queue: 'discoveries', concurrency: 1, phases: ['discovery', 'planning'], run: runDiscoveryStage },
+  ] as const
+  const consumers = stages.map(({ queue, concurrency, phases, run }) =>
+    openConsumer({
+      redisUrl,
+      queue,
+      concurrency,
+      lockMs,
+      log,
+      handler: ({ run_id: runId }, signal, stalls) =>
+        unlessDeadly(runId, { phases, origin, signal, stalls }, deps.ledger, () =>
+          untilStopped(runId, (own) => run(runId, deps, own), deps, signal),
+        ),
+    }),
+  )
+  return async () => void (await Promise.all(consumers.map((consumer) => consumer.close({ graceMs }))))
 }
 
-/**
- * For the first process of a stack with stores of its own: no earlier worker is alive, so nothing has to wait until
- * leases and locks expire.
- */
+/** For the first process of a stack with stores of its own: no worker is alive whose leases and locks must expire. */
 export async function takeOver(redis: RedisClient, ledger: Pick<Ledger, 'activeRuns' | 'sweep'>): Promise<void> {
   await clearQueues(redis)
   for (const { runId } of await ledger.activeRuns()) {
-    try {
-      while ((await ledger.sweep(runId, 'abandoned')) > 0);
-    } catch (error) {
-      // A run of a newer version, or whose acceptance was interrupted: the dispatcher logs it.
-      if (!(error instanceof AppError && (error.code === 'RUN_001' || error.code === 'RUN_005'))) throw error
-    }
+    // A run of a newer version, or whose acceptance was interrupted, is left to the dispatcher, which logs it.
+    const sweep = () => ledger.sweep(runId, 'abandoned').catch(undefinedOn('RUN_001', 'RUN_005'))
+    while (((await sweep()) ?? 0) > 0);
   }
 }

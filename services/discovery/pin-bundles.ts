@@ -22,7 +22,7 @@ export function bundlePinner(loaded: ReadonlyMap<string, LoadedBundle>, objects:
   }
 }
 
-/** The bundles a run was pinned to before, whatever this process has been given. */
+/** The bundles that a run pinned before, whatever bundles this process has. */
 export function pinnedBundleReader(objects: ObjectStore) {
   return (projectId: ProjectId, hashes: readonly string[]): Promise<PinnedBundle[]> =>
     Promise.all(hashes.map(async (hash) => ({ hash, bundle: await getBundle(objects, projectId, hash) })))

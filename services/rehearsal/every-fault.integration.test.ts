@@ -60,12 +60,12 @@ function request(fault: FaultName): ModelRequest {
   }
 }
 
-/** A budget in which no other try may start, not even one that need not wait. */
+/** A retry budget so short that no second try may start, not even one without a back-off. */
 const oneTryMs = -1
 const maxInFlight = 1
 /** Idle ones that may be used again: of a turn and the one after it, of the probe's two requests, of two other questions. */
 const maxSockets = 2 * maxInFlight + 4
-/** The socket had carried the probe: that it broke costs no try. */
+/** The probe had used the socket before, so its reset does not count as a try. */
 const sentFor = (fault: FaultName) => (fault === 'reset' ? 2 : 1)
 const never = new AbortController().signal
 
@@ -81,7 +81,7 @@ describe.each([
     const ended = await pool.complete(request(fault), never).catch((error: unknown) => error)
     const timed = stream && 'toolCalls' in endings[fault] ? { firstTokenMs: aNumber } : {}
     expect(ended).toMatchObject({ ...endings[fault], ...timed })
-    // Nothing is left on a socket, and no more of them than idle ones that may be used again, before the pool is closed.
+    // Before the pool is closed no request is open, and there are no more sockets than idle ones that may be reused.
     await until(async () => (await rehearsal.load()).unanswered === 0)
     const { asked, sockets } = await rehearsal.load()
     expect(asked - before.asked).toBe(sentFor(fault))

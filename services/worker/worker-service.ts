@@ -38,8 +38,7 @@ export type WorkerService = {
 }
 
 /** Starts a worker. It has no host credentials and no state of its own; any number of workers may run. */
-export async function startWorker(config: WorkerConfig, deps: { log: Log }): Promise<WorkerService> {
-  const { log } = deps
+export async function startWorker(config: WorkerConfig, { log }: { log: Log }): Promise<WorkerService> {
   const { redisUrl, s3 } = config.storage
   const releaser = openReleaser()
   try {
@@ -57,17 +56,13 @@ export async function startWorker(config: WorkerConfig, deps: { log: Log }): Pro
     releaser.add('linter', linter.close)
     const syntax = openSyntaxChecker()
     releaser.add('parser', syntax.close)
-    const ledger = openLedger(redis, {
-      leaseMs: config.leaseMs,
-      origin: { kind: 'worker', id: config.workerId },
-    })
+    const ledger = openLedger(redis, { leaseMs: config.leaseMs, origin: { kind: 'worker', id: config.workerId } })
     const stops = openStopSignals({ redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const operation = await operationDeps(config, { log, ledger, stops, objects, model, scripts, linter, syntax })
     const health = await openHealth(config.healthPort, { redis: () => redis.ping(), objects: () => objects.ping() })
     releaser.add('health', health.close)
-    const closeConsumers = startConsumers(config, operation, log)
-    releaser.add('consumers', closeConsumers)
+    releaser.add('consumers', startConsumers(config, operation, log))
     releaser.add('slots', await keepAnnounced(redis, config))
     releaser.add('commands that wait for Redis', async () => stopWaiting())
     return { healthPort: health.port, close: releaser.release }
@@ -78,19 +73,17 @@ export async function startWorker(config: WorkerConfig, deps: { log: Log }): Pro
 }
 
 function openPool(config: WorkerConfig, redis: RedisClient, log: Log): ModelPool {
-  const { servers, apiKey, timeoutMs, ...how } = config.model
-  const endpoints = servers.map((server) => ({ ...server, apiKey }))
-  const slots = openSharedSlots({ redis, holder: config.workerId, log })
+  const { servers, apiKey, timeoutMs, retryBudgetMs, hedgeAfterMs, stream, proxy } = config.model
   return openModelPool({
-    endpoints,
-    slots,
+    endpoints: servers.map((server) => ({ ...server, apiKey })),
+    slots: openSharedSlots({ redis, holder: config.workerId, log }),
     findings: openSharedFindings({ redis }),
     requestTimeoutMs: timeoutMs,
-    retryBudgetMs: how.retryBudgetMs,
-    hedgeAfterMs: how.hedgeAfterMs,
+    retryBudgetMs,
+    hedgeAfterMs,
     maxInFlight: config.slots,
-    stream: how.stream,
-    proxy: how.proxy,
+    stream,
+    proxy,
     log,
   })
 }
@@ -110,7 +103,7 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
   const { objects, model, linter, syntax } = opened
   const { name, temperature, toolChoice } = config.model
   if (name === undefined) await warnWithoutModel(opened)
-  else void model.probe(name, new AbortController().signal) // logs what the servers lack before the first operation
+  else void model.probe(name, new AbortController().signal) // so that missing features of the servers are logged before the first operation
   const python = await loadLanguage('python')
   const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes })
   const readSnapshot = openSnapshotReader(objects)

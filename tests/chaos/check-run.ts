@@ -12,7 +12,7 @@ import type { FaultName } from './fault.ts'
 import { cleanWithinMs } from './find-leftovers.ts'
 import { sourceFolder, type SourceFolder } from '../e2e/source-folder.ts'
 
-/** A run of a history, and what was asked of it. */
+/** A run of a history, and what was requested for it. */
 export type HistoryRun = {
   runId: RunId
   request: Submission['request']
@@ -32,7 +32,7 @@ export type RunCheck = {
 
 export type CheckDeps = ProofDeps & { ledger: Ledger }
 
-/** While Redis is down, leases run out, too. */
+/** Leases also expire while Redis is down. */
 const losesWorkers = new Set<FaultName>(['kill_worker', 'freeze_worker', 'kill_redis'])
 /** Prefixes of error codes that no operation of these histories may end with. */
 const never = ['STORE', 'TOOL', 'CONFIG', 'DISC', 'INTAKE', 'no ']
@@ -71,7 +71,7 @@ function unexpectedStatus({ request, cancelled }: HistoryRun, run: Run, { failur
 
 /**
  * Faults of stores and processes are waited out or tried again: no operation fails for them, except one whose worker was
- * lost as often as the ledger allows. A model that works is no reason to fail either.
+ * lost as often as the ledger allows. With a working model no operation fails because of the model either.
  */
 function unexpectedFailures({ faults }: HistoryRun, { failures }: Endings): string[] {
   const workerLosses = faults.filter((name) => losesWorkers.has(name)).length

@@ -56,7 +56,7 @@ const bodies = [
   'return "größe"',
 ] as const
 
-/** 8 to 25 functions and methods over one to three files; some have no fault, so that nothing is to be done about them. */
+/** 8 to 25 functions and methods over one to three files; some have no fault, so that agents find nothing to do there. */
 function generateSource(random: Random): GeneratedSource {
   const functions = random.int(8, 25)
   const fileCount = random.int(1, 3)

@@ -12,7 +12,7 @@ import { openRandom } from '#platform/seeded-random.ts'
 
 export type FaultyRuns = {
   runs: HistoryRun[]
-  /** A line per fault: what it was, and what it affected. */
+  /** A line per fault: its kind, and what it affected. */
   met: string[]
   violations: string[]
 }

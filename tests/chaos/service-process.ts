@@ -23,7 +23,7 @@ export type ServiceProcess = {
   orphans(): readonly LivingProcess[]
 }
 
-/** `onDrain`: it got SIGTERM, and did not end cleanly. */
+/** `onDrain`: it got SIGTERM, but did not end cleanly. */
 export type UnexpectedExit = { what: string; onDrain: boolean }
 
 type ServiceSettings = {
@@ -129,7 +129,7 @@ type StackAddresses = {
   agentsDir: string
 }
 
-/** By the name of a service: what its process is started with. */
+/** Returns the settings of a service's process, by the service's name. */
 export function openServiceSettings(addresses: StackAddresses): (name: string) => ServiceSettings {
   const { address, logDir, tempDir, token, agentsDir } = addresses
   const [api = 0, discovery = 0, discovery2 = 0, rehearsal = 0, ...workers] = addresses.ports

@@ -118,12 +118,12 @@ describe('a reader that closes the pipe', () => {
     const args = ['discover', join(repository, 'examples'), '--json', '--verbose'].join(' ')
     const line = `${process.execPath} ${repository}cli/remora.mjs ${args} ${merged} | head -c 20; echo " \${PIPESTATUS[0]}"`
     const shell = spawn('bash', ['-c', line], { stdio: ['ignore', 'pipe', 'pipe'] })
-    const said = { out: '', err: '' }
-    shell.stdout.setEncoding('utf8').on('data', (text: string) => (said.out += text))
-    shell.stderr.setEncoding('utf8').on('data', (text: string) => (said.err += text))
+    const printed = { out: '', err: '' }
+    shell.stdout.setEncoding('utf8').on('data', (text: string) => (printed.out += text))
+    shell.stderr.setEncoding('utf8').on('data', (text: string) => (printed.err += text))
     await once(shell, 'close')
-    expect(said.err).toBe('')
+    expect(printed.err).toBe('')
     // Not 130: when the reader closes the pipe, the command only has its one write to finish.
-    expect(said.out).toBe('{"nodes":[{"node_id" 0\n')
+    expect(printed.out).toBe('{"nodes":[{"node_id" 0\n')
   })
 })

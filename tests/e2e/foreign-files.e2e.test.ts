@@ -18,7 +18,7 @@ const skips: Readonly<Record<string, string>> = {
   'src/build': 'ignored by .gitignore',
 }
 
-/** What a repository holds that is not its own, each with a fault that lint would fix. */
+/** Files in a repository that are not its own, each with a fault that lint would fix. */
 const source: Readonly<Record<string, string>> = {
   'src/own.py': faulty,
   '.gitattributes': 'src/copied/* linguist-vendored\n',

@@ -66,7 +66,7 @@ describe('a run over files that are not Python', () => {
     expect(failures).toMatchObject([
       { error_code: 'WORK_004', reason: expect.stringMatching(/^parses failed for bad\.ts .*: line 1: /) },
     ])
-    // Only what the bundle asks for: a linter it does not ask for is not reported as missing.
+    // Only the checks that the bundle asks for: without a request for linting, a missing linter is not reported.
     expect(checks).toEqual({ parses: { ok: 1, total: 1, not_checked: 1 } })
     expect((await folder.read('x.patch')).match(/^diff .*$/gm)).toHaveLength(2)
     await folder.remove()

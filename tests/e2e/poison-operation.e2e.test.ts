@@ -25,7 +25,7 @@ describe('an operation that kills its worker every time', () => {
     await open.stores?.stop()
   })
 
-  /** Kills whichever worker begins the operation, each time it does; returns the killed workers. */
+  /** Kills every worker that begins the operation; returns the killed workers. */
   async function killStartingWorker(runId: string, operationId: string): Promise<Service[]> {
     const killed: Service[] = []
     for (let after = 0; ;) {

@@ -17,7 +17,7 @@ const Questions = z.object({
 })
 
 /** What `--json` has printed so far; the last line may be incomplete. */
-function told(program: Program): z.infer<typeof Line>[] {
+function eventsOf(program: Program): z.infer<typeof Line>[] {
   const lines = program.out().split('\n').slice(0, -1)
   return lines.flatMap((line) => Line.safeParse(JSON.parse(line)).data ?? [])
 }
@@ -28,8 +28,8 @@ describe('a run whose agents ask a person', () => {
     async () => {
       const folder = await sourceFolder({ 'remora.yaml': settings, 'shop.py': source, ...askingAgent })
       const first = remora(programs, folder, ['run', '.', '--agents', 'purpose', '--json'])
-      await until(() => told(first).some(({ event }) => event === 'run.waiting'), { withinMs: 60_000 })
-      const runId = told(first)[0]?.run_id ?? ''
+      await until(() => eventsOf(first).some(({ event }) => event === 'run.waiting'), { withinMs: 60_000 })
+      const runId = eventsOf(first)[0]?.run_id ?? ''
 
       // While its stack runs, and by two people at once: the first answer counts.
       const listed = remora(programs, folder, ['answer', runId, '--json'])
@@ -42,7 +42,7 @@ describe('a run whose agents ask a person', () => {
       expect(new Set(codes)).toEqual(new Set([0, 1])) // one answer counts, the other is refused
       expect(both.map((one) => one.err()).join('')).toContain('ASK_002')
       const word = codes[0] === 0 ? 'holding' : 'keeping'
-      await until(() => told(first).filter(({ event }) => event === 'operation.ended').length === 1)
+      await until(() => eventsOf(first).filter(({ event }) => event === 'operation.ended').length === 1)
 
       first.kill('SIGTERM')
       await first.exited
@@ -61,11 +61,11 @@ describe('a run whose agents ask a person', () => {
       expect(await folder.read('shop.py')).toBe(
         `# ${word}\ndef shelf():\n    return 1\n\n\n# paying for it\ndef price():\n    return 2\n`,
       )
-      const said = remora(programs, folder, ['transcript', runId, 'shop.py', 'price'])
-      expect(await said.exited, said.err()).toBe(0)
-      expect(said.out()).toMatch(/### Answer of `ask_purpose`[^:]+: success\n/)
-      expect(said.out()).toContain('- `ask_user("What is price for?",null)` gave `"paying for it"`')
-      expect(said.out()).toContain('## Outcome: succeeded')
+      const transcript = remora(programs, folder, ['transcript', runId, 'shop.py', 'price'])
+      expect(await transcript.exited, transcript.err()).toBe(0)
+      expect(transcript.out()).toMatch(/### Answer of `ask_purpose`[^:]+: success\n/)
+      expect(transcript.out()).toContain('- `ask_user("What is price for?",null)` gave `"paying for it"`')
+      expect(transcript.out()).toContain('## Outcome: succeeded')
       const verify = remora(programs, folder, ['verify', runId])
       expect(await verify.exited, verify.out()).toBe(0)
       await folder.remove()

@@ -27,7 +27,7 @@ afterAll(async () => {
   await open.next?.remove()
 })
 
-/** Starts a service of the next version next to the one of today. */
+/** Starts a service of the next version next to one of the current version. */
 async function startNext(folder: 'discovery' | 'worker' | 'api', env: Record<string, string>): Promise<Service> {
   const { stores, next } = open
   if (stores === undefined || next === undefined) throw new Error('nothing was opened')
@@ -105,7 +105,7 @@ it('a run of the next version is refused by what is older, and done by what know
   await folder.remove()
 })
 
-/** The edits that make a next version of this code: it writes newer runs and jobs, and reads today's as well. */
+/** The edits that turn this code into a next version: it writes newer runs and jobs, and also reads the current ones. */
 const changes = [
   { file: 'core/domain/run.ts', from: 'export const runSchema = 3', to: 'export const runSchema = 4' },
   { file: 'core/ledger/keys.lua', from: 'local known_schema = 3', to: 'local known_schema = 4' },
@@ -115,7 +115,7 @@ const changes = [
 
 const parts = ['agents', 'cli', 'core', 'queries', 'scripts', 'services', 'package.json']
 
-/** A second checkout next to this one, a version ahead of it. `path` ends with a slash. */
+/** A second checkout next to this one, one version ahead. `path` ends with a slash. */
 async function nextCheckout(): Promise<{ path: string; remove(): Promise<void> }> {
   const path = await mkdtemp(join(tmpdir(), 'remora-next-'))
   for (const part of parts) await cp(join(repository, part), join(path, part), { recursive: true })

@@ -56,13 +56,13 @@ describe('the services as processes of their own', () => {
     expect(run.status).toBe('completed')
     expect(run.events.map(({ seq }) => seq)).toEqual(run.events.map((_event, at) => at + 1))
     const milestones = ['run.accepted', 'run.started', 'snapshot.stored', 'nodes.discovered', 'run.planned']
-    const told = run.events.map(({ event }) => event)
-    expect(told.filter((event) => milestones.includes(event))).toEqual(milestones)
-    expect(told.at(-1)).toBe('run.completed')
-    expect(told.filter((event) => event === 'operation.started')).toHaveLength(3)
-    expect(told.filter((event) => event === 'operation.ended')).toHaveLength(3)
-    expect(told.filter((event) => event === 'model.responded')).toHaveLength(
-      told.filter((event) => event === 'model.requested').length,
+    const reported = run.events.map(({ event }) => event)
+    expect(reported.filter((event) => milestones.includes(event))).toEqual(milestones)
+    expect(reported.at(-1)).toBe('run.completed')
+    expect(reported.filter((event) => event === 'operation.started')).toHaveLength(3)
+    expect(reported.filter((event) => event === 'operation.ended')).toHaveLength(3)
+    expect(reported.filter((event) => event === 'model.responded')).toHaveLength(
+      reported.filter((event) => event === 'model.requested').length,
     )
   })
 

@@ -76,7 +76,7 @@ class Stock:
 `,
 }
 
-/** As many functions as wanted, each with a lint fault and no docstring. */
+/** Any number of functions, each with a lint fault and no docstring. */
 export function manyFunctions(count: number): string {
   const functions = Array.from({ length: count }, (_none, at) => `def price_${at}():\n    return f"price"\n`)
   return functions.join('\n\n')

@@ -13,7 +13,7 @@ import { sourceFolder, undocumented, type SourceFolder } from './source-folder.t
  */
 const stored = fileURLToPath(new URL('data/stack-of-3322f56.tgz', import.meta.url))
 const [ended, waiting, killed] = ['r0mwt91ie5ewi5rtrw', 'r0mwt91n73l3sx50y8', 'r0mwt91u80usj3neae']
-/** They were made on a day that gets ever further away. */
+/** Keeps the stored runs from expiring, since they get older and older. */
 const env = { REMORA_RETENTION_S: '3000000000', REMORA_COLLECT_GRACE_S: '3000000000' }
 
 const programs = openPrograms()

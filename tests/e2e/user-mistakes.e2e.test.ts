@@ -124,10 +124,10 @@ const failures: Mistake[] = [
   { args: ['run', 'notes.txt', ...lint, '--apply'], says: /CONFIG_003 --apply needs a folder/ },
   { args: ['submit', '.', ...lint], says: /CONFIG_001 no services run in \.remora: start them with "remora up"/ },
   { args: ['watch', 'r0mwqncxvrc26nihpb'], says: /CONFIG_001 no services run in \.remora: .*"remora up"/ },
-  { args: ['watch', 'nonsense'], says: /RUN_001 There is no run "nonsense": "remora runs" lists those there are/ },
-  { args: ['verify', 'nonsense'], says: /RUN_001 .*"remora runs" lists those there are/ },
+  { args: ['watch', 'nonsense'], says: /RUN_001 There is no run "nonsense": "remora runs" lists the runs/ },
+  { args: ['verify', 'nonsense'], says: /RUN_001 .*"remora runs" lists the runs/ },
   { args: ['retry', 'r1', 'nonsense'], says: /RUN_004 "nonsense" is no operation id; remora show r1 --operations/ },
-  { args: ['show', 'r0mwqncxvrc26nihpb'], says: /RUN_001 There is no run .*"remora runs" lists those there are/ },
+  { args: ['show', 'r0mwqncxvrc26nihpb'], says: /RUN_001 There is no run .*"remora runs" lists the runs/ },
   { args: ['runs'], env: { REMORA_API_URL: 'localhost:8420' }, says: /REMORA_API_URL: must be the http\(s\) URL/ },
   {
     args: ['runs'],

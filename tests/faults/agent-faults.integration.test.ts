@@ -26,7 +26,7 @@ const stopped = (code: string, requests: number): Row => ({
   tries: 1,
   sent: requests,
 })
-/** The pool gives up at the first turn's request: there is no time for another try. */
+/** The pool gives up at the first turn's request: there is no time for a retry. */
 const thrown = (code: string, said = /./): Row => ({
   ends: { thrown: { code, phase: 'model', message: expect.stringMatching(said) } },
   requests: 1,
@@ -80,7 +80,7 @@ const ofTime: readonly FaultName[] = ['latency', 'hang', 'stall']
 let rehearsal: Rehearsal | undefined
 afterEach(() => rehearsal?.close())
 
-/** A budget in which no other try may start, not even one that need not wait. */
+/** A retry budget so short that no second try may start, not even one without a back-off. */
 const oneTryMs = -1
 const maxInFlight = 1
 /** Idle sockets that may be used again: of two turns, of the probe's two requests, of two other questions. */
@@ -100,7 +100,7 @@ async function runBefore(fault: FaultName, { stream, times }: { stream: boolean;
   })
   const { agent, files, events } = fileAgent(pool)
   const ended = await runAgent(agent, never).catch((error: unknown) => ({ thrown: error }))
-  // Nothing is left on a socket, and no more of them than idle ones that may be used again, before the pool is closed.
+  // Before the pool is closed no request is open, and there are no more sockets than idle ones that may be reused.
   await until(async () => (await load()).unanswered === 0)
   const { asked, sockets } = await load()
   expect(sockets).toBeLessThanOrEqual(maxSockets)

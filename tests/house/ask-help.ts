@@ -5,7 +5,7 @@ import { repositoryRoot } from './source-files.ts'
 /** The help of one command of the CLI; `undefined` when there is no such command. Asked once per command. */
 export type AskHelp = (words: readonly string[]) => Promise<string | undefined>
 
-/** An unknown command with `--help` also exits with 0 and shows the help above it: the usage line tells them apart. */
+/** An unknown command with `--help` also exits with 0 and shows its parent's help: the usage line distinguishes them. */
 export function createAskHelp(): AskHelp {
   const answers = new Map<string, Promise<string | undefined>>()
   return (words) => {

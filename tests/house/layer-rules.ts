@@ -38,7 +38,7 @@ const workerRanks: Record<string, number> = {
 /** The folders of core/models; each may import itself and the ranks below its own. Files at its root compose them all. */
 const modelRanks: Record<string, number> = { http: 0, wire: 1, capabilities: 2, pool: 3 }
 
-/** Foreign libraries with one home, so that one folder knows their pitfalls. */
+/** Third-party libraries that only one folder may import, so that only that folder deals with their pitfalls. */
 const packageHomes: Record<string, string> = {
   bullmq: 'core/queues/',
   openai: 'core/models/',

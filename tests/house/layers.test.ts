@@ -13,7 +13,7 @@ export const g = [new URL('./eight.ts', import.meta.url), new URL('ten.ts', impo
 const text = "import { x } from 'not-an-import'" // import y from 'nor-this'
 `
 
-/** A file that breaks a layer, and words of the sentence that says so. */
+/** A file that breaks a layer, and words of the reported sentence. */
 const broken: [path: string, text: string, reason: string][] = [
   ['core/domain/run.ts', `import { readFileSync } from 'node:fs'`, 'knows only zod'],
   ['core/domain/run.ts', `import type { Clock } from '#platform/clock.ts'`, 'core/domain may not know core/platform'],
@@ -107,7 +107,7 @@ describe('layers', () => {
 
   it('are named by paths that exist, with their ending', () => {
     const known = new Set(filesMatching('**/*.{ts,mjs,json}'))
-    // The sample above is text of this file.
+    // The sample above is only text in this file.
     const missing = files
       .filter(({ path }) => !path.endsWith('layers.test.ts'))
       .flatMap(({ path, imports }) =>

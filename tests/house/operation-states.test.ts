@@ -8,7 +8,7 @@ type Edge = { from: string; to: string; by: string[] }
 
 const edgeLine = /^(\[\*\]|\w+) --> (\[\*\]|\w+)(?:: (.+))?$/
 
-/** The edges of the page's state diagrams, and the lines that are none. */
+/** The edges of the page's state diagrams, and the lines that are not edges. */
 function readStateDiagrams(text: string): { edges: Edge[]; rest: string[] } {
   const blocks = [...text.matchAll(/^```mermaid\nstateDiagram-v2\n(.*?)^```/gms)]
   const lines = blocks.flatMap(([, body = '']) => body.split('\n').map((line) => line.trim()))
@@ -48,7 +48,7 @@ describe('the state diagram of an operation in ARCHITECTURE.md', () => {
   })
 
   it("draws every way the ledger's commands can take, and no other", () => {
-    // That the ledger takes each of these and no other is what its model proves (ledger-model.integration.test.ts).
+    // The ledger's model test proves that the ledger has each of these transitions and no other (ledger-model.integration.test.ts).
     const taken = operationTransitions.map(({ from, to, by }) => ({
       from: from === 'new' ? '[*]' : from,
       to,

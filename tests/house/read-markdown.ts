@@ -11,7 +11,7 @@ export interface DocumentedCommand {
 
 const requiredPages = ['README.md', 'ARCHITECTURE.md', 'CONTRIBUTING.md']
 
-/** The pages whose words must be true: paths from the root. A required page is listed whether it exists or not. */
+/** The pages that are checked, as paths from the root. A required page is listed whether it exists or not. */
 export function listPages(): string[] {
   return [...requiredPages, ...filesMatching('docs/**/*.md')]
 }
@@ -30,7 +30,7 @@ export function findCommands(path: string, text: string, start: string): Documen
   }))
 }
 
-/** The links of a page that lead to nothing in the repository, one sentence each. Anchors must be headings. */
+/** The broken links of a page to files of the repository, one sentence each. Anchors must be headings. */
 export function deadLinks(path: string, text: string): string[] {
   const prose = text.replace(/^```.*?^```/gms, '').replace(/`[^`\n]*`/g, '')
   const targets = [...prose.matchAll(/\]\(<?([^)\s>]+)[^)]*\)/g), ...prose.matchAll(/^\[[^\]]+\]:\s*(\S+)/gm)]
@@ -58,7 +58,7 @@ function headingAnchors(text: string): string[] {
   )
 }
 
-/** One row of ARCHITECTURE.md's table of steps: the functions, and the files or folders said to hold them. */
+/** One row of ARCHITECTURE.md's table of steps: the functions, and the files or folders that the row names for them. */
 export interface ArchitectureStep {
   step: number
   functions: string[]

@@ -27,7 +27,7 @@ const { values } = parseArgs({
   },
 })
 const [requests, limit] = [Number(values.requests), Number(values.limit)]
-/** The limit of one program: a model that never stops must not hold up the rest. */
+/** The time limit of one program: a model that never stops must not delay the rest. */
 const limitMs = 40 * 60_000
 
 /** The servers, by the names that `--servers` takes. */

@@ -48,7 +48,7 @@ export async function startServer(plan: ServerPlan): Promise<RealServer> {
 /** A real server that is installed and can be started. */
 export type ServerPlan = {
   name: string
-  /** Markdown: what had to be different for it, known beforehand. */
+  /** Markdown: the known differences in how this server is started. */
   different: string
   packages: readonly string[]
   /** Serves until its standard input ends. */
@@ -59,7 +59,7 @@ export const serverSettings = {
   slots: 4,
   /** Of each slot: an agent's conversation and its reply. */
   contextPerSlot: 4096,
-  /** Its threads wait for each other by spinning: with one per core, any other work on the machine stops them all. */
+  /** Its threads spin while they wait for each other: with one per core, any other work on the machine slows all of them down. */
   threads: Math.max(1, Math.floor(availableParallelism() / 2)),
 }
 

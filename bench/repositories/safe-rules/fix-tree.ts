@@ -23,7 +23,7 @@ export type Corpus = {
 /** What the safe fixes of one rule did to a corpus. */
 export type RuleTrial = { fixes: number; lost: string[]; moved: string[]; newFaults: Finding[] }
 
-/** The oldest version the corpus runs on here would hide the rules for newer ones. */
+/** With the oldest Python version that the corpus supports, rules for newer versions would be off. */
 const targetVersion = 'py310'
 const limitMs = 5 * 60_000
 const program = fileURLToPath(new URL('compare-comments.py', import.meta.url))

@@ -25,7 +25,7 @@ const testFiles = ['test', 'tests', 'testing', 'test_*.py', 'conftest.py']
 /**
  * Looks again at rules that the first look refuses. A test that compares its own source or line numbers changes with any
  * edit of its file: so each rule that changes tests is tried without the files of tests. And a rule whose purpose is to
- * remove a comment is judged by what else it does. Kept in the cache, by what the first look found.
+ * remove a comment is judged by what else it does. Cached under a key made of the first look's results.
  */
 export async function lookAgain(
   { corpus, openBed }: Bench,

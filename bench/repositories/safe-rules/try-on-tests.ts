@@ -28,7 +28,7 @@ export async function tryOnTests(bed: TestBed, rules: readonly string[]): Promis
     const flaky = new Set<string>()
     let lost = await bed.lost(bed.passing)
     if (lost.length > 0) {
-      // What fails without any fix as well is not the rules' doing.
+      // Tests that also fail without any fix are not caused by the rules.
       await bed.apply([])
       for (const id of await bed.lost(lost)) flaky.add(id)
       lost = lost.filter((id) => !flaky.has(id))

@@ -1,5 +1,7 @@
 import { parse as parseToml } from 'smol-toml'
 import { z } from 'zod'
+import { folderOf } from '#domain/repo-path.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 
 export type ConfigFile = { path: string; text: string }
 
@@ -23,15 +25,11 @@ export function readConfigTree(files: readonly ConfigFile[], notice: (folder: st
   const inis = new Map<string, IniFile>()
   const texts = new Map(files.map(({ path, text }) => [path, text]))
   for (const { path, text } of files) {
-    if (tomlNames.test(path)) {
-      const read = readToml(text)
-      if ('fault' in read) notice(folderOf(path), `${path} cannot be read and is passed over: ${read.fault}`)
-      else tables.set(path, read.table)
-    } else if (iniNames.test(path)) {
-      const read = readIni(text)
-      if ('fault' in read) notice(folderOf(path), `${path} cannot be read and is passed over: ${read.fault}`)
-      else inis.set(path, read)
-    }
+    const read = tomlNames.test(path) ? readToml(text) : iniNames.test(path) ? readIni(text) : undefined
+    if (read === undefined) continue
+    if ('fault' in read) notice(folderOf(path), `${path} cannot be read and is passed over: ${read.fault}`)
+    else if ('table' in read) tables.set(path, read.table)
+    else inis.set(path, read)
   }
   return {
     table: (path: string) => tables.get(path),
@@ -73,11 +71,6 @@ export function lengthOf(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isInteger(value) && value >= 1 ? value : undefined
 }
 
-export function folderOf(path: string): string {
-  const slash = path.lastIndexOf('/')
-  return slash < 0 ? '' : path.slice(0, slash)
-}
-
 export function nameOf(path: string): string {
   return path.slice(path.lastIndexOf('/') + 1)
 }
@@ -99,14 +92,9 @@ export function nearest<T>(own: (folder: string) => T | undefined): (folder: str
 }
 
 /** Returns the same object for equal contents. */
-export function shared<T>(): (value: T) => T {
+export function shared<T extends object>(): (value: T) => T {
   const known = new Map<string, T>()
-  return (value) => {
-    const key = JSON.stringify(value)
-    const before = known.get(key) ?? value
-    known.set(key, before)
-    return before
-  }
+  return (value) => getOrMake(known, JSON.stringify(value), () => value)
 }
 
 /** section → key → value, keys in lower case. A value of several lines keeps its line breaks. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { folderOf, readConfigTree } from './config-tree.ts'
+import { folderOf } from '#domain/repo-path.ts'
+import { readConfigTree } from './config-tree.ts'
 import { readEditorConfig } from './editorconfig.ts'
 
 function pairsOf(files: Record<string, string>, path: string): Record<string, string> {

@@ -1,12 +1,6 @@
-import {
-  expandBraces,
-  matchesSegment,
-  parseSegmentGlob,
-  type SegmentGlob,
-  star,
-  starMatch,
-} from '#domain/path-globs.ts'
-import { type ConfigTree, folderOf, nameOf, nearest, within } from './config-tree.ts'
+import { expandBraces, matchesSegments, parseSegmentGlob, type PathGlob, star } from '#domain/path-globs.ts'
+import { folderOf } from '#domain/repo-path.ts'
+import { type ConfigTree, nameOf, nearest, within } from './config-tree.ts'
 
 /** Reads the settings of a file in `folder` from the `.editorconfig` files above it, in lower case, if there are any. */
 export type EditorConfig = (folder: string) => ((path: string) => ReadonlyMap<string, string>) | undefined
@@ -57,8 +51,6 @@ function fileOf(text: string, folder: string): File {
   return file
 }
 
-type PathGlob = readonly (SegmentGlob | typeof star)[]
-
 /** A pattern without a slash matches names at any depth; `**` matches slashes, `*` does not. */
 function patternTest(pattern: string, folder: string): (path: string) => boolean {
   const anchored = pattern.includes('/') ? pattern.replace(/^\//, '') : `**/${pattern}`
@@ -73,12 +65,7 @@ function patternTest(pattern: string, folder: string): (path: string) => boolean
   return (path) => {
     if (!path.startsWith(prefix)) return false
     const segments = path.slice(prefix.length).split('/')
-    return globs.some((glob) =>
-      starMatch<SegmentGlob>(glob, segments.length, (part, at) => {
-        const segment = segments[at]
-        return segment !== undefined && matchesSegment(part, segment) ? 1 : undefined
-      }),
-    )
+    return globs.some((glob) => matchesSegments(glob, segments))
   }
 }
 

@@ -2,7 +2,9 @@ import { defaultLintRules, type LintRules } from '#domain/path-rules.ts'
 import { isStub } from '#python/python-file.ts'
 import type { PythonLinter } from '../python-linter.ts'
 import { acceptedOptions } from './accepted-options.ts'
-import { type ConfigTree, folderOf, nearest, shared } from './config-tree.ts'
+import { folderOf } from '#domain/repo-path.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
+import { type ConfigTree, nearest, shared } from './config-tree.ts'
 import { type Flake8Config, flake8In, flake8Lacks, isInPreview, pycodestyleIn } from './flake8-config.ts'
 import { type ModuleTree, silentByPath, type SilentRules } from './path-bound-rules.ts'
 import { newerBuiltins, requiredPythonOfProject } from './python-target.ts'
@@ -52,8 +54,7 @@ function rulesReader(modules: ModuleTree, targetOf: (folder: string) => string |
   const known = new Map<Flake8Project | undefined, Map<string, LintRules>>()
   const share = shared<LintRules>()
   return (folder, project) => {
-    const ofProject = known.get(project) ?? new Map<string, LintRules>()
-    known.set(project, ofProject)
+    const ofProject = getOrMake(known, project, () => new Map())
     const target = targetOf(folder)
     const silentIn = silentByPath(folder, modules, false)
     const isFolderOut = project !== undefined && isExcluded(folder, project)
@@ -67,10 +68,7 @@ function rulesReader(modules: ModuleTree, targetOf: (folder: string) => string |
         // Ruff cannot know that a text is a stub, which has other rules.
         isExcluded: isStub(path) || isOut(path),
       }
-      const key = JSON.stringify(facts)
-      const rules = ofProject.get(key) ?? share(rulesWith(facts, project))
-      ofProject.set(key, rules)
-      return rules
+      return getOrMake(ofProject, JSON.stringify(facts), () => share(rulesWith(facts, project)))
     }
   }
 }

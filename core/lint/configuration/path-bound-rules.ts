@@ -1,5 +1,7 @@
 import { isSelected, type LintRules } from '#domain/path-rules.ts'
-import { folderOf, nameOf, stringsOf, type Table, tableAt, within } from './config-tree.ts'
+import { folderOf } from '#domain/repo-path.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
+import { nameOf, stringsOf, type Table, tableAt, within } from './config-tree.ts'
 import { switchesOn } from './rule-selection.ts'
 import type { PythonLinter } from '../python-linter.ts'
 import { ruffIncludeTest } from './file-patterns.ts'
@@ -24,8 +26,7 @@ export function moduleTree(paths: readonly string[]) {
   const modules = new Map<string, Set<string>>()
   const packages = new Set<string>()
   const add = (folder: string, name: string) => {
-    const names = modules.get(folder) ?? new Set()
-    modules.set(folder, names)
+    const names = getOrMake(modules, folder, () => new Set())
     const isNew = !names.has(name)
     return isNew && names.add(name)
   }

@@ -1,4 +1,6 @@
-import { type ConfigTree, folderOf, nameOf, stringOf, stringsOf, type Table, tableAt, within } from './config-tree.ts'
+import { folderOf } from '#domain/repo-path.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
+import { type ConfigTree, nameOf, stringOf, stringsOf, type Table, tableAt, within } from './config-tree.ts'
 import { combinedSelection, selectionKeys } from './rule-selection.ts'
 import {
   type PathTest,
@@ -198,8 +200,7 @@ function ignoredReader(perFile: readonly PerFileIgnore[]): (path: string) => str
   const known = new Map<string, PerFileIgnore[]>()
   return (path) => {
     const folder = folderOf(path)
-    const possible = known.get(folder) ?? perFile.filter(({ mayMatchIn }) => mayMatchIn(folder))
-    known.set(folder, possible)
+    const possible = getOrMake(known, folder, () => perFile.filter(({ mayMatchIn }) => mayMatchIn(folder)))
     return [...new Set(possible.filter(({ isMeant }) => isMeant(path)).flatMap(({ selectors }) => selectors))]
   }
 }

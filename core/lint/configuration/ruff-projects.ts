@@ -2,17 +2,9 @@ import type { LintRules } from '#domain/path-rules.ts'
 import { isStub } from '#python/python-file.ts'
 import type { PythonLinter } from '../python-linter.ts'
 import { acceptedOptions } from './accepted-options.ts'
-import {
-  type ConfigTree,
-  folderOf,
-  nameOf,
-  nearest,
-  shared,
-  stringOf,
-  stringsOf,
-  type Table,
-  tableAt,
-} from './config-tree.ts'
+import { folderOf } from '#domain/repo-path.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
+import { type ConfigTree, nameOf, nearest, shared, stringOf, stringsOf, type Table, tableAt } from './config-tree.ts'
 import {
   blindRules,
   lostRulesOf,
@@ -125,8 +117,7 @@ function rulesReader(of: Of, modules: ModuleTree): RuffProjects['rulesIn'] {
   const share = shared<LintRules>()
   const isExcludedIn = excludedReader(of)
   return (folder, project) => {
-    const ofProject = known.get(project) ?? new Map<string, LintRules>()
-    known.set(project, ofProject)
+    const ofProject = getOrMake(known, project, () => new Map())
     const root = project.sortsImports ? modules.packageOf(folder) : undefined
     const ownPackage = root === undefined ? undefined : nameOf(root)
     const silentIn = silentByPath(folder, modules, project.isPreview)
@@ -141,10 +132,7 @@ function rulesReader(of: Of, modules: ModuleTree): RuffProjects['rulesIn'] {
         // Ruff cannot know that a text is a stub, which has other rules.
         isExcluded: isStub(path) || isExcluded(path),
       }
-      const key = JSON.stringify(facts)
-      const rules = ofProject.get(key) ?? share(rulesWith(facts, project))
-      ofProject.set(key, rules)
-      return rules
+      return getOrMake(ofProject, JSON.stringify(facts), () => share(rulesWith(facts, project)))
     }
   }
 }
@@ -201,9 +189,7 @@ function excludedReader(of: Of): (folder: string) => (path: string) => boolean {
   const isFolderOut = (folder: string): boolean => {
     if (folder === '') return false
     const above = folderOf(folder)
-    const answer = known.get(folder) ?? (isFolderOut(above) || (of(above)?.files.isExcluded(folder) ?? false))
-    known.set(folder, answer)
-    return answer
+    return getOrMake(known, folder, () => isFolderOut(above) || (of(above)?.files.isExcluded(folder) ?? false))
   }
   return (folder) => {
     const files = of(folder)?.files

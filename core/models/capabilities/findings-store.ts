@@ -35,12 +35,8 @@ export function openLocalFindings(): FindingsStore {
   }
 }
 
-export type SharedFindingsOptions = {
-  redis: RedisClient
-  namespace?: string
-  /** How long the lease of a process that died keeps the others from probing. */
-  leaseMs?: number
-}
+/** `leaseMs`: how long the lease of a process that died keeps the others from probing. */
+type SharedFindingsOptions = { redis: RedisClient; namespace?: string; leaseMs?: number }
 
 /** Commands wait no longer for a Redis that does not answer. */
 const redisLimitMs = 1000

@@ -17,7 +17,7 @@ const minuteMs = 60_000
 const withoutNames = (body: PlayedBody): PlayedAnswer =>
   typeof body.tool_choice === 'object' ? { status: 400 } : { content: 'Hi' }
 
-/** Time goes by the test's hand. `random` of a half: what is told to rest so long does. */
+/** The test advances the time. `random` is a half, so pauses have exactly their nominal length. */
 async function open(play: (body: PlayedBody) => PlayedAnswer, { firstWaitMs = 10_000 } = {}) {
   const playing = { play }
   const server = await playServer((body) => playing.play(body))

@@ -12,7 +12,7 @@ const isNamed = ({ tool_choice: choice }: PlayedBody) => typeof choice === 'obje
 const wantsCall = (body: PlayedBody) => body.tool_choice === 'required' || isNamed(body)
 
 /**
- * vLLM with its parser: required and named are held to a schema. It wants no constraint beside a named choice
+ * vLLM with its parser: required and named are held to a schema. It refuses constraints together with a named choice
  * (check_structured_outputs_count of its chat protocol).
  */
 function vllm(body: PlayedBody): PlayedAnswer {

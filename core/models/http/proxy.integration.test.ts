@@ -11,7 +11,7 @@ afterEach(async () => {
   for (const one of opened.splice(0).toReversed()) await one.close()
 })
 
-/** A proxy that hands requests on to `target`, whatever host they are for, and opens no tunnel. */
+/** A proxy that passes requests on to `target`, whatever host they are for, and opens no tunnel. */
 async function startProxy(target: string) {
   const seen: string[] = []
   const proxy = createServer((incoming, response) => {

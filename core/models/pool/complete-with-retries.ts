@@ -72,6 +72,7 @@ async function reserveSlot(
   if (failures === undefined) return queue.reserve({ model, key, isRetry: false, maxDownMs: retryBudgetMs }, signal)
   const { deadline, failedAt, mustWaitFor } = failures
   const leftMs = deadline - clock.now()
+  if (leftMs <= 0) return undefined
   const avoid = failures.last().server
   const late = new AbortController()
   const stopDeadline = clock.after(leftMs, () => late.abort())

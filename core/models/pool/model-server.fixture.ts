@@ -26,7 +26,7 @@ export const modelRequest = (model: string, prefixKey?: string): ModelRequest =>
 
 type Pages = { models?: string[]; metrics?: string | number; health?: number }
 
-/** A model server of a test: it answers at once, and says what is asked of it. */
+/** A model server of a test: it answers at once, and records the requests. */
 export async function startModelServer(first: Played = 'good', pages: Pages = {}): Promise<PlayedServer> {
   const seen: PlayedServer['seen'] = { completions: 0, left: 0, gets: [] }
   let playing = first

@@ -1,4 +1,5 @@
 import type { Clock } from '#platform/clock.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 import { candidateOf, chooseServer, openRanking, type PendingRequest } from './servers/choose-server.ts'
 import type { PooledServer, Reservation } from './servers/pooled-server.ts'
 
@@ -222,10 +223,9 @@ function addPending(queues: ModelQueues, entry: Omit<Pending, 'settle'>, signal:
     },
   }
   const { model, isRetry } = entry.request
-  const queue = queues.get(model) ?? emptyQueue(model)
-  queues.set(model, queue)
+  const queue = getOrMake(queues, model, () => emptyQueue(model))
   queue[isRetry ? 'retries' : 'firstTries'].add(pending)
-  queue.byPreferred.set(entry.preferred, (queue.byPreferred.get(entry.preferred) ?? new Set()).add(pending))
+  getOrMake(queue.byPreferred, entry.preferred, () => new Set()).add(pending)
   signal.addEventListener('abort', abort, { once: true })
   return promise
 }

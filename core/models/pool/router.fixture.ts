@@ -14,7 +14,7 @@ export const retryBudgetMs = 20_000
 /** Every promise that can settle has settled. */
 const settled = () => new Promise(setImmediate)
 
-/** Time goes on by `pass` alone, a step at a time, so that what follows from each step has happened. */
+/** Time advances only by `pass`, one step at a time, so that the consequences of each step have happened. */
 function manualClock() {
   let time = 0
   let due: { at: number; work: () => void }[] = []
@@ -42,7 +42,7 @@ function manualClock() {
 
 export type RouterPlay = { maxInFlight?: number; hedgeAfterMs?: number }
 
-/** The router over servers of which only what is given is other than good; time goes by `pass`. */
+/** The router over servers that behave well except for what is given; `pass` advances the time. */
 export function routerOver(
   endpoints: readonly Partial<Endpoint>[],
   { maxInFlight = 8, hedgeAfterMs }: RouterPlay = {},

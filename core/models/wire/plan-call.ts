@@ -1,4 +1,5 @@
 import type { ModelRequest, ToolChoice, ToolDefinition } from '#domain/turn.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 import type { Capabilities } from './capabilities.ts'
 import { constraintKeys, type ConstraintKeys } from './call-constraint.ts'
 import { promptPhrases } from './plain-prompt.ts'
@@ -97,9 +98,6 @@ function namesOf(tools: readonly ToolDefinition[]): string {
 
 function wantedTools({ tools, toolChoice }: CallRequest): readonly ToolDefinition[] {
   if (typeof toolChoice === 'string') return tools
-  const known = narrowed.get(tools) ?? new Map<string, readonly ToolDefinition[]>()
-  narrowed.set(tools, known)
-  const one = known.get(toolChoice.name) ?? tools.filter(({ name }) => name === toolChoice.name)
-  known.set(toolChoice.name, one)
-  return one
+  const byName = getOrMake(narrowed, tools, () => new Map())
+  return getOrMake(byName, toolChoice.name, () => tools.filter(({ name }) => name === toolChoice.name))
 }

@@ -2,6 +2,7 @@ import type OpenAI from 'openai'
 import { isRecord, parseJson } from '#domain/json.ts'
 import type { Message, ModelRequest, RequestedCall, ToolChoice, ToolDefinition } from '#domain/turn.ts'
 import { unreachable } from '#domain/error.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 import type { Capabilities } from './capabilities.ts'
 import { type ConstraintKeys, plainSchema } from './call-constraint.ts'
 import {
@@ -93,16 +94,10 @@ function toMessage(message: Message): OpenAI.ChatCompletionMessageParam {
  * parses the arguments of the history (llama.cpp) answers 500 to every later turn with such a call.
  */
 function toCall(call: RequestedCall): OpenAI.ChatCompletionMessageFunctionToolCall {
-  const known = mappedCalls.get(call)
-  if (known !== undefined) return known
-  const { id, name, arguments: given } = call
-  const sent = {
-    id,
-    type: 'function',
-    function: { name, arguments: isRecord(parseJson(given)) ? given : '{}' },
-  } as const
-  mappedCalls.set(call, sent)
-  return sent
+  return getOrMake(mappedCalls, call, () => {
+    const { id, name, arguments: given } = call
+    return { id, type: 'function', function: { name, arguments: isRecord(parseJson(given)) ? given : '{}' } }
+  })
 }
 
 type StrictOptions = Pick<Capabilities, 'strictSchemas' | 'strictArguments'>
@@ -115,12 +110,8 @@ function toTools(
   if (!strictSchemas) workarounds.push('strict schemas: without additionalProperties')
   if (!strictArguments) workarounds.push('strict: not sent')
   const options = { strictSchemas, strictArguments }
-  const key = JSON.stringify(options)
-  const mapped = mappedTools.get(key) ?? new WeakMap()
-  mappedTools.set(key, mapped)
-  const tools = mapped.get(definitions) ?? definitions.map((definition) => toTool(definition, options))
-  mapped.set(definitions, tools)
-  return tools
+  const mapped = getOrMake(mappedTools, JSON.stringify(options), () => new WeakMap())
+  return getOrMake(mapped, definitions, () => definitions.map((definition) => toTool(definition, options)))
 }
 
 function toTool(

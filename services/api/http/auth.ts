@@ -1,5 +1,5 @@
 import { timingSafeEqual } from 'node:crypto'
-import type { Context, MiddlewareHandler } from 'hono'
+import type { MiddlewareHandler } from 'hono'
 import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
 import { allScopes } from '#domain/scope.ts'
@@ -31,9 +31,8 @@ export function bearerAuth(deps: AuthDeps): MiddlewareHandler<ApiEnv> {
     const callerNow = () => callerOf(context.req.header('authorization'), deps)
     const caller = await callerNow()
     if (caller === undefined) {
-      if (deps.perAddress.take(addressOf(context))) {
-        throw new AppError('AUTH_001', wantedToken)
-      }
+      const address = addressKey(context.env?.incoming?.socket.remoteAddress ?? 'unknown')
+      if (deps.perAddress.take(address)) throw new AppError('AUTH_001', wantedToken)
       throw new AppError('LIMIT_001', 'Too many requests without a known token from this address.')
     }
     context.set('caller', caller)
@@ -57,7 +56,7 @@ async function callerOf(header: string | undefined, deps: AuthDeps): Promise<Cal
   return ofEnvironment(hash, deps.tokens) ?? deps.findStored(given, hash)
 }
 
-/** Compares with every token in constant time, so that the time taken tells nothing about any of them. */
+/** Compares with every token in constant time, so that the time it takes reveals nothing about any of them. */
 function ofEnvironment(hash: string, tokens: readonly AccessToken[]): Caller | undefined {
   const bytes = Buffer.from(hash, 'hex')
   let found: AccessToken | undefined
@@ -67,8 +66,4 @@ function ofEnvironment(hash: string, tokens: readonly AccessToken[]): Caller | u
   return found === undefined
     ? undefined
     : { projectId: found.projectId, scopes: allScopes, tokenId: `environment/${found.projectId}` }
-}
-
-function addressOf(context: Context<ApiEnv>): string {
-  return addressKey(context.env?.incoming?.socket.remoteAddress ?? 'unknown')
 }

@@ -24,7 +24,7 @@ export const Problem = z
   .openapi('Problem')
 export type Problem = z.infer<typeof Problem>
 
-/** No cache may store an answer, and no browser may load anything for it, frame it or guess its type. */
+/** No cache may store an answer, and no browser may load resources for it, put it into a frame or guess its type. */
 export const safeHeaders: Readonly<Record<string, string>> = {
   'cache-control': 'no-store',
   'content-security-policy': "default-src 'none'; frame-ancestors 'none'; base-uri 'none'; form-action 'none'",

@@ -14,7 +14,7 @@ const wholeGet = 'GET / HTTP/1.1\r\nhost: a\r\n\r\n'
 
 type Client = { socket: Socket; said: string; errors: string[] }
 
-/** A server of `serve`, and a client of it that goes on sending after the server has said its last. */
+/** A server of `serve`, and a client of it that continues to send after the server's last answer. */
 async function served(serve: RequestListener) {
   const requests: IncomingMessage[] = []
   const server = createServer(serve)
@@ -22,7 +22,7 @@ async function served(serve: RequestListener) {
   const arrived = { bytes: () => 0 }
   server.on('connection', (connection: Socket) => (arrived.bytes = () => connection.bytesRead))
   const log = { lines: 0, info: () => void (log.lines += 1) }
-  const { refuse } = refuseBrokenRequests(server, log)
+  const refuse = refuseBrokenRequests(server, log)
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
   const socket = connect({ port: boundPort(server), host: '127.0.0.1', allowHalfOpen: true })

@@ -5,11 +5,6 @@ import { after } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import { problemHeaders, problemOf } from './problem.ts'
 
-export type ConnectionRefusals = {
-  /** Answers with a problem what is no request, or takes too long to become one, and closes the connection. */
-  refuse(socket: Duplex, code: ErrorCode, detail: string): void
-}
-
 /** A connection with unread input is reset when it is destroyed at once: the client may never see the answer. */
 const lingerMs = 500
 
@@ -22,18 +17,18 @@ const faults: Readonly<Record<string, readonly [ErrorCode, string]>> = {
 type Exchange = { request: IncomingMessage; response: ServerResponse }
 
 /**
- * Makes `server` answer with problems where Node refuses a connection before there is a request: 400, 408, 431. The
- * connection is closed without an answer when the client would take it for the answer to another request. What a client
- * sends after its refusal is ignored.
+ * Makes `server` answer with problems where Node refuses a connection before there is a request: 400, 408, 431. Returns
+ * a function that refuses a connection: it answers with a problem and closes it, without the answer when the client would
+ * take that for the answer to another request. What a client sends after its refusal is ignored.
  */
-export function refuseBrokenRequests(server: Server, log: Pick<Log, 'info'>): ConnectionRefusals {
+export function refuseBrokenRequests(server: Server, log: Pick<Log, 'info'>) {
   const exchanges = new WeakMap<Duplex, Exchange[]>()
   const refused = new WeakSet<Duplex>()
   const openOn = (socket: Duplex) => (exchanges.get(socket) ?? []).filter((exchange) => !isOver(exchange))
   server.on('request', (request, response) => {
     exchanges.set(request.socket, [...openOn(request.socket), { request, response }])
   })
-  const refuse: ConnectionRefusals['refuse'] = (socket, code, detail) => {
+  const refuse = (socket: Duplex, code: ErrorCode, detail: string) => {
     if (refused.has(socket)) return
     refused.add(socket)
     const error = new AppError(code, detail, { detail })
@@ -50,10 +45,11 @@ export function refuseBrokenRequests(server: Server, log: Pick<Log, 'info'>): Co
   })
   server.on('checkExpectation', (request, response) => {
     const error = new AppError('HTTP_008', 'Only "Expect: 100-continue" is understood.')
-    answerProblem(response, error)
+    const body = JSON.stringify(problemOf(error))
+    response.writeHead(error.status, closingHeaders(error, body)).end(body)
     after(lingerMs, () => request.socket.destroy())
   })
-  return { refuse }
+  return refuse
 }
 
 function isOver({ request, response }: Exchange): boolean {
@@ -63,12 +59,6 @@ function isOver({ request, response }: Exchange): boolean {
 /** Whether what is written next would be the answer to the last request, or to what should have become one. */
 function isFree(open: readonly Exchange[]): boolean {
   return open.length === 0 || (open.length === 1 && open[0]?.response.headersSent === false)
-}
-
-/** Answers a request that no route will see, as the last on its connection. */
-function answerProblem(response: ServerResponse, error: AppError): void {
-  const body = JSON.stringify(problemOf(error))
-  response.writeHead(error.status, closingHeaders(error, body)).end(body)
 }
 
 function closingHeaders({ status }: AppError, body: string): Record<string, string> {
@@ -85,8 +75,6 @@ function rawAnswer(error: AppError): string {
   return `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}\r\n${lines.join('')}\r\n${body}`
 }
 
-type SlowBodyLimits = { windowMs: number; minBytes: number }
-
 /**
  * Watches the bodies that arrive at `server`. The returned function, to be called at intervals, lists each request whose
  * body brought fewer than `minBytes` in the last `windowMs`. One whose buffer is full is not listed: it waits for us, because
@@ -95,7 +83,7 @@ type SlowBodyLimits = { windowMs: number; minBytes: number }
  */
 export function watchSlowBodies(
   server: Server,
-  { windowMs, minBytes }: SlowBodyLimits,
+  { windowMs, minBytes }: { windowMs: number; minBytes: number },
   nowMs: () => number = () => performance.now(),
 ): () => IncomingMessage[] {
   const marks = new Map<IncomingMessage, { bytes: number; since: number }>()
@@ -110,14 +98,11 @@ export function watchSlowBodies(
     if (mark === undefined || now - mark.since < windowMs) return false
     const { bytesRead } = request.socket
     marks.set(request, { bytes: bytesRead, since: now })
-    return isWanted(request) && bytesRead - mark.bytes < minBytes
+    const hasRoom = request.readableLength < request.readableHighWaterMark
+    return hasRoom && bytesRead - mark.bytes < minBytes
   }
   return () => {
     for (const request of marks.keys()) if (request.complete) marks.delete(request)
     return [...marks.keys()].filter(isSlow)
   }
-}
-
-function isWanted(request: IncomingMessage): boolean {
-  return request.readableLength < request.readableHighWaterMark
 }

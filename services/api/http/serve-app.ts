@@ -17,31 +17,22 @@ export type ServedApp = {
   close(): Promise<void>
 }
 
-export type ServeLimits = {
+const usualLimits = {
   /** Further connections are closed at once. */
-  maxConnections: number
-  /** From the connection to the end of the headers. */
-  headersMs: number
-  /** To the end of the body. Node's default of five minutes is too short for a large archive on a slow connection. */
-  requestMs: number
-  /** A body must bring `minBodyBytes` in this time, from the end of the headers on. It is checked four times as often. */
-  bodyWindowMs: number
-  minBodyBytes: number
-  /** A connection without any traffic for so long is closed. Event streams send heartbeats more often. */
-  idleMs: number
-  /** How long a connection waits for its next request. */
-  keepAliveMs: number
-}
-
-const usualLimits: ServeLimits = {
   maxConnections: 1000,
+  /** From the connection to the end of the headers. */
   headersMs: 15_000,
+  /** To the end of the body. Node's default of five minutes is too short for a large archive on a slow connection. */
   requestMs: 30 * 60 * 1000,
+  /** A body must bring `minBodyBytes` in this time, from the end of the headers on. It is checked four times as often. */
   bodyWindowMs: 15_000,
   minBodyBytes: 16 * 1024,
+  /** A connection without any traffic for so long is closed. Event streams send heartbeats more often. */
   idleMs: 120_000,
+  /** How long a connection waits for its next request. */
   keepAliveMs: 5_000,
 }
+export type ServeLimits = typeof usualLimits
 
 export type ServeOptions = {
   host: string
@@ -58,7 +49,7 @@ export async function serveApp(app: Hono<ApiEnv>, options: ServeOptions): Promis
   const { host, port, graceMs, log = openLog({ service: 'api', level: 'silent' }) } = options
   const limits = { ...usualLimits, ...options.limits }
   const server = openServer(app, limits, log)
-  const { refuse } = refuseBrokenRequests(server, log)
+  const refuse = refuseBrokenRequests(server, log)
   const { bodyWindowMs: windowMs, minBodyBytes: minBytes } = limits
   const slowBodies = watchSlowBodies(server, { windowMs, minBytes })
   const endWatch = repeatEvery(windowMs / 4, async () => {
@@ -85,12 +76,11 @@ function openServer(
   log: ServeLog,
 ): Server {
   const answer = getRequestListener(app.fetch, { errorHandler: answerBroken(log) })
-  const checkMs = Math.max(100, Math.min(headersMs / 3, 5_000))
   const timeouts = {
     headersTimeout: headersMs,
     requestTimeout: requestMs,
     keepAliveTimeout: keepAliveMs,
-    connectionsCheckingInterval: checkMs,
+    connectionsCheckingInterval: Math.max(100, Math.min(headersMs / 3, 5_000)),
   }
   // A missing Host is answered below, with a problem.
   const server = createServer({ ...timeouts, requireHostHeader: false }, (request, response) => {
@@ -125,7 +115,7 @@ function answerBroken(log: ServeLog): (cause: unknown) => Response {
   }
 }
 
-function notListening({ host, port }: { host: string; port: number }, cause: unknown): AppError {
+function notListening({ host, port }: ServeOptions, cause: unknown): AppError {
   const code = cause instanceof Error && 'code' in cause ? String(cause.code) : String(cause)
   const fault = code === 'EADDRINUSE' ? `port ${port} is taken` : `${host}:${port} cannot be listened on (${code})`
   return new AppError('CONFIG_006', `${fault}: use --port or REMORA_API_PORT for another one`, { cause })

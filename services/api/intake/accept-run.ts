@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
-import { AppError } from '#domain/error.ts'
+import { AppError, undefinedOn } from '#domain/error.ts'
 import { newRunId, type RunId, sha256 } from '#domain/ids.ts'
 import { type ModelKind, modelLabel } from '#domain/model-kind.ts'
-import type { Run, RunRequest } from '#domain/run.ts'
+import type { RunRequest } from '#domain/run.ts'
 import type { NewRun } from '#ledger/run-commands.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
@@ -46,10 +46,12 @@ export async function acceptRun(intake: Intake, deps: AcceptDeps): Promise<{ run
   const ownRunId = newRunId(Date.now())
   const taken = await takeForm(intake, ownRunId, deps)
   const { runId } = taken
-  const earlier = runId === ownRunId ? undefined : await findRun(runId, deps)
+  const earlier = runId === ownRunId ? undefined : await deps.ledger.getRun(runId).catch(undefinedOn('RUN_001'))
   const run = describeRun(intake, taken)
   if (earlier === undefined) await deps.ledger.createRun(run)
-  if (earlier === undefined || earlier.status === 'queued') await enqueue(run, deps)
+  if (earlier === undefined || earlier.status === 'queued') {
+    await deps.producer.add('snapshots', runId, { run_id: runId, traceparent: run.traceparent })
+  }
   return { runId, status: 'queued' }
 }
 
@@ -103,12 +105,26 @@ export function withModelKind(request: RunRequest, kind: ModelKind | undefined):
 }
 
 function recordOf({ runId, request, archiveHash }: Taken) {
-  return { runId, bodyHash: sha256(`${JSON.stringify(request)}\0${archiveHash}`) }
+  return { runId, bodyHash: sha256(`${hashedJson(request)}\0${archiveHash}`) }
+}
+
+/**
+ * The request as idempotency keys hash it: with the field `accept` of the version before, so that a key stands for the same
+ * body in both.
+ */
+export function hashedJson(request: RunRequest): string {
+  const fields = Object.entries(request)
+  fields.splice(
+    fields.findIndex(([name]) => name === 'errorPolicy'),
+    0,
+    ['accept', 'none'],
+  )
+  return JSON.stringify(Object.fromEntries(fields))
 }
 
 function sameBody(holder: IdempotencyRecord, own: Taken): Taken {
   if ('runId' in holder && holder.bodyHash === recordOf(own).bodyHash) return { ...own, runId: holder.runId }
-  throw new AppError('INTAKE_005', 'This Idempotency-Key came before with another request or archive.')
+  throw new AppError('INTAKE_005', 'This Idempotency-Key was used before with another request or archive.')
 }
 
 function describeRun({ projectId, correlation }: Intake, { runId, request, archiveHash }: Taken): NewRun {
@@ -127,24 +143,10 @@ function describeRun({ projectId, correlation }: Intake, { runId, request, archi
   }
 }
 
-async function enqueue(run: NewRun, deps: AcceptDeps): Promise<void> {
-  const { runId, traceparent } = run
-  await deps.producer.add('snapshots', runId, { run_id: runId, traceparent })
-}
-
-async function findRun(runId: RunId, deps: AcceptDeps): Promise<Run | undefined> {
-  try {
-    return await deps.ledger.getRun(runId)
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'RUN_001') return undefined
-    throw error
-  }
-}
-
 /** `content` can be read once. `digest` is the hex SHA-256 of what was read so far. */
 type SniffedArchive = { content: AsyncIterable<Uint8Array>; digest(): string }
 
-/** Reads the first bytes and refuses what is no archive (INTAKE_001) before anything of it is stored. */
+/** Reads the first bytes and refuses anything but an archive (INTAKE_001) before anything of it is stored. */
 export async function sniffed(archive: AsyncIterable<Uint8Array>): Promise<SniffedArchive> {
   const chunks = archive[Symbol.asyncIterator]()
   const head = await readHead(chunks)

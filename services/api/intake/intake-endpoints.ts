@@ -83,7 +83,7 @@ export const intakeEndpoints = {
       headers: IdempotencyHeader,
       body: { required: true, content: { 'multipart/form-data': submissionForm } },
     },
-    responses: { 202: jsonAnswer('taken in', RunAccepted) },
+    responses: { 202: jsonAnswer('accepted', RunAccepted) },
   }),
   cancel: endpoint('runs:write', ['RUN_001', 'RUN_005', 'RUN_007'], {
     method: 'post',
@@ -93,13 +93,13 @@ export const intakeEndpoints = {
     description:
       'The answer comes at once; the run ends `cancelled` a moment later. Asking again changes nothing. RUN_007 for one that has ended otherwise.',
     request: { params: RunParams, body: { content: { 'application/json': { schema: CancelBody } } } },
-    responses: { 202: jsonAnswer('asked', Cancelled) },
+    responses: { 202: jsonAnswer('the run was asked to stop', Cancelled) },
   }),
   retry: endpoint('runs:write', ['RUN_001', 'RUN_004', 'RUN_005', 'RUN_006', 'RUN_009', 'INTAKE_005', 'INTAKE_007'], {
     method: 'post',
     path: '/v1/runs/{run_id}/retry',
     operationId: 'retryRun',
-    summary: 'Try again what did not end well',
+    summary: 'Retry what did not end well',
     description: retryProse.trim(),
     request: {
       params: RunParams,

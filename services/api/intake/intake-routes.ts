@@ -73,9 +73,9 @@ function traceparentOf(header: string | undefined): string | null {
 
 /**
  * Waits for a slot and returns the function that gives it back, to be called once. LIMIT_002 when none is free in time,
- * INTAKE_001 when `gone` is aborted: the client has closed the connection.
+ * INTAKE_001 when `closed` is aborted: the client has closed the connection.
  */
-type UploadGate = (gone: AbortSignal) => Promise<() => void>
+type UploadGate = (closed: AbortSignal) => Promise<() => void>
 
 /** Under the minute after which proxies give up on an answer. */
 const defaultWaitMs = 50_000
@@ -86,13 +86,13 @@ const defaultWaitMs = 50_000
  */
 export function openUploadGate(atOnce: number, waitMs = defaultWaitMs): UploadGate {
   const gate = openSemaphore(atOnce)
-  const busy = `As many uploads as may be (${atOnce}) are under way: come again in some seconds.`
-  return async (gone) => {
+  const busy = `All upload slots (${atOnce}) are in use: try again in a few seconds.`
+  return async (closed) => {
     const late = AbortSignal.timeout(waitMs)
     try {
-      return await gate.acquire(AbortSignal.any([gone, late]))
+      return await gate.acquire(AbortSignal.any([closed, late]))
     } catch (error) {
-      if (gone.aborted) throw new AppError('INTAKE_001', 'The upload broke off.', { cause: error })
+      if (closed.aborted) throw new AppError('INTAKE_001', 'The upload broke off.', { cause: error })
       throw new AppError('LIMIT_002', busy, { cause: error, detail: busy })
     }
   }

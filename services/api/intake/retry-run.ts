@@ -1,10 +1,10 @@
-import { AppError } from '#domain/error.ts'
+import { AppError, hasCode } from '#domain/error.ts'
 import type { EventOrigin } from '#domain/event.ts'
 import { newRunId, type OperationId, type RunId, sha256 } from '#domain/ids.ts'
 import { requireSameModel } from '#domain/model-kind.ts'
 import { isEnded, type ErrorPolicyName, type Run, type RunRequest } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import { withModelKind, type AcceptDeps } from './accept-run.ts'
+import { hashedJson, withModelKind, type AcceptDeps } from './accept-run.ts'
 
 export type Retry = {
   /** The run to retry. */
@@ -69,7 +69,7 @@ async function expectStillThere(
   try {
     await ledger.getRun(former)
   } catch (error) {
-    if (!(error instanceof AppError && error.code === 'RUN_001')) throw error
+    if (!hasCode(error, 'RUN_001')) throw error
     const { runId, origin } = retry
     await ledger.cancel(runId, { reason: error.message, errorCode: error.code, origin })
     throw error
@@ -85,8 +85,8 @@ function hasUnfinished({ isPlanned, compositionKey, counts }: Run): boolean {
 async function idOf({ run, idempotencyKey: key }: Retry, request: RunRequest, deps: RetryDeps): Promise<RunId> {
   const runId = newRunId(Date.now())
   if (key === undefined) return runId
-  const bodyHash = sha256(`retry\0${JSON.stringify(request)}`)
+  const bodyHash = sha256(`retry\0${hashedJson(request)}`)
   const holder = await deps.idempotency.claim(run.projectId, key, { runId, bodyHash })
   if ('runId' in holder && holder.bodyHash === bodyHash) return holder.runId
-  throw new AppError('INTAKE_005', 'This Idempotency-Key came before with another request.')
+  throw new AppError('INTAKE_005', 'This Idempotency-Key was used before with another request.')
 }

@@ -50,6 +50,12 @@ describe('parseRunRequest', () => {
     expect(faultOf({ agents: ['lint'], include: ['tests'] })).toMatch(/^INTAKE_008 request\.include\.0: .*"vendored"/)
   })
 
+  it('takes the `accept` that earlier command lines send, and no other', () => {
+    const { request } = parseRunRequest({ agents: ['lint'], accept: 'none' }, known)
+    expect(request).toEqual(parseRunRequest({ agents: ['lint'] }, known).request)
+    expect(faultOf({ agents: ['lint'], accept: 'auto' })).toMatch(/^INTAKE_008 .*"accept"/)
+  })
+
   it('names every field at fault', () => {
     const fault = faultOf({ agents: ['lint'], priority: 12, labels: { a: 1 }, colour: 'red' })
     expect(fault).toMatch(/^INTAKE_008/)

@@ -19,7 +19,7 @@ export const RequestBody = z
     paths: fields.paths.superRefine(checkGlobs),
     exclude: fields.exclude
       .superRefine(checkGlobs)
-      .openapi({ description: 'files and folders to leave out, besides those of the settings' }),
+      .openapi({ description: 'files and folders to leave out, in addition to those of the settings' }),
     languages: fields.languages,
     node_kinds: fields.nodeKinds,
     nodes: z
@@ -40,6 +40,9 @@ export const RequestBody = z
   })
   .openapi('RunRequest')
 
+/** The command line of the version before sends `accept: "none"`, the only value there was. */
+const FormerBody = z.looseObject({ accept: z.literal('none') }).transform(({ accept: _accept, ...same }) => same)
+
 /** `nodes`: those that the run is limited to; undefined: no limit. */
 export type ParsedRequest = { request: RunRequest; nodes: readonly NodeId[] | undefined }
 
@@ -48,30 +51,22 @@ export type ParsedRequest = { request: RunRequest; nodes: readonly NodeId[] | un
  * one is not in `knownAgents`. An agent named twice counts once.
  */
 export function parseRunRequest(body: unknown, knownAgents: readonly string[]): ParsedRequest {
-  const parsed = RequestBody.safeParse(body)
+  const parsed = RequestBody.safeParse(FormerBody.safeParse(body).data ?? body)
   if (!parsed.success) {
     const faults = parsed.error.issues.map((issue) => `${['request', ...issue.path].join('.')}: ${issue.message}`)
     throw new AppError('INTAKE_008', faults.join('; '))
   }
-  const {
-    agents,
+  const { nodes, node_kinds: nodeKinds, error_policy: errorPolicy, dry_run: dryRun, ...same } = parsed.data
+  const { agents, paths, exclude, languages, include, limits, priority, labels } = same
+  checkAgents(agents, knownAgents)
+  // An idempotency key compares the JSON of the request, so the order of its fields counts.
+  const request = {
+    agents: [...new Set(agents)],
     paths,
     exclude,
     languages,
-    nodes,
-    node_kinds: nodeKinds,
-    error_policy: errorPolicy,
-    dry_run: dryRun,
-  } = parsed.data
-  checkAgents(agents, knownAgents)
-  const { include, limits, priority, labels } = parsed.data
-  const request = {
-    agents: [...new Set(agents)],
-    ...(paths === undefined ? {} : { paths }),
-    ...(exclude === undefined ? {} : { exclude }),
-    ...(languages === undefined ? {} : { languages }),
-    ...(nodeKinds === undefined ? {} : { nodeKinds }),
-    ...(include === undefined ? {} : { include }),
+    nodeKinds,
+    include,
     errorPolicy,
     dryRun,
     limits,

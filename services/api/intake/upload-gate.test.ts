@@ -19,7 +19,7 @@ describe('openUploadGate', () => {
     await expect(enter(staying)).rejects.toMatchObject({
       code: 'LIMIT_002',
       status: 503,
-      detail: 'As many uploads as may be (1) are under way: come again in some seconds.',
+      detail: 'All upload slots (1) are in use: try again in a few seconds.',
     })
   })
 

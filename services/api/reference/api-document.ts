@@ -50,7 +50,7 @@ of another content type is 415 HTTP_003, one above 64 KiB 413 INTAKE_003, one th
 counts as \`{}\`.
 
 \`X-Request-Id\` of a request (up to 64 letters, digits, \`-\`, \`_\`, \`=\`) is that of its answer and of its line in the log;
-without one it gets one. There is no CORS: other sites cannot call the API from a browser.
+without one, the service makes one. There is no CORS: other sites cannot call the API from a browser.
 
 Clients can be generated from the OpenAPI document: [guide](../guide/clients.md).`
 

@@ -1,9 +1,6 @@
 import { createHash } from 'node:crypto'
 import type { EndpointReference, FieldRow, Reference } from './read-reference.ts'
 
-/** `policy` allows nothing but the page's own style, by its hash. */
-export type DocsPage = { html: string; policy: string }
-
 const style = `
 :root { color-scheme: light dark; --line: #8884; --soft: #8882; --mark: #0a7a64 }
 body { font: 15px/1.55 system-ui, sans-serif; margin: 0 auto; max-width: 62rem; padding: 1.5rem 1.25rem 6rem }
@@ -19,8 +16,11 @@ nav { columns: 2 18rem; font: 13px/1.8 ui-monospace, monospace } nav a { display
 a { color: inherit } .scope { color: var(--mark) }
 `
 
-/** The reference as one page that loads nothing: no script, no font, nothing from another host. */
-export function docsPage({ intro, groups, schemas }: Reference): DocsPage {
+/**
+ * The reference as one page that loads nothing: no script, no font, nothing from another host. Its `policy` allows only
+ * its own style, by the hash of that.
+ */
+export function docsPage({ intro, groups, schemas }: Reference) {
   const endpoints = groups.flatMap((group) => group.endpoints)
   const links = endpoints.map((one) => `<a href="#${anchorOf(one)}">${one.method} ${escapeHtml(one.path)}</a>`)
   const sections = groups.map(
@@ -99,7 +99,7 @@ export function proseHtml(markdown: string): string {
     .join('')
 }
 
-/** One line of it. */
+/** One line of such Markdown as HTML. */
 export function spanHtml(markdown: string): string {
   const parts = markdown.replaceAll(/\[([^\]]*)\]\([^)]*\)/g, '$1').split('`')
   return parts.map((part, index) => (index % 2 === 1 ? `<code>${escapeHtml(part)}</code>` : escapeHtml(part))).join('')

@@ -50,7 +50,7 @@ const PatchQuery = z.strictObject({
 
 const ChangesQuery = z.strictObject({
   operation_id: OperationId.optional().openapi({
-    description: 'only those of this operation, which may be one of a run before that this one tries again',
+    description: 'only those of this operation, which may belong to an earlier run that this one retries',
   }),
   cursor: Cursor,
   limit: pageLimit(100, 20),
@@ -72,7 +72,7 @@ export const changeEndpoints = {
     operationId: 'getPatch',
     summary: 'One diff of all its changes, for git apply',
     description:
-      'RUN_006 before the run is composed, RUN_007 when it ended without a patch (cancelled, failed): a retry makes one.',
+      'RUN_006 before the run is composed, RUN_007 when it ended before that (cancelled, failed): a retry makes a patch.',
     request: { params: RunParams, query: PatchQuery },
     responses: {
       200: { description: 'the patch', content: { 'text/x-diff': { schema: z.string() } } },

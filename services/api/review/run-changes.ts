@@ -1,12 +1,11 @@
-import { AppError, unreachable } from '#domain/error.ts'
+import { hasCode, unreachable } from '#domain/error.ts'
 import type { OperationId } from '#domain/ids.ts'
 import { changeSetIdsOf, type Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { type AttemptRecord, changeSetsOf } from '#objects/attempt-record.ts'
-import { type Composition, type Conflict, conflictView } from '#objects/composition.ts'
-import { applyEdits, type ChangeSet, type FileChange } from '#domain/change-set.ts'
-import type { CodeNode } from '#domain/code-node.ts'
+import { type Composition, conflictView } from '#objects/composition.ts'
+import { applyEdits, type FileChange } from '#domain/change-set.ts'
 import { type FileVersions, unifiedDiff } from '#platform/unified-diff.ts'
 import { viewOf } from '../http/schema-parts.ts'
 import { ChangeView } from './change-endpoints.ts'
@@ -33,10 +32,9 @@ type ReadBlob = (hash: string) => Promise<Uint8Array>
  */
 export async function listChanges(
   run: Run,
-  page: { cursor: string | undefined; limit: number },
+  { cursor, limit }: { cursor: string | undefined; limit: number },
   deps: ChangeDeps,
 ): Promise<{ changes: ChangeView[]; next: string | null }> {
-  const { cursor, limit } = page
   const [{ operations, next }, composition] = await Promise.all([
     deps.ledger.listOperations(run.runId, { status: 'succeeded', ...(cursor === undefined ? {} : { cursor }), limit }),
     deps.records.readComposition(run),
@@ -66,7 +64,7 @@ async function findOperation(
     return await ledger.getOperation(runId, id)
   } catch (error) {
     const { retryOf } = request
-    if (retryOf === undefined || !(error instanceof AppError && error.code === 'RUN_004')) throw error
+    if (retryOf === undefined || !hasCode(error, 'RUN_004')) throw error
     const earlier = await ledger.getRun(retryOf).catch(() => undefined) // it may have been deleted by now
     if (earlier === undefined) throw error
     return findOperation(earlier, id, { ledger })
@@ -79,35 +77,23 @@ async function viewsOf(
   { records }: ChangeDeps,
 ): Promise<ChangeView[]> {
   if (outcome?.recordHash === undefined || changeSetIdsOf(outcome).length === 0) return []
-  const conflicts = composition?.conflicts ?? []
+  const readBlob: ReadBlob = (hash) => records.readBlob(run.projectId, hash)
   const sets = changeSetsOf(await records.readAttempt(run.projectId, outcome.recordHash))
   return Promise.all(
     sets.map(async (set) => {
-      const readBlob: ReadBlob = (hash) => records.readBlob(run.projectId, hash)
       const versions = await Promise.all(set.files.map((file) => versionsOf(file, readBlob)))
-      return changeView(set, { node, versions, conflicts })
+      const conflict = composition?.conflicts.find((entry) => entry.changeSetId === set.changeSetId)
+      return viewOf(ChangeView, set, {
+        agent: set.bundle,
+        path: node.path,
+        qualified_name: node.qualifiedName,
+        files: set.files.map(({ path, kind }) => ({ path, kind })),
+        diff: Buffer.concat(versions.map(unifiedDiff)).toString(),
+        verdict: 'pending' as const,
+        conflict: conflict && conflictView(conflict),
+      })
     }),
   )
-}
-
-type ChangeDetails = {
-  /** The node that the operation worked on. */
-  node: Pick<CodeNode, 'path' | 'qualifiedName'>
-  versions: readonly FileVersions[]
-  conflicts: readonly Conflict[]
-}
-
-function changeView(changeSet: ChangeSet, { node, versions, conflicts }: ChangeDetails): ChangeView {
-  const conflict = conflicts.find((entry) => entry.changeSetId === changeSet.changeSetId)
-  return viewOf(ChangeView, changeSet, {
-    agent: changeSet.bundle,
-    path: node.path,
-    qualified_name: node.qualifiedName,
-    files: changeSet.files.map(({ path, kind }) => ({ path, kind })),
-    diff: Buffer.concat(versions.map(unifiedDiff)).toString(),
-    verdict: 'pending',
-    conflict: conflict && conflictView(conflict),
-  })
 }
 
 /** A file of a change set before and after, against its own base. */

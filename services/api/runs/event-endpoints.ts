@@ -84,7 +84,7 @@ export const eventEndpoints = {
           .regex(/^\d{1,15}$/, 'not the number of an event')
           .transform(Number)
           .optional()
-          .openapi({ type: 'integer', description: 'of a stream that goes on: the last id you have' }),
+          .openapi({ type: 'integer', description: 'of a stream that is continued: the last id you have' }),
       }),
     },
     responses: {

@@ -59,21 +59,18 @@ async function nextEvents(
 ): Promise<NextEvents> {
   const deadline = performance.now() + waitMs
   for (;;) {
-    const state = tailer.state()
-    const { last, status } = state
+    const { last, status, window, windowAfter, isOver } = tailer.state()
     if (after < last) {
-      const events = eventsAfter(after, state)?.slice(0, limit) ?? (await source.readEvents(runId, { after, limit }))
+      const isInWindow = after >= windowAfter
+      const events = isInWindow
+        ? window.filter(({ seq }) => seq > after).slice(0, limit)
+        : await source.readEvents(runId, { after, limit })
       return { events, after: events.at(-1)?.seq ?? last, status, isLast: false }
     }
     const leftMs = deadline - performance.now()
-    if (state.isOver || leftMs <= 0 || signal.aborted) return { events: [], after, status, isLast: state.isOver }
+    if (isOver || leftMs <= 0 || signal.aborted) return { events: [], after, status, isLast: isOver }
     await tailer.change(leftMs, signal)
   }
-}
-
-/** Undefined when the window begins later. */
-function eventsAfter(after: number, { window, windowAfter }: TailState): readonly Event[] | undefined {
-  return after < windowAfter ? undefined : window.filter(({ seq }) => seq > after)
 }
 
 /** What reading a run's events needs of the ledger. */
@@ -107,7 +104,9 @@ const maxWindow = 1_000
 
 /** Follows one run from where `run` stands, for any number of readers, until it is over or stopped. */
 function startEventTailer(run: Run, source: EventSource): EventTailer {
-  const tail: Tail = { state: firstState(run), failure: undefined, waiting: new Set() }
+  const { seq, status } = run
+  const state = { last: seq, window: [], windowAfter: seq, status, isOver: isEnded(status) }
+  const tail: Tail = { state, failure: undefined, waiting: new Set() }
   const stop = new AbortController()
   void follow(run.runId, tail, { source, signal: stop.signal })
   return {
@@ -121,10 +120,6 @@ function startEventTailer(run: Run, source: EventSource): EventTailer {
 }
 
 type Tail = { state: TailState; failure: Error | undefined; waiting: Set<() => void> }
-
-function firstState({ seq, status }: Run): TailState {
-  return { last: seq, window: [], windowAfter: seq, status, isOver: isEnded(status) }
-}
 
 async function follow(
   runId: RunId,

@@ -1,6 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { isEnded, type Run, type RunStatus } from '#domain/run.ts'
-import { type Event, type EventCategory, wireEvent } from '#domain/event.ts'
+import { type Event, wireEvent } from '#domain/event.ts'
 import type { Log } from '#platform/log.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { type EventReaders, type EventSource, openEventReaders } from './event-readers.ts'
@@ -81,10 +81,8 @@ function streamOf(
   })
 }
 
-type EventQuery = {
-  after: number
+type EventQuery = StreamQuery & {
   limit: number
-  category: EventCategory | undefined
   /** How long to wait for the first event when there is none yet. */
   waitMs: number
 }

@@ -37,16 +37,19 @@ const NodeFilter = {
 
 const SkippedFiles = z
   .strictObject({ count: z.int(), files: z.array(SkippedFileShape) })
-  .openapi('SkippedFiles', { description: 'what discovery passed over; the first 1,000 files, sorted by path' })
+  .openapi('SkippedFiles', { description: 'what discovery skipped; the first 1,000 files, sorted by path' })
 
-/** Sorted by path, then start byte. `next` is the `cursor` of the next page; null on the last. */
+/** The `cursor` of the next page. */
+function nextOf(items: 'nodes' | 'edges') {
+  const description = `null on the last page; a page before may have few ${items} or none`
+  return z.string().nullable().openapi({ description })
+}
+
+/** Sorted by path, then start byte. */
 export const NodePage = z
   .strictObject({
     nodes: z.array(NodeShape),
-    next: z
-      .string()
-      .nullable()
-      .openapi({ description: 'null on the last page; a page before may have few nodes or none' }),
+    next: nextOf('nodes'),
     complete: z
       .boolean()
       .openapi({ description: 'false while discovery is not done, and for ever if it was never done' }),
@@ -76,7 +79,7 @@ export const EdgeNode = z
   .openapi('EdgeNode', { description: 'the node at the other end of an edge' })
 
 /** An edge, seen from the node in the request's path. */
-const EdgeShape = z
+export const EdgeShape = z
   .strictObject({
     direction: EdgeDirectionShape,
     kind: EdgeKindShape,
@@ -84,18 +87,9 @@ const EdgeShape = z
     node: EdgeNode,
   })
   .openapi('Edge')
-export type EdgeShape = z.infer<typeof EdgeShape>
 
 /** Outgoing edges first; each direction is sorted by the path and position of the other node. */
-export const EdgePage = z
-  .strictObject({
-    edges: z.array(EdgeShape),
-    next: z
-      .string()
-      .nullable()
-      .openapi({ description: 'null on the last page; a page before may have few edges or none' }),
-  })
-  .openapi('EdgePage')
+export const EdgePage = z.strictObject({ edges: z.array(EdgeShape), next: nextOf('edges') }).openapi('EdgePage')
 export type EdgePage = z.infer<typeof EdgePage>
 
 /** Filters of a node's edges. */
@@ -107,7 +101,7 @@ const EdgeFilter = {
 }
 
 const EdgeCounts = z.strictObject({ out: z.int(), in: z.int() }).openapi('EdgeCounts')
-const NodeOperation = z
+export const NodeOperation = z
   .strictObject({ operation_id: OperationId, agent: z.string(), status: OperationStatusShape })
   .openapi('NodeOperation')
 

@@ -1,7 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import { AppError } from '#domain/error.ts'
+import { AppError, undefinedOn } from '#domain/error.ts'
 import { type NodeId, operationId } from '#domain/ids.ts'
-import { type NodeEdge, nodeView } from '#domain/code-node.ts'
+import { nodeView } from '#domain/code-node.ts'
 import { type Operation, OperationWork } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
@@ -10,7 +10,7 @@ import type { NodeListRef, NodeLists } from '#objects/node-list.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { viewOf } from '../http/schema-parts.ts'
 import { findRun } from './run-view.ts'
-import { EdgeNode, type EdgeShape, nodeEndpoints, type NodePage } from './node-endpoints.ts'
+import { EdgeNode, EdgeShape, nodeEndpoints, NodeOperation, type NodePage } from './node-endpoints.ts'
 
 export type NodeRouteDeps = {
   ledger: Pick<Ledger, 'getRun' | 'getOperation'>
@@ -42,12 +42,9 @@ export function addNodeRoutes(routes: OpenAPIHono<ApiEnv>, deps: NodeRouteDeps):
     if (found === undefined) throw noSuchNode(runId, nodeId)
     const edgeRef = edgesOf(run)
     const edges = edgeRef === undefined ? null : await records.edges.counts(edgeRef, found.place)
-    const operations = (await operationsOn(nodeId, run, ledger)).map((operation) => ({
-      operation_id: operation.operationId,
-      agent: operation.bundle,
-      status: operation.status,
-    }))
-    return c.json({ ...nodeView(found.node), children: found.children, edges, operations }, 200)
+    const operations = await operationsOn(nodeId, run, ledger)
+    const views = operations.map((one) => viewOf(NodeOperation, one, { agent: one.bundle }))
+    return c.json({ ...nodeView(found.node), children: found.children, edges, operations: views }, 200)
   })
   routes.openapi(nodeEndpoints.edges, async (c) => {
     const { run_id: runId, node_id: nodeId } = c.req.valid('param')
@@ -60,7 +57,8 @@ export function addNodeRoutes(routes: OpenAPIHono<ApiEnv>, deps: NodeRouteDeps):
     if (edgeRef === undefined) throw notStored('edges', runId)
     const filters = { ...(direction === undefined ? {} : { direction }), ...(kind === undefined ? {} : { kind }) }
     const { edges, next } = await records.edges.scan(edgeRef, place, { ...filters, from: Number(cursor ?? 0), limit })
-    return c.json({ edges: edges.map(edgeView), next: next === null ? null : String(next) }, 200)
+    const views = edges.map((edge) => viewOf(EdgeShape, edge, { node: viewOf(EdgeNode, edge.node, {}) }))
+    return c.json({ edges: views, next: next === null ? null : String(next) }, 200)
   })
 }
 
@@ -85,15 +83,6 @@ function edgesOf({ runId, projectId, edgeListKey: hash }: Run): EdgeListRef | un
   return hash === null ? undefined : { projectId, runId, hash }
 }
 
-function edgeView({ direction, kind, certainty, node }: NodeEdge): EdgeShape {
-  return {
-    direction,
-    kind,
-    certainty,
-    node: viewOf(EdgeNode, node, {}),
-  }
-}
-
 async function skippedOf(ref: NodeListRef, { records }: NodeRouteDeps): Promise<NodePage['skipped']> {
   const { skipped, skippedFiles } = await records.nodes.read(ref)
   return { count: skipped, files: skippedFiles }
@@ -104,15 +93,6 @@ async function operationsOn(nodeId: NodeId, run: Run, ledger: NodeRouteDeps['led
   const ids = run.request.agents.flatMap((agent) =>
     OperationWork.options.map((work) => operationId(nodeId, agent, work)),
   )
-  const found = await Promise.all(
-    ids.map(async (id) => {
-      try {
-        return await ledger.getOperation(run.runId, id)
-      } catch (error) {
-        if (error instanceof AppError && error.code === 'RUN_004') return undefined
-        throw error
-      }
-    }),
-  )
-  return found.filter((operation) => operation !== undefined)
+  const found = ids.map((id) => ledger.getOperation(run.runId, id).catch(undefinedOn('RUN_004')))
+  return (await Promise.all(found)).filter((operation) => operation !== undefined)
 }

@@ -59,7 +59,7 @@ export const questionEndpoints = {
     method: 'get',
     path: '/v1/runs/{run_id}/questions',
     operationId: 'listQuestions',
-    summary: 'What its operations ask people, in the order it was asked',
+    summary: 'What its operations ask people, oldest first',
     description: pageProse.trim(),
     request: {
       params: RunParams,

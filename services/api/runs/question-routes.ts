@@ -16,7 +16,7 @@ export function addQuestionRoutes(routes: OpenAPIHono<ApiEnv>, { ledger }: Quest
     const { status, cursor, limit } = c.req.valid('query')
     const { runId } = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)
     const after = Number(cursor ?? 0)
-    // One more than is shown tells whether this is the last page.
+    // One more than is shown: whether it exists decides if this is the last page.
     const found = await ledger.listQuestions(runId, { after, limit: limit + 1 })
     const shown = found.slice(0, limit).filter((one) => status === undefined || one.status === status)
     const next = found.length > limit ? String(after + limit) : null
@@ -30,7 +30,7 @@ export function addQuestionRoutes(routes: OpenAPIHono<ApiEnv>, { ledger }: Quest
     const command = commandOf(c.req.valid('header')['idempotency-key'])
     const question = await ledger.resume(runId, { requestId, text, by: { kind: 'human', id: tokenId }, command })
     if (question.answer?.text !== text.toWellFormed()) {
-      throw new AppError('INTAKE_005', 'This Idempotency-Key came with another answer before.')
+      throw new AppError('INTAKE_005', 'This Idempotency-Key was used before with another answer.')
     }
     return c.json(questionView(question), 200)
   })

@@ -41,7 +41,7 @@ export const OperationWorkShape = named('OperationWork', OperationWork, {
   description: 'Who does the work: an agent with a model, or a program that needs none.',
 })
 export const ErrorPolicyShape = named('ErrorPolicy', ErrorPolicyName, {
-  description: 'What becomes of the rest when an operation fails. Default of a submission: skip_downstream.',
+  description: 'What happens to the other operations when one fails. Default of a submission: skip_downstream.',
 })
 export const RunLimits = named('RunLimits', fields.limits.unwrap())
 export const Labels = named('Labels', fields.labels.unwrap())
@@ -78,7 +78,7 @@ export const RequestView = z
     limits: RunLimits,
     priority: z.int(),
     labels: Labels,
-    retry_of: fields.retryOf.meta({ description: 'the run that this one tries again' }),
+    retry_of: fields.retryOf.meta({ description: 'the run that this one retries' }),
     operations: fields.operations.meta({ description: 'of a retry: only these' }),
   })
   .openapi('AcceptedRequest')
@@ -144,7 +144,7 @@ export const RunView = z
     checks: RunChecks,
     conflicts: z.int().openapi({ description: 'how many change sets were left out of the patch' }),
     left_out: z.array(LeftOut).openapi({ description: 'the first 100 of them' }),
-    skipped: z.int().openapi({ description: 'paths of the archive that were passed over' }),
+    skipped: z.int().openapi({ description: 'how many paths of the archive were skipped' }),
     skipped_files: z.array(SkippedFileShape).openapi({ description: 'the first 100 of them, sorted by path' }),
     failures: z.array(FailureView).openapi({ description: 'the first 100 failed and blocked operations' }),
   })
@@ -154,7 +154,7 @@ export type RunView = z.infer<typeof RunView>
 /** `next` is the `before` of the next page; null on the last. */
 export const RunPage = z.strictObject({ runs: z.array(RunSummary), next: RunId.nullable() }).openapi('RunPage')
 
-/** What was taken in. */
+/** A run that was accepted. */
 export const RunAccepted = z
   .strictObject({ run_id: RunId, status: z.literal('queued'), links: RunLinks })
   .openapi('RunAccepted')

@@ -2,7 +2,7 @@ import { z } from '@hono/zod-openapi'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { evidenceChecks } from '#domain/change-set.ts'
 import type { Operation } from '#domain/operation.ts'
-import type { Run, RunRequest } from '#domain/run.ts'
+import type { Run } from '#domain/run.ts'
 import { type Composition, conflictView } from '#objects/composition.ts'
 import { AppError } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
@@ -17,7 +17,7 @@ const maxLeftOut = 100
 export function runSummaryView(run: Run): RunSummary {
   const { runId, counts, stop, acceptedAt, endedAt } = run
   return viewOf(RunSummary, run, {
-    request: requestView(run.request),
+    request: viewOf(RequestView, run.request, { selected_nodes: run.request.nodes?.count }),
     open_questions: counts.waiting,
     cancel_requested: stop !== null,
     accepted_at: isoTime(acceptedAt),
@@ -93,10 +93,6 @@ function failureView(operation: Operation): FailureView {
     error_code: outcome?.errorCode ?? null,
     reason: outcome?.reason ?? outcome?.summary ?? null,
   })
-}
-
-function requestView(request: RunRequest): RunSummary['request'] {
-  return viewOf(RequestView, request, { selected_nodes: request.nodes?.count })
 }
 
 /** The run, if it belongs to `projectId`. RUN_001 for a run of another project, as for one that does not exist. */

@@ -26,7 +26,7 @@ const create = (headers: Record<string, string> = {}) =>
     headers: { 'content-type': 'application/json', ...headers },
   })
 
-/** So many tokens that were made before, beside those there are. */
+/** Adds this many tokens to the existing ones. */
 async function fill(count: number, change: Partial<TokenRecord> = {}): Promise<void> {
   const base = { projectId: api.project, name: '', scopes: ['runs:read'], createdAt: 1, expiresAt: null, ...change }
   const entries = Array.from({ length: count }, (_, index) => {

@@ -65,7 +65,7 @@ async function secretOf(
   }
   const holder = await idempotency.claim(projectId, key, own)
   if (!('tokenSalt' in holder) || holder.bodyHash !== own.bodyHash) {
-    throw new AppError('INTAKE_005', 'This Idempotency-Key came before with another request.')
+    throw new AppError('INTAKE_005', 'This Idempotency-Key was used before with another request.')
   }
   return createHmac('sha256', asker).update(holder.tokenSalt).digest()
 }

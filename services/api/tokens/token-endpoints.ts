@@ -23,13 +23,13 @@ export const TokenRequest = z
       .max(100)
       .regex(/^\P{Cc}*$/u, 'no control characters')
       .default('')
-      .openapi({ description: 'for you to know it by', pattern: noControlCharacters }),
+      .openapi({ description: 'a name to recognise it by', pattern: noControlCharacters }),
     scopes: z
       .array(ScopeShape)
       .min(1)
       .max(Scope.options.length)
       .default([...usualScopes]),
-    expires_in_s: z.int().min(60).max(tenYearsS).optional().openapi({ description: 'without it the token stays' }),
+    expires_in_s: z.int().min(60).max(tenYearsS).optional().openapi({ description: 'absent: it does not expire' }),
   })
   .openapi('TokenRequest')
 export type TokenRequest = z.infer<typeof TokenRequest>
@@ -52,7 +52,7 @@ export type TokenView = z.infer<typeof TokenView>
 export const TokenCreated = z
   .strictObject({
     ...TokenView.shape,
-    token: z.string().refine(isTokenText).openapi({ description: 'its text, shown this once' }),
+    token: z.string().refine(isTokenText).openapi({ description: 'its text, shown only here' }),
   })
   .openapi('TokenCreated')
 
@@ -63,7 +63,7 @@ export const TokenPage = z
     tokens: z.array(TokenView),
     unreadable: z
       .array(UnreadableToken)
-      .openapi({ description: 'kept, but damaged or of a newer version: good for nothing here, and can be revoked' }),
+      .openapi({ description: 'damaged, or of a newer version: they grant nothing here, and can be revoked' }),
   })
   .openapi('TokenPage')
 

@@ -27,11 +27,9 @@ export const TokenRecord = z.object({
 })
 export type TokenRecord = z.infer<typeof TokenRecord>
 
-const prefix = 'rmr_'
-
 /** The text of a token: 256 bits after a prefix by which secret scanners can find a leaked one. */
 export function tokenText(secret: Uint8Array): string {
-  return `${prefix}${Buffer.from(secret).toString('base64url')}`
+  return `rmr_${Buffer.from(secret).toString('base64url')}`
 }
 
 /** Whether a text has the form of a token. One that has not is never looked up. */

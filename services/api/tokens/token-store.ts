@@ -60,16 +60,16 @@ export function openTokenStore(
   const uses = `${namespace}:{tokens}:uses`
   const removed = (hash: string) => `${namespace}:{tokens}:removed:${hash}`
   let known = new Set<string>()
-  const tellOf = (unreadable: KeptTokens['unreadable']) => {
+  const logFresh = (unreadable: KeptTokens['unreadable']) => {
     const fresh = [...unreadable].filter(([hash]) => !known.has(hash)) // they are read every few seconds
     known = new Set(unreadable.keys())
     for (const [hash, { tokenId }] of fresh) {
-      log.warn('a token cannot be read and is passed over', { hash: hash.slice(0, 12), key: records, token: tokenId })
+      log.warn('a token cannot be read and is ignored', { hash: hash.slice(0, 12), key: records, token: tokenId })
     }
   }
   const readAll: TokenStore['readAll'] = async () => {
     const kept = parsed(await orStoreError(redis.hgetall(records)))
-    tellOf(kept.unreadable)
+    logFresh(kept.unreadable)
     return kept
   }
   return {

@@ -21,8 +21,8 @@ const restMs = 250
 
 /**
  * Caches all tokens: there are at most a thousand, and a known one then needs no Redis command. An unknown one may have been
- * created a moment ago by another process, so it waits for a read that begins after it arrived. All that wait share one read,
- * at most four a second, which is all that a flood of unknown tokens costs Redis.
+ * created a moment ago by another process, so it waits for a read that begins after it arrived. All waiting requests share
+ * one read, and there are at most four a second: a flood of unknown tokens costs Redis no more than that.
  */
 export function openTokenTable(
   store: { readAll(): Promise<Pick<KeptTokens, 'records'>> },
@@ -63,15 +63,12 @@ export function openTokenTable(
 const noteEveryMs = 60_000
 
 /** Finds the caller of a stored token, unless it has expired, and stores its use without waiting for that. */
-export function openStoredCallers({
-  table,
-  store,
-  log,
-}: {
+export function openStoredCallers(deps: {
   table: TokenTable
   store: Pick<TokenStore, 'noteUse'>
   log: Pick<Log, 'warn'>
 }): (token: string, hash: string) => Promise<Caller | undefined> {
+  const { table, store, log } = deps
   const noted = new LRUCache<TokenId, true>({ max: maxTokens, ttl: noteEveryMs })
   const note = (hash: string, tokenId: TokenId, now: number) => {
     if (noted.has(tokenId)) return

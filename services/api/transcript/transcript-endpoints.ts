@@ -15,8 +15,8 @@ const RequestedCallView = z
   .strictObject({
     id: z.string(),
     name: z.string(),
-    arguments: z.string().openapi({ description: 'as the model wrote them; JSON unless it erred' }),
-    parsed_from_content: z.boolean().optional().openapi({ description: 'the call stood in the text of the reply' }),
+    arguments: z.string().openapi({ description: 'as the model wrote them; JSON unless it made a mistake' }),
+    parsed_from_content: z.boolean().optional().openapi({ description: 'the call was found in the text of the reply' }),
   })
   .openapi('RequestedToolCall')
 export type RequestedCallView = z.infer<typeof RequestedCallView>
@@ -34,7 +34,7 @@ export const ExchangeView = z
     started_at: Time,
     duration_ms: duration.openapi({ description: 'in milliseconds, with all tries' }),
     first_token_ms: z.number().optional(),
-    tokens_per_s: z.number().optional().openapi({ description: 'while it wrote; absent when it was sent again' }),
+    tokens_per_s: z.number().optional().openapi({ description: 'while writing; absent when it was sent again' }),
     model: z.string(),
     endpoint: z.string().optional(),
     tries: z.int().optional().openapi({ description: 'how often it was sent' }),
@@ -69,7 +69,7 @@ export const ToolRunView = z
     error: result.error,
     error_code: result.errorCode,
     result: z.unknown().openapi({ description: 'whole' }),
-    host_calls: z.array(ExternalCallView).openapi({ description: 'what its script asked of the host, and got' }),
+    host_calls: z.array(ExternalCallView).openapi({ description: 'what its script asked the host, with the answers' }),
     printed: z.string().optional(),
     duration_ms: duration,
     script_ms: z.number().optional(),
@@ -90,7 +90,7 @@ const ModelReply = z
   .strictObject({
     content: z.string().nullable(),
     tool_calls: z.array(RequestedCallView),
-    raw: z.unknown().openapi({ description: "the server's words" }),
+    raw: z.unknown().openapi({ description: 'the reply as the server sent it' }),
   })
   .openapi('ModelReply')
 
@@ -109,7 +109,7 @@ const ToolEntry = z
     turn: z.int(),
     call_id: z.string(),
     name: z.string(),
-    content: z.string().openapi({ description: 'what the model was told, which may be cut' }),
+    content: z.string().openapi({ description: 'what the model was given, which may be cut' }),
     run: orNull(ToolRunView).openapi({ description: 'null: no tool ran, as for a submission' }),
   })
   .openapi('TranscriptToolResult')
@@ -122,8 +122,8 @@ const QuestionEntry = z
     choices: z.array(z.string()).nullable(),
     calls: z
       .array(RequestedCallView)
-      .openapi({ description: 'still to be carried out; the first is the one that asks' }),
-    host_calls: z.array(ExternalCallView).openapi({ description: 'what its script was answered before' }),
+      .openapi({ description: 'those not carried out yet; the first is the one that asks' }),
+    host_calls: z.array(ExternalCallView).openapi({ description: 'what its script asked the host before' }),
   })
   .openapi('TranscriptQuestion')
 
@@ -144,16 +144,14 @@ export const TranscriptView = z
     bundle_hash: z.string(),
     node: NodeShape,
     status: OperationStatusShape,
-    attempt: z
-      .int()
-      .openapi({ description: 'whose conversation it is, with those that it went on from after a question' }),
+    attempt: z.int().openapi({ description: 'of this conversation, with those that it continues after a question' }),
     record_hash: z.string(),
-    model: z.string().openapi({ description: "by the servers' own words; empty: none answered" }),
+    model: z.string().openapi({ description: 'as the servers report it; empty: none answered' }),
     versions: TranscriptVersions,
     started_at: Time,
     entries: z.array(TranscriptEntry),
     evidence: z.array(EvidenceView),
-    outcome: orNull(OutcomeView).openapi({ description: 'null: it has not ended, and this is how far it came' }),
+    outcome: orNull(OutcomeView).openapi({ description: 'null: it has not ended, and there may be more entries' }),
   })
   .openapi('Transcript')
 export type TranscriptView = z.infer<typeof TranscriptView>
@@ -180,7 +178,7 @@ export const transcriptEndpoints = {
     request: {
       params: RunParams.extend({ operation_id: OperationId }),
       query: z.strictObject({
-        format: TranscriptFormat.optional().openapi({ param: { description: 'wins over `Accept`' } }),
+        format: TranscriptFormat.optional().openapi({ param: { description: 'takes precedence over `Accept`' } }),
       }),
     },
     responses: {

@@ -30,7 +30,7 @@ function headingOf(transcript: TranscriptView, servers: readonly string[]): stri
   const failed = outcome?.error_code === undefined ? '' : ` ${code(outcome.error_code)}`
   const at = servers.length === 0 ? '' : ` at ${servers.map(code).join(', ')}`
   const lines = [
-    `status: ${status}${failed}${outcome === null ? ', not ended: this is how far it came' : ''}`,
+    `status: ${status}${failed}${outcome === null ? ', not ended: these are the entries so far' : ''}`,
     `model: ${model === '' ? 'none answered' : code(model)}${at}`,
     costOf(transcript),
     ...changeOf(transcript),
@@ -51,19 +51,19 @@ function evidenceLine({ check, of, path, ok, tool, detail = '' }: TranscriptView
 
 /** Attempts that were handed back or whose worker was lost have no record. */
 function earlier({ attempt }: TranscriptView): string {
-  return attempt === 1 ? '' : ' (of those before it, what is not here is in the events alone)'
+  return attempt === 1 ? '' : ' (what is missing here of earlier attempts is only in the events)'
 }
 
 function serversOf({ entries }: TranscriptView): string[] {
-  const endpoints = entries.flatMap((entry) => (entry.kind === 'model' ? (entry.exchange?.endpoint ?? []) : []))
-  return [...new Set(endpoints)]
+  return [...new Set(entries.flatMap((entry) => (entry.kind === 'model' ? (entry.exchange?.endpoint ?? []) : [])))]
 }
 
 function costOf({ entries, outcome }: TranscriptView): string {
-  const replies = entries.filter((entry) => entry.kind === 'model' && entry.reply !== null)
-  const failed = entries.filter((entry) => entry.kind === 'model' && entry.reply === null).length
-  const tokens = replies.map((entry) => (entry.kind === 'model' ? entry.exchange?.tokens : undefined))
-  const sum = (part: 'prompt' | 'completion') => tokens.reduce((total, one) => total + (one?.[part] ?? 0), 0)
+  const requests = entries.filter((entry) => entry.kind === 'model')
+  const replies = requests.filter(({ reply }) => reply !== null)
+  const failed = requests.length - replies.length
+  const sum = (part: 'prompt' | 'completion') =>
+    replies.reduce((total, { exchange }) => total + (exchange?.tokens?.[part] ?? 0), 0)
   const { prompt, completion } = outcome?.tokens ?? { prompt: sum('prompt'), completion: sum('completion') }
   return [
     `turns: ${outcome?.turns ?? replies.length}`,
@@ -83,7 +83,9 @@ function changeOf({ outcome }: TranscriptView): string[] {
 function endingOf({ outcome, status, run_id: runId }: TranscriptView): string[] {
   if (outcome === null) {
     const next =
-      status === 'waiting' ? `\`remora answer ${runId}\` lists what is asked.` : 'It was answered, and goes on.'
+      status === 'waiting'
+        ? `\`remora answer ${runId}\` lists what is asked.`
+        : 'The question was answered, and the operation continues.'
     return ['## Not ended', `The operation is ${status}. ${next}`]
   }
   const { error_code: errorCode, phase, reason, summary } = outcome
@@ -98,11 +100,10 @@ function endingOf({ outcome, status, run_id: runId }: TranscriptView): string[] 
 type EntryManner = {
   /** When the conversation began, in milliseconds since the epoch. */
   startedAtMs: number
-  /** Whether each reply says who gave it. */
+  /** Whether each reply names the server that gave it. */
   namesServers: boolean
 }
 
-/** An entry in paragraphs. */
 function entryMarkdown(entry: TranscriptEntry, manner: EntryManner): string[] {
   switch (entry.kind) {
     case 'message':
@@ -142,15 +143,8 @@ function faultOf(exchange: ExchangeView | null): string[] {
 }
 
 function exchangeLines(exchange: ExchangeView, { namesServers }: EntryManner): string[] {
-  const {
-    first_token_ms: first,
-    tokens_per_s: speed,
-    tokens,
-    tries = 1,
-    workarounds = [],
-    failed_tries: failed = [],
-  } = exchange
-  const { left_out: leftOut, endpoint, finish_reason: finish } = exchange
+  const { tokens, endpoint, tries = 1, workarounds = [], failed_tries: failed = [] } = exchange
+  const { first_token_ms: first, tokens_per_s: speed, left_out: leftOut, finish_reason: finish } = exchange
   const left = leftOut === 0 ? '' : `, ${figure(leftOut)} earlier ones left out to make it fit`
   const took = [
     lengthOfTime(exchange.duration_ms),

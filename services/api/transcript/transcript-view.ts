@@ -50,9 +50,7 @@ export async function storedTranscript(
 
 function withoutTranscript({ operationId, runId, status, attempt, outcome }: Operation): AppError {
   const none = `There is no transcript of operation ${operationId} of run ${runId}`
-  if (!isEndedOperation(status)) {
-    return new AppError('RUN_006', `${none} yet: it is ${status}; "remora watch ${runId}" shows when it ends.`)
-  }
+  if (!isEndedOperation(status)) return new AppError('RUN_006', `${none} yet: it is ${status}.`)
   const { errorCode, reason, summary = '' } = outcome ?? {}
   const why = [errorCode, reason ?? summary].filter((part) => part !== undefined && part !== '').join(' ')
   const because = why === '' ? '' : ` (${why})`
@@ -88,7 +86,7 @@ export function transcriptView(
 type Conversation = Pick<AttemptRecord, 'messages' | 'replies' | 'exchanges' | 'tools'>
 
 /**
- * Each message with what is known about it: a reply with the request that it answers, a tool's answer with its run. Failed
+ * Each message with what is known about it: a reply with its request, a tool's answer with the run of the tool. Failed
  * requests appear where they were made. Without `fullPrompts` the texts before the first reply are left out.
  */
 export function* transcriptEntries(
@@ -105,10 +103,11 @@ export function* transcriptEntries(
     if (message.role === 'assistant') {
       while (requests[0]?.error !== undefined) yield failedRequest(requests.shift())
       const request = requests.shift()
-      const raw = replies[answered++] ?? null
+      const { content, toolCalls } = message
+      const reply = { content, tool_calls: toolCalls.map(callView), raw: replies[answered++] ?? null }
       turn = request?.turn ?? answered
-      calls = [...message.toolCalls]
-      yield { kind: 'model', turn, exchange: exchangeView(request), reply: replyView(message, raw) }
+      calls = [...toolCalls]
+      yield { kind: 'model', turn, exchange: exchangeView(request), reply }
     } else if (message.role === 'tool') {
       const call = calls.shift()
       const run = isRunOf(runs[0], call) ? runs.shift() : undefined
@@ -141,13 +140,6 @@ function failedRequest(request: Exchange | undefined): EntryOf<'model'> {
 /** Runs and answers are in the same order. An id alone does not identify a call: models use one again. */
 function isRunOf(run: ToolRun | undefined, call: RequestedCall | undefined): boolean {
   return run !== undefined && run.callId === call?.id && run.name === call.name
-}
-
-function replyView(
-  { content, toolCalls }: Extract<Message, { role: 'assistant' }>,
-  raw: unknown,
-): EntryOf<'model'>['reply'] {
-  return { content, tool_calls: toolCalls.map(callView), raw }
 }
 
 function callView({ id, name, arguments: given, parsedFromContent }: RequestedCall): RequestedCallView {

@@ -27,7 +27,7 @@ function exchange(turn: number, over: Partial<Exchange> = {}): Exchange {
 
 /**
  * Four turns: a tool that is called twice under one id and answers several lines, a call whose arguments are no JSON, a
- * request that failed and was made again, and a submission that was refused once. Texts try to be more than text.
+ * request that failed and was made again, and a submission that was refused once. Their texts contain Markdown and terminal control sequences.
  */
 export const aConversation: Pick<AttemptRecord, 'messages' | 'replies' | 'exchanges' | 'tools'> = {
   messages: [

@@ -2,8 +2,8 @@ import { beforeAll, describe, expect, it } from 'vitest'
 import { openOutline, type Outline } from './languages/outline.fixture.ts'
 
 /**
- * Sources where `ERROR` stands for text that does not parse; without it they do. `left` are the nodes that are left
- * with it, the file aside, and `torn` the definitions that are no nodes for it.
+ * Sources where `ERROR` stands for text that does not parse; without it they do. `left` are the nodes that remain with
+ * it, without the file, and `torn` the definitions that are not nodes because of it.
  */
 const cases = [
   {

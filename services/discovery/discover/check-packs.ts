@@ -18,6 +18,9 @@ import {
 
 export type CheckedPacks = { packs: (PackFolder & { manifest: PackManifest })[]; faults: PackFault[] }
 
+/** `unreadable`: those of the faults whose own message names the file that cannot be read. */
+type Checking = CheckedPacks & { unreadable: Set<PackFault> }
+
 export type CheckOptions = {
   /** Whether every language with a grammar must have a `default` pack, as in the built-in folder. */
   complete: boolean
@@ -25,10 +28,10 @@ export type CheckOptions = {
   name?: string | undefined
 }
 
-/** Checks every pack under `dir`; a fault in one hides none in another. `packs` are those whose files all compile. */
-export async function checkPacks(dir: string, { complete, name = defaultPack }: CheckOptions): Promise<CheckedPacks> {
-  const checked: CheckedPacks = { packs: [], faults: [] }
-  const found = await orFault(() => readPackLayout(dir), dir, 'missing_folder', checked.faults)
+/** Checks every pack under `dir`; a fault in one does not hide faults in another. `packs` are those whose files all compile. */
+export async function checkPacks(dir: string, { complete, name = defaultPack }: CheckOptions): Promise<Checking> {
+  const checked: Checking = { packs: [], faults: [], unreadable: new Set() }
+  const found = await orFault(() => readPackLayout(dir), dir, 'missing_folder', checked)
   const { packs, faults } = found ?? { packs: [], faults: [] }
   checked.faults.push(...[...faults, ...unusedLanguages(dir, packs, name)].map(missingFolder))
   for (const pack of packs) await checkPack(pack, checked)
@@ -45,12 +48,12 @@ function missingFolder({ file, message }: { file: string; message: string }): Pa
   return { code: 'DISC_001', fault: 'missing_folder', file, line: 1, message }
 }
 
-async function checkPack(pack: PackFolder, checked: CheckedPacks): Promise<void> {
+async function checkPack(pack: PackFolder, checked: Checking): Promise<void> {
   const { folder } = pack
   const before = checked.faults.length
-  const grammar = await orFault(() => loadLanguage(pack.language), folder, 'unknown_language', checked.faults)
+  const grammar = await orFault(() => loadLanguage(pack.language), folder, 'unknown_language', checked)
   if (grammar === undefined) return
-  const files = await orFault(() => readQueryFiles(folder), folder, 'unreadable_file', checked.faults)
+  const files = await orFault(() => readQueryFiles(folder), folder, 'unreadable_file', checked)
   if (files === undefined) return
   if (files.length === 0) {
     const message = 'no .scm file in it'
@@ -72,14 +75,16 @@ async function checkPack(pack: PackFolder, checked: CheckedPacks): Promise<void>
 async function orFault<T>(
   work: () => Promise<T>,
   file: string,
-  fault: PackFault['fault'],
-  faults: PackFault[],
+  fault: 'missing_folder' | 'unknown_language' | 'unreadable_file',
+  { faults, unreadable }: Checking,
 ): Promise<T | undefined> {
   try {
     return await work()
   } catch (error) {
     if (!(error instanceof AppError)) throw error
-    faults.push({ code: error.code, fault, file, line: 1, message: error.message })
+    const found = { code: error.code, fault, file, line: 1, message: error.message }
+    faults.push(found)
+    if (fault !== 'unknown_language') unreadable.add(found)
     return undefined
   }
 }
@@ -104,7 +109,7 @@ export async function manifestOf({ language, pack, folder }: PackFolder): Promis
 
 const lineWidth = 120
 
-/** The text of a manifest file, as the formatter would have it: a list on one line where it fits. */
+/** The text of a manifest file in the formatter's style: a list is on one line if it fits. */
 export function manifestText(manifest: PackManifest): string {
   const text = JSON.stringify(manifest, null, 2)
   const lists = text.replaceAll(/^( *"\w+": )\[\n[^\][{}]*\](,?)$/gm, (lines) => {

@@ -1,6 +1,6 @@
 import { CaptureQuantifier, type Language, type Query } from 'web-tree-sitter'
 import type { ErrorCode } from '#domain/error.ts'
-import { isPatternRule, lineAt, patternRules, type QueryFile, tryCompile } from './compile-query.ts'
+import { isPatternRule, patternLine, patternRules, type QueryFile, tryCompile } from './compile-query.ts'
 
 export type PackFault = {
   code: ErrorCode
@@ -28,12 +28,12 @@ const capturesThatExist =
 const predicatesThatExist = '#eq?, #match?, #any-of?, their #not- and #any- forms, and #set!'
 
 /**
- * The parts of a definition, `@<kind>.def` …; `@lead`, what belongs to the definition behind it; names with a leading
+ * The parts of a definition, `@<kind>.def` …; `@lead`, what belongs to the definition after it; names with a leading
  * underscore serve predicates and make no node.
  */
 const captureName = /^(?:[a-z][a-z0-9_]*\.(?:def|name|name_end|owner)|lead|_[a-z0-9_.]*)$/
 
-/** Everything wrong with one `.scm` file. Lines are those of the pattern at fault, or of the compiler's complaint. */
+/** Everything wrong with one `.scm` file. Lines are those of the faulty pattern, or those of the compiler's message. */
 export function checkQueryFile(language: Language, file: QueryFile): PackFault[] {
   const compiled = tryCompile(language, file)
   if (!compiled.ok) {
@@ -50,8 +50,7 @@ export function checkQueryFile(language: Language, file: QueryFile): PackFault[]
 }
 
 function checkPattern(query: Query, pattern: number, file: QueryFile): PackFault[] {
-  const start = Buffer.from(file.text).subarray(0, query.startIndexForPattern(pattern)).toString()
-  const at = { code, file: file.path, line: lineAt(file.text, start.length) }
+  const at = { code, file: file.path, line: patternLine(file, query, pattern) }
   const captures = capturesOf(query, pattern)
   const names = captures.map((capture) => capture.name)
   const missing = missingCaptures(query, pattern, names)
@@ -77,7 +76,7 @@ function capturesOf(query: Query, pattern: number): { name: string; many: boolea
   })
 }
 
-/** A pattern is a lead alone, or one node: exactly one `.def`, and of the same kind a `.name` or the rule that names it. */
+/** A pattern is either a lead or one node: exactly one `.def`, and of the same kind a `.name` or the rule that names it. */
 function missingCaptures(query: Query, pattern: number, names: readonly string[]): string[] {
   const kinds = names.flatMap((name) => (name.endsWith('.def') ? [name.slice(0, -'.def'.length)] : []))
   const [kind] = kinds

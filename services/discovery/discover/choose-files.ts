@@ -32,9 +32,9 @@ export type ChosenFiles = { files: SourceFile[]; skipped: SkippedFile[]; admitte
 const turnMs = 20
 
 /**
- * The files to parse and those skipped, by path, size and the tree's rules; each list sorted by path. What the caller
- * filtered away by `paths` or `languages` is in neither. INTAKE_008 for globs that are not served. Other work of the
- * process goes on in between, and an abort is noticed then.
+ * The files to parse and those skipped, by path, size and the tree's rules; each list sorted by path. Files that
+ * `paths` or `languages` filter out are in neither. INTAKE_008 for unsupported globs. Yields to other work of the
+ * process, and checks for an abort then.
  */
 export async function chooseFiles(
   { files: tree, rules }: SourceTree,

@@ -1,6 +1,7 @@
 import { basename, dirname } from 'node:path/posix'
 import type { CodeNode } from '#domain/code-node.ts'
 import { sha256 } from '#domain/ids.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 
 export type MovedNode = { from: CodeNode; to: CodeNode }
 
@@ -8,7 +9,7 @@ export type MovedNode = { from: CodeNode; to: CodeNode }
 export type NodeComparison = {
   added: CodeNode[]
   removed: CodeNode[]
-  /** As they are now. */
+  /** In their present form. */
   changed: CodeNode[]
   moved: MovedNode[]
   unchanged: number
@@ -16,13 +17,13 @@ export type NodeComparison = {
 
 /**
  * Compares two discoveries of a repository. The same id and hash: unchanged; the same id with another hash: changed. A
- * node whose id is new was moved from one whose id is gone when their texts are equal: each is taken once, and among
- * several equal texts the likest first: of the same kind and name, in a file of the same name, under the same qualified
+ * node with a new id was moved from a node whose id no longer exists when their texts are equal: each is used once; among several equal
+ * texts the most similar node comes first: of the same kind and name, in a file of the same name, under the same qualified
  * name, in a node of the same name; then in source order. The lists are in the order given.
  *
- * What cannot be told: a node that was moved and edited is added and removed; one that took an id that was there before
- * (two functions that exchanged their names, the second of two equal names when the first is gone) is changed; a move
- * that indents the text otherwise changes its text. A renamed node is added and removed until `matchRenames`.
+ * Limits: a node that was moved and edited counts as added and removed; one that took over an existing id (two
+ * functions that exchanged their names, the second of two equal names when the first was deleted) counts as changed; a
+ * move that changes the indentation changes the text. A renamed node counts as added and removed until `matchRenames`.
  */
 export function compareNodes(before: readonly CodeNode[], after: readonly CodeNode[]): NodeComparison {
   const known = byId(before)
@@ -55,7 +56,7 @@ type Side = { nodes: readonly CodeNode[]; byId: ReadonlyMap<string, CodeNode> }
 type Likeness = (node: CodeNode, nodes: Side['byId']) => readonly string[]
 
 const fileName = ({ kind, path }: CodeNode) => (kind === 'file' ? basename(dirname(path)) : basename(path))
-/** A file's qualified name is its path, which is another one wherever it was moved. */
+/** A file's qualified name is its path, which changes with every move. */
 const ownName = ({ kind, name, qualifiedName }: CodeNode) => (kind === 'file' ? name : qualifiedName)
 const outerName = ({ parentId }: CodeNode, nodes: Side['byId']) => nodes.get(parentId ?? '')?.name ?? ''
 
@@ -90,15 +91,15 @@ function byId(nodes: readonly CodeNode[]): Map<string, CodeNode> {
 }
 
 /**
- * Turns pairs of added and removed nodes that differ in nothing but their own name into moved ones. `textOf` gives the
- * text of an added node, or undefined where it cannot be had. The old text is not needed: with the old name in the
- * place of the new one, wherever it stands as a word, the new text must have the old one's hash. Equal kinds only, each
- * node once; a node of the same file is preferred, then source order.
+ * Turns pairs of added and removed nodes that differ in nothing but their own name into moved ones. `textOf` returns the
+ * text of an added node, or undefined when it is not available. The old text is not needed: after replacing the new
+ * name by the old one, wherever it occurs as a word, the new text must have the old text's hash. Only nodes of one kind
+ * are paired, each once; nodes of the same file are preferred, then source order.
  *
- * What cannot be told: a node that was renamed and edited otherwise, one whose old text also held the new name, one that
- * was renamed in part of its own mentions only, and one behind a hundred others of its size. Two nodes whose texts differ
- * in their names alone, one deleted and the other added by somebody who never thought of the first, look like a rename
- * too.
+ * Not found: a node that was renamed and also edited, one whose old text contained
+ * the new name, one in whose text some mentions kept the old name, and one beyond
+ * the first hundred of its size. Two unrelated nodes whose texts differ only in
+ * their names, one deleted and the other added, look like a rename.
  */
 export function matchRenames(
   comparison: NodeComparison,
@@ -135,7 +136,7 @@ export function matchRenames(
   return { ...comparison, ...split, moved: [...moved, ...split.moved] }
 }
 
-/** How many old nodes of one size a new one is held against: thousands of the same size would cost their square. */
+/** With how many old nodes of the same size a new one is compared: with thousands of them, the time would grow quadratically. */
 const mostTried = 100
 
 /** The next of `nodes`, which are in reverse order, that is not taken yet. Drops the taken ones from their end. */
@@ -150,13 +151,11 @@ function firstLeft(nodes: CodeNode[], taken: ReadonlySet<CodeNode>): CodeNode[] 
 function findRenamed(alike: readonly CodeNode[], to: CodeNode, hashAs: (name: string) => string): CodeNode | undefined {
   const hashes = new Map<string, string>()
   return alike.find(({ name, hash }) => {
-    const hashed = hashes.get(name) ?? hashAs(name)
-    hashes.set(name, hashed)
-    return name !== to.name && hashed === hash
+    return name !== to.name && getOrMake(hashes, name, () => hashAs(name)) === hash
   })
 }
 
-/** What a node must have to be a candidate: nearly all pairs are ruled out by it, without hashing. */
+/** The key that two nodes must share to be compared; it excludes nearly all pairs without hashing. */
 function shapeOf(kind: string, nameSize: number, size: number): string {
   return `${kind} ${nameSize} ${size}`
 }
@@ -165,7 +164,7 @@ function sizeOf({ startByte, endByte }: CodeNode): number {
   return endByte - startByte
 }
 
-/** Every place where a name stands as a word, and not as a part of one. */
+/** Every occurrence of a name as a whole word. */
 function wordOf(name: string): RegExp {
   const escaped = name.replaceAll(/[\\^$.*+?()[\]{}|/]/g, '\\$&')
   return new RegExp(`(?<![\\p{L}\\p{N}_])${escaped}(?![\\p{L}\\p{N}_])`, 'gu')

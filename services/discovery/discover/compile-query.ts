@@ -31,13 +31,17 @@ export function compileQueryFiles(language: Language, files: readonly QueryFile[
   const whole = tryCompile(language, { path: '', text: files.map(({ text }) => text).join('\n') })
   if (whole.ok) return whole.query
   for (const file of files) compileQueryFile(language, file).delete()
-  throw new AppError('DISC_002', `the files of the pack do not compile together: ${whole.message}`, {
-    phase: 'discovery',
-  })
+  const message = `the files of the pack do not compile together: ${whole.message}`
+  throw new AppError('DISC_002', message, { phase: 'discovery' })
 }
 
-export function lineAt(text: string, index: number): number {
+function lineAt(text: string, index: number): number {
   return text.slice(0, index).split('\n').length
+}
+
+/** The line on which a pattern of the file's compiled query begins. */
+export function patternLine({ text }: QueryFile, query: Query, pattern: number): number {
+  return Buffer.from(text).subarray(0, query.startIndexForPattern(pattern)).toString().split('\n').length
 }
 
 function describeFault(language: Language, text: string, error: unknown): { line: number; message: string } {
@@ -73,19 +77,19 @@ function faultyPredicate(language: Language, text: string, closed: ReadonlyMap<n
 const insidePrefix = 'inside.'
 
 export type PatternRules = {
-  /** `inside.<kind> <other kind>`: what a definition is when its nearest enclosing definition is of a kind. */
+  /** `inside.<kind> <other kind>`: the kind of a definition whose nearest enclosing definition is of `<kind>`. */
   inside: Readonly<Record<string, string>>
-  /** `separator "::"`: stands between the enclosing qualified name and the name; default: a dot. */
+  /** `separator "::"`: joins the enclosing qualified name and the name; default: a dot. */
   separator: string
-  /** `name "default"`: what a definition is called that has no name of its own. */
+  /** `name "default"`: the name of a definition without a name of its own. */
   name: string | undefined
-  /** `strip "#+$"`: a regular expression; what it matches is cut out of the name: quotes, closing marks. */
+  /** `strip "#+$"`: a regular expression; its matches are removed from the name: quotes, closing marks. */
   strip: RegExp | undefined
-  /** `level 2`: the definition is a heading, and goes on up to the next of its kind of the same or a smaller level. */
+  /** `level 2`: the definition is a heading and extends to the next one of its kind with the same or a smaller level. */
   level: number | undefined
 }
 
-/** The rules of one pattern. Keys that are no rule are left to the checker. */
+/** The rules of one pattern. The checker reports keys that are no rule. */
 export function patternRules(properties: QueryProperties): PatternRules {
   const inside: Record<string, string> = {}
   for (const [key, value] of Object.entries(properties)) {
@@ -109,7 +113,7 @@ function tryRegExp(source: string): RegExp | undefined {
   }
 }
 
-/** Whether a property that was set is a rule and has a value that is one: see `PatternRules`. */
+/** Whether a property is a rule with a valid value (see `PatternRules`). */
 export function isPatternRule(key: string, value: string | null): boolean {
   if (value === null || value === '') return false
   if (key === 'separator' || key === 'name') return true
@@ -130,9 +134,9 @@ const part = /"(?:[^"\\]|\\.)*"?|;[^\n]*|[([\])]/gs
 
 /** Where the brackets of a query's text open and close; those in strings and comments are none. */
 function queryBrackets(text: string) {
-  /** Index of each `(` or `[` → index behind what closes it. */
+  /** Index of each `(` or `[` → index after its closing bracket. */
   const closed = new Map<number, number>()
-  /** Indices of those that nothing closes, outermost first. */
+  /** Indices of unclosed brackets, outermost first. */
   const open: number[] = []
   for (const { 0: found, index } of text.matchAll(part)) {
     if (found === '(' || found === '[') open.push(index)

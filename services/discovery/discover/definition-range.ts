@@ -1,8 +1,9 @@
 import type { Node } from 'web-tree-sitter'
+import { getOrMake } from '#platform/cached-answers.ts'
 
 /**
  * Where the definitions of one tree begin and end: with the leads before them (`leads`: their ids), and without the
- * comments that trail in them. Costs no more than looking at every node once, however many comments or levels there are.
+ * comments that trail in them. Takes linear time, however many comments or levels there are.
  */
 export function definitionRanges(text: string, leads: ReadonlySet<number>) {
   const siblingsOf = siblingFinder()
@@ -36,7 +37,7 @@ function siblingFinder(): (node: Node) => Siblings {
   }
 }
 
-/** Where a node starts with what leads to it: `#[test]` and `/// why` before a Rust function, comments between them. */
+/** The start of a node, including its leads: `#[test]` and `/// why` before a Rust function, comments between them. */
 function startWithLeads(def: Node, leads: ReadonlySet<number>, siblingsOf: (node: Node) => Siblings): number {
   let start = def.startIndex
   const nearest = leads.size === 0 ? null : def.previousSibling
@@ -54,9 +55,9 @@ function startWithLeads(def: Node, leads: ReadonlySet<number>, siblingsOf: (node
 const endsComment = /comment|^(?:\/\/.*|\*\/)$/
 
 /**
- * Where a node ends without the comments that trail in it: they follow the definition and are no part of it. Most end
- * in no comment, which the last token tells in one call of the parser, where looking at all last children takes dozens.
- * `ends` caches the results by node id: nodes that end in one another end at one place.
+ * The end of a node without trailing comments, which are no part of the definition. Most nodes do not end in a comment:
+ * the last token shows that in one call of the parser, while looking at all last children takes dozens. `ends` caches
+ * the results by node id, since nested nodes may have the same end.
  */
 function endOfCode(node: Node, text: string, ends: Map<number, number>): number {
   const known = ends.get(node.id)
@@ -82,17 +83,17 @@ function lastPart(node: Node): Node | undefined {
   return at < children.length - 1 || child?.endIndex === node.endIndex ? child : undefined
 }
 
-/** Where a heading stands: what it heads lies in the same scope, behind it. */
+/** The position of a heading: its contents follow it in the same scope. */
 export type Heading = {
   level: number
-  /** The scope's own number in its tree, and the index behind its last character. */
+  /** The id of the scope in its tree, and the index after its last character. */
   scope: { id: number; end: number }
 }
 
 type Headed = { kind: string; start: number; end: number; heading: Heading | undefined }
 
 /**
- * Lets every definition that is only a heading (a markdown heading, `namespace App;`) go on over what it heads: up to
+ * Extends every definition that is only a heading (a markdown heading, `namespace App;`) over its contents: up to
  * the next heading of its kind and scope that is of the same or a smaller level, or to the end of the scope.
  */
 export function extendHeadings<T extends Headed>(definitions: readonly T[]): T[] {
@@ -101,9 +102,7 @@ export function extendHeadings<T extends Headed>(definitions: readonly T[]): T[]
   for (const [at, { kind, start, heading }] of extended.entries()) {
     if (heading === undefined) continue
     const { level, scope } = heading
-    const key = `${kind}\0${scope.id}`
-    const stack = open.get(key) ?? []
-    open.set(key, stack)
+    const stack = getOrMake(open, `${kind}\0${scope.id}`, () => [])
     for (let last = stack.at(-1); last !== undefined && last.level >= level; last = stack.at(-1)) {
       endAt(extended, last.at, start)
       stack.pop()

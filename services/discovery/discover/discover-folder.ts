@@ -18,11 +18,11 @@ export type FolderOptions = {
   packs?: PackPlaces
   /** Parsing threads; 0 is one per core. */
   threads?: number
-  /** Of the caches of earlier discoveries; without it every file is parsed. */
+  /** The folder of the caches of earlier discoveries; without it every file is parsed. */
   indexDir?: string
 }
 
-/** Two changes within one tick of a file system's clock leave one state: what changed so lately is not to be known again. */
+/** Two changes within one tick of the file system's clock look the same, so a file that changed this recently is not recognised as unchanged. */
 const unsettledMs = 2000
 
 /** Finds the code nodes of a folder on this machine, in process; git and services are not needed. */
@@ -34,7 +34,7 @@ export async function discoverFolder(root: string, options: FolderOptions, signa
   const { include = [] } = options.filters ?? {}
   const listed = await listSourceFiles(top, include, signal)
   const known = await indexOf(options.indexDir, top, listed.files, listedAtMs)
-  // A path names its content well enough: no file is read twice.
+  // A path may stand for its content here, since no file is read twice.
   const files = listed.files.map(({ path, size }) => ({ path, size, hash: path }))
   const fileOf = (path: string) => join(top, path)
   const source = { files, fileOf, read: (path: string) => readFileOf(fileOf(path)), skipped: listed.skipped, known }
@@ -85,7 +85,7 @@ async function readFileOf(file: string): Promise<Uint8Array> {
 }
 
 /**
- * `state` is another whenever the content is: size, times to the nanosecond, and what the file system calls the file.
+ * `state` changes whenever the content does: size, times to the nanosecond, and the inode.
  * `changedMs` is when it last changed, by the file system's clock.
  */
 type ListedFile = { path: string; size: number; state: string; changedMs: number }
@@ -93,9 +93,8 @@ type ListedFile = { path: string; size: number; state: string; changedMs: number
 const atOnce = 256
 
 /**
- * The regular files under `root` that discovery may want, with paths relative to it and sizes in bytes; each skipped
- * path is in `skipped` once, with its reason. The rules of .gitignore files are applied. DISC_005 when `root` is no
- * folder that can be listed.
+ * The regular files under `root` that discovery may want, with paths relative to it and sizes in bytes, and each
+ * skipped path once, with its reason. The rules of .gitignore files are applied. DISC_005 when `root` cannot be listed.
  */
 async function listSourceFiles(root: string, include: readonly SkipKind[], signal: AbortSignal) {
   const walked = await walkFolder(root, { passOver: reasonToSkip, include }, signal).catch((cause: unknown) => {

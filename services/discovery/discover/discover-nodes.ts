@@ -1,5 +1,6 @@
 import type { CodeNode, Edge, SkippedFile } from '#domain/code-node.ts'
 import { byPath } from '#domain/repo-path.ts'
+import { mapBounded } from '#objects/map-bounded.ts'
 import { msSince } from '#platform/clock.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import {
@@ -32,7 +33,7 @@ export type Discovery = {
   nodes: CodeNode[]
   /** Files that gave at least their file node, whatever kinds were asked for. */
   files: number
-  /** Sorted by path; a folder stands for all it holds. A file with nodes is in it for what does not parse in it. */
+  /** Sorted by path; a folder includes everything in it. A file with nodes is listed because parts of it do not parse. */
   skipped: SkippedFile[]
   durationMs: number
   parsed: number
@@ -41,8 +42,8 @@ export type Discovery = {
 }
 
 /**
- * Finds the code nodes of a tree. The same tree and packs give the same nodes, with or without a cache. What is not known
- * is read a few batches at a time and parsed in the pool's threads. Throws for filters nothing could match (DISC_001,
+ * Finds the code nodes of a tree. The same tree and packs give the same nodes, with or without a cache. Files that are not cached
+ * are read a few batches at a time and parsed in the pool's threads. Throws for filters that nothing could match (DISC_001,
  * DISC_003, RUN_002, INTAKE_008) and for stores that fail; an abort is noticed between batches.
  */
 export async function discoverNodes(
@@ -88,7 +89,10 @@ async function readChosen(
   }
   const unknown = files.filter(({ path }) => !found.has(path))
   let parsed = 0
-  await eachBatch(distinctBlobs(unknown, { packOf, admitted }), pool.threads + 1, signal, async (batch) => {
+  const batches = [...batchesOf(distinctBlobs(unknown, { packOf, admitted }))]
+  // One batch more than threads, so that some are read while others are parsed.
+  await mapBounded(batches, pool.threads + 1, async (batch) => {
+    signal.throwIfAborted()
     for (const indexed of await indexBatch(batch, input, pool)) {
       if (indexed.parsed) parsed++
       collect(indexed, { found, known: input.known, admitted })
@@ -113,33 +117,9 @@ function distinctBlobs(files: readonly SourceFile[], { packOf, admitted }: Way):
   return blobs.values()
 }
 
-/** Runs `work` on batches in `lanes` lanes, so that some are read while others are parsed. One failure stops all. */
-async function eachBatch(
-  blobs: Iterable<SourceBlob>,
-  lanes: number,
-  signal: AbortSignal,
-  work: (batch: readonly SourceBlob[]) => Promise<void>,
-): Promise<void> {
-  const batches = [...batchesOf(blobs)].values()
-  let failed = false
-  const lane = async () => {
-    try {
-      for (const batch of batches) {
-        signal.throwIfAborted()
-        if (failed) return
-        await work(batch)
-      }
-    } catch (error) {
-      failed = true
-      throw error
-    }
-  }
-  await Promise.all(Array.from({ length: lanes }, lane))
-}
-
 type Found = { all: CodeNode[]; nodes: CodeNode[]; read: ReadonlyMap<string, ReadFile> }
 
-/** Edges are linked over everything that was found, and kept between the requested nodes. */
+/** Edges are computed over all nodes that were found; those between the requested nodes are returned. */
 async function edgesOf(
   tree: SourceTree,
   { all, nodes, read }: Found,

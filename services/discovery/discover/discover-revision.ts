@@ -13,8 +13,8 @@ import { loadQueryPacks } from './query-pack.ts'
 
 /**
  * Finds the code nodes that `folder` had at a revision of the repository it lies in, as `discoverFolder` finds those it
- * has now; nothing is checked out. Errors as of `openGitRevision` and `discoverNodes`. What is tracked although
- * .gitignore names it is found here, and line ends are those of git's objects.
+ * has now; nothing is checked out. Errors as of `openGitRevision` and `discoverNodes`. Files that are tracked although
+ * .gitignore names them are included, and line ends are those of git's objects.
  */
 export async function discoverRevision(
   folder: string,
@@ -36,7 +36,7 @@ export async function discoverRevision(
   }
 }
 
-/** One file for all revisions of a folder, most of whose files are the same. Git's name of a content is its state. */
+/** One file for all revisions of a folder, most of whose files are the same. A file's state is its blob id in git. */
 async function indexOf(
   dir: string | undefined,
   folder: string,
@@ -52,8 +52,7 @@ const namedRevisions = 8
 
 /**
  * The files of `revision` below `folder`, with paths relative to it and git's name of a content as its hash. DISC_005
- * when there is no repository, or the revision names nothing in it (wrong usage); CONFIG_006 without git. It is to be
- * closed.
+ * when there is no repository, or the revision names nothing in it (wrong usage); CONFIG_006 without git.
  */
 async function openGitRevision(folder: string, revision: string, signal: AbortSignal) {
   const tree = await treeOf(folder, revision, signal)
@@ -77,7 +76,7 @@ function reasonOf(mode: string): string {
   return mode === '120000' ? 'symbolic link' : 'not a regular file'
 }
 
-/** The name of the revision's tree. A revision that begins with a dash would be an option to git: it is none. */
+/** The name of the revision's tree. A revision that begins with a dash is refused, since git would read it as an option. */
 async function treeOf(folder: string, revision: string, signal: AbortSignal): Promise<string> {
   if (revision.startsWith('-')) throw await unknownRevision(folder, revision, signal)
   const args = [...gitSettings, 'rev-parse', '--verify', '--quiet', `${revision}^{tree}`]
@@ -87,10 +86,8 @@ async function treeOf(folder: string, revision: string, signal: AbortSignal): Pr
   } catch (error) {
     signal.throwIfAborted()
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') {
-      throw new AppError(
-        'CONFIG_006',
-        'a revision needs git, which is not on the PATH: "remora doctor" says how to get it',
-      )
+      const message = 'a revision needs git, which is not on the PATH: "remora doctor" says how to get it'
+      throw new AppError('CONFIG_006', message)
     }
     throw await unknownRevision(folder, revision, signal, error)
   }
@@ -119,8 +116,8 @@ type Waiting = { resolve(content: Uint8Array): void; reject(reason: unknown): vo
 
 /**
  * Contents from one `git cat-file --batch` that runs until `close`, so that a thousand files cost no thousand processes.
- * Read many at once: answers come in the order asked. DISC_005 for a name git has no content of; any other end of git
- * fails what is still waited for with it too.
+ * Many may be requested at once; answers come in the order of the requests. DISC_005 for an unknown name; when git
+ * itself ends, all requests still waiting fail with the same error.
  */
 function openBlobs(folder: string, signal: AbortSignal) {
   const git = spawn('git', [...gitSettings, 'cat-file', '--batch'], {
@@ -173,7 +170,7 @@ async function answerAll(answers: AsyncIterable<Buffer>, waiting: Waiting[]): Pr
     while (!held.includes(lineFeed)) if (!(await more())) return
     const header = (await take(held.indexOf(lineFeed) + 1)).toString()
     const [, size] = / blob (\d+)\n$/.exec(header) ?? []
-    // It is waited for until its content is whole: an end before that fails it with the others.
+    // A request waits until its content is complete; if git ends before that, it fails with the others.
     const content = size === undefined ? undefined : (await take(Number(size) + 1)).subarray(0, -1)
     const asked = waiting.shift()
     if (content === undefined) asked?.reject(unreadable())

@@ -4,7 +4,7 @@ import type { PatternRules } from './compile-query.ts'
 import { definitionRanges, endWithoutSpace, extendHeadings, type Heading } from './definition-range.ts'
 
 /**
- * Every definition of the matches. Those that meet on one name node are one definition: the wider range counts (a
+ * Every definition of the matches. Matches with the same name node are one definition: the wider range counts (a
  * decorated function), and at equal ranges the pattern that comes first in the pack. `rules` are those of each pattern.
  */
 export function findDefinitions(
@@ -62,8 +62,8 @@ function widest(matched: readonly MatchedDefinition[]): MatchedDefinition[] {
 }
 
 /**
- * Those that hold syntax errors of their own. Errors of a definition within another are the inner one's. Since
- * definitions nest, the next one that begins further on lies within if any does.
+ * The definitions that contain syntax errors of their own; an error in a nested definition belongs to the inner one.
+ * Since definitions nest, it is enough to look at the next definition.
  */
 function brokenOnes(found: readonly MatchedDefinition[]): Set<MatchedDefinition> {
   const broken = new Set<MatchedDefinition>()
@@ -106,8 +106,8 @@ function nameOf({ name, nameEnd, rules }: MatchedDefinition, text: string): stri
 }
 
 /**
- * What a heading heads lies in its parent. A parent of a type that begins with a heading is the grammar's own idea of what
- * is headed, which may be less (markdown's sections know nothing of underlined headings): then it lies in the one around.
+ * The contents of a heading are in its parent node. If the parent's type begins with a heading, it is the grammar's own section,
+ * which may be too small (markdown's sections ignore underlined headings); then the contents are in the node around it.
  */
 function scopeOf(heading: Node, sectionTypes: ReadonlySet<string>): Heading['scope'] {
   let scope = heading.parent ?? heading
@@ -128,7 +128,7 @@ function onOneLine(text: string): string {
 export type Definition = {
   kind: string
   name: string
-  /** What it belongs to although it lies elsewhere: `func (s *Server) Run`, `void Server::run()`. */
+  /** The node that it belongs to although it is elsewhere: `func (s *Server) Run`, `void Server::run()`. */
   owner: string | undefined
   start: number
   end: number
@@ -142,10 +142,9 @@ type NestedDefinition = Pick<IndexedNode, 'kind' | 'name' | 'qualifiedName' | 'o
   Pick<Definition, 'start' | 'end'>
 
 /**
- * Nests definitions by their ranges, in source order, outer before inner. Kinds are settled from the outside in;
- * qualified names join the enclosing names, the owner's and their own with the pattern's separator; equal (kind,
- * qualified name) pairs are numbered. Broken ones count for the kinds, names and numbers of the others, so that no
- * syntax error changes those, and are then left out.
+ * Nests definitions by their ranges, in source order, outer before inner. Kinds are decided from the outside in; qualified
+ * names join the enclosing names, the owner's and their own with the pattern's separator; equal (kind, qualified name)
+ * pairs are numbered. Broken ones count for the others, so that no syntax error changes those, and are then left out.
  */
 export function nestDefinitions(definitions: readonly Definition[]) {
   const nested: (NestedDefinition & { broken: boolean })[] = []
@@ -169,12 +168,12 @@ export function nestDefinitions(definitions: readonly Definition[]) {
   return withoutBroken(nested)
 }
 
-/** What lies in a broken definition lies in what the broken one lies in. */
+/** Nodes in a broken definition get its parent as their parent. */
 function withoutBroken(all: readonly (NestedDefinition & { broken: boolean })[]) {
   const nested: NestedDefinition[] = []
-  /** The qualified names of definitions that are no nodes, since what they hold does not parse. */
+  /** The qualified names of definitions that are not nodes because their content does not parse. */
   const broken: string[] = []
-  /** Where each one is in `nested`: a broken one is where its parent is. */
+  /** The index of each one in `nested`; a broken one has its parent's index. */
   const places: (number | null)[] = []
   for (const { broken: isBroken, ...definition } of all) {
     const parent = definition.parent === null ? null : (places[definition.parent] ?? null)
@@ -185,7 +184,7 @@ function withoutBroken(all: readonly (NestedDefinition & { broken: boolean })[])
   return { nested, broken }
 }
 
-/** Names hold those of all that encloses them: without an end to it, deep nesting would cost its square in memory. */
+/** Bounds the length of qualified names, which contain those of all enclosing nodes: with deep nesting, memory would grow quadratically. */
 const longestName = 1000
 
 function shortened(name: string): string {

@@ -1,4 +1,4 @@
-import { AppError } from '#domain/error.ts'
+import { AppError, hasCode } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
 import { type NodeIndex, unknownLanguage } from './node-index.ts'
 import type { Content, ParseJob, ParsePool, ParseResult } from './parse-pool.ts'
@@ -6,7 +6,7 @@ import { indexVersion, type QueryPack } from './query-pack.ts'
 import { isToBeRead } from './index-file.ts'
 import type { ContentMark } from './unwanted/unwanted-content.ts'
 
-/** Distinct content under one pack, and where it lies. */
+/** A distinct content with its pack, and its paths. */
 export type SourceBlob = {
   hash: string
   size: number
@@ -16,7 +16,7 @@ export type SourceBlob = {
 }
 
 export type IndexCache = {
-  /** What was put for such a content under such a pack, or undefined. What does not read as an index is none. */
+  /** The index that was stored for this content and pack; undefined when there is none, or what is stored is not an index. */
   get(blob: SourceBlob): Promise<NodeIndex | undefined>
   put(blob: SourceBlob, index: NodeIndex): Promise<void>
 }
@@ -24,7 +24,7 @@ export type IndexCache = {
 export type BlobReader = {
   /** The content of a hash. A DISC_005 AppError makes the file a skipped one; any other error ends the discovery. */
   read(hash: string): Promise<Uint8Array>
-  /** The absolute path of the file that holds it, where it is one of this machine: threads then read it themselves. */
+  /** The absolute path of the file that holds it, if it is on this machine: threads then read it themselves. */
   fileOf?(hash: string): string
   cache?: IndexCache
 }
@@ -34,7 +34,7 @@ export type IndexedBlob = { blob: SourceBlob; result: ParseResult; parsed: boole
 const batchFiles = 64
 const batchBytes = 512 * 1024
 
-/** Cuts blobs into batches of one message to a thread: small enough to share out, large enough to cost nothing. */
+/** Cuts blobs into batches of one message to a thread: small enough to spread the work, large enough to make the overhead negligible. */
 export function* batchesOf(blobs: Iterable<SourceBlob>): Generator<SourceBlob[]> {
   let batch: SourceBlob[] = []
   let bytes = 0
@@ -69,7 +69,7 @@ export async function indexBatch(
   return [...hits, ...parsed]
 }
 
-/** The cached index, unless the blob was skipped for a mark that is admitted now. */
+/** The cached index, unless the blob was skipped for a mark that is allowed now. */
 async function knownIndex(blob: SourceBlob, { cache }: BlobReader): Promise<NodeIndex | undefined> {
   const known = await cache?.get(blob)
   return known !== undefined && isToBeRead(known, blob.admitted) ? undefined : known
@@ -98,14 +98,14 @@ async function readBlob(blob: SourceBlob, reader: BlobReader): Promise<Content |
   try {
     return await reader.read(blob.hash)
   } catch (error) {
-    if (error instanceof AppError && error.code === 'DISC_005') return error
+    if (hasCode(error, 'DISC_005')) return error
     throw error
   }
 }
 
 /**
- * Two contents under packs share a name only when their index is the same; one that looks for references is another. No
- * longer than what a store of files takes for a name.
+ * Equal names mean equal indexes; an index with references has another name. No longer than a file system allows for a
+ * name.
  */
 export function indexName({ hash, pack }: Pick<SourceBlob, 'hash' | 'pack'>): string {
   if (pack === undefined) return `${hash}.${unknownLanguage}.none${indexVersion}`

@@ -8,7 +8,7 @@ import type { Reference } from './edges/find-references.ts'
 import { type ContentMark, markReasons } from './unwanted/unwanted-content.ts'
 
 export type IndexFile = KnownFiles & {
-  /** Stores what was found in files that still exist. Does not fail: what cannot be stored is found again. */
+  /** Stores what was found in files that still exist. Never fails: what cannot be stored is found again next time. */
   save(): Promise<void>
 }
 
@@ -117,7 +117,7 @@ export type FoundFile = ReadFile | { skipped: string; marks?: ContentMark[] | un
 
 export type ReadFile = {
   nodes: readonly CodeNode[]
-  /** What does not parse: the definitions that hold it, by qualified name, which are no nodes; else the first line. */
+  /** What does not parse: the qualified names of the definitions that contain it, which are not nodes; else the first line. */
   broken: readonly string[]
   references: readonly Reference[]
   marks?: ContentMark[] | undefined
@@ -129,13 +129,13 @@ export type KnownFiles = {
   put(path: string, pack: QueryPack | undefined, found: FoundFile): void
 }
 
-/** Whether all marks that a content was skipped for are admitted now, so that it must be read. */
+/** Whether all marks for which a content was skipped are allowed now, so that it must be read. */
 export function isToBeRead(found: { marks?: ContentMark[] | undefined }, admitted: readonly ContentMark[]): boolean {
   const { marks = [] } = found
   return 'skipped' in found && marks.length > 0 && marks.every((mark) => admitted.includes(mark))
 }
 
-/** The file where these marks are admitted: a file with another mark is skipped. */
+/** The file when these marks are allowed; a file with any other mark is skipped. */
 export function asAdmitted(file: FoundFile, admitted: readonly ContentMark[]): FoundFile {
   const refused = file.marks?.find((mark) => !admitted.includes(mark))
   return refused === undefined ? file : { skipped: markReasons[refused], marks: file.marks }

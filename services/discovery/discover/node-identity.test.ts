@@ -24,7 +24,7 @@ describe.each(dialects)(`node ids in $language (REMORA_SEED=${seed})`, (dialect)
   const nodesOfBytes = (bytes: Uint8Array) => nodesOfFile({ path, bytes, language, query })
   const nodesOf = (parts: readonly GeneratedPart[]) => nodesOfBytes(Buffer.from(dialect.write(parts)))
 
-  /** Where a definition owns what follows it, its text changes with that, and its id does not. */
+  /** If what follows a definition belongs to it, that changes its text, but not its id. */
   const idAndText = (node: CodeNode) => [node.nodeId, ...(dialect.ownsWhatFollows === true ? [] : [node.hash])]
 
   const file = generatedParts(dialect)

@@ -5,7 +5,7 @@ import { nodeId } from '#domain/ids.ts'
 import { Reference } from './edges/find-references.ts'
 import { ContentMark } from './unwanted/unwanted-content.ts'
 
-/** A node without its path: what parsing one blob gives, wherever the blob lies. `parent` is an index into the list. */
+/** A node without its path: the result of parsing one blob, whatever its path. `parent` is an index into the list. */
 export const IndexedNode = z.strictObject({
   kind: NodeKind,
   name: z.string(),
@@ -21,14 +21,14 @@ export type IndexedNode = z.infer<typeof IndexedNode>
 export const NodeIndex = z.union([
   z.strictObject({
     nodes: z.array(IndexedNode).min(1),
-    /** What does not parse: the definitions that hold it, by qualified name, which are no nodes; else the first line. */
+    /** What does not parse: the qualified names of the definitions that contain it, which are not nodes; else the first line. */
     broken: z.array(z.string()),
-    /** What the blob refers to, where it was looked for. */
+    /** The blob's references, if they were searched for. */
     references: z.array(Reference).optional(),
-    /** For which the blob is skipped at paths that do not admit them. */
+    /** Marks for which the blob is skipped at paths where they are not allowed. */
     marks: z.array(ContentMark).optional(),
   }),
-  /** `marks`, if that is why: where all of them are admitted, the blob is still to be read. */
+  /** `marks`, if they are the reason: where all of them are allowed, the blob must still be read. */
   z.strictObject({ skipped: z.string(), marks: z.array(ContentMark).optional() }),
 ])
 export type NodeIndex = z.infer<typeof NodeIndex>

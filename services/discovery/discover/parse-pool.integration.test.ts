@@ -20,7 +20,7 @@ async function pythonPack(): Promise<QueryPack> {
   return pack
 }
 
-/** A pack whose predicate never ends on a name of many `a`s and a `b`: what a bad user pack can do to a thread. */
+/** A pack whose predicate never ends on a name of many `a`s and a `b`: an example of a bad user pack that blocks a thread. */
 async function endlessPack(): Promise<QueryPack> {
   const pack = await pythonPack()
   const text = '((function_definition name: (identifier) @f.name) @f.def (#match? @f.name "^(a+)+$"))'

@@ -1,4 +1,4 @@
-import { AppError, type ErrorCode } from '#domain/error.ts'
+import { AppError, type ErrorCode, hasCode } from '#domain/error.ts'
 import { openThreadPool } from '#platform/thread-pool.ts'
 import type { NodeIndex } from './node-index.ts'
 import type { QueryPack } from './query-pack.ts'
@@ -13,9 +13,7 @@ export type ParseJob = { content: Content; pack: QueryPack | undefined; admitted
 /** `unreadable` is DISC_005 and must not be cached. */
 export type ParseResult = { kind: 'indexed'; index: NodeIndex } | { kind: 'unreadable'; reason: string }
 
-/**
- * Files by their place in one buffer, which is transferred, or by their absolute path; `pack` is an index of `packs`.
- */
+/** Files by their position in one buffer, which is transferred, or by absolute path; `pack` is an index of `packs`. */
 export type ParseRequest = {
   bytes: ArrayBuffer
   packs: readonly QueryPack[]
@@ -64,14 +62,16 @@ export function openParsePool(options: { threads: number; fileLimitMs?: number }
     }
   }
 
-  /** Results of at least one of the jobs, by their places. */
+  /** Results of at least one of the jobs, by their positions. */
   async function parseSome(jobs: readonly ParseJob[]): Promise<Iterable<[number, ParseResult]>> {
     const request = requestOf(jobs)
-    const answer = await pool.ask(request, [request.bytes])
+    const answer = await pool.ask(request, [request.bytes]).catch((error: unknown) => {
+      throw hasCode(error, 'TOOL_004') ? unparsable(error.message) : error
+    })
     if (answer.kind === 'lost') {
       const { item, why } = answer
       if (item >= 0) return [[item, { kind: 'unreadable', reason: `DISC_005: ${why}` }]]
-      throw new AppError('DISC_005', `no file can be parsed: ${why}`, { phase: 'discovery' })
+      throw unparsable(why)
     }
     if ('results' in answer.report) return answer.report.results.entries()
     const { code, message } = answer.report.failed
@@ -80,6 +80,10 @@ export function openParsePool(options: { threads: number; fileLimitMs?: number }
 
   /** `close` ends the threads; batches that are running or waiting fail. Safe to call twice. */
   return { threads: pool.threads, parse, close: pool.close }
+}
+
+function unparsable(why: string): AppError {
+  return new AppError('DISC_005', `no file can be parsed: ${why}`, { phase: 'discovery' })
 }
 
 /** Copies contents into one fresh buffer that can be transferred: a Buffer's own memory may be shared with others. */

@@ -6,6 +6,7 @@ import { readFileSync } from 'node:fs'
 import { AppError } from '#domain/error.ts'
 import { answerRequests } from '#platform/thread-entry.ts'
 import { parserMemoryBytes } from '#syntax/parser.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 import { compileNodeQuery, indexNodes, type NodeQuery } from './node-query.ts'
 import type { ParseReply, ParseRequest, ParseResult } from './parse-pool.ts'
 import type { QueryPack } from './query-pack.ts'
@@ -27,11 +28,8 @@ answerRequests<ParseRequest, ParseReply>(async (request, begin) => {
   }
 }, isSpent)
 
-async function compiledOnce(pack: QueryPack): Promise<NodeQuery> {
-  const key = `${pack.hash}.${pack.references?.hash ?? ''}`
-  const known = compiled.get(key) ?? compileNodeQuery(pack)
-  compiled.set(key, known)
-  return known
+function compiledOnce(pack: QueryPack): Promise<NodeQuery> {
+  return getOrMake(compiled, `${pack.hash}.${pack.references?.hash ?? ''}`, () => compileNodeQuery(pack))
 }
 
 /** Stops behind the file after which the thread is spent. */

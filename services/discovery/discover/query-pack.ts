@@ -15,7 +15,7 @@ export type QueryPack = {
   name: string
   folder: string
   files: readonly QueryFile[]
-  /** What its nodes can be called, sorted; `file` comes besides. */
+  /** The kinds that its nodes can have, sorted, without `file`. */
   kinds: readonly string[]
   /** Changes with any file's content, the grammar, the parser, or the way nodes are read from matches. */
   hash: string
@@ -23,7 +23,7 @@ export type QueryPack = {
   references?: ReferenceFile
 }
 
-/** Raised whenever the same bytes give other nodes or another reason to skip, so that old cache entries are not met. */
+/** Raised whenever the same bytes give other nodes or another reason to skip, so that old cache entries are not used. */
 export const indexVersion = 9
 
 export const builtinQueries: string = fileURLToPath(new URL('../../../queries', import.meta.url))
@@ -37,8 +37,7 @@ export type PackPlaces = {
 
 /**
  * The pack called `name` (default: `default`) of every language that has one. A language's folder under `userDir`
- * replaces the built-in one whole. DISC_001: a folder is missing or laid out in another way, has no pack of that name, or a
- * pack has no queries.
+ * replaces the built-in one whole. DISC_001: a folder is missing or laid out otherwise, or has no such pack or no queries.
  */
 export async function loadQueryPacks(places: PackPlaces = {}): Promise<ReadonlyMap<string, QueryPack>> {
   const { builtinDir = builtinQueries, userDir, name = defaultPack, references = false } = places
@@ -70,7 +69,7 @@ async function loadPack({ language, pack, folder }: PackFolder, references: bool
   return referring === undefined ? found : { ...found, references: hashReferenceFile(referring, grammarHash) }
 }
 
-/** What a pack's files hold: the kinds its nodes can get, sorted; its patterns; the captures its files name. */
+/** The contents of a pack's files: the kinds its nodes can get, sorted; its patterns; the captures in its files. */
 export async function measureQueries(language: string, files: readonly QueryFile[]) {
   const grammar = await loadLanguage(language)
   const kinds = new Set<string>()
@@ -110,7 +109,7 @@ async function readQueryFile(path: string): Promise<QueryFile> {
 
 export type PackFolder = { language: string; pack: string; folder: string }
 
-/** What lies in a folder of packs where no pack can be; `file` is the folder it concerns. */
+/** Something in a folder of packs that is not in the place of a pack; `file` is the folder. */
 type LayoutFault = { file: string; message: string }
 
 export type PackLayout = { packs: PackFolder[]; faults: LayoutFault[] }
@@ -180,11 +179,11 @@ function quoted(names: readonly string[], joint: string): string {
   return names.map((name) => JSON.stringify(name)).join(joint)
 }
 
-/** Names, sorted. `broken` is what there is no way to look at: links that lead nowhere. */
+/** Names, sorted. `broken`: links that lead nowhere. */
 type FolderEntries = { folders: string[]; files: string[]; broken: string[] }
 
 /**
- * What lies in a folder of the user's, by what links lead to: they are the user's own. Hidden names are left out; they
+ * The entries of a folder of the user's. Links are followed, since they are the user's own. Hidden names are left out; they
  * belong to version control, editors and file systems. DISC_001 when the folder cannot be listed.
  */
 async function folderEntries(folder: string): Promise<FolderEntries> {

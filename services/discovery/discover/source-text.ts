@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { TextDecoder } from 'node:util'
+import { declaredEncoding } from '#python/python-file.ts'
 
 export type SourceText = {
   text: string
@@ -15,8 +16,6 @@ export function readSourceText(bytes: Uint8Array): SourceText {
   return { text, byteOffsets: (indices) => (text.length === bytes.length ? [...indices] : utf8Offsets(text, indices)) }
 }
 
-const encodingCookie = /^[ \t\f]*#.*?coding[:=][ \t]*([-\w.]+)/
-const blankOrComment = /^[ \t\f]*(?:#.*)?$/
 const latin1 = /^(?:latin-?1?|iso-?8859(?:-?1)?|iso-latin-1|iso-ir-100|l1|8859|cp819|ibm819)$/
 /** Python's names of encodings that are no labels of the Encoding Standard, which `TextDecoder` follows. */
 const labels: ReadonlyMap<string, string> = new Map([
@@ -42,15 +41,9 @@ const labels: ReadonlyMap<string, string> = new Map([
  * such line, the encoding is none that is known here, or the bytes are not in it.
  */
 export function readDeclaredText(bytes: Uint8Array): SourceText | undefined {
-  const [first = '', second = ''] = bufferOf(bytes.subarray(0, 1000))
-    .toString('latin1')
-    .split(/\r\n|\r|\n/, 2)
-  const name = encodingCookie.exec(first) ?? (blankOrComment.test(first) ? encodingCookie.exec(second) : null)
-  if (name?.[1] === undefined) return undefined
-  const encoding = name[1]
-    .toLowerCase()
-    .replaceAll('_', '-')
-    .replace(/-(?:unix|dos|mac)$/, '')
+  const declared = declaredEncoding(bufferOf(bytes.subarray(0, 1000)).toString('latin1'))
+  if (declared === undefined) return undefined
+  const encoding = declared.replace(/-(?:unix|dos|mac)$/, '')
   // Not by the Encoding Standard, in which this is a name of windows-1252.
   if (latin1.test(encoding)) return { text: bufferOf(bytes).toString('latin1'), byteOffsets: (indices) => [...indices] }
   try {

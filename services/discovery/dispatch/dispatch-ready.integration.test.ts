@@ -50,7 +50,7 @@ function dispatcher() {
 }
 
 describe('dispatchReady', () => {
-  /** Other examples' runs are not this one's business. */
+  /** Ignores the runs of other examples. */
   afterEach(() => test.redis.del(indexKeys(test.namespace).active))
 
   it('shares the window among the executing runs, and one that cannot be attended to holds up no other', async () => {

@@ -5,6 +5,7 @@ import { operationJobId } from '#queues/catalog.ts'
 import type { Producer } from '#queues/producer.ts'
 import type { Taken } from '#ledger/dispatch.ts'
 import type { ActiveRun } from '#ledger/read-runs.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 
 /** What a dispatcher remembers of an active run between rounds. Losing it costs time, never work. */
 export type DispatchState = {
@@ -31,7 +32,7 @@ export async function enqueueReady(run: Run, share: number, state: DispatchState
   const underWay = counts.dispatched + counts.running
   const waiting = counts.ready + counts.pending
   // With nothing open, results must still be passed on to dependents, which a dispatch does too. A run that waits for
-  // people has none to pass on, and may wait for days.
+  // people has no results to pass on, and may wait for days.
   const isDue = run.status !== 'waiting' && (underWay === 0 || (underWay < share && waiting > 0))
   if (state.command === undefined && !isDue) return
   state.command ??= newToken()
@@ -60,9 +61,7 @@ export async function enqueue(
 
 export function dispatchStateOf(runId: RunId, states: DispatchStates): DispatchState {
   const initial = { pausedUntil: 0, command: undefined, unsent: [], sweepAt: undefined, endedUpTo: 0 }
-  const state = states.get(runId) ?? initial
-  states.set(runId, state)
-  return state
+  return getOrMake(states, runId, () => initial)
 }
 
 export function forgetInactive(active: readonly ActiveRun[], states: DispatchStates): void {

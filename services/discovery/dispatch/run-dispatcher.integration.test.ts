@@ -11,7 +11,7 @@ beforeAll(async () => {
 })
 afterAll(() => test.close())
 
-/** A dispatcher whose store is away for its first `failing` rounds; `rounds` counts those that got through. */
+/** A dispatcher whose store is away for its first `failing` rounds; `rounds` counts those that succeeded. */
 function dispatcher(failing: number) {
   const seen = { rounds: 0 }
   let left = failing

@@ -1,5 +1,5 @@
 import { delay } from '#platform/clock.ts'
-import { AppError } from '#domain/error.ts'
+import { AppError, hasCode } from '#domain/error.ts'
 import { mayGoOn, type ModelKind } from '#domain/model-kind.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
@@ -69,10 +69,9 @@ const pauseMs = 30_000
 const acceptanceMs = 600_000
 
 /**
- * One round of the dispatcher; answers how many runs are active. Results are passed on, what got lost is brought back,
+ * One round of the dispatcher; returns how many runs are active. Results are published, lost operations are recovered,
  * every executing run gets its share of the window of enqueued operations, a run in another stage gets that stage's job,
- * a stopped one is ended. The ledger hands an operation out once, however many dispatchers there are, and job ids are
- * unique per dispatch.
+ * a stopped one is ended. With several dispatchers the ledger still hands an operation out once, under its own job id.
  */
 export async function dispatchReady(deps: DispatchDeps): Promise<number> {
   const active = await deps.ledger.activeRuns()
@@ -111,7 +110,7 @@ async function pauseRun(
   deps: DispatchDeps,
 ): Promise<undefined> {
   if (error instanceof AppError && error.retry) throw error
-  if (error instanceof AppError && error.code === 'RUN_001') {
+  if (hasCode(error, 'RUN_001')) {
     if (Date.now() - run.acceptedAt > acceptanceMs) await deps.ledger.deactivate(run)
     return
   }

@@ -14,7 +14,7 @@ type Claim = { id: string; weight: number; least: number; most: number }
  * How many operations of each run may be enqueued or running at once. Projects share the window equally, and the runs
  * of a project share its part by the weight `10 − priority`: priority 0 gets ten times what priority 9 gets. What one
  * cannot use goes to the others by the same rule (max-min). A run with demand gets at least 1, even where the window is
- * smaller than the number of runs, and never more than its demand; a run without demand is left out of the answer. Whole
+ * smaller than the number of runs, and never more than its demand; a run without demand is left out of the result. Whole
  * numbers; the order of `demands` does not matter, ties go to the lower id, which is the older run.
  */
 export function shareWindow(demands: readonly Demand[], window: number): Map<RunId, number> {
@@ -36,8 +36,8 @@ function claimOf({ runId, priority, demand }: Demand): Claim {
 const halvings = 60
 
 /**
- * Raises one level for all claims: at a level each has `weight × level`, within its bounds. Of the units that only some
- * can have, the one whose level is lowest comes first (D'Hondt).
+ * Raises one level for all claims: at a level each has `weight × level`, within its bounds. Units that cannot be shared
+ * out evenly go to the claim with the lowest level first (D'Hondt).
  */
 function shareOut(claims: readonly Claim[], total: number): Map<string, number> {
   let [low, high] = [0, 1 + Math.max(0, ...claims.map(({ most }) => most))]

@@ -16,7 +16,7 @@ const slicePerSweep = 500
 
 /**
  * Once a second, recovers the lost operations of a run: those whose worker fell silent, and dispatched ones without a
- * job in the queue; and ends those that were not answered in time. On the first look every dispatched operation counts,
+ * job in the queue; and ends those whose question was not answered in time. In the first round every dispatched operation is checked,
  * since a dispatcher that died had not added its last jobs.
  */
 export async function sweepRun(run: Run, state: DispatchState, { ledger, producer }: SweepDeps): Promise<void> {

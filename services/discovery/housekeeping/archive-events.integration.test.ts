@@ -37,7 +37,7 @@ const archive = (over: Partial<ArchiveEndedDeps> = {}) => {
 }
 const inStream = (runId: RunId) => test.redis.xlen(runKeys(test.namespace, runId).events)
 
-/** A run with `count` events that has ended and is looked after by nobody any more. */
+/** A run with `count` events that has ended and is no longer in the index of active runs. */
 async function endedRun(count: number): Promise<RunId> {
   const runId = await test.executing([aPlannedOperation('only')])
   const [attempt] = await test.claimReady(runId)

@@ -1,4 +1,4 @@
-import { AppError } from '#domain/error.ts'
+import { AppError, hasCode } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Retention } from '#ledger/retention.ts'
@@ -46,8 +46,7 @@ async function archiveSome(runId: RunId, { ledger, log }: ArchiveEndedDeps): Pro
   } catch (error) {
     if (error instanceof AppError && error.retry) throw error
     // A run of a newer version is left alone, as everywhere.
-    const isNewer = error instanceof AppError && error.code === 'RUN_005'
-    if (!isNewer) log.warn('events are not archived', { run_id: runId, error })
+    if (!hasCode(error, 'RUN_005')) log.warn('events are not archived', { run_id: runId, error })
     return 0
   }
 }
@@ -58,8 +57,7 @@ const everyMs = 1_000
 
 /**
  * Keeps the events of the active runs within their limit in Redis: older ones go to the object store. A loop of its
- * own, since the dispatcher has no time to wait for objects. The returned function stops it, and finishes the round
- * that is running.
+ * own, since the dispatcher has no time to wait for objects. The returned function stops it after the current round.
  */
 export function runArchiver({ ledger, log }: ArchiverDeps): () => Promise<void> {
   return repeatEvery(everyMs, async () => {

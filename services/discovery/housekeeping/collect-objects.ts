@@ -24,7 +24,7 @@ export type CollectDeps = MarkDeps & {
 /** Counts of objects. `young`: without a reference, but within the grace. `unknown`: of no kind of ours, left alone. */
 export type Collected = { deleted: number; deletedBytes: number; kept: number; young: number; unknown: number }
 
-/** An upload may wait for its run as long as its idempotency key is remembered, 24 hours, and a little more. */
+/** An upload may wait for its run as long as its idempotency key is stored: 24 hours, and a little more. */
 const uploadGraceMs = 25 * 3_600_000
 const batchLength = 5_000
 
@@ -86,12 +86,12 @@ type DeleteDeps = { retention: Pick<Retention, 'inWindow'>; objects: Pick<Object
 
 const sliceLength = 1_000
 const statsAtOnce = 32
-/** In which waiting puts get their turn. */
+/** A pause between windows, in which waiting puts are made. */
 const restMs = 1_000
 
 /**
- * Deletes the candidates that are still old. That look and the delete lie in one window in which nobody puts anything
- * that runs share, or a put between the two would be undone.
+ * Deletes the candidates that are still old. The check of the age and the delete are in one window in which no shared
+ * object is put; otherwise a put between the two would be undone.
  */
 export async function deleteUnreferenced(
   candidates: readonly Candidate[],
@@ -104,19 +104,15 @@ export async function deleteUnreferenced(
     const stop = AbortSignal.any([signal, timeUp])
     while (next < candidates.length && !stop.aborted) {
       const slice = candidates.slice(next, next + sliceLength)
-      const looked = await mapBounded(slice, statsAtOnce, async (candidate) => ({
-        candidate,
-        found: await objects.stat(candidate.key),
-      }))
-      const old = looked.flatMap(({ candidate, found }) =>
-        found !== undefined && found.lastModified < candidate.lastPutBefore ? [found] : [],
-      )
+      const looked = await mapBounded(slice, statsAtOnce, async ({ key, lastPutBefore }) => {
+        const found = await objects.stat(key)
+        return found !== undefined && found.lastModified < lastPutBefore ? [found] : []
+      })
+      const old = looked.flat()
       // Also when this process was suspended for longer than the window: no timer has fired yet.
       if (stop.aborted || !(await isOpen())) break
-      await objects.deleteMany(
-        old.map(({ key }) => key),
-        stop,
-      )
+      const keys = old.map(({ key }) => key)
+      await objects.deleteMany(keys, stop)
       next += slice.length
       gone.count += old.length
       gone.bytes += old.reduce((sum, { bytes }) => sum + bytes, 0)
@@ -138,9 +134,9 @@ export async function deleteUnreferenced(
 const LedgerMark = z.strictObject({ v: z.literal(1), ledger_id: z.string() })
 
 /**
- * CONFIG_003 unless the project's objects belong to this ledger's runs, which the first ledger that collects writes down
- * beside them. A Redis that came back empty, or a second one that shares the bucket, knows none of the runs that refer to
- * them, and would delete them all.
+ * CONFIG_003 unless the project's objects belong to this ledger's runs. The first ledger that collects stores its name
+ * next to them. A Redis that came back empty, or a second one that shares the bucket, knows none of the runs that refer
+ * to them, and would delete all of them.
  */
 async function expectOwnLedger(projectId: ProjectId, { retention, objects }: CollectDeps): Promise<void> {
   const key = objectKeys.ledgerMark(projectId)

@@ -1,4 +1,4 @@
-import { AppError } from '#domain/error.ts'
+import { undefinedOn } from '#domain/error.ts'
 import type { Retention } from '#ledger/retention.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
@@ -13,8 +13,8 @@ export type ForgetDeps = RetriedDeps & {
 const pageLength = 100
 
 /**
- * Forgets every run that ended longer ago than it is retained, and returns how many. One that a retry builds on stays
- * as long as that one, also when it was accepted just before, and one of a newer version stays for now.
+ * Forgets every run that ended longer ago than it is retained, and returns how many. A run that a retry builds on stays
+ * as long as the retry, even one accepted a moment ago. A run of a newer version is not deleted.
  */
 export async function forgetEndedRuns(deps: ForgetDeps, signal: AbortSignal): Promise<number> {
   const { retention, retentionMs } = deps
@@ -26,16 +26,12 @@ export async function forgetEndedRuns(deps: ForgetDeps, signal: AbortSignal): Pr
     const needed = await retriedRuns(deps)
     for (const run of runs) {
       signal.throwIfAborted()
-      const answer = (await needed.includes(run.runId)) ? 'stays' : await retention.forgetRun(run).catch(newerStays)
-      if (answer === 'stays') left += 1
+      const stays = await needed.includes(run.runId)
+      const answer = stays ? undefined : await retention.forgetRun(run).catch(undefinedOn('RUN_005'))
+      if (answer === undefined) left += 1
       else if (answer === 'forgotten') forgotten += 1
     }
   }
-}
-
-function newerStays(error: unknown): 'stays' {
-  if (error instanceof AppError && error.code === 'RUN_005') return 'stays'
-  throw error
 }
 
 type RetriedDeps = {
@@ -43,16 +39,14 @@ type RetriedDeps = {
   retention: Pick<Retention, 'knownProjects' | 'retainedRuns'>
 }
 
-/**
- * The runs that others build on: a retry reads what the run before it did until its own end, and one that has ended may
- * be tried again.
- */
+/** The runs that others build on: a retry reads what the run before it did, and may be retried once it has ended. */
 async function retriedRuns({ ledger, retention }: RetriedDeps) {
   const seen = new Set<RunId>()
   const retried = new Set<RunId>()
   const follow = async (first: RunId): Promise<void> => {
     for (let runId: RunId | undefined = first; runId !== undefined && !seen.has(runId);) {
-      const run: Run | undefined = await readable(runId, ledger)
+      // A run that is just being accepted, or that a newer version made, refers to no run that this version knows.
+      const run: Run | undefined = await ledger.getRun(runId).catch(undefinedOn('RUN_001', 'RUN_005'))
       if (run === undefined) return
       seen.add(runId)
       runId = run.request.retryOf
@@ -67,20 +61,10 @@ async function retriedRuns({ ledger, retention }: RetriedDeps) {
     for (const runId of await retention.retainedRuns(projectId)) await follow(runId)
   }
   return {
-    /** Looks again at what was accepted since: one more question to Redis, unless there is something new. */
+    /** Also considers runs that were accepted since: one more command to Redis if there are none. */
     async includes(runId: RunId): Promise<boolean> {
       if (!retried.has(runId)) await followActive()
       return retried.has(runId)
     },
-  }
-}
-
-/** A run that is just being accepted, or that a newer version made, names none that this version could know. */
-async function readable(runId: RunId, ledger: RetriedDeps['ledger']): Promise<Run | undefined> {
-  try {
-    return await ledger.getRun(runId)
-  } catch (error) {
-    if (error instanceof AppError && (error.code === 'RUN_001' || error.code === 'RUN_005')) return undefined
-    throw error
   }
 }

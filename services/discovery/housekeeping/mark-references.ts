@@ -1,4 +1,4 @@
-import { AppError, unreachable } from '#domain/error.ts'
+import { undefinedOn, unreachable } from '#domain/error.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
@@ -15,8 +15,8 @@ export type MarkDeps = {
 }
 
 /**
- * What the retained runs of a project refer to. Trees are apart from blobs: a repository may hold a file with the very
- * bytes of a tree object, and that file's hash must not pass for a folder that was looked into.
+ * What the retained runs of a project refer to. Trees are kept apart from blobs: a repository may contain a file with
+ * exactly the bytes of a tree object, and that file's hash must not count as a folder that was read.
  */
 function noMarks() {
   return {
@@ -34,8 +34,8 @@ type Marks = ReturnType<typeof noMarks>
 const pageOperations = 1_000
 
 /**
- * Marks all that the project's runs refer to, ended or not, also those that are just being accepted. Throws what any
- * read fails with: a reference that could not be followed may not count as none.
+ * Marks everything that the project's runs refer to, including active runs and those that are just being accepted.
+ * Throws the error of any failed read: a reference that could not be followed must not count as missing.
  */
 export async function markReferences(projectId: ProjectId, deps: MarkDeps, signal: AbortSignal): Promise<Marks> {
   const marks = noMarks()
@@ -43,9 +43,10 @@ export async function markReferences(projectId: ProjectId, deps: MarkDeps, signa
     signal.throwIfAborted()
     marks.runs.add(runId)
     marks.uploads.add(objectKeys.upload(projectId, runId))
-    const run = await knownRun(runId, deps)
+    // Not there yet, or being forgotten: only the index has it.
+    const run = await deps.ledger.getRun(runId).catch(undefinedOn('RUN_001'))
     if (run === undefined) continue
-    marks.uploads.add(run.uploadKey) // a retry has that of the run before it
+    marks.uploads.add(run.uploadKey) // a retry has the upload of the run before it
     if (run.request.nodes !== undefined) marks.blob.add(run.request.nodes.hash)
     await markSnapshot(run, marks, deps)
     await markComposition(run, marks, deps)
@@ -73,16 +74,6 @@ export function isMarked(place: ObjectPlace, marks: Marks): boolean {
       return true
     default:
       return unreachable(place)
-  }
-}
-
-/** Undefined for an entry of the index whose run is not there yet, or is being forgotten. */
-async function knownRun(runId: RunId, { ledger }: MarkDeps): Promise<Run | undefined> {
-  try {
-    return await ledger.getRun(runId)
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'RUN_001') return undefined
-    throw error
   }
 }
 

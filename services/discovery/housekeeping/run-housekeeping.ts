@@ -28,8 +28,7 @@ export function runHousekeeping(deps: HousekeepingDeps, everyMs: number): () => 
 /**
  * One round: forgets runs past retention, archives the events of the other ended runs, then, unless another process is
  * collecting or did so within the last hour, collects unreferenced objects. Forgetting and archiving take no lease: two
- * at once are harmless, and they make room in a Redis that is too full for a lease. Never throws; logs what it did or
- * its error in one line.
+ * at once are harmless, and they make room in a Redis that is too full for a lease. Never throws: logs errors.
  */
 export async function housekeepingRound(deps: HousekeepingDeps, signal: AbortSignal): Promise<void> {
   try {

@@ -36,7 +36,7 @@ export type TestStores = {
   /** As another process of the services sees them: its puts keep out of the collection's windows. */
   otherProcess(): ObjectStore
   project: ProjectId
-  /** Every object there is now counts as put two days ago, until it is put again. */
+  /** From now on every existing object counts as put two days ago, until it is put again. */
   age(): Promise<void>
   /** Keys of the project's objects, without `projects/<project>/`. */
   keys(): Promise<string[]>
@@ -45,7 +45,7 @@ export type TestStores = {
 
 const twoDaysMs = 2 * 86_400_000
 
-/** Real stores with one thing played: the time of the last put. */
+/** Real stores, except that the time of the last put is simulated. */
 export async function openTestStores(): Promise<TestStores> {
   const redis = await testLedger()
   const s3 = await testObjects()
@@ -156,7 +156,7 @@ export async function storeRun(stores: TestStores, files: Readonly<Record<string
   return run
 }
 
-/** A run whose only operation waits for a person; answers the key of what it goes on from. */
+/** A run whose only operation waits for a person; returns the key of the record that the operation resumes from. */
 export async function waitingRun(stores: TestStores): Promise<string> {
   const { ledger, objects, project } = stores
   const run = await snapshotRun(await acceptRun(stores, { 'a.py': 'x = 1\n' }), ledger, objects)

@@ -12,21 +12,20 @@ export type WorkFinder = (node: CodeNode) => NodeWork
 /** `safe`: only what a program can fix. `model`: an agent is asked for the rest. */
 export type LintDepth = 'safe' | 'model'
 
-/** Bytes of a file that an agent works on, and the node that the agent is given. */
+/** Bytes of a file that an agent works on, and the node of its operation. */
 export type AgentRange = { nodeId: NodeId; startByte: number; endByte: number }
 
 export type LintWork = {
   find: WorkFinder
-  /** The bytes that agents work on, by path: the mechanical operation stays out of them. */
+  /** The bytes that agents work on, by path: the mechanical operation does not change them. */
   agentRanges: ReadonlyMap<string, readonly AgentRange[]>
   /** Faults without a safe fix that no model is asked for, as the depth is `safe`, and the files they are in. */
   left: { faults: number; files: number }
 }
 
 /**
- * Where a bundle has lint faults to mend. Each fault belongs to the innermost node that the bundle takes. Faults with a safe
- * fix belong to one mechanical operation on the outermost node; what has none goes to an agent, with the node it
- * lies in.
+ * Where a bundle has lint faults to mend. Each fault belongs to the innermost node that the bundle takes. Those with a
+ * safe fix belong to one mechanical operation on the outermost node; the others go to an agent, with their node.
  */
 export function lintWork(
   taken: readonly CodeNode[],
@@ -68,7 +67,7 @@ function fileWork(
     ...nodes
       .filter((node) => askedNodes.has(node) && node.parentId !== null)
       .map(({ nodeId, startByte, endByte }) => ({ nodeId, startByte, endByte })),
-    // Of a fault at a module's own level: the statement it stands in.
+    // For a fault at module level: the statement that contains it.
     ...asked.flatMap((fault) => {
       const { nodeId, parentId } = ownerOf.get(fault) ?? {}
       if (nodeId === undefined || parentId !== null) return []
@@ -116,7 +115,7 @@ export function contains(outer: ByteRange, inner: ByteRange): boolean {
   return outer.startByte <= inner.startByte && inner.endByte <= outer.endByte
 }
 
-/** Those that no other one contains, in source order; of equal ones the first. */
+/** The ranges that no other range contains, in source order; of equal ones the first. */
 export function outermost<Range extends ByteRange>(ranges: readonly Range[]): Range[] {
   const found: Range[] = []
   let end = -1
@@ -129,9 +128,8 @@ export function outermost<Range extends ByteRange>(ranges: readonly Range[]): Ra
 }
 
 /**
- * For each of `inner` the smallest of `outer` that contains it, the later one of two that are equal. An empty
- * one between two belongs to the second. Those that nothing contains are left out. One pass over both: a file may have tens
- * of thousands of nodes and of faults.
+ * For each of `inner` the smallest of `outer` that contains it, the later one of two equals; an empty one between two
+ * belongs to the second. One pass over both: a file may have tens of thousands of nodes and of faults.
  */
 export function innermostOf<Outer extends ByteRange, Inner extends ByteRange>(
   inner: readonly Inner[],
@@ -153,7 +151,7 @@ export function innermostOf<Outer extends ByteRange, Inner extends ByteRange>(
   return found
 }
 
-/** Takes the ranges that end at a byte or before it off the top, down to one that goes on. */
+/** Removes the ranges on the stack that end at or before a byte. */
 function closeUpTo(open: ByteRange[], byte: number): void {
   for (let top = open.at(-1); top !== undefined && top.endByte <= byte; top = open.at(-1)) open.pop()
 }
@@ -181,7 +179,7 @@ export function overlapFinder(ranges: readonly ByteRange[]): (range: ByteRange) 
 /** Whether one of `ranges` lies inside of a range. */
 export function insideFinder(ranges: readonly ByteRange[]): (outer: ByteRange) => boolean {
   const sorted = ranges.toSorted(bySource)
-  /** The least end of a range from each place on: what ends first of all that begin at or behind a byte. */
+  /** For each index, the smallest end of the ranges from there on. */
   const leastEnds = sorted.map(({ endByte }) => endByte)
   for (let at = leastEnds.length - 2; at >= 0; at--) {
     leastEnds[at] = Math.min(leastEnds[at] ?? Infinity, leastEnds[at + 1] ?? Infinity)

@@ -10,7 +10,7 @@ import type { Survey } from '../survey/survey-repository.ts'
 import { lintWork, type LintDepth, type LintWork, type NodeWork, type WorkFinder } from './lint-work.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'
 
-/** Where the bundles of a run have work, and what the workers have to know of it. */
+/** Where the bundles of a run have work, and what the workers need to know for it. */
 export type PlannedWork = {
   of(pinned: PinnedBundle): WorkFinder
   rules: RepositoryRules | undefined
@@ -21,10 +21,7 @@ const notUtf8Work: NodeWork = { works: [], reason: 'its file is not UTF-8' }
 
 export const always: WorkFinder = () => ({ works: ['agent'] })
 
-/**
- * The work of each bundle on `nodes`, by its `when`. Without a survey (no Python file, or no bundle that asks) every node
- * has some. Pure.
- */
+/** The work of each bundle on `nodes`, by its `when`. Without a survey (no Python file) every node has some. Pure. */
 export function findWork(
   nodes: readonly CodeNode[],
   bundles: readonly PinnedBundle[],

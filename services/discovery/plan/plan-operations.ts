@@ -1,12 +1,12 @@
 import type { CodeNode } from '#domain/code-node.ts'
-import { operationId, type OperationId } from '#domain/ids.ts'
+import { operationId } from '#domain/ids.ts'
 import type { OperationWork, PlannedOperation } from '#domain/operation.ts'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import { AppError } from '#domain/error.ts'
 import { always, type PlannedWork, takes } from './node-work.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'
 
-/** A node that a bundle takes and has no operation on. */
+/** A node that a bundle takes but that gets no operation. */
 export type NodeLeftOut = { bundle: string; node: CodeNode; reason: string }
 
 export type PlanChoices = {
@@ -25,8 +25,8 @@ export type PlannedOperations = {
 
 /**
  * The operations of a run: every bundle on every node where it has work, or those of `only`; the first `limit` of them.
- * They come node by node, but each after those it waits for, so that what the limit cuts off is waited for by nothing that
- * stays. `nodes` come in source order, an enclosing one before what it encloses. Pure: the same input gives the same plan.
+ * They are sorted by node, but each comes after those it waits for, so that no remaining operation waits for one that the limit
+ * cuts off. `nodes` come in source order, an enclosing one before what it encloses. Pure: the same input gives the same plan.
  * AGENT_001 when bundles wait for each other in a circle.
  */
 export function planOperations(
@@ -54,7 +54,7 @@ export function planOperations(
   return { operations: kept, leftOut: [...withoutWork, ...beyond, ...unasked], beyondLimit: cut.length }
 }
 
-/** The nodes of `operations`, each once for its bundle, but for those on which the bundle has one of `others`. */
+/** The nodes of `operations`, once per bundle, without nodes on which the bundle has one of `others`. */
 function nodesOnlyOf(
   operations: readonly PlannedOperation[],
   others: readonly PlannedOperation[],
@@ -73,13 +73,11 @@ function operationOf(node: CodeNode, { hash, bundle }: PinnedBundle, work: Opera
 }
 
 /**
- * The operations with what each waits for, and in an order in which each comes after all it waits for, else as they
- * came. Two rules make them wait: a bundle's `after`, for those bundles' operations on the same node; its
- * `containment`, for its own operations on the nodes directly inside (`inner_first`) or on the one directly around
- * (`outer_first`). What is not among `operations` is not waited for: a bundle that does not take the node, a node the
- * run leaves out, for which the next one inside or around stands in. The bundles do not wait in a circle, and the
- * operations come in source order, an enclosing node before those in it. Any first part of the answer waits for nothing
- * outside of it.
+ * The operations with what each waits for, each after all it waits for, else as they came: any first part waits for
+ * nothing outside of it. A bundle's `after` waits for those bundles' operations on the same node, its `containment` for
+ * its own on the nodes directly inside (`inner_first`) or on the one directly around (`outer_first`). What is not among
+ * `operations` is not waited for: of a node the run leaves out, the next one inside or around takes the place. The
+ * bundles must not wait in a circle, and the operations come in source order, an enclosing node before those in it.
  */
 function planDependencies(
   operations: readonly PlannedOperation[],
@@ -98,10 +96,8 @@ function planDependencies(
       else waits.get(inner)?.add(outer)
     }
   }
-  return dependenciesFirst(waits).map((operation) => {
-    const after: OperationId[] = [...(waits.get(operation) ?? [])].map((one) => one.operationId)
-    return { ...operation, after }
-  })
+  const idsOf = (some: ReadonlySet<PlannedOperation> | undefined) => [...(some ?? [])].map((one) => one.operationId)
+  return dependenciesFirst(waits).map((operation) => ({ ...operation, after: idsOf(waits.get(operation)) }))
 }
 
 type Waits = ReadonlyMap<PlannedOperation, Set<PlannedOperation>>
@@ -131,7 +127,7 @@ function surrounds(outer: PlannedOperation | undefined, { node }: PlannedOperati
   return outer?.node.path === node.path && outer.node.endByte > node.startByte
 }
 
-/** Depth first with a stack of its own: source may be nested deeper than calls may be. */
+/** Depth first with an explicit stack: source may be nested deeper than the call stack allows. */
 function dependenciesFirst(waits: Waits): PlannedOperation[] {
   const opened = new Set<PlannedOperation>()
   const placed = new Set<PlannedOperation>()
@@ -151,17 +147,16 @@ function dependenciesFirst(waits: Waits): PlannedOperation[] {
   return [...placed]
 }
 
-/** AGENT_001 naming the circle. An `after` that names a bundle which is not among them waits for nothing. */
+/** AGENT_001 naming the cycle. An `after` that names a bundle which is not among them is ignored. */
 function refuseCircles(bundles: readonly AgentBundle[]): void {
   const afterOf = new Map(bundles.map(({ file }) => [file.name, file.after]))
   const cleared = new Set<string>()
   const follow = (name: string, path: readonly string[]): void => {
     const start = path.indexOf(name)
-    if (start !== -1)
-      throw new AppError(
-        'AGENT_001',
-        `agents wait for each other in a circle: ${[...path.slice(start), name].join(' after ')}`,
-      )
+    if (start !== -1) {
+      const circle = [...path.slice(start), name].join(' after ')
+      throw new AppError('AGENT_001', `agents wait for each other in a circle: ${circle}`)
+    }
     if (cleared.has(name)) return
     for (const other of afterOf.get(name) ?? []) follow(other, [...path, name])
     cleared.add(name)

@@ -15,7 +15,7 @@ afterAll(() => stages.close())
 
 type PlannedRun = { run: Run; operations: Operation[]; names: string[]; plan: PlanSummary | undefined; event: unknown }
 
-/** A run that discovery is through with: what stands in the ledger, and its plan. */
+/** A run that discovery has finished: its state in the ledger, and its plan. */
 async function planned(
   files: Readonly<Record<string, string>>,
   request: Partial<RunRequest> = {},

@@ -5,6 +5,7 @@ import type { PlannedOperation } from '#domain/operation.ts'
 import type { Run, RunRequest } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { maxSliceOperations } from '#ledger/plan.ts'
+import { operationPages } from '#ledger/read-operations.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { type PlanSummary, putPlanSummary } from '#objects/plan-summary.ts'
@@ -31,9 +32,9 @@ type Found = { nodes: readonly CodeNode[]; bundles: readonly PinnedBundle[] }
 const origin = { kind: 'discovery', id: 'discovery' } as const
 
 /**
- * Step 4 of a run: surveys the repository where its bundles ask when they have work, plans an operation wherever they do,
- * stores what the workers and people have to know of that, and hands the plan to the ledger. A run without work goes on to
- * its (empty) patch. INTAKE_007 when no node is of the kinds and languages of the run's bundles.
+ * Step 4 of a run: surveys the repository if its bundles need that to find their work, plans an operation wherever there
+ * is work, stores what workers and users need to know about it, and passes the plan to the ledger. A run without work
+ * continues to its (empty) patch. INTAKE_007 when no node is of the kinds and languages of the run's bundles.
  */
 export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal: AbortSignal): Promise<void> {
   const { bundles } = found
@@ -58,10 +59,7 @@ async function repositoryPaths({ projectId, snapshotId }: Run, deps: PlanRunDeps
   return (await deps.readSnapshot(projectId, snapshotId)).files.map(({ path }) => path)
 }
 
-/**
- * INTAKE_007 for a retry whose agents take none of its operations any more. A retry that lacks only its patch has no
- * operations.
- */
+/** INTAKE_007 when a retry's agents take none of its operations any more. A retry for the patch alone has none. */
 function requirePlanned(operations: readonly PlannedOperation[], only: ReadonlySet<string> | undefined): void {
   if (only === undefined || only.size === 0 || operations.length > 0) return
   const reason = 'none of the operations to retry is planned any more: the agents or their settings have changed'
@@ -116,7 +114,7 @@ async function handOver(run: Run, { operations, keys, summary }: Plan, { ledger 
   })
 }
 
-/** Reasons and notices that one event names; the plan's own object has all. */
+/** The most reasons and notices in one event; the stored plan has all. */
 const namedInEvent = 20
 
 function planView({ agents, nodesLookedAt, beyondLimit, notices }: PlanSummary) {
@@ -137,13 +135,12 @@ function planLine({ operationId, bundleHash, priority, after }: PlannedOperation
   return [operationId, bundleHash, priority, ...after].join(' ')
 }
 
-const pageSize = 500
 const well = new Set<string>(['succeeded', 'unchanged'])
 
 /**
  * The operations a retry is about: those its request names, else those that did not end well in the nearest run before it
- * whose plan was complete; a retry on the way there that came to no plan had its own. Undefined: all there are, as for a
- * run that is no retry, or where no run before it was planned to the end.
+ * whose plan was complete; retries in between without a complete plan may name operations of their own. Undefined: all
+ * operations, for a run that is no retry, or when no run before it was planned completely.
  */
 async function operationsToRetry(
   { retryOf, operations }: Pick<RunRequest, 'retryOf' | 'operations'>,
@@ -157,10 +154,8 @@ async function operationsToRetry(
 
 async function notEndedWell(runId: RunId, ledger: Pick<Ledger, 'listOperations'>): Promise<Set<OperationId>> {
   const wanted = new Set<OperationId>()
-  for (let cursor: string | null = '0'; cursor !== null;) {
-    const page = await ledger.listOperations(runId, { cursor, limit: pageSize })
-    for (const { operationId, status } of page.operations) if (!well.has(status)) wanted.add(operationId)
-    cursor = page.next
+  for await (const page of operationPages(ledger, runId)) {
+    for (const { operationId, status } of page) if (!well.has(status)) wanted.add(operationId)
   }
   return wanted
 }

@@ -14,7 +14,7 @@ type Given = Partial<Parameters<typeof requireFitting>[2]> & {
   files?: string[]
 }
 
-/** What is said, or undefined when something fits. */
+/** The message, or undefined when something fits. */
 async function refusal({ nodes = [], bundles = [lint], files = [], ...filters }: Given): Promise<string | undefined> {
   return requireFitting(nodes, bundles, filters, async () => files).then(
     () => undefined,

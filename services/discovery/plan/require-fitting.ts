@@ -9,9 +9,9 @@ import type { PinnedBundle } from '../pin-bundles.ts'
 type Filters = Pick<RunRequest, 'paths' | 'exclude' | 'languages' | 'nodeKinds'>
 
 /**
- * INTAKE_007 when no node fits the languages and kinds of any bundle: the wrong agents were chosen, or the wrong files. That
- * nodes fit and none needs work is no error. The message says what the agents work on, what was found, and which of the
- * request's own filters left out what would have fitted. `repositoryPaths` is asked only then.
+ * INTAKE_007 when no node fits the languages and kinds of any bundle: the wrong agents were chosen, or the wrong files. It
+ * is no error if nodes fit and none needs work. The message says what the agents work on, what was found, and which filters
+ * of the request left out files that would have fitted. `repositoryPaths` is called only then.
  */
 export async function requireFitting(
   nodes: readonly CodeNode[],

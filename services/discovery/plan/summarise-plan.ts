@@ -1,3 +1,4 @@
+import { dirname } from 'node:path/posix'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { CodeNode, SkippedFile } from '#domain/code-node.ts'
 import { byPath } from '#domain/repo-path.ts'
@@ -12,7 +13,7 @@ const namedExamples = 5
 const keptReasons = 50
 const keptSkippedFiles = 1_000
 
-/** What a tool's answer adds to the conversation, and what a reply takes: means of the shipped agents' transcripts. */
+/** Tokens of a tool's answer and of a reply: means over the transcripts of the shipped agents. */
 const tokensPerTurn = 150
 
 export type PlanFacts = {
@@ -44,7 +45,7 @@ export function summarisePlan({ nodes, bundles, planned, skipped, notices }: Pla
 type Own = { lookedAt: number; own: readonly PlannedOperation[]; leftOut: readonly NodeLeftOut[] }
 
 function agentPlan(bundle: AgentBundle, { lookedAt, own, leftOut }: Own): AgentPlan {
-  const folders = Map.groupBy(own, ({ node }) => folderOf(node.path))
+  const folders = Map.groupBy(own, ({ node }) => dirname(node.path))
   return {
     lookedAt,
     planned: own.filter(({ work }) => work === 'agent').length,
@@ -58,8 +59,8 @@ function agentPlan(bundle: AgentBundle, { lookedAt, own, leftOut }: Own): AgentP
 }
 
 /**
- * The whole conversation is sent with every turn, tools included; an agent takes about as many turns as it has tools. For
- * requests 2.34.2 it is 92 % of what the rehearsal model took.
+ * Every turn sends the whole conversation, tools included, and an agent takes about as many turns as it has tools. For
+ * requests 2.34.2 the estimate is 92 % of what the rehearsal model used.
  */
 function tokensOf(operations: readonly PlannedOperation[], { file, tools }: AgentBundle): number {
   const { system_prompt: system, node_context: context } = file.initial_context
@@ -89,8 +90,4 @@ export function commonest(reasons: AgentPlan['skipped'], most: number): AgentPla
 
 function nameOf({ node }: NodeLeftOut): string {
   return node.parentId === null ? node.path : `${node.path}:${node.startLine} ${node.qualifiedName}`
-}
-
-function folderOf(path: string): string {
-  return path.includes('/') ? path.slice(0, path.lastIndexOf('/')) : '.'
 }

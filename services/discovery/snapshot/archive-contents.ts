@@ -11,7 +11,7 @@ export type ArchiveContents = {
   paths: ReturnType<typeof openPathSet>
   files: Map<RepoPath, SnapshotFile>
   links: SnapshotLink[]
-  /** Second names of files that the archive showed before. */
+  /** Further names of earlier files of the archive. */
   hardLinks: { path: RepoPath; file: RepoPath }[]
   /** Reason by path. */
   skipped: Map<string, string>
@@ -107,10 +107,8 @@ function entryPath(name: string, limits: SnapshotLimits): RepoPath | undefined {
   if (/^\.\/*$/.test(name)) return undefined
   const path = parseRepoPath(name, 'INTAKE_002')
   if (path.split('/').length > limits.maxDepth) {
-    throw new AppError(
-      'INTAKE_003',
-      `path ${JSON.stringify(path.slice(0, 200))} is deeper than ${limits.maxDepth} folders`,
-    )
+    const shown = JSON.stringify(path.slice(0, 200))
+    throw new AppError('INTAKE_003', `path ${shown} is deeper than ${limits.maxDepth} folders`)
   }
   return path
 }
@@ -120,10 +118,8 @@ function insideTarget(path: RepoPath, target: string): string {
   const reached = posix.join(posix.dirname(path), target)
   const leadsOut = target.startsWith('/') || reached === '..' || reached.startsWith('../')
   if (leadsOut || target === '' || /[\0\\]/.test(target)) {
-    throw new AppError(
-      'INTAKE_002',
-      `${path} is a link to ${JSON.stringify(target.slice(0, 200))}, outside the repository`,
-    )
+    const shown = JSON.stringify(target.slice(0, 200))
+    throw new AppError('INTAKE_002', `${path} is a link to ${shown}, outside the repository`)
   }
   return target
 }

@@ -7,10 +7,9 @@ import { zipEntries } from './zip-entries.ts'
 import { unpackedBytes } from './unpacked-bytes.ts'
 
 /**
- * The entries of a tar, a gzipped tar or a zip; the first bytes tell which. A tar streams in and gives them in its
- * order; a zip is read in ranges, and gives them in the order of their contents. INTAKE_001 for an archive that is
- * damaged, truncated or of another format, INTAKE_003 over a limit; errors of the source pass through. Leaving the loop
- * ends the reading.
+ * The entries of a tar, a gzipped tar or a zip; the first bytes tell which. A tar is read as a stream, in its order; a
+ * zip is read in ranges, in the order of its contents. INTAKE_001 for an archive that is
+ * damaged, truncated or of another format, INTAKE_003 over a limit; errors of the source pass through.
  */
 export async function* archiveEntries(
   source: ArchiveSource,

@@ -51,7 +51,7 @@ async function readAll(archive: Uint8Array): Promise<number> {
   return filesOf(contents).length
 }
 
-/** The code it is refused with; what is no refusal of ours is told as it is. */
+/** The code that it is refused with; any other error is returned unchanged. */
 async function answerTo(archive: Uint8Array): Promise<string> {
   try {
     await readAll(archive)

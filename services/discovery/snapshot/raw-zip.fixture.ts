@@ -1,6 +1,6 @@
 import { crc32, deflateRawSync } from 'node:zlib'
 
-/** What one of the two records of an entry says; each may be made to lie. */
+/** The fields of one of an entry's two records; each may be given a wrong value. */
 type RawFields = {
   name: Uint8Array | string
   flags: number
@@ -15,7 +15,7 @@ type RawFields = {
 export type RawZipEntry = {
   name: Uint8Array | string
   content?: Uint8Array | string
-  /** 0 stored, 8 deflated (as it is unless given); others are only said. */
+  /** 0 stored, 8 deflated (as it is unless given); for others only the number is written. */
   method?: number
   /** Unix mode; 0 says nothing. */
   mode?: number
@@ -23,7 +23,7 @@ export type RawZipEntry = {
   system?: number
   /** The packed bytes, instead of what `method` makes of the content. */
   packed?: Uint8Array
-  /** What stands behind the packed bytes. */
+  /** Bytes after the packed bytes. */
   after?: Uint8Array
   local?: Partial<RawFields>
   central?: Partial<RawFields & { at: number }>
@@ -39,7 +39,7 @@ export type RawZipOptions = {
   count?: number
   disk?: number
   directoryAt?: number
-  /** Counts and places stand in a zip64 record, and 0xffff in their own. */
+  /** Counts and positions are in a zip64 record, with 0xffff in the ordinary one. */
   zip64?: boolean
 }
 

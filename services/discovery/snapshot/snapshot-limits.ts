@@ -3,7 +3,7 @@ import { AppError } from '#domain/error.ts'
 /** What one uploaded archive may hold; anything over a limit is INTAKE_003. */
 export type SnapshotLimits = {
   maxEntries: number
-  /** Files, links and folders, also those that no entry names: a few files can lie below as many folders as one likes. */
+  /** Files, links and folders, including those without an entry: a few files can have any number of folders above them. */
   maxPaths: number
   /** Of all paths together, which stay in memory. */
   maxNameBytes: number
@@ -11,7 +11,7 @@ export type SnapshotLimits = {
   maxBytes: number
   /** One file is held in memory at a time. */
   maxFileBytes: number
-  /** Unpacked bytes per packed byte, looked at once `ratioFromBytes` are unpacked. */
+  /** Unpacked bytes per packed byte, checked once `ratioFromBytes` are unpacked. */
   maxRatio: number
   ratioFromBytes: number
   maxPathBytes: number

@@ -45,7 +45,7 @@ async function storeFiles(job: SnapshotJob, deps: SnapshotDeps, signal: AbortSig
       await uploads.add({ bytes: size, read: entry.read, store })
     }
   } catch (error) {
-    signal.throwIfAborted() // a content that was cut off by it looks damaged
+    signal.throwIfAborted() // an entry that the abort cut off looks damaged
     throw error
   } finally {
     await uploads.settle()

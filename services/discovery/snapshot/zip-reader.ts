@@ -82,7 +82,7 @@ export function openZipBlocks({ bytes, range }: Pick<ArchiveSource, 'bytes' | 'r
       at = blockStart + blockBytes
     }
   }
-  /** A copy of what is there. */
+  /** A copy of the bytes that exist. */
   const read = async (start: number, end: number) => Buffer.concat(await Array.fromAsync(stream(start, end)))
   return { bytes, stream, read }
 }

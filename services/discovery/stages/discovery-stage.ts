@@ -35,7 +35,7 @@ export type DiscoveryStageDeps = DiscoveryDeps &
 
 const origin = { kind: 'discovery', id: 'discovery' } as const
 
-/** Steps 3 and 4 of a run: nodes, bundles, plan. Each move is named, so a repeated job goes on where the last one was. */
+/** Steps 3 and 4 of a run: nodes, bundles, plan. Each move has a name, so a repeated job continues where the last one stopped. */
 export async function runDiscoveryStage(runId: RunId, deps: DiscoveryStageDeps, signal: AbortSignal): Promise<void> {
   const run = await deps.ledger.getRun(runId)
   if (run.status !== 'running' || !['discovery', 'planning'].includes(run.phase)) return
@@ -95,7 +95,7 @@ async function announce(
   bundles: readonly PinnedBundle[],
   { ledger }: DiscoveryStageDeps,
 ): Promise<void> {
-  // A kind may be called `constructor`, which every plain object seems to have.
+  // A kind may be called `constructor`, a property that every plain object inherits.
   const kinds = new Map<string, number>()
   for (const { kind } of nodes) kinds.set(kind, (kinds.get(kind) ?? 0) + 1)
   const found = {

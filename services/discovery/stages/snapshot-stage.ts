@@ -14,7 +14,7 @@ export type SnapshotStageDeps = SnapshotDeps & {
   producer: Pick<Producer, 'add'>
 }
 
-/** A smaller snapshot leaves no more garbage than any other work. */
+/** Smaller snapshots do not leave unusually much garbage. */
 const muchBytes = 32 * 1024 * 1024
 const origin = { kind: 'discovery', id: 'discovery' } as const
 
@@ -48,8 +48,8 @@ export async function runSnapshotStage(runId: RunId, deps: SnapshotStageDeps, si
 }
 
 /**
- * After a stage that streamed more than the heap's own limits notice: what it left is given back before the next stage
- * asks for its own. Some 50 ms, in which nothing else runs.
+ * Collects garbage after a stage that streamed much data outside the heap, so that its memory is returned before the
+ * next stage needs some. Takes about 50 ms, in which nothing else runs.
  */
 function collectGarbage(): void {
   v8.setFlagsFromString('--expose-gc')

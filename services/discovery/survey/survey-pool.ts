@@ -29,7 +29,7 @@ export type LintFault = {
   contextStartByte: number
   contextEndByte: number
   isFixable: boolean
-  /** Why what it is about has to stay: no agent is asked to fix it. */
+  /** Why the code that it reports must stay: no agent is asked to fix it. */
   mustStay?: string
   /** The name that a fix removes from the module. */
   removes?: string

@@ -41,7 +41,7 @@ export type Survey = {
   unlinted: ReadonlyMap<string, string>
   /** Files in another encoding than UTF-8: an edit could not be written in it, so no agent works on them. */
   notUtf8: ReadonlySet<string>
-  /** Whether tests read the file as text: its faults are often what is tested. */
+  /** Whether tests read the file as text: its faults are often the thing under test. */
   isTestData(path: string): boolean
   docstrings: DocstringSurvey
   /** For users: what of the configuration cannot be honoured, and what is left alone throughout the repository. */

@@ -71,6 +71,7 @@ function contextOf(tree: Tree, range: { start: number; end: number }): { start: 
 }
 
 answerRequests<SurveyQuestion, SurveyReport>(async (question, begin) => {
+  begin(0)
   const python = await loadLanguage('python')
   begin(0)
   return 'namingText' in question ? { uses: moduleUsesInText(question.namingText) } : surveyFile(question, python)

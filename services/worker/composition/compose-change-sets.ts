@@ -32,19 +32,18 @@ export function composeChangeSets(sets: readonly ChangeSet[]): Composed {
   const files = new Map<string, FileResult>()
   const conflicts: LeftOutSet[] = []
   for (const set of sets) {
-    const joined = set.files.map((change) => inWay(files, change) ?? join(files.get(change.path), change, set))
+    const joined = set.files.map((change) => pathClash(files, change) ?? join(files.get(change.path), change, set))
     const collision = joined.find((answer) => answer.kind === 'conflict')
     if (collision !== undefined) conflicts.push(conflictOf(set, collision))
-    else for (const answer of joined) if (answer.kind === 'joined') files.set(answer.file.path, answer.file)
+    else for (const file of joined) if (file.kind !== 'conflict') files.set(file.path, file)
   }
   return { files: [...files.values()].toSorted((one, other) => (one.path < other.path ? -1 : 1)), conflicts }
 }
 
-type Collision = { kind: 'conflict'; path: string; reason: string; bytes?: ByteRange; with?: SetInConflict }
-type Joined = { kind: 'joined'; file: FileResult } | Collision
+type Collision = { kind: 'conflict' } & Pick<LeftOutSet, 'path' | 'reason' | 'bytes' | 'with'>
 
 /** A created file and a created folder cannot have the same path. */
-function inWay(files: ReadonlyMap<string, FileResult>, { path, kind }: FileChange): Collision | undefined {
+function pathClash(files: ReadonlyMap<string, FileResult>, { path, kind }: FileChange): Collision | undefined {
   if (kind !== 'create') return undefined
   const other = [...files.values()].find(
     (held) => held.kind === 'create' && (held.path.startsWith(`${path}/`) || path.startsWith(`${held.path}/`)),
@@ -53,14 +52,14 @@ function inWay(files: ReadonlyMap<string, FileResult>, { path, kind }: FileChang
   return { kind: 'conflict', path, reason: `another change set creates ${other.path}`, ...withFirst(other) }
 }
 
-function join(held: FileResult | undefined, change: FileChange, set: ChangeSet): Joined {
-  if (held === undefined) return { kind: 'joined', file: { ...change, sets: [set] } }
+function join(held: FileResult | undefined, change: FileChange, set: ChangeSet): FileResult | Collision {
+  if (held === undefined) return { ...change, sets: [set] }
   const sets = [...held.sets, set]
-  const conflict = (reason: string): Joined => ({ kind: 'conflict', path: change.path, reason, ...withFirst(held) })
+  const conflict = (reason: string): Collision => ({ kind: 'conflict', path: change.path, reason, ...withFirst(held) })
   if (held.kind === 'edit' && change.kind === 'edit') {
     if (held.baseHash !== change.baseHash) return conflict('made from another version of the file')
     const answer = composeEdits(held.edits, change.edits)
-    if (answer.kind === 'composed') return { kind: 'joined', file: { ...held, edits: answer.edits, sets } }
+    if (answer.kind === 'composed') return { ...held, edits: answer.edits, sets }
     const isHeld = held.edits.includes(answer.at)
     const [ownEdit, heldEdit] = isHeld ? [answer.with, answer.at] : [answer.at, answer.with]
     return overlap(held, ownEdit, heldEdit)
@@ -68,17 +67,14 @@ function join(held: FileResult | undefined, change: FileChange, set: ChangeSet):
   const isSame =
     (held.kind === 'create' && change.kind === 'create' && held.content === change.content) ||
     (held.kind === 'delete' && change.kind === 'delete')
-  return isSame
-    ? { kind: 'joined', file: { ...held, sets } }
-    : conflict(`one change set would ${held.kind} the file, another ${change.kind} it`)
+  return isSame ? { ...held, sets } : conflict(`one change set would ${held.kind} the file, another ${change.kind} it`)
 }
 
-function overlap(held: FileResult, ownEdit: Edit, heldEdit: Edit): Collision {
-  const { path, sets } = held
-  const other = sets.find((set) => editsAt(set, path).some((edit) => isSameRange(edit, heldEdit)))
-  const reason = 'another change set changes the same place'
-  const against = other && { with: { ...idsOf(other), bytes: rangeOf(heldEdit) } }
-  return { kind: 'conflict', path, reason, bytes: rangeOf(ownEdit), ...against }
+function overlap({ path, sets }: FileResult, ownEdit: Edit, { start, end }: Edit): Collision {
+  const other = sets.find((set) => editsAt(set, path).some((edit) => edit.start === start && edit.end === end))
+  const against = other && { with: { ...idsOf(other), bytes: { start, end } } }
+  const bytes = { start: ownEdit.start, end: ownEdit.end }
+  return { kind: 'conflict', path, reason: 'another change set changes the same place', bytes, ...against }
 }
 
 /** The bytes of the base file from the set's first edit to its last; undefined unless it edits the file. */
@@ -91,14 +87,6 @@ export function editedBytes(set: ChangeSet, path: string): ByteRange | undefined
 function editsAt(set: ChangeSet, path: string): readonly Edit[] {
   const change = set.files.find((file) => file.path === path)
   return change?.kind === 'edit' ? change.edits : []
-}
-
-function isSameRange(one: Edit, other: Edit): boolean {
-  return one.start === other.start && one.end === other.end
-}
-
-function rangeOf({ start, end }: Edit): ByteRange {
-  return { start, end }
 }
 
 function idsOf({ changeSetId, operationId }: ChangeSet): SetInConflict {

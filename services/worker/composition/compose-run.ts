@@ -3,7 +3,7 @@ import type { CodeNode } from '#domain/code-node.ts'
 import { isErrorCode, type ErrorCode } from '#domain/error.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
-import { changeSetIdsOf, type Operation } from '#domain/operation.ts'
+import { changeSetIdsOf, type Operation, type OperationCost } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import { failRun } from '#ledger/run-stage.ts'
 import type { Ledger } from '#ledger/ledger.ts'
@@ -82,21 +82,19 @@ async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): P
   })
 }
 
-type Totals = { turns: number; promptTokens: number; completionTokens: number }
-
 type Collected = {
   sets: ChangeSet[]
   /** How many of the sets were made by the runs that this one retries. */
   earlier: number
   nodes: Map<string, CodeNode>
-  totals: Totals
+  totals: Pick<OperationCost, 'turns' | 'promptTokens' | 'completionTokens'>
   codes: CodesOfStatus
 }
 
 type CodesOfStatus = Record<'failed' | 'blocked', Map<ErrorCode, number>>
 
 async function collect(run: Run, deps: CompositionDeps, signal: AbortSignal): Promise<Collected> {
-  const totals: Totals = { turns: 0, promptTokens: 0, completionTokens: 0 }
+  const totals: Collected['totals'] = { turns: 0, promptTokens: 0, completionTokens: 0 }
   const codes: CodesOfStatus = { failed: new Map(), blocked: new Map() }
   const own = new Set<string>()
   const nodes: Collected['nodes'] = new Map()
@@ -159,17 +157,16 @@ async function readChangeSets(
 type RunFailure = { errorCode: ErrorCode; reason: string }
 
 /**
- * Why a run failed of whose operations none succeeded or had nothing to change: the commonest code of those that
- * failed, or of those that were blocked when none failed; of codes that are equally common, the first in the alphabet.
- * Undefined for every other run, also for one without operations.
+ * The fault of a run in which no operation succeeded or was unchanged: the commonest code of its failed operations, or of
+ * its blocked ones when none failed; of equally common codes, the first in the alphabet. Undefined for every other run,
+ * also for one without operations.
  */
 function failureOf({ counts }: Pick<Run, 'counts'>, codes: CodesOfStatus): RunFailure | undefined {
-  const unwell = ['failed', 'blocked', 'skipped'] as const
-  const had = unwell.filter((status) => (counts[status] ?? 0) > 0)
-  if (had.length === 0 || (counts.succeeded ?? 0) + (counts.unchanged ?? 0) > 0) return undefined
+  const endings = (['failed', 'blocked', 'skipped'] as const).filter((status) => (counts[status] ?? 0) > 0)
+  if (endings.length === 0 || (counts.succeeded ?? 0) + (counts.unchanged ?? 0) > 0) return undefined
   const most = codes.failed.size > 0 ? codes.failed : codes.blocked
   const [commonest] = [...most].toSorted(([one, times], [other, more]) => more - times || (one < other ? -1 : 1))
-  const reason = `no operation ended well: ${had.map((status) => `${counts[status]} ${status}`).join(', ')}`
+  const reason = `no operation ended well: ${endings.map((status) => `${counts[status]} ${status}`).join(', ')}`
   return { errorCode: commonest?.[0] ?? 'AGENT_011', reason }
 }
 

@@ -148,7 +148,7 @@ describe('the names of a composed tree', () => {
 
   it('are there for every file of it: the later of two sets that do not go together is left out', async () => {
     const proven = await proveComposition([removing, taking], deps)
-    const reason = 'shop/main.py uses "json" of it, which is gone'
+    const reason = 'shop/main.py uses "json", which this removes'
     expect(proven.conflicts).toMatchObject([
       { changeSetId: 'c2', errorCode: 'WORK_004', path: 'shop/compat.py', reason },
     ])

@@ -1,4 +1,4 @@
-import { applyEdits, type ChangeSet, type Evidence, type EvidenceCheck } from '#domain/change-set.ts'
+import { applyEdits, type ChangeSet, type EvidenceCheck } from '#domain/change-set.ts'
 import type { ComposedFile } from '#objects/composition.ts'
 import { type ModuleUses, moduleUsesOf } from '#python/module-uses.ts'
 import { languageOf } from '#syntax/grammars.ts'
@@ -30,7 +30,7 @@ type ProveFile = (file: FileResult, checks: readonly EvidenceCheck[]) => Promise
 /**
  * Composes the sets, checks every composed file again, and then the names that the files use of each other: proof of
  * the parts is no proof of the whole. When a check fails, the sets are added one by one to find the one that breaks it;
- * that one is left out as WORK_004, and the rest is composed again. Of two wrong only together, the later is left out.
+ * that one is left out as WORK_004, and the rest is composed again. Of two that fail only together, it is the later one.
  */
 export async function proveComposition(sets: readonly ChangeSet[], deps: ProofDeps): Promise<Proven> {
   const prove = openFileProofs(deps)
@@ -101,15 +101,11 @@ function checksFor({ path, sets }: FileResult): EvidenceCheck[] {
   const docstringsOnly = own.every((all) => all.some((one) => one.check === 'docstring_only' && one.ok))
   // Always for Python. A grammar of another language may not parse all valid code, so there the bundle decides.
   const always: EvidenceCheck[] = languageOf(path) === 'python' ? ['parses', 'lint_before_after'] : []
-  const asked = new Set([...always, ...own.flat().flatMap(checkAskedFor)])
-  asked.delete('only_node_changed')
-  asked.delete('docstring_only')
-  return docstringsOnly ? [...asked, 'docstring_only'] : [...asked]
-}
-
-function checkAskedFor({ check, of }: Evidence): EvidenceCheck[] {
-  if (check !== 'not_checked') return [check]
-  return of === undefined ? [] : [of]
+  const asked = own.flat().flatMap(({ check, of = [] }) => (check === 'not_checked' ? of : check))
+  const checks = new Set([...always, ...asked])
+  checks.delete('only_node_changed')
+  checks.delete('docstring_only')
+  return docstringsOnly ? [...checks, 'docstring_only'] : [...checks]
 }
 
 async function fileCulprit(file: FileResult, prove: ProveFile): Promise<LeftOutSet> {
@@ -146,9 +142,9 @@ async function nameCulprit(
       return part ?? { ...module, after: module.before } // none of these sets changes it
     })
     const found = lostNameIn(await Promise.all(parts))
-    if (found !== undefined) return leftOut(set, found.path, `${found.user} uses "${found.name}" of it, which is gone`)
+    if (found !== undefined) return leftOut(set, found.path, `${found.user} uses "${found.name}", which this removes`)
   }
-  throw new Error(`${lost.user} uses "${lost.name}" of ${lost.path}, which is gone, but none of the sets removes it`)
+  throw new Error(`${lost.user} uses "${lost.name}" of ${lost.path}, which is lost, but none of the sets removes it`)
 }
 
 /** The earlier set that breaks the file together with the one at `index`; none when that one breaks it alone. */

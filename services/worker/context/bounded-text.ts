@@ -2,23 +2,21 @@
 export type Section = {
   heading: string
   entries: readonly string[]
-  /** How many more entries there are than those given. */
-  more: number
-  /** Which end is cut when not all entries fit: `last`, or `first` where the newest entry is the last. */
-  cut: 'first' | 'last'
+  /** How many more entries there are than those given; 0 by default. */
+  more?: number
+  /** Which end is cut when not all entries fit: `last`, the default, or `first` where the newest entry is the last. */
+  cut?: 'first' | 'last'
 }
 
 /**
  * The section in at most `room` UTF-16 units, with a line that counts the missing entries. Empty when there are no entries,
  * or no room for the heading and that line.
  */
-export function boundedSection({ heading, entries, more, cut }: Section, room: number): string {
+export function boundedSection({ heading, entries, more = 0, cut = 'last' }: Section, room: number): string {
   const written = (shown: readonly string[]) => {
     const missing = more + entries.length - shown.length
-    if (missing === 0) return [heading, ...shown].join('\n')
-    return (
-      cut === 'first' ? [heading, `… ${missing} before`, ...shown] : [heading, ...shown, `… ${missing} more`]
-    ).join('\n')
+    const note = missing === 0 ? [] : [`… ${missing} ${cut === 'first' ? 'before' : 'more'}`]
+    return [heading, ...(cut === 'first' ? [...note, ...shown] : [...shown, ...note])].join('\n')
   }
   if (entries.length + more === 0) return ''
   const whole = written(entries)

@@ -95,13 +95,8 @@ function resultOf({ agent, nodeId, data }: ContextEvent, isOwnNode: boolean): Ea
   }
 }
 
-type OwnTrack = {
-  take(event: ContextEvent): void
-  folded(): Omit<AgentContext, 'longTrack'>
-}
-
 /** The part that comes from the operation's own events. A new attempt keeps only the last error of those before it. */
-function openOwnTrack(): OwnTrack {
+function openOwnTrack() {
   const actions = openActions()
   const knowledge = new Map<string, unknown>()
   let lastError: LastError | undefined
@@ -111,7 +106,7 @@ function openOwnTrack(): OwnTrack {
     else if (lastError?.of === of) lastError = undefined
   }
   return {
-    take(event) {
+    take(event: ContextEvent) {
       const { event: name, data, toolName = '' } = event
       if (name === 'operation.started' && data['resumes'] === undefined) {
         actions.clear()
@@ -121,7 +116,8 @@ function openOwnTrack(): OwnTrack {
       } else if (name === 'tool.returned') {
         actions.answered(event, toolName, textIn(data, 'outcome'))
         noteError(toolName, event)
-        for (const [key, value] of Object.entries(recordIn(data, 'knowledge'))) {
+        const learned = isRecord(data['knowledge']) ? data['knowledge'] : {}
+        for (const [key, value] of Object.entries(learned)) {
           knowledge.delete(key)
           knowledge.set(key, value)
         }
@@ -192,10 +188,4 @@ function codeOf(errorCode: string | undefined): { errorCode?: string } {
 function textIn(data: ContextEvent['data'], name: string): string {
   const value = data[name]
   return typeof value === 'string' ? value : ''
-}
-
-/** Empty when the field is missing or no record. */
-function recordIn(data: ContextEvent['data'], name: string): Record<string, unknown> {
-  const value = data[name]
-  return isRecord(value) ? value : {}
 }

@@ -36,7 +36,7 @@ export type SectionName = (typeof sectionNames)[number]
  */
 export function renderSections(parts: ContextParts, { maxTokens }: { maxTokens: number }): Record<SectionName, string> {
   const sections = sectionsOf(parts)
-  const open = sectionNames.filter((name) => sections[name].entries.length + sections[name].more > 0)
+  const open = sectionNames.filter((name) => sections[name].entries.length + (sections[name].more ?? 0) > 0)
   const rendered = { last_error: '', earlier_results: '', short_track: '', knowledge: '', related_code: '' }
   let left = charactersOf(maxTokens)
   for (const name of open) {
@@ -57,21 +57,15 @@ export function joinSections(sections: readonly string[]): string {
   return sections.filter((section) => section !== '').join(between)
 }
 
-function sectionsOf({ lastError, shortTrack, knowledge, longTrack, relatedCode }: ContextParts) {
+function sectionsOf(parts: ContextParts): Record<SectionName, Section> {
+  const { lastError, shortTrack, knowledge, longTrack, relatedCode } = parts
   return {
-    last_error: {
-      heading: '## Last error',
-      entries: lastError === undefined ? [] : [errorLine(lastError)],
-      more: 0,
-      cut: 'last',
-    },
+    last_error: { heading: '## Last error', entries: lastError === undefined ? [] : [errorLine(lastError)] },
     earlier_results: {
       heading: longTrack.some(({ status }) => status === 'succeeded')
         ? '## Earlier results\nWhat these agents changed is kept apart: the code you see is without it.'
         : '## Earlier results',
       entries: longTrack.map(resultLine),
-      more: 0,
-      cut: 'last',
     },
     short_track: {
       heading: '## What you did so far',
@@ -82,16 +76,14 @@ function sectionsOf({ lastError, shortTrack, knowledge, longTrack, relatedCode }
     knowledge: {
       heading: '## What is known',
       entries: Array.from(knowledge, ([key, value]) => `- ${oneLine(key, maxValue)}: ${valueText(value)}`),
-      more: 0,
       cut: 'first',
     },
     related_code: {
       heading: '## Related code, for reference',
       entries: relatedCode.excerpts.map(codeText),
       more: relatedCode.more,
-      cut: 'last',
     },
-  } satisfies Record<SectionName, Section>
+  }
 }
 
 function actionLine({ tool, arguments: given, outcome, errorCode, summary }: Action): string {

@@ -12,18 +12,13 @@ export function bodiesKept({ before, after, pairs }: ComparedFacts): Finding {
   for (const [at, statement] of was.statements.entries()) {
     const counterpart = now.statements[forward[at] ?? -1]
     const problem = problemOf(statement, counterpart, forward)
-    if (problem !== undefined) {
-      return { ...figures, fault: `line ${statement.row + 1}: ${JSON.stringify(headline(statement))} ${problem}` }
-    }
+    if (problem !== undefined) return { ...figures, fault: faultOf(statement, problem) }
   }
   const idle = now.statements.find((one, at) => {
     const counterpart = was.statements[back[at] ?? -1]
     return counterpart?.key !== one.key && isIdle(one) && (counterpart === undefined || !isIdle(counterpart))
   })
-  if (idle !== undefined) {
-    return { ...figures, fault: `line ${idle.row + 1}: ${JSON.stringify(headline(idle))} does nothing` }
-  }
-  return { ...figures, fault: undefined }
+  return { ...figures, fault: idle && faultOf(idle, 'does nothing') }
 }
 
 function headsIn({ statements }: StatementList): number {
@@ -47,7 +42,8 @@ function isIdle({ kind, doesSomething, tokens }: Statement): boolean {
   return !tokens.every(({ text }) => /["']$|^[().]/.test(text))
 }
 
-function headline({ tokens }: Statement): string {
+function faultOf({ row, tokens }: Statement, problem: string): string {
   const text = tokens.map((token) => token.text).join(' ')
-  return text.length > 60 ? `${text.slice(0, 60)}…` : text
+  const shown = text.length > 60 ? `${text.slice(0, 60)}…` : text
+  return `line ${row + 1}: ${JSON.stringify(shown)} ${problem}`
 }

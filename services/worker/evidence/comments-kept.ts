@@ -16,11 +16,9 @@ export function commentsKept({ before, after, pairs }: ComparedFacts): Finding {
   const taken = new Set<Comment>()
   let next = 0
   for (const [place, comment] of was.comments.entries()) {
-    const anchor = anchors[place]
-    const at = findFrom(next, now.comments, (other, candidate) => {
-      const found = anchorsNow[candidate]
-      if (anchor === undefined || found === undefined) return false
-      return isSameText(other, comment) && isSameAnchor(anchor, found, texts)
+    const at = now.comments.findIndex((other, candidate) => {
+      if (candidate < next || !isSameText(other, comment)) return false
+      return isSameAnchor(anchors[place], anchorsNow[candidate], texts)
     })
     const counterpart = now.comments[at]
     if (counterpart === undefined) return { ...figures, fault: lossOf(comment, now.comments) }
@@ -31,14 +29,6 @@ export function commentsKept({ before, after, pairs }: ComparedFacts): Finding {
   const added = now.comments.find((comment) => !taken.has(comment) && isPragma(comment))
   if (added !== undefined) return { ...figures, fault: `${named(added)} is new, and hides what a tool would report` }
   return { ...figures, fault: pragmaFault(matched, texts) }
-}
-
-function findFrom(start: number, comments: readonly Comment[], fits: (one: Comment, at: number) => boolean): number {
-  for (let at = start; at < comments.length; at++) {
-    const comment = comments[at]
-    if (comment !== undefined && fits(comment, at)) return at
-  }
-  return -1
 }
 
 function isSameText(one: Comment, other: Comment): boolean {
@@ -107,7 +97,8 @@ function anchorOf(comment: Comment, { statements }: StatementList, isBlankNext: 
 
 type Texts = { was: StatementList; now: StatementList; pairs: StatementPairs }
 
-function isSameAnchor(before: Anchor, after: Anchor, texts: Texts): boolean {
+function isSameAnchor(before: Anchor | undefined, after: Anchor | undefined, texts: Texts): boolean {
+  if (before === undefined || after === undefined) return false
   const { forward } = texts.pairs
   if (before.kind === 'apart') return after.kind === 'apart' && isSameGap(before, after, forward)
   if (before.kind !== after.kind) return false

@@ -1,13 +1,10 @@
-import { LRUCache } from 'lru-cache'
 import type { Evidence, EvidenceCheck } from '#domain/change-set.ts'
 import type { PathRules } from '#domain/path-rules.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
 import type { PythonLinter } from '#lint/python-linter.ts'
-import { AppError } from '#domain/error.ts'
-import { sha256 } from '#domain/ids.ts'
+import { hasCode } from '#domain/error.ts'
 import type { LintReport } from '#lint/lint-report.ts'
-import { openStructureHash } from '#python/python-structure.ts'
 import { openSyntaxEvidence, type SyntaxChecker } from './syntax-evidence.ts'
 import { bodiesKept } from './bodies-kept.ts'
 import { commentsKept } from './comments-kept.ts'
@@ -63,7 +60,6 @@ const treeSitter = 'tree-sitter-python'
 /** Makes the checks of a Python file one by one. Each of its two texts is parsed once and linted once. */
 function openPythonEvidence(deps: PythonDeps) {
   const compare = openPythonFacts(deps.python)
-  const structureOf = openStructures(deps.python)
   const { lint, version } = deps.linter
 
   return (file: CheckedFile) => {
@@ -73,20 +69,15 @@ function openPythonEvidence(deps: PythonDeps) {
     return async (check: PythonCheck): Promise<Evidence> => {
       switch (check) {
         case 'parses':
-          return evidenceOf({ check, path, tool: version }, () =>
-            linted().then(([was, now]) => parsesAsBefore(was, now)),
-          )
+          return evidenceOf({ check, path, tool: version }, async () => parsesAsBefore(...(await linted())))
         case 'lint_before_after':
-          return evidenceOf({ check, path, tool: version }, () =>
-            linted().then(([was, now]) => lintBeforeAfter(was, now, facts.lineRuns())),
+          return evidenceOf({ check, path, tool: version }, async () =>
+            lintBeforeAfter(...(await linted()), facts.lineRuns()),
           )
-        case 'docstring_only':
-          return {
-            check,
-            path,
-            ok: before !== undefined && structureOf(before) === structureOf(after),
-            tool: treeSitter,
-          }
+        case 'docstring_only': {
+          const ok = before !== undefined && facts.before.structure() === facts.after.structure()
+          return { check, path, ok, tool: treeSitter }
+        }
         default:
           return evidenceOf({ check, path, tool: treeSitter }, async () => factChecks[check](facts, { path, rules }))
       }
@@ -110,7 +101,7 @@ async function evidenceOf(proof: Pick<Evidence, 'check' | 'path' | 'tool'>, find
     const { fault, ...figures } = await find()
     return { ...proof, ok: fault === undefined, ...figures, ...(fault === undefined ? {} : { detail: fault }) }
   } catch (error) {
-    if (!(error instanceof AppError && error.code === 'TOOL_006')) throw error
+    if (!hasCode(error, 'TOOL_006')) throw error
     return { ...proof, ok: false, detail: error.message }
   }
 }
@@ -125,14 +116,3 @@ async function lintBoth({ before, after, rules }: CheckedFile, lint: PythonLinte
 }
 
 const emptyReport: LintReport = { diagnostics: [], guards: [], syntaxErrors: [] }
-
-function openStructures(python: Pick<LoadedLanguage, 'read'>): (text: string) => string {
-  const hashStructure = openStructureHash()
-  const structures = new LRUCache<string, string>({ max: 2000 })
-  return (text) => {
-    const key = sha256(text)
-    const known = structures.get(key) ?? python.read(text, (tree) => hashStructure(tree, text))
-    structures.set(key, known)
-    return known
-  }
-}

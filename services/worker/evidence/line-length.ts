@@ -8,12 +8,12 @@ type Limits = Pick<TextStyle, 'lineLength' | 'docLength'>
  * comments on lines of their own, have a separate limit if the repository sets one.
  */
 export function lineLengthKept({ before, after, lineRuns }: ComparedFacts, limits: Limits): Finding {
-  const excess = [excessOf(before, limits), excessOf(after, limits)] as const
-  const figures = { before: excess[0].size, after: excess[1].size }
+  const [was, now] = [excessOf(before, limits), excessOf(after, limits)]
+  const figures = { before: was.size, after: now.size }
   for (const run of lineRuns()) {
-    const longBefore = [...excess[0]].filter(([row]) => row >= run.before.start && row < run.before.end)
+    const longBefore = [...was].filter(([row]) => row >= run.before.start && row < run.before.end)
     const lengths = longBefore.map(([, { length }]) => length).toSorted((one, other) => other - one)
-    const longNow = [...excess[1]].filter(([row]) => row >= run.after.start && row < run.after.end)
+    const longNow = [...now].filter(([row]) => row >= run.after.start && row < run.after.end)
     // The longest first: each long line before the change allows one after it.
     for (const [row, { length, limit }] of longNow.toSorted(([, one], [, other]) => other.length - one.length)) {
       if ((lengths.shift() ?? 0) >= length) continue

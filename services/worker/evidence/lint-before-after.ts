@@ -12,10 +12,8 @@ export type Linted = { text: string; report: LintReport }
 export function lintBeforeAfter(before: Linted, after: Linted, runs: readonly ChangedRun[]): Finding {
   const figures = { before: before.report.diagnostics.length, after: after.report.diagnostics.length }
   const fresh = faultsMade(before, after, runs)
-  const known = new Set<string>()
-  const shown = fresh.map(({ code, line, message }) => `line ${line}: ${code} ${message}`)
-  const distinct = shown.filter((text) => !known.has(text) && known.add(text))
-  return { ...figures, fault: distinct.length === 0 ? undefined : `new: ${summaryOf(distinct)}` }
+  const texts = new Set(fresh.map(({ code, line, message }) => `line ${line}: ${code} ${message}`))
+  return { ...figures, fault: texts.size === 0 ? undefined : `new: ${summaryOf([...texts])}` }
 }
 
 /** The faults that `after` has and `before` does not, those of the guard rules first. */

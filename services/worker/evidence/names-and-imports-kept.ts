@@ -44,16 +44,9 @@ function bindingKey({ scope, name }: Binding): string {
 export function importsKept({ before, after }: ComparedFacts, file: ImportingFile): Finding {
   const [was, now] = [before.importFacts(file), after.imports()]
   const figures = { before: was.length, after: now.length }
-  const left = new Map<string, number>()
-  for (const fact of now) left.set(importKey(fact), (left.get(importKey(fact)) ?? 0) + 1)
-  for (const fact of was) {
-    if (fact.stays === undefined) continue
-    const count = left.get(importKey(fact)) ?? 0
-    if (count === 0)
-      return { ...figures, fault: `line ${fact.line}: the import of "${shown(fact)}" is gone; ${fact.stays}` }
-    left.set(importKey(fact), count - 1)
-  }
-  return { ...figures, fault: undefined }
+  const left = Map.groupBy(now, importKey)
+  const lost = was.find((fact) => fact.stays !== undefined && left.get(importKey(fact))?.pop() === undefined)
+  return { ...figures, fault: lost && `line ${lost.line}: the import of "${shown(lost)}" is gone; ${lost.stays}` }
 }
 
 /** Includes the scope: an import that is moved out of its `try` is another one. */

@@ -15,17 +15,10 @@ export function operandsKept({ before, after, pairs }: ComparedFacts): Finding {
     // An unchanged statement is read once and has the same list.
     if (counterpart === undefined || counterpart.operations === statement.operations) continue
     const swapped = swappedIn(statement.operations, counterpart.operations)
-    if (swapped === undefined) continue
-    return {
-      ...figures,
-      fault: `line ${statement.row + 1}: the operands of ${JSON.stringify(shown(swapped))} are swapped`,
-    }
+    if (swapped !== undefined) return { ...figures, fault: `line ${statement.row + 1}: ${faultOf(swapped)}` }
   }
   const moved = swappedElsewhere(was, now)
-  return {
-    ...figures,
-    fault: moved === undefined ? undefined : `the operands of ${JSON.stringify(shown(moved))} are swapped`,
-  }
+  return { ...figures, fault: moved && faultOf(moved) }
 }
 
 function operationsIn(statements: readonly Statement[]): number {
@@ -66,30 +59,20 @@ function isSwapped(before: readonly Operand[], after: readonly Operand[]): boole
 
 function likeness(one: Operand, other: Operand): number {
   if (one.join(' ') === other.join(' ')) return 2
-  const left = [...other]
-  const shared = one.filter((token) => {
-    const at = left.indexOf(token)
-    if (at >= 0) left.splice(at, 1)
-    return at >= 0
-  })
-  return one.length + other.length === 0 ? 0 : (2 * shared.length) / (one.length + other.length)
+  const left = Map.groupBy(other, (token) => token)
+  const shared = one.filter((token) => left.get(token)?.pop() !== undefined)
+  return (2 * shared.length) / (one.length + other.length)
 }
 
 /** Between statements: an operation that was removed while one with two of its operands exchanged was added. */
 function swappedElsewhere(was: readonly Statement[], now: readonly Statement[]): Operation | undefined {
-  const counts = new Map<string, number>()
-  const count = (statements: readonly Statement[], step: number) => {
-    for (const { operations } of statements) {
-      for (const operation of operations) counts.set(keyOf(operation), (counts.get(keyOf(operation)) ?? 0) + step)
-    }
-  }
-  count(was, -1)
-  count(now, 1)
-  const fresh = new Set<string>()
-  for (const [key, difference] of counts) if (difference > 0) fresh.add(key)
+  const before = was.flatMap(({ operations }) => operations)
+  const left = Map.groupBy(before, keyOf)
+  const keys = now.flatMap(({ operations }) => operations.map(keyOf))
+  const fresh = new Set(keys.filter((key) => left.get(key)?.pop() === undefined))
   if (fresh.size === 0) return undefined
-  const operations = was.flatMap((statement) => statement.operations)
-  return operations.find((one) => (counts.get(keyOf(one)) ?? 0) < 0 && ordersOf(one).some((other) => fresh.has(other)))
+  const isRemoved = (one: Operation) => (left.get(keyOf(one)) ?? []).length > 0
+  return before.find((one) => isRemoved(one) && ordersOf(one).some((order) => fresh.has(order)))
 }
 
 /** The keys of all exchanges of two operands; none for a long chain. */
@@ -108,7 +91,8 @@ function keyOf({ kind, operands }: Operation): string {
   return [kind, ...operands.map((operand) => operand.join(' '))].join('\0')
 }
 
-function shown({ kind, operands }: Operation): string {
+function faultOf({ kind, operands }: Operation): string {
   const texts = operands.map((operand) => operand.join(' '))
-  return texts.join(kind === 'comparison' ? ' … ' : ` ${kind} `).slice(0, 80)
+  const shown = texts.join(kind === 'comparison' ? ' … ' : ` ${kind} `).slice(0, 80)
+  return `the operands of ${JSON.stringify(shown)} are swapped`
 }

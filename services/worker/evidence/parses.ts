@@ -53,13 +53,8 @@ function syntaxFaultsOf(tree: Tree): SyntaxFaults {
 
 export function hasNewFault(before: SyntaxFaults, after: SyntaxFaults): boolean {
   if (after.places > before.places) return true
-  const left = new Map<string, number>()
-  for (const token of before.tokens) left.set(token, (left.get(token) ?? 0) + 1)
-  return after.tokens.some((token) => {
-    const count = left.get(token) ?? 0
-    left.set(token, count - 1)
-    return count === 0
-  })
+  const left = Map.groupBy(before.tokens, (token) => token)
+  return after.tokens.some((token) => left.get(token)?.pop() === undefined)
 }
 
 function note(node: Node, faults: SyntaxFaults): void {

@@ -2,7 +2,7 @@ import type { EvidenceCheck } from '#domain/change-set.ts'
 import { defaultPathRules, type PathRules } from '#domain/path-rules.ts'
 import { wideRules } from '#lint/wide-rules.fixture.ts'
 
-/** A change that does harm, and the one check that sees it. */
+/** A harmful change, and the one check that detects it. */
 export type PlantedHarm = {
   check: EvidenceCheck
   harm: string

@@ -2,6 +2,7 @@ import { LRUCache } from 'lru-cache'
 import { docstringRowsOf } from '#python/python-nodes.ts'
 import { type ImportedHere, type ImportFact, importFactsOf, importsIn } from '#python/import-facts.ts'
 import { type ModuleBindings, moduleBindingsOf } from '#python/module-bindings.ts'
+import { openStructureHash } from '#python/python-structure.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
 import { type ChangedRun, changedRuns, linesOf } from '../workspace/changed-runs.ts'
 import { type KnownParts, readStatements, type Statement, type StatementList, type Token } from './statements.ts'
@@ -18,6 +19,8 @@ export type PythonFacts = {
   importFacts(file: ImportingFile): ImportFact[]
   lines(): readonly string[]
   docstringRows(): ReadonlySet<number>
+  /** A hash of its code: two texts with equal hashes run the same except for `__doc__`. */
+  structure(): string
 }
 
 export type ComparedFacts = {
@@ -42,8 +45,9 @@ export function openPythonFacts(python: Pick<LoadedLanguage, 'read'>) {
     ...cacheLimit,
     sizeCalculation: (_facts, text) => Math.min(text.length + 1, cacheLimit.maxSize),
   })
+  const hashStructure = openStructureHash()
   const factsOf = (text: string) => {
-    const facts = cache.get(text) ?? readFacts(text, python)
+    const facts = cache.get(text) ?? readFacts(text, python, hashStructure)
     cache.set(text, facts)
     return facts
   }
@@ -56,7 +60,11 @@ export function openPythonFacts(python: Pick<LoadedLanguage, 'read'>) {
   }
 }
 
-function readFacts(text: string, python: Pick<LoadedLanguage, 'read'>): OpenFacts {
+function readFacts(
+  text: string,
+  python: Pick<LoadedLanguage, 'read'>,
+  hashStructure: ReturnType<typeof openStructureHash>,
+): OpenFacts {
   let statements: ReturnType<typeof readStatements> | undefined
   let imports: (ImportingFile & { facts: ImportFact[] }) | undefined
   return {
@@ -72,6 +80,7 @@ function readFacts(text: string, python: Pick<LoadedLanguage, 'read'>): OpenFact
     },
     lines: once(() => linesOf(text)),
     docstringRows: once(() => python.read(text, docstringRowsOf)),
+    structure: once(() => python.read(text, (tree) => hashStructure(tree, text))),
   }
 }
 
@@ -166,14 +175,8 @@ function likeness(one: Statement | undefined, other: Statement | undefined): num
 }
 
 function sharedShare(one: readonly Token[], other: readonly Token[]): number {
-  const counts = new Map<string, number>()
-  for (const { text } of one) counts.set(text, (counts.get(text) ?? 0) + 1)
-  let shared = 0
-  for (const { text } of other) {
-    const left = counts.get(text) ?? 0
-    if (left > 0) shared += 1
-    counts.set(text, left - 1)
-  }
+  const left = Map.groupBy(one, ({ text }) => text)
+  const shared = other.filter(({ text }) => left.get(text)?.pop() !== undefined)
   const size = one.length + other.length
-  return size === 0 ? 1 : (2 * shared) / size
+  return size === 0 ? 1 : (2 * shared.length) / size
 }

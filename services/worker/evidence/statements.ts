@@ -36,14 +36,14 @@ export function isLeading({ text, row }: Comment): boolean {
 
 export type StatementList = { statements: Statement[]; comments: Comment[] }
 
-/** Those of one statement of the module, or of a class in it; rows and indices count from its start. */
-type ModulePart = StatementList
-
-/** The parts of a text by their source, so that a part that did not change is not read again. */
-export type KnownParts = ReadonlyMap<string, ModulePart>
+/**
+ * The parts of a text by their source, so that a part that did not change is not read again. A part is one statement of
+ * the module, or of a class in it; its rows and indices count from its start.
+ */
+export type KnownParts = ReadonlyMap<string, StatementList>
 
 export function readStatements(tree: Tree, source: string, known?: KnownParts) {
-  const parts = new Map<string, ModulePart>()
+  const parts = new Map<string, StatementList>()
   const all: StatementList = { statements: [], comments: [] }
   const add = (node: Node, { head, until }: { head: number; until?: Node }) => {
     const text = source.slice(node.startIndex, until?.startIndex ?? node.endIndex)
@@ -67,7 +67,7 @@ function classBody(node: Node): Node | null {
   return definition?.type === 'class_definition' ? definition.childForFieldName('body') : null
 }
 
-function append(all: StatementList, part: ModulePart, at: { row: number; column: number; head: number }): void {
+function append(all: StatementList, part: StatementList, at: { row: number; column: number; head: number }): void {
   const first = all.statements.length
   const lastToken = (all.statements.at(-1)?.tokens.length ?? 0) - 1
   const columnOf = (place: { row: number; column: number }) => place.column + (place.row === 0 ? at.column : 0)
@@ -115,7 +115,7 @@ type Draft = Pick<Statement, 'kind' | 'owner' | 'isHead' | 'doesSomething'> & {
 }
 
 /** Without recursion: a source may be nested deeper than the stack allows. */
-function readPart(node: Node, text: string, until?: Node): ModulePart {
+function readPart(node: Node, text: string, until?: Node): StatementList {
   const drafts: Draft[] = []
   const comments: Comment[] = []
   const placeOf = openPlaces(text)

@@ -1,5 +1,5 @@
 import { extname } from 'node:path/posix'
-import { AppError } from '#domain/error.ts'
+import { AppError, hasCode } from '#domain/error.ts'
 import type { Evidence, EvidenceCheck } from '#domain/change-set.ts'
 import { grammarVersion } from '#syntax/grammars.ts'
 import { openThreadPool } from '#platform/thread-pool.ts'
@@ -24,7 +24,7 @@ export function openSyntaxEvidence(syntax: Pick<SyntaxChecker, 'read'>) {
         const [was, now] = await reading
         return check === 'parses' ? { ...proof, ...parsed(was, now) } : { ...proof, ...commented(was, now) }
       } catch (error) {
-        if (!(error instanceof AppError && error.code === 'TOOL_006')) throw error
+        if (!hasCode(error, 'TOOL_006')) throw error
         return { ...proof, ok: false, detail: error.message }
       }
     }

@@ -5,6 +5,7 @@ import type { SyntaxQuestion } from './syntax-evidence.ts'
 import { answerRequests } from '#platform/thread-entry.ts'
 
 answerRequests<SyntaxQuestion, SyntaxFacts>(async ({ language, text }, begin) => {
+  begin(0)
   const loaded = await loadLanguage(language)
   begin(0)
   return loaded.read(text, syntaxFactsOf)

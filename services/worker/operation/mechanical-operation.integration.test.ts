@@ -62,7 +62,7 @@ describe('a mechanical operation', () => {
     return ended(planned)
   }
 
-  /** Its worker falls silent, and the next one does all of it. */
+  /** Its worker falls silent, and the next one does all of the work again. */
   async function doneByAnother({ runId, job: { operationId } }: Planned): Promise<void> {
     await bench.redis.zadd(runKeys(bench.namespace, runId).leases, 1, operationId)
     await bench.ledger.sweep(runId)

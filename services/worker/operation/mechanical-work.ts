@@ -1,9 +1,10 @@
 import type { Outcome } from '#domain/operation.ts'
-import { applyEdits, type ChangeSet, changeSetId } from '#domain/change-set.ts'
+import { applyEdits, type ChangeSet } from '#domain/change-set.ts'
 import { costSoFar, type RunningAttempt } from './attempt/running-attempt.ts'
+import { changeSetOf } from './ending/decide-outcome.ts'
 import { changeSetEvent, commitOutcome, type SettleDeps } from './ending/settle-operation.ts'
 import { composedEdits, fixFile } from '../tools/lint/fix-file.ts'
-import type { FixDeps, FixSet, LeftAlone } from '../tools/lint/fix-set.ts'
+import type { FixDeps, LeftAlone } from '../tools/lint/fix-set.ts'
 import { agentParts } from '../evidence/run-rules.ts'
 import { utf16Ranges } from '../tools/lint/text-fixes.ts'
 
@@ -26,20 +27,14 @@ export async function makeLintFixes(
   const checks = bundle.bundle.file.evidence.filter((check) => check !== 'only_node_changed')
   const file = { path, source, rules: rules.of(path), checks, keepOut, within }
   const { sets, leftAlone } = await fixFile(file, deps, signal)
-  const base = workspace.baseHash(path)
+  const baseHash = workspace.baseHash(path)
   return {
-    sets: sets.map((set) => changeSetOf(set, { attempt, base })),
+    sets: sets.map(({ edits, rules: codes, evidence }) =>
+      changeSetOf(attempt, [{ kind: 'edit', path, baseHash, edits }], { rules: codes, evidence }),
+    ),
     fixed: sets.map(({ rules: codes, fixed }) => ({ rules: codes, count: fixed })),
     leftAlone,
   }
-}
-
-function changeSetOf(set: FixSet, { attempt, base }: { attempt: RunningAttempt['attempt']; base: string }): ChangeSet {
-  const { operationId, bundle, node } = attempt
-  const files = [{ kind: 'edit' as const, path: node.path, baseHash: base, edits: set.edits }]
-  const id = changeSetId(operationId, files)
-  const { rules, evidence } = set
-  return { changeSetId: id, operationId, bundle, nodeId: node.nodeId, files, rules, evidence }
 }
 
 /** How many reasons why faults were left alone a summary names, and how many places for each of them. */
@@ -49,11 +44,10 @@ const [namedReasons, namedPlaces] = [3, 3]
 export async function settleMechanical(running: RunningAttempt, work: MechanicalWork, deps: SettleDeps): Promise<void> {
   const { sets, fixed, leftAlone } = work
   for (const set of sets) running.journal.emit(changeSetEvent(set))
-  const left = leftAlone.map(({ rule, line, reason }) => ({ rule, line, reason }))
   const settlement = {
     outcome: outcomeOf(running, work),
     made: { changeSet: null, changeSets: sets, leftAlone },
-    details: { fixed, left_alone: left },
+    details: { fixed, left_alone: leftAlone },
     evidence: sets.flatMap(({ evidence }) => evidence),
   }
   await commitOutcome(running, settlement, deps)
@@ -86,9 +80,9 @@ function someOf(places: readonly string[], most: number): string {
 }
 
 /**
- * Makes the safe fixes in the agent's part of the node before the agent begins, which is then asked for the rest only. Parts
- * of the node that belong to another node's agent are left to that one. Returns how many fixes were made: 0 for nodes that
- * the plan did not give to an agent because of their faults.
+ * Makes the safe fixes in the agent's part of the node before the agent begins, so that the agent is asked only for the
+ * rest. Parts of the node that belong to another node's agent are left to that agent. Returns how many fixes were made: 0
+ * for nodes that the plan did not give to an agent because of their faults.
  */
 export async function fixBeforeAgent(
   { attempt, bundle, workspace, rules }: Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'rules'>,

@@ -60,8 +60,8 @@ export async function runOperation(job: OperationJob, deps: OperationDeps, signa
 }
 
 /**
- * Runs the agent and returns its ending, or does and settles mechanical work, which needs no model; a fault in that is an
- * ending like one of an agent. Throws what leaves the operation to another attempt.
+ * Runs the agent and returns its ending, or does and settles mechanical work, which needs no model, and returns
+ * undefined. A fault of either is an ending too, unless another attempt should have the operation: then it is thrown.
  */
 async function workOn(
   running: RunningAttempt,

@@ -85,7 +85,7 @@ function executed(parts: ScriptToolParts, inputs: ScriptRequest['inputs'], endin
     case 'crashed':
       return failed('TOOL_004', `crashed: ${ending.message}`)
     case 'diverged':
-      throw new AppError(ending.code, `${parts.script.path} cannot go on: ${ending.message}`)
+      throw new AppError(ending.code, `${parts.script.path} cannot be continued: ${ending.message}`)
     case 'suspended': {
       const waiting = { scriptHash: parts.script.hash, inputs, journal: externals, asked: ending.asked }
       return { kind: 'suspended', question: ending.question, waiting }

@@ -43,15 +43,12 @@ function readNames({ files, links, skipped }: BaseFiles): Names {
 
 function listFolders(files: BaseFiles['files']): Map<string, string[]> {
   const names = new Map<string, Set<string>>()
-  const add = (folder: string, name: string) => {
-    const known = names.get(folder) ?? new Set()
-    names.set(folder, known.add(name))
-  }
   for (const { path } of files) {
     const segments = path.split('/')
-    for (let depth = 0; depth < segments.length; depth++) {
+    for (const [depth, segment] of segments.entries()) {
+      const folder = segments.slice(0, depth).join('/')
       const isFile = depth === segments.length - 1
-      add(segments.slice(0, depth).join('/'), `${segments[depth]}${isFile ? '' : '/'}`)
+      names.set(folder, (names.get(folder) ?? new Set()).add(isFile ? segment : `${segment}/`))
     }
   }
   return new Map([...names].map(([folder, below]) => [folder, [...below].toSorted()]))

@@ -5,7 +5,7 @@ import { editsBetween } from './edits-between.ts'
 
 const bytes = (text: string) => Buffer.from(text)
 const line = fc.constantFrom('a', 'b', '  x = 1', '  x = 2', 'é', '🙂🙃', '', '\r')
-/** A file of `count` lines of its own, far beyond what the shortest diff is looked for. */
+/** A file of `count` different lines, far more than those for which the shortest diff is computed. */
 const numbered = (word: string, count: number) => Array.from({ length: count }, (_, n) => `${word} ${n}\n`).join('')
 const text = fc
   .array(line, { maxLength: 12 })

@@ -43,22 +43,21 @@ export function openWorkspace(base: BaseLayer, start?: WorkspaceStart): Workspac
   const log = openReadLog(start?.reads)
   for (const { path, text } of start?.written ?? []) overlay.write(inside(path), text)
 
+  function hashOf(path: RepoPath): string {
+    const file = base.find(path)
+    if (file === undefined) throw new WorkspaceFault('not-found', `no such file: ${path}`)
+    return file.hash
+  }
+
   async function readBase(raw: string): Promise<string> {
     const path = inside(raw)
-    const file = base.find(path)
-    log.content(path, file?.hash)
-    if (file === undefined) throw new WorkspaceFault('not-found', `no such file: ${path}`)
-    return decode(path, await base.read(file.hash))
+    log.content(path, base.find(path)?.hash)
+    return decode(path, await base.read(hashOf(path)))
   }
 
   return {
     readBase,
-    baseHash(raw) {
-      const path = inside(raw)
-      const file = base.find(path)
-      if (file === undefined) throw new WorkspaceFault('not-found', `no such file: ${path}`)
-      return file.hash
-    },
+    baseHash: (raw) => hashOf(inside(raw)),
     readText: async (raw) => overlay.textOf(inside(raw)) ?? readBase(raw),
     async writeText(raw, text) {
       const path = inside(raw)

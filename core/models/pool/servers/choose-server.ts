@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { getOrMake } from '#platform/cached-answers.ts'
 import type { Candidate } from './circuit-breaker.ts'
 import type { PooledServer } from './pooled-server.ts'
 
@@ -29,10 +30,10 @@ export type Choice = {
 }
 
 /**
- * Takes a slot for a request: at the server that its key prefers, unless that one is full or above 1.25 times its share of
- * the load; then at the least full one. (The next one by key would be filled to the bound as well, while others have little
- * to do: with one key for all, an eighth of the requests per second less in bench/pool-bench.ts.) Returns `soon` when slots
- * are being requested at the server it should use, undefined when there is none.
+ * Takes a slot for a request: at the server that its key prefers, unless that one is full or above 1.25 times its share
+ * of the load; then at the least full one (the next one by key would be filled to the bound as well: with one key for all,
+ * an eighth less throughput in bench/pool-bench.ts). Returns `soon` when slots are being requested at the server it
+ * should use, undefined when there is none.
  */
 export function chooseServer({ ranked, request, waiting }: Choice): PooledServer | 'soon' | undefined {
   const usable = usableServers(ranked, request)
@@ -94,15 +95,12 @@ const maxKeys = 10_000
 export function openRanking<S extends { name: string }>(servers: readonly S[]): (key: string) => readonly S[] {
   const named = servers.map((server) => ({ server, hash: hashOf(server.name) }))
   const cached = new LRUCache<string, readonly S[]>({ max: maxKeys })
-  return (key) => {
-    const found = cached.get(key)
-    if (found !== undefined) return found
+  const rank = (key: string) => {
     const hash = hashOf(key)
     const scored = named.map((one) => ({ server: one.server, score: mix(one.hash ^ Math.imul(hash, 0x9e3779b1)) }))
-    const ranked = scored.toSorted((one, other) => other.score - one.score).map(({ server }) => server)
-    cached.set(key, ranked)
-    return ranked
+    return scored.toSorted((one, other) => other.score - one.score).map(({ server }) => server)
   }
+  return (key) => getOrMake(cached, key, () => rank(key))
 }
 
 /** FNV-1a over UTF-16 code units. */

@@ -33,16 +33,13 @@ export type Reservation = {
  */
 export type RequestEnd = 'good' | 'refused' | 'overloaded' | 'unavailable' | 'failed' | 'left'
 
-export type PooledServerOptions = {
-  endpoint: Endpoint
-  offered: OfferedList
-  slots: ServerSlots
-  maxInFlight: number
-  clock: Clock
-  random(): number
-}
-
-export function openPooledServer(options: PooledServerOptions): PooledServer {
+export function openPooledServer(
+  options: Pick<PooledServer, 'endpoint' | 'offered' | 'slots'> & {
+    maxInFlight: number
+    clock: Clock
+    random(): number
+  },
+): PooledServer {
   const { endpoint, offered, slots, maxInFlight, random } = options
   const { now } = options.clock
   const limit = openConcurrencyLimit({ most: maxInFlight, now })

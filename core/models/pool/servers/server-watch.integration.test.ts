@@ -16,7 +16,7 @@ afterEach(async () => {
 
 type Pages = NonNullable<Parameters<typeof startModelServer>[1]>
 
-/** A watch whose time goes on by `turn()`: a round, to its end. */
+/** A watch whose time advances by `turn()`, which runs one whole round. */
 async function watching(pages: Pages, given?: PlayedServer, afterRound = () => {}) {
   const server = given ?? (await startModelServer('good', pages))
   const time: { now: number; due: (() => void)[] } = { now: 0, due: [] }

@@ -1,4 +1,4 @@
-import { AppError } from '#domain/error.ts'
+import { hasCode } from '#domain/error.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import type { HttpProxy } from '#platform/env.ts'
@@ -124,8 +124,7 @@ async function readPage(get: () => Promise<Response>): Promise<Page> {
     const answer = await get()
     return { status: answer.status, text: await answer.text() }
   } catch (error) {
-    const isTooLarge = error instanceof AppError && error.code === 'AGENT_007'
-    return isTooLarge ? { status: 200, text: '' } : 'silent'
+    return hasCode(error, 'AGENT_007') ? { status: 200, text: '' } : 'silent' // too large
   }
 }
 

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import { after } from '#platform/clock.ts'
 import { type RedisClient, redisScript } from '#platform/redis-client.ts'
 import type { Log } from '#platform/log.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 import { openLeasedSlots, type LeasedSlots } from './leased-slots.ts'
 import type { SlotSource } from './slots.ts'
 
@@ -30,7 +31,7 @@ const defaultLeaseMs = 6000
 /**
  * The slots at servers, shared by all processes through Redis. Slots are leased to the process that takes them, kept from
  * one request to the next, renewed by one command for all servers, and given back when they are not used, or are more than
- * an even share while others wait. A request costs no command. Without Redis every process goes on with its slots, or one.
+ * an even share while others wait. A request costs no command. Without Redis every process continues with its slots, at least one.
  */
 export function openSharedSlots(options: SharedSlotsOptions): SlotSource {
   const servers = new Map<string, LeasedSlots>()
@@ -39,11 +40,7 @@ export function openSharedSlots(options: SharedSlotsOptions): SlotSource {
   const lease = { servers, leaseMs: defaultLeaseMs, ...options, holder, onChange: () => listener() }
   const { ask, close } = openRounds(lease, openReporter(lease))
   return {
-    at(server, most) {
-      const leased = servers.get(server) ?? openLeasedSlots({ most, ask })
-      servers.set(server, leased)
-      return leased
-    },
+    at: (server, most) => getOrMake(servers, server, () => openLeasedSlots({ most, ask })),
     listen(given) {
       listener = given
     },

@@ -48,7 +48,7 @@ const thought = fc
   .tuple(quotedCall, fc.constantFrom('<think>', ''))
   .map(([text, begin]) => `${begin}Maybe ${text}? No, \`that is.\n</think>\n`)
 
-/** A value without escapes that holds the end of a thought is told from one only where no thought is garbled. */
+/** A value without escapes may contain the text that ends a thought: the two can only be distinguished when no thought is garbled. */
 const mayBeThought = (text: string) => !/^<\/think>/m.test(text)
 
 const said = (format: Format) =>

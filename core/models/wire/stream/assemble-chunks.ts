@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { getOrMake } from '#platform/cached-answers.ts'
 import { Content, readContent } from '../from-openai.ts'
 import { CallDelta, openCallMerger, type CallMerger } from './merge-calls.ts'
 
@@ -27,10 +28,7 @@ export function openChunkAssembler() {
     add({ choices: parts, ...rest }: Chunk): void {
       for (const [key, value] of Object.entries(rest)) if (value !== null && value !== undefined) top.set(key, value)
       for (const part of parts ?? []) {
-        const index = part.index ?? 0
-        const choice = choices.get(index) ?? emptyChoice()
-        choices.set(index, choice)
-        if (addPart(choice, part)) hasToken = true
+        if (addPart(getOrMake(choices, part.index ?? 0, emptyChoice), part)) hasToken = true
       }
     },
     /** Whether anything the model wrote has arrived: words, thoughts or a call. */

@@ -2,9 +2,9 @@ import type { QueryMatch } from 'web-tree-sitter'
 import { z } from 'zod'
 
 /**
- * A reference of one file to another, or to a name in it; found without knowing any other file. An `import` without a
- * module is the file's own name under another (`alias`); name `''` means the module itself and `'*'` all it has. A
- * `local` is a name that is bound in the node `from`; its name `'()'` is what calling the node gives.
+ * A reference of one file to another, or to a name in it; found by looking only at this file. An `import` without a module
+ * gives one of the file's own names another name (`alias`); the name `''` stands for the module itself and `'*'` for everything
+ * in it. A `local` is a name that is bound in the node `from`; the name `'()'` stands for the result of calling the node.
  */
 export const Reference = z.strictObject({
   kind: z.enum(['import', 'call', 'inherits', 'local']),
@@ -13,15 +13,15 @@ export const Reference = z.strictObject({
   name: z.string(),
   module: z.string().optional(),
   alias: z.string().optional(),
-  /** What a method is called on, as a path: `self.items`, `make().items`; `?` is anything else. */
+  /** The receiver of a method call, as a path: `self.items`, `make().items`; `?` is anything else. */
   receiver: z.string().optional(),
-  /** The type a name is declared with, and the expression it is given, as paths. */
+  /** The declared type of a name, and the expression assigned to it, as paths. */
   type: z.string().optional(),
   value: z.string().optional(),
 })
 export type Reference = z.infer<typeof Reference>
 
-/** A reference before it is placed: `at` is its index in the text, in UTF-16 units. */
+/** A reference before its node is known: `at` is its index in the text, in UTF-16 units. */
 export type FoundReference = Omit<Reference, 'from'> & { at: number }
 
 type Capture = { kind: Reference['kind']; part: string }
@@ -73,10 +73,10 @@ function captureOf(name: string): Capture | null {
   return capture
 }
 
-/** Longer texts are no paths worth following. */
+/** Longer texts are not followed as paths. */
 const longestText = 300
 
-/** Stands for an expression that is no path. */
+/** Stands for an expression that is not a path. */
 export const noPath = '?'
 
 const plainName = /^[A-Za-z_]\w*$/
@@ -85,8 +85,8 @@ const pathForm =
   /^[\p{ID_Start}_$@#][\p{ID_Continue}$]*(?:\(\))?(?:\.#?[\p{ID_Start}_$][\p{ID_Continue}$]*(?:\(\))?)*$/u
 
 /**
- * An expression as names joined by dots, a called one followed by `()`: `a.b().c`. What makes a value of a type counts
- * as its call (`new A(1)`, `&A{…}`). `?` for everything else.
+ * An expression as names joined by dots, a called one followed by `()`: `a.b().c`. An expression that creates a value
+ * of a type counts as a call of the type (`new A(1)`, `&A{…}`). `?` for everything else.
  */
 function expressionPath(text: string): string {
   if (plainName.test(text)) return text
@@ -106,12 +106,10 @@ function literalPath(text: string): string {
   return type !== undefined && text.endsWith('}') && pathForm.test(type) ? `${type}()` : noPath
 }
 
-/** Types that do not tell what they contain. */
+/** Types that say nothing about what they contain. */
 const anything = new Set(['any', 'unknown', 'object', 'Any', 'typing.Any'])
 
-/**
- * The named type of an annotation: without pointers, quotes, type arguments, and `None`, `null` or an error next to it.
- */
+/** The named type of an annotation, without pointers, quotes, type arguments, and `None`, `null` or an error. */
 function typePath(text: string): string | undefined {
   if (text.length > longestText) return undefined
   let plain = text.trim().replace(/^["']|["']$/g, '')
@@ -122,8 +120,8 @@ function typePath(text: string): string | undefined {
 }
 
 /**
- * Places references in their innermost definitions: `definitions` are in source order, outer before inner, and node 0
- * of the index is the file. Repeats within a node are merged; names that nothing refers to are left out.
+ * Assigns references to their innermost definitions: `definitions` are in source order, outer before inner, and node 0
+ * of the index is the file. Duplicates within a node are merged; names that nothing refers to are left out.
  */
 export function placeReferences(
   found: readonly FoundReference[],

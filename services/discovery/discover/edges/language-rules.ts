@@ -1,6 +1,6 @@
-import { folderOf } from '#domain/repo-path.ts'
+import { folderOf, foldersUp } from '#domain/repo-path.ts'
 import { basename } from 'node:path/posix'
-import { foldersUp, inFolder, type Module, type ModuleMap } from './module-map.ts'
+import { inFolder, type Module, type ModuleMap } from './module-map.ts'
 import type { Reference } from './find-references.ts'
 import { scriptModule } from './script-modules.ts'
 
@@ -10,9 +10,9 @@ export type LanguageRules = {
   /** Files of one unit see each other's top-level names. */
   unitOf(path: string): string
   moduleOf(from: string, module: string, map: ModuleMap): Module | undefined
-  /** A module that lies in a module, by its name. */
+  /** A submodule, by its name. */
   submodule(module: Module, name: string, map: ModuleMap): Module | undefined
-  /** The name an import binds where it stands; `''` for none. */
+  /** The name that an import binds in its scope; `''` for none. */
   boundName(reference: Reference): string
   /** Whether a module that is imported under no other name is bound by the first part of its path. */
   bindsTopPackage: boolean
@@ -20,11 +20,11 @@ export type LanguageRules = {
   /** Whether bare names in a class's body, outside its methods, see what the class defines. */
   classBodyIsScope: boolean
   isTestFile(path: string): boolean
-  /** Whether a test lies in the unit that it tests, and what it calls of others is only its means. */
+  /** Whether a test is in the unit that it tests, so that its calls into other units are not what it tests. */
   testsOwnUnit: boolean
   /** The qualified name a test is about by its own name, or undefined. */
   subjectOf(test: string): string | undefined
-  /** Names that the language's own values have: a method of such a name identifies nothing. */
+  /** Names of methods of the language's built-in types: a method of such a name identifies nothing. */
   commonMembers: ReadonlySet<string>
 }
 
@@ -123,13 +123,13 @@ function packageFolder(root: string, modulePath: string, module: string): string
   return module.startsWith(`${modulePath}/`) ? inFolder(root, module.slice(modulePath.length + 1)) : undefined
 }
 
-/** What a package is called where it is imported: the last part of its path that is no version. */
+/** The default name of an imported package: the last part of its path that is no version. */
 function goPackageName(module: string): string {
   const parts = module.split('/').filter((part) => !/^v\d+$/.test(part))
   return (parts.at(-1) ?? module).replace(/\.v\d+$/, '').replace(/^go-|-go$/g, '')
 }
 
-/** `a.b`, `.a`, `..`, as the file at `from` means it. Nothing above the repository's top is looked for. */
+/** `a.b`, `.a`, `..`, as the file at `from` means it. Paths above the repository's root are not resolved. */
 function pythonModule(from: string, module: string, map: ModuleMap): Module | undefined {
   const dots = /^\.*/.exec(module)?.[0].length ?? 0
   const names = module

@@ -1,8 +1,8 @@
 import { basename } from 'node:path/posix'
 import { pauseEvery } from '#platform/clock.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 import type { Edge } from '#domain/code-node.ts'
 import {
-  append,
   isClass,
   type LinkedFile,
   type LinkedRepository,
@@ -21,7 +21,7 @@ const turnMs = 20
 /**
  * The edges between the nodes of a repository, in the order of their `from`, of their `to` and of kinds; at most one of a
  * kind from one node to another, none from a node to itself. The same input gives the same edges. `contains` is a
- * node's `parentId`. Other work of the process goes on in between, and an abort is noticed then.
+ * node's `parentId`. Yields to other work of the process, and checks for an abort then.
  */
 export async function linkEdges(input: LinkInput, signal?: AbortSignal): Promise<Edge[]> {
   const pause = pauseEvery(turnMs, signal)
@@ -110,7 +110,7 @@ function baseOf({ name }: Reference, from: Place, repository: LinkedRepository):
   return value.is === 'node' && isClass(value.place) ? value.place : undefined
 }
 
-/** A bare name is only ever what it is bound to; a method of something unknown may be the only one of that name. */
+/** A bare name refers only to what it is bound to; a method of an unknown value may be resolved if only one method has that name. */
 function calledBy(
   { name, receiver }: Reference,
   from: Place,
@@ -139,8 +139,7 @@ function packageUses({ references }: LinkedFile): PackageUses {
     for (const path of paths) {
       const [head = '', thing] = path?.split('.') ?? []
       if (thing === undefined) continue
-      const things = uses.get(head) ?? new Set()
-      uses.set(head, things.add(thing.replace('()', '')))
+      getOrMake(uses, head, () => new Set()).add(thing.replace('()', ''))
     }
   }
   return uses
@@ -174,7 +173,7 @@ function methodsByName(repository: LinkedRepository) {
       if (kind === 'method' || kind === 'function') distinct.set(qualifiedName, { file, index })
     for (const place of distinct.values()) {
       const key = `${file.rules.family} ${place.file.nodes[place.index]?.name ?? ''}`
-      append(places, key, place)
+      getOrMake(places, key, () => []).push(place)
     }
   }
   return {
@@ -187,7 +186,7 @@ function methodsByName(repository: LinkedRepository) {
   }
 }
 
-/** The methods of an object literal are called wherever it is passed, and many have the same names. */
+/** Methods of object literals do not count: literals are passed anywhere, and many of their methods have the same names. */
 function isMethodOfClass({ file, index }: Place): boolean {
   if (file.nodes[index]?.kind !== 'method') return false
   const parent = file.parents[index]

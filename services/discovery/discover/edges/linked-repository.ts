@@ -1,5 +1,6 @@
 import { folderOf } from '#domain/repo-path.ts'
 import type { CodeNode } from '#domain/code-node.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 import type { Reference } from './find-references.ts'
 import { type LanguageRules, rulesOf } from './language-rules.ts'
 import { mapModules, type Module, type ModuleMap } from './module-map.ts'
@@ -7,13 +8,13 @@ import { mapModules, type Module, type ModuleMap } from './module-map.ts'
 /** A node of a file, by its index among the file's nodes. */
 export type Place = { file: LinkedFile; index: number }
 
-/** What an expression stands for, as far as it is known without running it. */
+/** The value of an expression, as far as it is known without running it. */
 export type Value =
   | { is: 'node'; place: Place }
   /** A value of a class; `basesOnly` for `super`. */
   | { is: 'instance'; place: Place; basesOnly?: true }
   | { is: 'module'; module: Module; rules: LanguageRules }
-  /** Something that is surely not of this repository. */
+  /** Something that is certainly not from this repository. */
   | { is: 'foreign' }
   /** Anything; with a name, the methods given to that name are its own (`const api = { get() {} }`). */
   | { is: 'unknown'; named?: { unit: string; name: string } }
@@ -38,14 +39,14 @@ export type LinkedFile = {
   references: readonly Reference[]
   /** By index; most nodes bind nothing. */
   scopes: ReadonlyMap<number, Scope>
-  /** What a name means in a place of the file, once it has been asked for. */
+  /** Cached meanings of names at positions of the file. */
   known: Map<string, Value>
 }
 
 /** The files of one language family that see each other's top-level names without an import: one file, or a Go package. */
 export type Unit = {
   byQualifiedName: Map<string, Place>
-  /** The files that bind a name at their top. */
+  /** The files that bind a name at their top level. */
   topNames: Map<string, LinkedFile[]>
 }
 
@@ -53,9 +54,9 @@ export type LinkedRepository = {
   files: ReadonlyMap<string, LinkedFile>
   modules: ModuleMap
   units: ReadonlyMap<string, Unit>
-  /** Every name that any file binds at its top: no module has another. */
+  /** All names that any file binds at its top level; modules have no others. */
   topNames: ReadonlySet<string>
-  /** The module that a file means by a path, found once. */
+  /** Finds the module that a path means in a file; cached. */
   moduleOf(file: LinkedFile, path: string): Module | undefined
 }
 
@@ -89,22 +90,21 @@ export async function openRepository(input: LinkInput, pause: () => Promise<void
 }
 
 function addToUnit(file: LinkedFile, units: Map<string, Unit>): void {
-  const key = file.rules.unitOf(file.path)
-  const unit: Unit = units.get(key) ?? { byQualifiedName: new Map(), topNames: new Map() }
+  const unit = getOrMake(units, file.rules.unitOf(file.path), () => ({
+    byQualifiedName: new Map(),
+    topNames: new Map(),
+  }))
   for (const [name, { definition, locals }] of file.scopes.get(0)?.names ?? [])
-    if (definition !== undefined || locals !== undefined) append(unit.topNames, name, file)
+    if (definition !== undefined || locals !== undefined) getOrMake(unit.topNames, name, () => []).push(file)
   for (const [index, node] of file.nodes.entries())
     if (index > 0 && node.kind !== 'test') unit.byQualifiedName.set(node.qualifiedName, { file, index })
-  units.set(key, unit)
 }
 
-/** Files of one folder mean the same by a path. */
+/** A path means the same module in all files of a folder. */
 function moduleFinder(modules: ModuleMap): LinkedRepository['moduleOf'] {
   const found = new Map<string, Map<string, Module | undefined>>()
   return ({ path: from, rules }, path) => {
-    const folder = `${rules.family} ${folderOf(from)}`
-    const known = found.get(folder) ?? new Map<string, Module | undefined>()
-    found.set(folder, known)
+    const known = getOrMake(found, `${rules.family} ${folderOf(from)}`, () => new Map())
     if (!known.has(path)) known.set(path, rules.moduleOf(from, path, modules))
     return known.get(path)
   }
@@ -130,15 +130,11 @@ function layOut(
 }
 
 function scopeOf(index: number, scopes: Map<number, Scope>): Scope {
-  const scope = scopes.get(index) ?? { names: new Map<string, Binding>() }
-  scopes.set(index, scope)
-  return scope
+  return getOrMake(scopes, index, () => ({ names: new Map() }))
 }
 
 function bindingOf(name: string, { names }: Scope): Binding {
-  const binding = names.get(name) ?? {}
-  names.set(name, binding)
-  return binding
+  return getOrMake(names, name, () => ({}))
 }
 
 function bind(reference: Reference, file: LinkedFile, scopes: Map<number, Scope>): void {
@@ -157,14 +153,8 @@ function bind(reference: Reference, file: LinkedFile, scopes: Map<number, Scope>
     const owner = enclosingClass(file, from)
     if (owner === null) return
     const attributes = (scopeOf(owner, scopes).attributes ??= new Map())
-    append(attributes, attribute, { place: { file, index: from }, reference })
+    getOrMake(attributes, attribute, () => []).push({ place: { file, index: from }, reference })
   }
-}
-
-export function append<T>(lists: Map<string, T[]>, key: string, item: T): void {
-  const list = lists.get(key)
-  if (list === undefined) lists.set(key, [item])
-  else list.push(item)
 }
 
 const classKinds = new Set(['class', 'struct', 'interface', 'type', 'enum'])

@@ -1,15 +1,15 @@
 import { basename } from 'node:path/posix'
 import { z } from 'zod'
-import { AppError } from '#domain/error.ts'
+import { undefinedOn } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
-import { folderOf } from '#domain/repo-path.ts'
+import { folderOf, foldersUp } from '#domain/repo-path.ts'
 import type { SourceTree } from '../choose-files.ts'
 import { pathJudge } from '../unwanted/unwanted-path.ts'
 
-/** A module of the repository: its files, and the folder its submodules lie in. */
+/** A module of the repository: its files, and the folder of its submodules. */
 export type Module = { paths: readonly string[]; folder?: string }
 
-/** What tells which file a module is. Folders are without a slash at the end, the top one is `''`. */
+/** What is needed to find the file of a module. Folders have no slash at the end; the root is `''`. */
 export type ModuleMap = {
   paths: ReadonlySet<string>
   /** Every folder that holds a file, however deep. */
@@ -18,7 +18,7 @@ export type ModuleMap = {
   goPackages: ReadonlyMap<string, readonly string[]>
   /** Folder of a `go.mod` → its module path. */
   goModules: ReadonlyMap<string, string>
-  /** Folders that hold a Python package and are none: where an absolute import may start. */
+  /** Folders that contain a Python package and are not one themselves: absolute imports may start there. */
   pythonRoots: readonly string[]
   /** Folder of a `package.json` → its settings of imports. */
   nodePackages: ReadonlyMap<string, NodePackage>
@@ -51,13 +51,6 @@ const TsConfig = z.object({
 
 export function inFolder(folder: string, path: string): string {
   return folder === '' ? path : path === '' ? folder : `${folder}/${path}`
-}
-
-/** The folder and those around it, nearest first, the top one last. */
-export function foldersUp(folder: string): string[] {
-  const found = [folder]
-  for (let at = folder; at !== '';) found.push((at = folderOf(at)))
-  return found
 }
 
 export function mapModules(paths: readonly string[], texts: ReadonlyMap<string, string>): ModuleMap {
@@ -101,7 +94,7 @@ function withoutComments(text: string): string {
 
 const maxBytes = 1_000_000
 
-/** The texts of the files that configure where modules lie, by path; '' for one that cannot be read. */
+/** The texts of the files that configure where modules lie, by path, without those that cannot be read. */
 export async function readModuleFiles(
   { files, rules }: SourceTree,
   read: (hash: string) => Promise<Uint8Array>,
@@ -110,11 +103,8 @@ export async function readModuleFiles(
   const texts = new Map<string, string>()
   for (const { path, hash, size } of files) {
     if (!isModuleFile(path) || size > maxBytes || judge.unwanted(path) !== undefined) continue
-    try {
-      texts.set(path, Buffer.from(await read(hash)).toString('utf8'))
-    } catch (error) {
-      if (!(error instanceof AppError && error.code === 'DISC_005')) throw error
-    }
+    const bytes = await read(hash).catch(undefinedOn('DISC_005'))
+    if (bytes !== undefined) texts.set(path, Buffer.from(bytes).toString('utf8'))
   }
   return texts
 }

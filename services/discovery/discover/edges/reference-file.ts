@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import type { Language } from 'web-tree-sitter'
 import { sha256 } from '#domain/ids.ts'
 import { parserVersion } from '#syntax/grammars.ts'
-import { lineAt, type QueryFile, tryCompile } from '../compile-query.ts'
+import { patternLine, type QueryFile, tryCompile } from '../compile-query.ts'
 import type { PackFault } from '../check-query.ts'
 
 /** The query file of a pack for references. It makes no nodes, and a change of it changes none. */
@@ -15,10 +15,12 @@ export type ReferenceFile = QueryFile & { hash: string }
 /** Raised whenever the same bytes give other references. */
 const referencesVersion = 1
 
-export async function readReferenceFile(folder: string): Promise<QueryFile | undefined> {
+export function readReferenceFile(folder: string): Promise<QueryFile | undefined> {
   const path = join(folder, referenceFile)
-  const text = await readFile(path, 'utf8').catch(() => undefined)
-  return text === undefined ? undefined : { path, text }
+  return readFile(path, 'utf8').then(
+    (text) => ({ path, text }),
+    () => undefined,
+  )
 }
 
 export function hashReferenceFile(file: QueryFile, grammarHash: string): ReferenceFile {
@@ -38,8 +40,7 @@ export function checkReferenceFile(language: Language, file: QueryFile): PackFau
   for (let pattern = 0; pattern < query.patternCount(); pattern++) {
     const quantifiers = query.captureQuantifiers[pattern] ?? []
     const names = query.captureNames.filter((_, index) => (quantifiers[index] ?? 0) !== 0)
-    const start = Buffer.from(file.text).subarray(0, query.startIndexForPattern(pattern)).toString().length
-    const line = lineAt(file.text, start)
+    const line = patternLine(file, query, pattern)
     for (const name of names)
       if (!captureName.test(name)) faults.push({ ...at, fault: 'invalid_capture_name', line, message: `@${name}` })
     const kinds = new Set(names.flatMap((name) => (name.startsWith('_') ? [] : [name.split('.')[0] ?? ''])))

@@ -12,7 +12,7 @@ import type { Reference } from './find-references.ts'
 const foreign: Value = { is: 'foreign' }
 const unknown: Value = { is: 'unknown' }
 
-/** What a path of names (`a.b().c`) stands for in a place. */
+/** Resolves a path of names (`a.b().c`) at a position. */
 export function follow(path: string, place: Place, repository: LinkedRepository): Value {
   const [head = '', ...rest] = path.split('.')
   let value = called(head, (name) => headValue(name, place, repository), repository)
@@ -42,14 +42,14 @@ function headValue(name: string, place: Place, repository: LinkedRepository): Va
   return name === 'super' ? { ...self, basesOnly: true } : self
 }
 
-/** What a bare name means in a place: the innermost node that binds it decides. */
+/** Resolves a bare name at a position: the innermost node that binds it decides. */
 export function lookUp(name: string, place: Place, repository: LinkedRepository): Value {
   return remembered(`${place.index} ${name}`, place.file.known, { meanwhile: unknown }, () =>
     findName(name, place, repository),
   )
 }
 
-/** Finds a value once. `meanwhile` is the answer when it is asked for while it is being found: names can go in circles. */
+/** Computes a value once. `meanwhile` is the result for a request during that computation, since names may refer to each other in a cycle. */
 function remembered(key: string, known: Map<string, Value>, options: { meanwhile: Value }, find: () => Value): Value {
   const before = known.get(key)
   if (before !== undefined) return before
@@ -96,7 +96,7 @@ function boundIn(name: string, place: Place, repository: LinkedRepository): Valu
   return localValue(name, place, repository)
 }
 
-/** Of imports that stand in for one another the one that is of this repository; unknown when several are. */
+/** Of alternative imports of one name, the one from this repository; unknown when there are several. */
 function agreed(values: readonly Value[]): Value {
   const own = values.filter((value) => value.is !== 'foreign')
   const distinct = new Map(own.map((value) => [identityOf(value), value]))
@@ -122,7 +122,7 @@ function localValue(name: string, place: Place, repository: LinkedRepository): V
   return value.is === 'unknown' ? { ...value, named: value.named ?? named } : value
 }
 
-/** What a name holds by its declared type, else by the expression it is given. */
+/** The value of a name, from its declared type or else from the expression assigned to it. */
 function valueOfLocal({ type, value }: Reference, place: Place, repository: LinkedRepository): Value {
   if (type !== undefined) {
     const declared = follow(type, place, repository)
@@ -141,7 +141,7 @@ function valueOfImport(reference: Reference, file: LinkedFile, repository: Linke
   return name === '' ? { is: 'module', module, rules: file.rules } : moduleMember(module, name, file, repository)
 }
 
-/** What `name` is in a module, as a file of the same language sees it. */
+/** Resolves `name` in a module, as seen from a file of the same language. */
 export function moduleMember(
   module: Module,
   name: string,
@@ -156,7 +156,7 @@ export function moduleMember(
   return inner === undefined ? foreign : { is: 'module', module: inner, rules }
 }
 
-/** Of a package of many files only those that have the name: a large one is asked often. */
+/** Only the package's files that have the name, since large packages are searched often. */
 function filesWith(name: string, { paths }: Module, { files, units }: LinkedRepository): LinkedFile[] {
   const first = files.get(paths.find((path) => files.has(path)) ?? '')
   if (first === undefined || paths.length === 1) return first === undefined ? [] : [first]
@@ -212,7 +212,7 @@ function classMember(place: Place, name: string, repository: LinkedRepository): 
   })
 }
 
-/** A field by its declaration, else by what the methods give it. */
+/** A field, from its declaration or else from assignments in methods. */
 function attribute(place: Place, name: string, repository: LinkedRepository): Value | undefined {
   const declared = localsOf(name, place)?.map((reference) => ({ place, reference }))
   const given = declared ?? place.file.scopes.get(place.index)?.attributes?.get(name) ?? []
@@ -221,7 +221,7 @@ function attribute(place: Place, name: string, repository: LinkedRepository): Va
   return given.length === 1 ? valueOfLocal(only.reference, only.place, repository) : unknown
 }
 
-/** The first base that has it decides. What no base has is foreign, unless its methods are no nodes (an interface). */
+/** The first base that has it decides. A name that no base has is foreign, unless a base's methods are not nodes (an interface). */
 function inherited({ file, index }: Place, name: string, repository: LinkedRepository): Value {
   const outside = { file, index: file.parents[index] ?? 0 }
   for (const base of file.scopes.get(index)?.bases ?? []) {

@@ -1,11 +1,11 @@
-import { folderOf } from '#domain/repo-path.ts'
+import { folderOf, foldersUp } from '#domain/repo-path.ts'
 import { normalize } from 'node:path/posix'
 import { isRecord } from '#domain/json.ts'
-import { foldersUp, inFolder, type Module, type ModuleMap, type NodePackage } from './module-map.ts'
+import { inFolder, type Module, type ModuleMap, type NodePackage } from './module-map.ts'
 
 const endings = ['.ts', '.tsx', '.mts', '.cts', '.js', '.jsx', '.mjs', '.cjs', '.d.ts', '.d.mts']
 
-/** The sources an ending may stand for: TypeScript is imported as what it becomes. */
+/** The source extensions for an imported extension: TypeScript files are imported by the names of their output. */
 const sources: readonly (readonly [RegExp, readonly string[]])[] = [
   [/\.js$/, ['.ts', '.tsx', '.d.ts', '.jsx']],
   [/\.jsx$/, ['.tsx']],
@@ -63,7 +63,7 @@ function fromTable(
   return fileAt(inFolder(folder, target.replaceAll('*', best.star)), map)
 }
 
-/** What the star of `key` stands for in `module`; `''` when they are equal. */
+/** The part of `module` that the star in `key` matches; `''` when they are equal. */
 function starOf(key: string, module: string): string | undefined {
   if (key === module) return ''
   const [before = '', after] = key.split('*')

@@ -1,18 +1,18 @@
 import type { Dialect, GeneratedDefinition, GeneratedPart } from './generated-source.fixture.ts'
 
-/** What a definition lies in, where that changes how it is written. */
+/** The kind of scope of a definition, where that changes how it is written. */
 type Place = 'file' | 'type' | 'code'
 
 type Writer = {
   /** As many for every place. */
   gaps: Readonly<Record<Place, readonly string[]>>
-  /** A definition around what lies in it, and the place that is. */
+  /** A definition around its contents, and the scope that it is for them. */
   write(definition: GeneratedDefinition, place: Place): { head: string; inside: Place; tail: string }
 }
 
 type Braced = Writer & { language: string; path: string; deepest?: number; top?: string }
 
-/** A language whose definitions have a beginning and an end, indented by nothing. */
+/** A language whose definitions have a beginning and an end and need no indentation. */
 function braced({ language, path, deepest = 3, top = '', gaps, write }: Braced): Dialect {
   const writePart = ({ gap, definition }: GeneratedPart, place: Place): string => {
     const { head, inside, tail } = write(definition, place)

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 
-/** A definition with what lies in it; how it is written is the dialect's. `form` chooses among its ways of writing one. */
+/** A definition with its contents; the dialect decides how it is written, and `form` chooses among the dialect's forms. */
 export type GeneratedDefinition = {
   shape: 'outer' | 'inner'
   name: string
@@ -15,9 +15,9 @@ export type GeneratedPart = { gap: number; definition: GeneratedDefinition }
 export type Dialect = {
   language: string
   path: string
-  /** How many texts there are to put between definitions: comments, statements, strings that look like definitions. */
+  /** The number of texts that can be put between definitions: comments, statements, strings that look like definitions. */
   gapCount: number
-  /** How deep definitions lie in one another. */
+  /** How deep definitions are nested. */
   deepest: number
   /** Whether what follows a definition, up to the next one, belongs to it. */
   ownsWhatFollows?: boolean

@@ -1,8 +1,8 @@
 import { randomSource } from './random-source.fixture.ts'
 
-/** How a language writes what is hard to parse; every one of `grammars.ts` has a row. */
+/** How a language writes what is hard to parse; every language of `grammars.ts` has a row. */
 type Difficulty = {
-  /** What can lie in itself without end: how it is opened, and closed. */
+  /** What can be nested without limit: how it is opened and closed. */
   nests: readonly (readonly [open: string, close: string])[]
   /** What begins a string and a comment, and a whole line that is a comment. */
   string: string
@@ -217,7 +217,7 @@ export type HardSource = { name: string; text: string }
 /** How much of everything there is: levels, definitions, characters of one name, of a line, of random text. */
 export type Hardness = Record<'depth' | 'definitions' | 'nameLength' | 'lineLength' | 'noise' | 'seed', number>
 
-/** Files of one language that are hard to parse, or no source at all. */
+/** Files of one language that are hard to parse, or not source code at all. */
 export function hardSources(language: string, hard: Hardness): HardSource[] {
   const { nests, string, comment, commentLine, head = '', define } = difficultyOf(language)
   const tiny = Array.from({ length: hard.definitions }, (_, at) => define(`n${at}`))

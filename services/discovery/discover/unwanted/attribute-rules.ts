@@ -1,6 +1,14 @@
 import { basename } from 'node:path/posix'
 import { folderOf } from '#domain/repo-path.ts'
-import { matchesSegment, parseSegmentGlob, type SegmentGlob, star, starMatch } from '#domain/path-globs.ts'
+import {
+  matchesSegment,
+  matchesSegments,
+  parseSegmentGlob,
+  type PathGlob,
+  type SegmentGlob,
+  star,
+} from '#domain/path-globs.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 
 type AttributeValue = true | false | string | undefined
 
@@ -11,9 +19,7 @@ type Macros = Map<string, readonly Assignment[]>
 type Assignment = readonly [name: string, value: AttributeValue]
 
 /** Of a name alone, at any level; or of a path below the rule's folder. */
-type Pattern =
-  | { kind: 'name'; matches(name: string): boolean }
-  | { kind: 'path'; globs: readonly (SegmentGlob | typeof star)[] }
+type Pattern = { kind: 'name'; matches(name: string): boolean } | { kind: 'path'; glob: PathGlob }
 type AttributeRule = { pattern: Pattern; assignments: readonly Assignment[] }
 
 /** The rules of one .gitattributes file, the last line first. `folder` is '' at the top of the tree. */
@@ -23,7 +29,7 @@ export type AttributesFile = { folder: string; text: string }
 
 export type AttributeRules = {
   attributesOf(path: string): Attributes
-  /** Whether any rule sets the attribute to this value; where none does, no file has to be looked up. */
+  /** Whether any rule sets the attribute to this value; if none does, no file has to be looked up. */
   everSets(name: string, isWanted: (value: AttributeValue) => boolean): boolean
 }
 
@@ -70,9 +76,7 @@ function layerFinder(layers: ReadonlyMap<string, AttributeLayer>): (folder: stri
   const found = new Map<string, readonly AttributeLayer[]>()
   return function find(folder: string): readonly AttributeLayer[] {
     const own = layers.get(folder) ?? []
-    const all = found.get(folder) ?? [own, folder === '' ? [] : find(folderOf(folder))].flat()
-    found.set(folder, all)
-    return all
+    return getOrMake(found, folder, () => [own, folder === '' ? [] : find(folderOf(folder))].flat())
   }
 }
 
@@ -90,12 +94,7 @@ function lookUp(path: string, layers: readonly AttributeLayer[]): Attributes {
 }
 
 function matches(pattern: Pattern, inside: string): boolean {
-  if (pattern.kind === 'name') return pattern.matches(basename(inside))
-  const segments = inside.split('/')
-  return starMatch<SegmentGlob>(pattern.globs, segments.length, (glob, at) => {
-    const segment = segments[at]
-    return segment !== undefined && matchesSegment(glob, segment) ? 1 : undefined
-  })
+  return pattern.kind === 'name' ? pattern.matches(basename(inside)) : matchesSegments(pattern.glob, inside.split('/'))
 }
 
 function readMacros(text: string, macros: Macros): void {
@@ -119,7 +118,7 @@ function readRules(text: string, macros: Macros): AttributeRule[] {
   return rules.toReversed()
 }
 
-/** The last word on an attribute comes first; a macro's own follow it. */
+/** The deciding rule for an attribute comes first; those of a macro follow it. */
 function readAssignments(said: string, macros: Macros): Assignment[] {
   return said
     .split(/\s+/)
@@ -148,10 +147,10 @@ function readPattern(source: string): Pattern {
   const segments = source.split('/').filter((segment) => segment !== '')
   // What ends in `/**` matches everything inside a folder, not the folder's own name.
   const all = segments.at(-1) === '**' ? [...segments, '*'] : segments
-  return { kind: 'path', globs: all.map((segment) => (segment === '**' ? star : parseSegmentGlob(segment))) }
+  return { kind: 'path', glob: all.map((segment) => (segment === '**' ? star : parseSegmentGlob(segment))) }
 }
 
-/** `*.py` and plain names are most of all patterns, and are held against every file. */
+/** Most patterns are `*.py` or plain names, and every file is tested against them. */
 function nameMatcher(glob: SegmentGlob): (name: string) => boolean {
   const [first, second, ...more] = glob.parts
   if (typeof first === 'string' && second === undefined) return (name) => name === first

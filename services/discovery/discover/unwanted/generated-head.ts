@@ -16,7 +16,7 @@ const generators = [
 
 const anyCase = (source: string) => new RegExp(source, 'im')
 
-/** Where a sentence may begin. What only mentions generated files does so further on. */
+/** Where a sentence may begin. A text that only mentions generated files does so later in a sentence. */
 const start = String.raw`(?:^|[.!?:;(]\s*|\s--?\s)`
 const auto = String.raw`(?:(?:auto(?:matically)?|machine|computer|programmatically)[\s-]*)`
 const by = String.raw`(?:by|from|with|using|via|through)`
@@ -58,7 +58,7 @@ const marks: readonly RegExp[] = [
   anyCase(
     String.raw`\b(?:changes|modifications|edits)\b[^.]{0,60}\bthis\s+(?:file|code|class|header)\b[^.]{0,60}\bwill\s+be\s+(?:lost|overwritten)\b`,
   ),
-  // In capitals a file warns of itself. "DO NOT EDIT BELOW" and "DO NOT CHANGE the order" are about a part of it.
+  // In capitals the warning is about the whole file. "DO NOT EDIT BELOW" and "DO NOT CHANGE the order" are about a part of it.
   /\bDO(?: NOT|N'T) (?:EDIT|MODIFY|CHANGE|TOUCH)(?=\s*(?:$|[.,;:!()-])|\s+(?:THIS (?:FILE|CLASS|CODE|MODULE)|THE (?:FILE|CLASS|CODE)|IT|DIRECTLY|MANUALLY|BY HAND|UNLESS|OR)\b)/m,
   /\bDO NOT (?:EDIT|MODIFY|CHANGE|TOUCH) (?:this|the) (?:file|class|code|module)\b/,
 ]
@@ -68,7 +68,7 @@ const forbidden = anyCase(
   String.raw`\bdo(?:\s+not|n't)\s+(?:edit|modify|change|alter|touch)(?:\s+(?:this|the)\s+${noun}|(?:\s+(?:it|this|the)(?:\s+${noun})?)?\s+(?:directly|manually|by\s+hand))\b`,
 )
 
-/** One of these is in all that is looked for: most files have none, and need no closer look. */
+/** Every pattern contains one of these words; most files contain none and need no further check. */
 const hint =
   /generated|do(?: not|n't)\s|created|produced|made|built|antlr|webpack|from reading|object code|overwritten/i
 
@@ -80,7 +80,7 @@ export function saysGenerated(bytes: Uint8Array): boolean {
   return marks.some((mark) => mark.test(text)) && !scaffolding.test(text)
 }
 
-/** Quoted text is only mentioned. */
+/** Quoted text does not count: it is only mentioned. */
 function withoutQuotes(text: string): string {
   return text.replaceAll(/`[^`\n]*`|"[^"\n]*"|“[^”\n]*”/g, '')
 }

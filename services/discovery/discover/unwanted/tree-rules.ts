@@ -1,15 +1,16 @@
 import { basename } from 'node:path/posix'
-import { AppError } from '#domain/error.ts'
+import { undefinedOn } from '#domain/error.ts'
 import { submodulePaths } from '#domain/foreign-paths.ts'
 import { folderOf } from '#domain/repo-path.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import { ignoreRules, isIgnored, maxRuleBytes, type IgnoreLayer } from '#platform/git-ignore.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 import { readAttributeRules, type AttributeRules } from './attribute-rules.ts'
 
 /** A file of a tree; `hash` names its content to the reader. */
 type TreeFile = { path: string; hash: string; size: number }
 
-/** The rules that git's own files of a tree hold for the others. */
+/** The rules in git's own files of a tree. */
 export type TreeRules = {
   attributes: AttributeRules
   /** For a file or folder that is in no ignored folder. */
@@ -25,6 +26,7 @@ export const noRules: TreeRules = {
 
 const ruleFiles: ReadonlySet<string> = new Set(['.gitattributes', '.gitignore', '.gitmodules'])
 const readsAtOnce = 16
+const nothing = new Uint8Array()
 
 /**
  * Reads the .gitattributes, .gitignore and .gitmodules files of a tree, at whatever level they lie: an archive often
@@ -39,7 +41,7 @@ export async function readTreeRules(
   const texts = await mapBounded(found, readsAtOnce, async ({ path, hash }) => ({
     name: basename(path),
     folder: folderOf(path),
-    text: await readText(hash, read),
+    text: Buffer.from((await read(hash).catch(undefinedOn('DISC_005'))) ?? nothing).toString('utf8'),
   }))
   const called = (name: string) => texts.filter((file) => file.name === name)
   const submodules = new Set(called('.gitmodules').flatMap(({ folder, text }) => submodulePaths(folder, text)))
@@ -58,23 +60,11 @@ export async function readTreeRules(
 function ignoreLayers(files: readonly { folder: string; text: string }[]): (path: string) => readonly IgnoreLayer[] {
   const own = new Map(files.map(({ folder, text }) => [folder, { folder: `/${folder}`, rules: ignoreRules(text) }]))
   const known = new Map<string, readonly IgnoreLayer[]>()
-  const ofFolder = (folder: string): readonly IgnoreLayer[] => {
-    const before = known.get(folder)
-    if (before !== undefined) return before
-    const above = folder === '' ? [] : ofFolder(folderOf(folder))
-    const layer = own.get(folder)
-    const layers = layer === undefined ? above : [...above, layer]
-    known.set(folder, layers)
-    return layers
-  }
+  const ofFolder = (folder: string): readonly IgnoreLayer[] =>
+    getOrMake(known, folder, () => {
+      const above = folder === '' ? [] : ofFolder(folderOf(folder))
+      const layer = own.get(folder)
+      return layer === undefined ? above : [...above, layer]
+    })
   return (path) => ofFolder(folderOf(path))
-}
-
-async function readText(hash: string, read: (hash: string) => Promise<Uint8Array>): Promise<string> {
-  try {
-    return Buffer.from(await read(hash)).toString('utf8')
-  } catch (error) {
-    if (error instanceof AppError && error.code === 'DISC_005') return ''
-    throw error
-  }
 }

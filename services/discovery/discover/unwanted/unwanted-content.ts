@@ -66,7 +66,7 @@ const django = /^class Migration\((?:[\w.]+\.)?(?:Migration|SchemaMigration|Data
 const djangoImport = /^from (?:django\.db|south\.\w+) import .*(?:igration|DataMigration)/m
 const alembicRevision = /^revision(?:\s*:[^=\n]+)?\s*=\s*['"(]/m
 const alembicParent = /^down_revision(?:\s*:[^=\n]+)?\s*=/m
-/** The words that all of the above hold; to look for them costs little. */
+/** Words that all of the above contain; searching for them is cheap. */
 const migrationWords = ['class Migration(', 'down_revision'].map((word) => Buffer.from(word))
 
 /** Migrations of Django, South and Alembic, wherever they lie: projects may name the folder as they like. */

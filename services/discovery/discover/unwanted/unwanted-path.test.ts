@@ -3,7 +3,7 @@ import type { SkipKind } from '#domain/run.ts'
 import { readTreeRules } from './tree-rules.ts'
 import { pathJudge } from './unwanted-path.ts'
 
-/** Judges a tree of texts: what is passed over of it, and the reason of each. */
+/** Judges a tree of texts; returns the skipped paths with their reasons. */
 async function skippedOf(tree: Readonly<Record<string, string>>, include: SkipKind[] = []) {
   const files = Object.keys(tree).map((path) => ({ path, hash: path, size: tree[path]?.length ?? 0 }))
   const rules = await readTreeRules(files, async (path) => Buffer.from(tree[path] ?? ''))

@@ -2,6 +2,7 @@ import { basename } from 'node:path/posix'
 import type { SkipKind } from '#domain/run.ts'
 import { folderOf } from '#domain/repo-path.ts'
 import { isVendoredName, vendoredFolder } from '#domain/foreign-paths.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 import type { Attributes } from './attribute-rules.ts'
 import type { TreeRules } from './tree-rules.ts'
 import type { ContentMark } from './unwanted-content.ts'
@@ -12,9 +13,9 @@ export const hiddenReason = 'hidden'
 export type UnwantedPath = { path: string; reason: string }
 
 export type PathJudge = {
-  /** The outermost folder, or the file itself, that discovery passes over, and why. */
+  /** The outermost folder, or the file itself, that discovery skips, and why. */
   unwanted(path: string): UnwantedPath | undefined
-  /** The marks with which the content at a wanted path is read all the same. Paths that are alike share one list. */
+  /** The marks with which the content at a wanted path is read nevertheless. Similar paths share one list. */
   admitted(path: string): readonly ContentMark[]
 }
 
@@ -39,7 +40,7 @@ const attributed = ['vendored', 'generated'] as const
 
 /**
  * Judges the paths of one tree by their names and by its .gitattributes, .gitignore and .gitmodules files. A folder is
- * judged once. Where an attribute opens part of a folder, its other files are named one by one.
+ * judged once. If an attribute includes part of a folder, the other files of the folder are listed one by one.
  */
 export function pathJudge({ paths, rules, include }: JudgedTree): PathJudge {
   const { attributes } = rules
@@ -48,13 +49,10 @@ export function pathJudge({ paths, rules, include }: JudgedTree): PathJudge {
   const marked = new Set(paths.flatMap((path) => vendoredFolder(path) ?? []))
   const folderJudges = new Map<string, { wanted: ReadonlySet<SkipKind>; judge: FolderJudge }>()
   const judgeFor = (open: readonly SkipKind[]) => {
-    const key = open.join()
-    const known = folderJudges.get(key)
-    if (known !== undefined) return known
-    const wanted = new Set([...include, ...open])
-    const made = { wanted, judge: folderJudge({ marked, rules, include: wanted }) }
-    folderJudges.set(key, made)
-    return made
+    return getOrMake(folderJudges, open.join(), () => {
+      const wanted = new Set([...include, ...open])
+      return { wanted, judge: folderJudge({ marked, rules, include: wanted }) }
+    })
   }
   const admittedLists = new Map<string, readonly ContentMark[]>()
   return {
@@ -67,9 +65,7 @@ export function pathJudge({ paths, rules, include }: JudgedTree): PathJudge {
     },
     admitted(path) {
       const list = admittedMarks(attributes.attributesOf(path), include)
-      const known = admittedLists.get(list.join()) ?? list
-      admittedLists.set(list.join(), known)
-      return known
+      return getOrMake(admittedLists, list.join(), () => list)
     },
   }
 }
@@ -134,7 +130,7 @@ function unchangeableName(name: string): string | undefined {
   return gitName.test(name) ? 'git applies no patch to a file of this name' : undefined
 }
 
-/** Why git would not apply a patch of the text that is there, or not show it. */
+/** Why git would not apply a patch of the file, or not show one. */
 function refusedAttribute(said: Attributes): string | undefined {
   const filter = said.get('filter')
   if (typeof filter === 'string') return `changed by the filter ${filter} of .gitattributes`
@@ -144,7 +140,7 @@ function refusedAttribute(said: Attributes): string | undefined {
   return said.get('diff') === false ? 'binary: .gitattributes says so' : undefined
 }
 
-/** Folders that are called so hold other people's code; `packages`, `external` and `deps` may be one's own. */
+/** Folders of these names contain other people's code; `packages`, `external` and `deps` may be the project's own. */
 const vendoredNames =
   /^_*(?:vendor|vendored|third[-_]?part(?:y|ies)|3rd[-_]?part(?:y|ies)|extern|externals)(?:_?packages|_libs?)?$/i
 
@@ -162,7 +158,7 @@ const lockFile =
   /^(?:package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lock|deno\.lock|cargo\.lock|poetry\.lock|uv\.lock|pdm\.lock|pipfile\.lock|composer\.lock|gemfile\.lock|podfile\.lock|mix\.lock|flake\.lock|packages\.lock\.json|module\.bazel\.lock|gopkg\.lock|go\.sum)$/i
 const generatedFolder = /^__generated__$/
 
-/** Folders of migrations hold files of one's own too: only what carries a number or a time is a migration. */
+/** Folders of migrations also contain ordinary files: only those with a number or a time in their name are migrations. */
 const migrationFolder = /^(?:migrations?|migrate)$/i
 const migrationFile = /^(?:\d{3,}[-_.]\w|[vu]\d[\w.]*__\w|version\d{12,}\b)/i
 const modelSnapshot = /ModelSnapshot\.cs$/

@@ -2,11 +2,11 @@ import type { ScriptPool } from '#tool-scripts/script-pool.ts'
 import { type ExternalDeps, attemptExternals } from '../../tools/externals/attempt-externals.ts'
 import { scriptOf, scriptTool } from '../../tools/script-tool.ts'
 import type { Tool, ToolSet } from '../../tools/tool-set.ts'
-import type { RelatedPaths } from '../start/run-facts.ts'
+import type { RelatedNodes } from '../start/run-facts.ts'
 import type { RunningAttempt } from './running-attempt.ts'
 import { nodeInputs } from '../../tools/provided-inputs.ts'
 
-export type AttemptToolDeps = ExternalDeps & { scripts: Pick<ScriptPool, 'run'>; relatedPaths: RelatedPaths }
+export type AttemptToolDeps = ExternalDeps & { scripts: Pick<ScriptPool, 'run'>; relatedPaths: RelatedNodes['paths'] }
 
 /** The bundle's tools, bound to this attempt's workspace and node. `submit_result` is part of the loop instead. */
 export function attemptTools(
@@ -37,7 +37,7 @@ export function attemptTools(
 async function inputValues(
   names: readonly string[],
   { attempt, bundle, workspace, target }: Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'target'>,
-  relatedPaths: RelatedPaths,
+  relatedPaths: RelatedNodes['paths'],
 ): Promise<Record<string, unknown>> {
   const known: Record<string, () => unknown> = {
     ...nodeInputs(target, workspace, () => relatedPaths(attempt)),

@@ -1,7 +1,6 @@
 import type { BundleFile } from '#domain/agent-bundle.ts'
 import type { ProjectId } from '#domain/ids.ts'
 import type { Attempt } from '#ledger/attempt.ts'
-import type { SuspendedAttempt } from '#objects/attempt-record.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { getSuspendedAttempt } from '#objects/stored-records.ts'
 import type { PreparedBundle } from '../../agent/prepared-bundle.ts'
@@ -38,18 +37,19 @@ export async function prepareAttempt(
   deps: PrepareDeps,
   signal: AbortSignal,
 ): Promise<PreparedAttempt> {
-  const bundle = await deps.bundles(attempt.projectId, attempt.bundleHash)
-  const base = await deps.baseLayer(attempt.projectId, attempt.snapshotId)
+  const { projectId, resumes } = attempt
+  const bundle = await deps.bundles(projectId, attempt.bundleHash)
+  const base = await deps.baseLayer(projectId, attempt.snapshotId)
   const { rulesKey } = await deps.runFacts(attempt.runId)
   const rules = await deps.runRules({ ...attempt, rulesKey })
-  const earlier = attempt.resumes === null ? undefined : await suspendedAttempt(attempt, attempt.resumes, deps)
+  const earlier = resumes === null ? undefined : await getSuspendedAttempt(deps.objects, projectId, resumes.recordHash)
   const workspace = openWorkspace(base, earlier)
   const own = { rules: rules.of(attempt.node.path), parts: agentParts(rules, attempt) }
   const target = await openTargetNode(attempt.node, workspace, own)
   const prepared = { bundle, workspace, target, rules, spentMs: 0, from: undefined }
-  if (earlier !== undefined) {
-    const { loop, waiting, answer, spentMs } = earlier
-    const from = { loop, answered: { waiting, answer } }
+  if (resumes !== null && earlier !== undefined) {
+    const { loop, waiting, spentMs } = earlier
+    const from = { loop, answered: { waiting, answer: resumes.answer } }
     return { ...prepared, transcript: openTranscript(earlier), spentMs, from, fixedFirst: 0 }
   }
   if (attempt.work === 'mechanical') return { ...prepared, transcript: openTranscript({ messages: [] }), fixedFirst: 0 }
@@ -72,12 +72,4 @@ async function contextOfModel(
   } catch {
     return undefined
   }
-}
-
-async function suspendedAttempt(
-  { projectId }: Attempt,
-  { recordHash, answer }: NonNullable<Attempt['resumes']>,
-  { objects }: PrepareDeps,
-): Promise<SuspendedAttempt & { answer: string }> {
-  return { ...(await getSuspendedAttempt(objects, projectId, recordHash)), answer }
 }

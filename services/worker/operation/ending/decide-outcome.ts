@@ -1,4 +1,4 @@
-import { changeSetId, type ChangeSet } from '#domain/change-set.ts'
+import { changeSetId, type ChangeSet, type FileChange } from '#domain/change-set.ts'
 import type { ErrorCode } from '#domain/error.ts'
 import type { Outcome } from '#domain/operation.ts'
 import type { Attempt } from '#ledger/attempt.ts'
@@ -16,7 +16,7 @@ export type Decided = { verdict: Verdict; changeSet: ChangeSet | null }
  * counts only with all the evidence that its bundle asks for.
  */
 export function decideOutcome(
-  attempt: Pick<Attempt, 'operationId' | 'bundle' | 'node'>,
+  attempt: Changing,
   ending: Ending,
   { changes, evidence, fixedFirst = 0 }: Proof & { fixedFirst?: number },
 ): Decided {
@@ -28,10 +28,18 @@ export function decideOutcome(
     return { verdict: { status: 'unchanged', summary }, changeSet: null }
   const fault = evidenceFault(evidence)
   if (fault !== undefined) return failed(fault.code, 'submission', fault.reason)
-  const { operationId, bundle, node } = attempt
-  const files = [...changes]
-  const set = { changeSetId: changeSetId(operationId, files), operationId, bundle, nodeId: node.nodeId, files }
-  return { verdict: { status: 'succeeded', summary }, changeSet: { ...set, evidence: [...evidence] } }
+  const changeSet = changeSetOf(attempt, [...changes], { evidence: [...evidence] })
+  return { verdict: { status: 'succeeded', summary }, changeSet }
+}
+
+type Changing = Pick<Attempt, 'operationId' | 'bundle' | 'node'>
+
+export function changeSetOf(
+  { operationId, bundle, node }: Changing,
+  files: FileChange[],
+  proved: Pick<ChangeSet, 'rules' | 'evidence'>,
+): ChangeSet {
+  return { changeSetId: changeSetId(operationId, files), operationId, bundle, nodeId: node.nodeId, files, ...proved }
 }
 
 function stopped({ code, phase, reason }: Extract<Ending, { kind: 'stopped' }>): Decided {

@@ -69,7 +69,7 @@ describe('an operation whose tool asks a person', () => {
     return question
   }
 
-  /** Answers what is open and dispatches the operation again. */
+  /** Answers the open question and dispatches the operation again. */
   async function answer(planned: Planned, text: string): Promise<Planned> {
     const { requestId } = await openQuestion(planned)
     await bench.ledger.resume(planned.runId, { requestId, text, by: human, command: `answer ${requestId}` })

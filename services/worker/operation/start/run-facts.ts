@@ -42,6 +42,11 @@ export type RelatedNodes = {
   edges(of: NodeOfRun): Promise<readonly NodeEdge[]>
   /** The nodes directly inside it, in source order; empty where the run has stored no edges. */
   inside(of: NodeOfRun): Promise<readonly NodeId[]>
+  /**
+   * The other files that the node is related to: first those it needs, then those that need it, each group by its number
+   * of edges. Empty where the run has stored no edges.
+   */
+  paths(of: NodeOfRun): Promise<string[]>
 }
 
 const maxEdges = 500
@@ -59,26 +64,15 @@ export function openRelatedNodes({ runFacts, objects }: RelatedNodesDeps): Relat
     if (lists === undefined || place === undefined) return []
     return (await edgeLists.scan(lists.edges, place, { from: 0, limit: maxEdges })).edges
   }
+  const edges = (of: NodeOfRun) => cache.get(`${of.runId} ${of.node.nodeId}`, () => readEdges(of))
   return {
-    edges: (of) => cache.get(`${of.runId} ${of.node.nodeId}`, () => readEdges(of)),
+    edges,
+    paths: async (of) => byCloseness((await edges(of)).filter((edge) => edge.node.path !== of.node.path)),
     async inside({ runId, node }) {
       const { lists } = await runFacts(runId)
       const found = lists && (await nodeLists.find(lists.nodes, node.nodeId))
       return found?.children ?? []
     },
-  }
-}
-
-export type RelatedPaths = (attempt: NodeOfRun) => Promise<string[]>
-
-/**
- * Finds the other files that an attempt's node is related to by the run's stored edges: first those it needs, then those
- * that need it, each group by its number of edges. Empty where the run has stored no edges.
- */
-export function openRelatedPaths(related: Pick<RelatedNodes, 'edges'>): RelatedPaths {
-  return async (attempt) => {
-    const edges = await related.edges(attempt)
-    return byCloseness(edges.filter((edge) => edge.node.path !== attempt.node.path))
   }
 }
 

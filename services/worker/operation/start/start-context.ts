@@ -8,14 +8,7 @@ import { type ContextEvent, foldContext } from '../../context/fold-context.ts'
 import { charactersOf, renderSections } from '../../context/render-context.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
 import { closestEdges, relatedCode } from './related-code.ts'
-import {
-  openRelatedNodes,
-  openRelatedPaths,
-  openRunFacts,
-  type RelatedNodes,
-  type RelatedPaths,
-  type RunFacts,
-} from './run-facts.ts'
+import { openRelatedNodes, openRunFacts, type RelatedNodes, type RunFacts } from './run-facts.ts'
 
 /** The sections that the prompts of a new attempt have besides its node; each with its heading, or empty. */
 export type StartContext = Readonly<Record<ContextVariable, string>>
@@ -33,35 +26,20 @@ type SurroundingsDeps = {
   objects: Pick<ObjectStore, 'get' | 'getRange'>
 }
 
-/** Readers of what surrounds an operation's node, for its prompts and tools. What several operations need is cached. */
-export function openSurroundings({ ledger, objects }: SurroundingsDeps): {
-  relatedPaths: RelatedPaths
-  startContext: ReadStartContext
-  runFacts(runId: string): Promise<RunFacts>
-} {
-  const runFacts = openRunFacts(ledger)
-  const related = openRelatedNodes({ runFacts, objects })
-  const startContext = openStartContext({ ledger, runFacts, related })
-  return { relatedPaths: openRelatedPaths(related), startContext, runFacts }
-}
-
-type StartContextDeps = {
-  ledger: Pick<Ledger, 'endedOperations'>
-  runFacts(runId: string): Promise<RunFacts>
-  related: RelatedNodes
-}
-
 const emptyContext: StartContext = { last_error: '', earlier_results: '', related_code: '' }
 
 /** How many nodes at the other end of an edge get their earlier results shown; more would leave no room for code. */
 const maxRelated = 5
 
 /**
- * Reads earlier results, related code, and why the operation failed in the run that this one retries, within the bundle's
- * `related_tokens`. In a run of one bundle without edges nothing is asked of the ledger.
+ * Readers of what surrounds an operation's node, for its prompts and tools. What several operations need is cached.
+ * `startContext` has earlier results, related code, and why the operation failed in the run that this one retries, within
+ * the bundle's `related_tokens`. In a run of one bundle without edges it asks nothing of the ledger.
  */
-function openStartContext({ ledger, runFacts, related }: StartContextDeps): ReadStartContext {
-  return async (attempt, bundle, workspace) => {
+export function openSurroundings({ ledger, objects }: SurroundingsDeps) {
+  const runFacts = openRunFacts(ledger)
+  const related = openRelatedNodes({ runFacts, objects })
+  const startContext: ReadStartContext = async (attempt, bundle, workspace) => {
     if (!bundle.requires_context) return emptyContext
     const run = await runFacts(attempt.runId)
     const closest = closestEdges(attempt.node, await related.edges(attempt))
@@ -74,6 +52,7 @@ function openStartContext({ ledger, runFacts, related }: StartContextDeps): Read
     const context = foldContext(events, { operationId: attempt.operationId, nodeIds })
     return renderSections({ ...context, relatedCode: code }, { maxTokens })
   }
+  return { relatedPaths: related.paths, startContext, runFacts }
 }
 
 /**

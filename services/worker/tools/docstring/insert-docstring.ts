@@ -56,7 +56,7 @@ function withReturnField(content: string, style: DocstringStyle, { docstringRetu
 
 type Wording = { content: string; style: DocstringStyle; filler: 'kept' | 'replaced'; text: TextStyle }
 
-/** Rules that want the other of two forms: the repository's own docstrings may not show which it wants. */
+/** Rules that ask for the other of two forms: the repository's own docstrings may not show which one it uses. */
 const otherForms: Readonly<Record<string, (wording: Wording) => Wording>> = {
   D204: (wording) => ({ ...wording, text: { ...wording.text, gapAfterClassDocstring: true } }),
   D212: (wording) => ({ ...wording, text: { ...wording.text, docstringSummary: 'first_line' } }),
@@ -91,7 +91,7 @@ function write(place: DocstringPlace, { content, style, filler, text }: Wording,
     if (fitted.kind === 'too_long') return refused(fitted.reason)
     return insertAt(site, { source, content: fitted.content, text, filler: fillerOf(site, filler) })
   })
-  const isWhole = answer.kind === 'refused' || comesBack(answer.text, place, python)
+  const isWhole = answer.kind === 'refused' || readsBack(answer.text, place, python)
   return isWhole ? answer : refused('the text would break the file')
 }
 
@@ -145,7 +145,7 @@ function isOnColonLine(site: DocstringSite, source: string): boolean {
 }
 
 /** Whether the parser reads back the intended docstring, apart from line breaks. */
-function comesBack(text: string, { index, docstring }: DocstringPlace, python: LintDeps['python']): boolean {
+function readsBack(text: string, { index, docstring }: DocstringPlace, python: LintDeps['python']): boolean {
   const words = (content: string) => normalised(content).split(/\s+/).join(' ')
   return python.read(text, (tree) => {
     const site = findDocstringSite(tree, index)

@@ -1,4 +1,4 @@
-import { AppError } from '#domain/error.ts'
+import { hasCode } from '#domain/error.ts'
 import type { Log } from '#platform/log.ts'
 import { ScriptError, type ExternalFunction } from '#tool-scripts/script-call.ts'
 import { AskedQuestion } from '#domain/question.ts'
@@ -36,8 +36,7 @@ function withPythonErrors(run: ExternalFunction): ExternalFunction {
       return await run(args)
     } catch (error) {
       if (error instanceof WorkspaceFault) throw new ScriptError(pythonTypes[error.kind], error.message)
-      if (error instanceof AppError && error.code === 'TOOL_007')
-        throw new ScriptError('PermissionError', `TOOL_007: ${error.message}`)
+      if (hasCode(error, 'TOOL_007')) throw new ScriptError('PermissionError', `TOOL_007: ${error.message}`)
       throw error
     }
   }
@@ -76,7 +75,7 @@ export function fileExternals(workspace: Workspace): Record<string, ExternalFunc
   }
 }
 
-/** Lines are 1-based and inclusive; the end is clamped (features.md A7). */
+/** Lines are 1-based and inclusive; an end beyond the file is cut to its last line. */
 function linesBetween(content: string, from: number, to: number | undefined): string {
   const lines = content.split(/(?<=\n)/)
   const refusal = (reason: string) => new WorkspaceFault('refused', `start_line (${from}) ${reason}`)

@@ -1,5 +1,5 @@
 import type { Node, Tree } from 'web-tree-sitter'
-import { asAppError } from '#domain/error.ts'
+import { hasCode } from '#domain/error.ts'
 import { findDocstringSite, outermost } from '#python/docstring-site.ts'
 import { isTrivia } from '#python/python-nodes.ts'
 import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
@@ -99,9 +99,8 @@ async function syntaxErrors(source: string, target: TargetNode, { linter }: Lint
   try {
     return (await linter.lint(source, target.rules.lint)).syntaxErrors
   } catch (error) {
-    const fault = asAppError(error, 'TOOL_004')
-    if (fault.code !== 'TOOL_006') throw error
-    return [{ line: 1, message: fault.message }]
+    if (!hasCode(error, 'TOOL_006')) throw error
+    return [{ line: 1, message: error.message }]
   }
 }
 
