@@ -60,7 +60,7 @@ export async function withCollectionWindow<T>(
 
 function tooSlow(leftMs: number): AppError {
   const seconds = Math.ceil(leftMs / 1000)
-  return new AppError('STORE_002', `a put is so slow that there can be no window for deletes for ${seconds} s`)
+  return new AppError('STORE_002', `a put is so slow that nothing can be deleted for ${seconds} s`)
 }
 
 const permitScript = plainScript('put-permit')

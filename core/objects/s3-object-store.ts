@@ -43,7 +43,7 @@ export function openS3ObjectStore(options: S3Options): ObjectStore {
       const Range = `bytes=${start}-${end - 1}`
       const bytes = (await direct?.get(key, Range)) ?? (await understood(key, getBytes(client, { ...at(key), Range })))
       if (bytes.length === end - start) return bytes
-      throw new AppError('STORE_002', `object store: ${key}: ${bytes.length} bytes came for ${Range}`)
+      throw new AppError('STORE_002', `object store: ${key}: ${bytes.length} bytes were returned for ${Range}`)
     },
     getStream: (key, signal) => streamObject(client, at(key), signal),
     exists: async (key) => (await statObject(client, at(key))) !== undefined,
@@ -78,7 +78,8 @@ async function getBytes(client: S3Client, place: Place & { Range?: string }): Pr
 async function statObject(client: S3Client, place: Place): Promise<ListedObject | undefined> {
   try {
     const { LastModified, ContentLength = 0 } = await client.send(new HeadObjectCommand(place))
-    if (LastModified === undefined) throw new AppError('STORE_002', `object store: ${place.Key} has no time`)
+    if (LastModified === undefined)
+      throw new AppError('STORE_002', `object store: ${place.Key} has no modification time`)
     return { key: place.Key, lastModified: LastModified.getTime(), bytes: ContentLength }
   } catch (error) {
     if (isMissing(error)) return undefined

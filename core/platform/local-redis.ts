@@ -112,7 +112,7 @@ async function waitUntilReady(child: Spawned, signal: AbortSignal | undefined): 
     await delay(20, signal)
   }
   await delay(20) // what it said at its end may still be on its way
-  throw new AppError('CONFIG_006', `Redis did not start: ${lastLineOf(child.said()) || 'it said nothing'}`)
+  throw new AppError('CONFIG_006', `Redis did not start: ${lastLineOf(child.said()) || 'it printed nothing'}`)
 }
 
 function stopper(child: ChildProcess): () => Promise<void> {

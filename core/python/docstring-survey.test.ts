@@ -99,7 +99,7 @@ describe('a demonstration at the end of a module', () => {
     const { reasonOf } = survey({ 'shop/a.py': source })
     expect([reasonOf('shop/a.py', 'f'), reasonOf('shop/a.py', 'show')]).toEqual([
       'workable',
-      'is private (scope: private takes it)',
+      'is private (scope: private includes it)',
     ])
     const imported = 'if __name__ != "__main__":\n\n    def show(a):\n        return 1\n'
     expect(survey({ 'shop/a.py': imported }).reasonOf('shop/a.py', 'show')).toBe('workable')
@@ -116,12 +116,12 @@ describe('the scope', () => {
   it('is what is public, unless private ones, or tests and their like, are asked for', () => {
     expect(reasonOf('shop/prices.py', 'price')).toBe('workable')
     expect(reasonOf('shop/prices.py', 'done')).toBe('has a docstring')
-    expect(reasonOf('shop/prices.py', '_own')).toBe('is private (scope: private takes it)')
+    expect(reasonOf('shop/prices.py', '_own')).toBe('is private (scope: private includes it)')
     expect(reasonOf('shop/prices.py', '_own', 'private')).toBe('workable')
-    expect(reasonOf('tests/test_prices.py', 'test_price')).toBe('is in a test (scope: all takes it)')
-    expect(reasonOf('tests/test_prices.py', 'test_price', 'private')).toBe('is in a test (scope: all takes it)')
+    expect(reasonOf('tests/test_prices.py', 'test_price')).toBe('is in a test (scope: all includes it)')
+    expect(reasonOf('tests/test_prices.py', 'test_price', 'private')).toBe('is in a test (scope: all includes it)')
     expect(reasonOf('tests/test_prices.py', 'test_price', 'all')).toBe('workable')
-    expect(reasonOf('shop/migrations/0001_initial.py', 'Migration')).toBe('is in a migration (scope: all takes it)')
+    expect(reasonOf('shop/migrations/0001_initial.py', 'Migration')).toBe('is in a migration (scope: all includes it)')
   })
 })
 

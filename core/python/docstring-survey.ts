@@ -70,8 +70,8 @@ const purposeNames = {
 
 function outsideOfScope(path: string, { visibility }: DefinitionDocFacts, scope: DocstringScope): string | undefined {
   const purpose = purposeOf(path)
-  if (scope !== 'all' && purpose !== 'source') return `is in ${purposeNames[purpose]} (scope: all takes it)`
-  if (scope === 'public' && visibility === 'private') return 'is private (scope: private takes it)'
+  if (scope !== 'all' && purpose !== 'source') return `is in ${purposeNames[purpose]} (scope: all includes it)`
+  if (scope === 'public' && visibility === 'private') return 'is private (scope: private includes it)'
   return undefined
 }
 

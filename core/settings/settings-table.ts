@@ -35,7 +35,7 @@ export const fileSettings: readonly FileSetting[] = Object.entries(settingsTable
 
 /** Keys that earlier versions accepted and nothing reads yet: the user is warned that they have no effect. */
 export const keysWithoutEffect: readonly FileSetting[] = Object.entries({
-  'model.request.max_tokens': 'each bundle says its own',
+  'model.request.max_tokens': 'each bundle sets its own (limits.max_tokens)',
   'model.roles': 'workers are the only role there is',
   'events.max_inline_bytes': 'events stay whole',
   'sandbox.runtime': 'no bundle runs programs yet',

@@ -63,9 +63,13 @@ describe('the arguments of an external', () => {
 
 describe('what the host answers', () => {
   it.each<[string, unknown, RegExp]>([
-    ['of another type', [{ a: 'x' }], /^the host answered find off its declaration: expected its answer\[0\]\.a/],
-    ['that is undefined', undefined, /off its declaration/],
-    ['that is a function', () => 1, /off its declaration/],
+    [
+      'of another type',
+      [{ a: 'x' }],
+      /^the answer of the external find does not match its declaration: expected its answer\[0\]\.a/,
+    ],
+    ['that is undefined', undefined, /does not match its declaration/],
+    ['that is a function', () => 1, /does not match its declaration/],
     ['that is nested without end', cycle(), /nested deeper than 64/],
     ['that cannot be read', [new Proxy({}, { ownKeys: fault })], /cannot be read/],
   ])('%s is an error of the host, which no script hides', async (_, answer, message) => {

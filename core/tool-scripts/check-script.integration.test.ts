@@ -200,7 +200,7 @@ describe('checkScript', () => {
   it('offers submit_result to no other script', async () => {
     const source = `from typing import Any\n${head}${submitting}`
     const { faults } = await checkScript(source, 'other.pym', { knownExternals: await readKnownExternals() })
-    expect(faults).toMatchObject([{ code: 'E013', message: expect.stringContaining('submit_result.pym alone') }])
+    expect(faults).toMatchObject([{ code: 'E013', message: expect.stringContaining('only to a submit_result.pym') }])
   })
 
   it('reports every fault of a script in one pass, in the order of its lines', async () => {

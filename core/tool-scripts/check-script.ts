@@ -76,7 +76,7 @@ function externalFaults(
   return script.declarations.externals.flatMap((external) => {
     const signature = known.get(external.name)
     const isReserved = external.name === 'submit_result' && !isSubmit
-    const why = isReserved ? 'is offered to a submit_result.pym alone' : 'is not one the host offers'
+    const why = isReserved ? 'is offered only to a submit_result.pym' : 'does not exist'
     const fault = signature === undefined || isReserved ? why : signatureFault(external, signature)
     return fault === undefined ? [] : [faultAt(external, 'E013', `external ${external.name} ${fault}`)]
   })

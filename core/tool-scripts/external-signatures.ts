@@ -41,16 +41,17 @@ export async function readSignatures(source: string): Promise<ReadonlyMap<string
 export function signatureFault(declared: ExternalSignature, known: ExternalSignature): string | undefined {
   for (const [index, parameter] of declared.parameters.entries()) {
     const expected = known.parameters[index]
-    if (expected === undefined) return `has a parameter ${parameter.name} that the host does not take`
-    if (expected.name !== parameter.name) return `has ${parameter.name} where the host takes ${expected.name}`
+    if (expected === undefined) return `has an unknown parameter ${parameter.name}`
+    if (expected.name !== parameter.name) return `has the parameter ${parameter.name} in place of ${expected.name}`
     if (!isSame(parameter.schema, expected.schema))
-      return `takes ${parameter.name}: ${parameter.type}, the host ${expected.type}`
-    if ('default' in parameter && !('default' in expected)) return `has a default for ${parameter.name}, the host none`
+      return `takes ${parameter.name}: ${parameter.type} instead of ${expected.type}`
+    if ('default' in parameter && !('default' in expected))
+      return `has a default for ${parameter.name}, which is required`
   }
   const missing = known.parameters.slice(declared.parameters.length).find((parameter) => !('default' in parameter))
   if (missing !== undefined) return `lacks the parameter ${missing.name}: ${missing.type}`
   if (!isSame(declared.returnsSchema, known.returnsSchema))
-    return `returns ${declared.returns}, the host ${known.returns}`
+    return `returns ${declared.returns} instead of ${known.returns}`
   return undefined
 }
 

@@ -148,7 +148,7 @@ function readParameter(node: SyntaxNode, external: string, faults: LocatedFault[
   const nameNode = node.type === 'typed_default_parameter' ? node.childForFieldName('name') : partsOf(node)[0]
   if (node.type === 'identifier' || node.type === 'default_parameter') return fail('has no type annotation')
   if (annotation === null || nameNode?.type !== 'identifier')
-    return fail('has no fixed place; the host takes each argument by its own name')
+    return fail('is *args or **kwargs; every parameter of an external needs a name of its own')
   if (nameNode.text === mangledName(external)) return fail('has a name that the sandbox needs; choose another')
   const schema = typeSchema(annotation)
   if (schema === undefined) return fail('has an unsupported type')

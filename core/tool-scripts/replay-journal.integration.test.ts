@@ -35,7 +35,7 @@ await read_file("c") + b`
     [
       'other arguments',
       [{ name: 'read_file', args: ['x'], answer: 'A' }],
-      'other arguments than before, in its call 1',
+      'other arguments than before, in its external call 1',
     ],
     ['another name', [{ name: 'list_dir', args: ['a'], answer: [] }], 'calls read_file, not list_dir, than before'],
     ['more calls', [...journal, ...journal, ...journal], 'other arguments'],

@@ -21,12 +21,12 @@ export function replayJournal(entries: readonly JournalEntry[]) {
         return 'error' in entry ? entry.error : { value: entry.answer }
       }
       const asked = entry.name === name ? `calls ${name} with other arguments` : `calls ${name}, not ${entry.name},`
-      throw new JournalDiverged(`the script ${asked} than before, in its call ${next} to the host`)
+      throw new JournalDiverged(`the script ${asked} than before, in its external call ${next}`)
     },
     /** The error for a script that ended before it made all calls of the journal. */
     missing(): JournalDiverged | undefined {
       const entry = entries[next]
-      return entry && new JournalDiverged(`the script ended before its call ${next + 1} to the host, of ${entry.name}`)
+      return entry && new JournalDiverged(`the script ended before its external call ${next + 1}, to ${entry.name}`)
     },
   }
 }

@@ -71,7 +71,7 @@ export function checkedInputs(
   const { externals, inputs } = script.declarations
   const missing = externals.find(({ name }) => !Object.hasOwn(request.externals, name))
   if (missing !== undefined)
-    throw new AppError('AGENT_001', `${script.path}:${missing.line} external ${missing.name} is unknown to the host`)
+    throw new AppError('AGENT_001', `${script.path}:${missing.line} external ${missing.name} does not exist`)
   for (const entry of request.journal ?? []) {
     const external = externals.find(({ name }) => name === entry.name)
     const fault = external === undefined || 'error' in entry ? undefined : answerFault(external, entry.answer)
@@ -108,5 +108,5 @@ export function argumentFault(external: ExternalDeclaration, args: readonly unkn
 /** How an answer of the host differs from the script's declaration, which matches the host's (E013). */
 export function answerFault({ name, returnsSchema }: ExternalDeclaration, answer: unknown): string | undefined {
   const [fault] = valueFaults(returnsSchema, answer, 'its answer')
-  return fault === undefined ? undefined : `the host answered ${name} off its declaration: ${fault}`
+  return fault === undefined ? undefined : `the answer of the external ${name} does not match its declaration: ${fault}`
 }

@@ -44,11 +44,11 @@ export function fullJournal(
   { externalCalls, journalBytes }: ScriptLimits,
 ): ScriptEnding | undefined {
   if (calls > externalCalls) {
-    const message = `the script called the host more than ${externalCalls} times`
+    const message = `the script called externals more than ${externalCalls} times`
     return { kind: 'stopped', code: 'TOOL_006', limit: 'external_calls', message }
   }
   if (size <= journalBytes) return undefined
-  const message = `what the script asked of the host and was answered is larger than ${journalBytes} bytes together`
+  const message = `the arguments and answers of all external calls are larger than ${journalBytes} bytes together`
   return { kind: 'stopped', code: 'TOOL_006', limit: 'journal_size', message }
 }
 

@@ -34,7 +34,7 @@ describe('the rehearsal model of a command', () => {
   it('refuses what its variable names, in a run, and then gets requests of another form', async () => {
     const { code, failed, out } = await run({ REMORA_REHEARSAL_REFUSES: 'tools,named' })
     expect({ code, failed }).toEqual({ code: 0, failed: [] })
-    expect(out).toContain('tools: told in the prompt')
+    expect(out).toContain('tools: described in the prompt')
   })
 
   it('has the faults that its variable names, in a harness', async () => {

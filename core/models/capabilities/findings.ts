@@ -44,7 +44,7 @@ export function lacksOf({ found }: Pick<Findings, 'found'>): Lacks {
 
 const instead: { [name in keyof Capabilities]: string } = {
   systemRole: 'the system message goes into the first message of the user',
-  tools: 'tools are told in the prompt, and calls read from the text',
+  tools: 'tools are described in the prompt, and calls are read from the text',
   auto: 'calls are read from the text',
   required: 'the text is held to the schema of a call, or a call is asked for in words',
   named: 'required, with that tool alone',

@@ -38,7 +38,7 @@ export function planCall(request: CallRequest, capabilities: Capabilities): Call
     workarounds: [],
   }
   if (tools.length === 0) return plan
-  if (!capabilities.tools) plan.workarounds.push('tools: told in the prompt')
+  if (!capabilities.tools) plan.workarounds.push('tools: described in the prompt')
   if (toolChoice === 'none') return plan
   if (constraint !== 'none') {
     const keys = constraintKeys(constraint, constrainedCalls(request), capabilities)

@@ -143,7 +143,7 @@ describe('tool_choice', () => {
     expect(body).not.toHaveProperty('tool_choice')
     expect(body.messages[0]?.content).toBe(`s\n\nTools:\n${JSON.stringify(tool)}\n${JSON.stringify(submit)}`)
     expect(body.response_format?.type).toBe('json_schema')
-    expect(workarounds).toContain('tools: told in the prompt')
+    expect(workarounds).toContain('tools: described in the prompt')
   })
 })
 

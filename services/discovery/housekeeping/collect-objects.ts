@@ -123,7 +123,8 @@ export async function deleteUnreferenced(
     signal.throwIfAborted()
     const before = next
     const worked = await retention.inWindow(deleteSlices)
-    if (worked === undefined) throw new AppError('STORE_001', 'another collector is at work, or took the window over')
+    if (worked === undefined)
+      throw new AppError('STORE_001', 'another process is collecting, or has taken over the window')
     if (next === before && !signal.aborted)
       throw new AppError('STORE_002', 'nothing could be deleted before the window was over')
     if (next < candidates.length) await delay(restMs, signal)

@@ -80,7 +80,7 @@ describe('where lint has work', () => {
     ])
     expect(planned).toEqual(['shop.py mechanical'])
     expect(ranges).toBeUndefined()
-    expect(reason('add')).toBe('its lint faults are fixed with the file')
+    expect(reason('add')).toBe('its lint faults are fixed by the operation on an enclosing node')
   })
 
   it('makes them on each outermost node where the run does not take files', () => {
@@ -119,7 +119,7 @@ describe('where lint has work', () => {
   it('asks nobody to mend what has to stay', () => {
     const { planned, reason } = workOf([aFault(of('main'), 5, { mustStay: 'other files use json from here' })])
     expect(planned).toEqual([])
-    expect(reason('main')).toBe('what its lint fixes would remove has to stay')
+    expect(reason('main')).toBe('what its lint fixes would remove is still needed')
   })
 
   it('asks no model in the depth "safe", and counts what is left', () => {

@@ -99,8 +99,8 @@ function reasonFor(own: readonly LintFault[], reachesOut: (fault: LintFault) => 
   const share = open.length === own.length ? 'its' : 'some of its'
   if (open.length > 0) return `${share} lint faults have no safe fix, and no model is asked (lint.depth: safe)`
   if (own.some(reachesOut)) return 'the fixes of its lint faults reach beyond the nodes that are worked on'
-  if (own.some(({ isFixable }) => isFixable)) return 'its lint faults are fixed with the file'
-  return 'what its lint fixes would remove has to stay'
+  if (own.some(({ isFixable }) => isFixable)) return 'its lint faults are fixed by the operation on an enclosing node'
+  return 'what its lint fixes would remove is still needed'
 }
 
 /** From the first to the last byte that its safe fix changes. */

@@ -108,7 +108,7 @@ describe('the work of agents on nodes', () => {
       const scoped = { ...linter, bundle: { ...linter.bundle, file: { ...bundle, settings } } }
       return data.map(findWork(data, [scoped], { survey: surveyed, labels: {} }).of(scoped))
     }
-    expect(found('code')[0]).toMatchObject({ works: [], reason: expect.stringContaining('data of tests') })
+    expect(found('code')[0]).toMatchObject({ works: [], reason: expect.stringContaining('is test data') })
     expect(found('all')[0]).toMatchObject({ works: ['mechanical'] })
   })
 
@@ -172,9 +172,9 @@ describe('the work of docstrings', () => {
     expect(reasons).toEqual({
       public: undefined,
       Stock: undefined,
-      _private: 'is private (scope: private takes it)',
+      _private: 'is private (scope: private includes it)',
       described: 'has a docstring',
-      test_a: 'is in a test (scope: all takes it)',
+      test_a: 'is in a test (scope: all includes it)',
       f: 'it took longer than 10000 ms',
     })
   })

@@ -77,7 +77,7 @@ function workOf(
 }
 
 function withoutTestData({ faults, unlinted, isTestData }: Survey): Pick<Survey, 'faults' | 'unlinted'> {
-  const reason = 'its file is data of tests (scope: all takes it)'
+  const reason = 'its file is test data (scope: all includes it)'
   const data = [...faults.keys()].filter(isTestData)
   return {
     faults: new Map([...faults].filter(([path]) => !isTestData(path))),

@@ -73,11 +73,12 @@ function operationOf(node: CodeNode, { hash, bundle }: PinnedBundle, work: Opera
 }
 
 /**
- * The operations with what each waits for, each after all it waits for, else as they came: any first part waits for
- * nothing outside of it. A bundle's `after` waits for those bundles' operations on the same node, its `containment` for
- * its own on the nodes directly inside (`inner_first`) or on the one directly around (`outer_first`). What is not among
- * `operations` is not waited for: of a node the run leaves out, the next one inside or around takes the place. The
- * bundles must not wait in a circle, and the operations come in source order, an enclosing node before those in it.
+ * The operations with their dependencies, each after all that it waits for and otherwise in the given order. Two rules
+ * make them wait: a bundle's `after`, for those bundles' operations on the same node; its `containment`, for its own on
+ * the nodes directly inside (`inner_first`) or on the one directly around (`outer_first`). Only members of `operations`
+ * are waited for; instead of a node that the run leaves out, the next one inside or around it counts. The bundles must
+ * not wait in a cycle, and the operations must be in source order, an enclosing node before those in it. Any first part
+ * of the result waits for nothing outside of it.
  */
 function planDependencies(
   operations: readonly PlannedOperation[],

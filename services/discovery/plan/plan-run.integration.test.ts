@@ -53,7 +53,11 @@ describe('planning a run', () => {
       mechanical: 1,
       skipped: [
         { reason: 'no lint fault', count: 2, examples: ['shop/clean.py', 'shop/stock.py:12 two'] },
-        { reason: 'its lint faults are fixed with the file', count: 1, examples: ['shop/stock.py:4 label'] },
+        {
+          reason: 'its lint faults are fixed by the operation on an enclosing node',
+          count: 1,
+          examples: ['shop/stock.py:4 label'],
+        },
       ],
       folders: [{ path: 'shop', planned: 2 }],
     })

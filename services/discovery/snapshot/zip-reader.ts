@@ -74,7 +74,7 @@ export function openZipBlocks({ bytes, range }: Pick<ArchiveSource, 'bytes' | 'r
     cache.get(String(start), () => range({ start, end: Math.min(start + blockBytes, bytes) }))
   /** One block at a time. INTAKE_001 when the archive ends before `end`. */
   async function* stream(start: number, end: number): AsyncGenerator<Uint8Array> {
-    if (end > bytes) throw new AppError('INTAKE_001', 'the zip is cut short, or points behind its own end')
+    if (end > bytes) throw new AppError('INTAKE_001', 'the zip is cut short, or points beyond its own end')
     for (let at = start; at < end;) {
       const blockStart = at - (at % blockBytes)
       const block = await blockAt(blockStart)
