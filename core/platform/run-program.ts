@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { access, constants, type FileHandle, open, readFile, stat } from 'node:fs/promises'
 import { delimiter, isAbsolute, join } from 'node:path'
-import { withinLimit } from './clock.ts'
+import { delay, msSince, withinLimit } from './clock.ts'
 import type { Env } from './env.ts'
 
 /** How a short-lived program ended. `out` and `err` are the last 8,000 characters it wrote. */
@@ -82,27 +82,23 @@ function endOf(child: ChildProcess, said: () => Promise<{ out: string; err: stri
 }
 
 /**
- * Also after the program has ended: processes that it started and left running end too. Does not wait for what this user
- * may not kill (sudo).
+ * Also after the program has ended: processes that it started and left running end too. They have `killMs` for it. Does not
+ * wait longer than twice that: this user may not kill the processes of another (sudo).
  */
-async function endGroup(child: ChildProcess): Promise<void> {
-  const { pid } = child
+async function endGroup({ pid }: ChildProcess): Promise<void> {
   if (pid === undefined) return
-  killGroup(pid, 'SIGTERM')
-  if (child.exitCode !== null || child.signalCode !== null) return
-  const exited: Promise<unknown> = once(child, 'exit')
-  const wait = { limitMs: killMs, signal: new AbortController().signal, late: () => undefined }
-  await withinLimit(exited, wait)
-  killGroup(pid, 'SIGKILL')
-  await withinLimit(exited, wait)
+  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+    const start = performance.now()
+    for (let left = killGroup(pid, signal); left && msSince(start) < killMs; left = killGroup(pid, 0)) await delay(20)
+  }
 }
 
-/** A process of another user (sudo) cannot be ended by us, and a group may have ended already. */
-function killGroup(pid: number, signal: NodeJS.Signals): void {
+/** Whether there is such a group, although it may be another user's. */
+function killGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
-    process.kill(-pid, signal)
-  } catch {
-    return
+    return process.kill(-pid, signal)
+  } catch (error) {
+    return error instanceof Error && 'code' in error && error.code === 'EPERM'
   }
 }
 

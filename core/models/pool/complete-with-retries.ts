@@ -71,8 +71,7 @@ async function reserveSlot(
 ): Promise<Reservation | undefined> {
   if (failures === undefined) return queue.reserve({ model, key, isRetry: false, maxDownMs: retryBudgetMs }, signal)
   const { deadline, failedAt, mustWaitFor } = failures
-  const leftMs = deadline - clock.now()
-  if (leftMs <= 0) return undefined
+  const leftMs = Math.max(0, deadline - clock.now())
   const avoid = failures.last().server
   const late = new AbortController()
   const stopDeadline = clock.after(leftMs, () => late.abort())

@@ -113,11 +113,8 @@ function recordOf({ runId, request, archiveHash }: Taken) {
  * body in both.
  */
 export function hashedJson(request: RunRequest): string {
-  const fields = Object.entries(request)
-  fields.splice(
-    fields.findIndex(([name]) => name === 'errorPolicy'),
-    0,
-    ['accept', 'none'],
+  const fields = Object.entries(request).flatMap((field) =>
+    field[0] === 'errorPolicy' ? [['accept', 'none'], field] : [field],
   )
   return JSON.stringify(Object.fromEntries(fields))
 }

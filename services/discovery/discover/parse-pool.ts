@@ -48,7 +48,7 @@ export function openParsePool(options: { threads: number; fileLimitMs?: number }
 
   /**
    * Parses a batch on one thread, one result per job in order. Waits for a thread when all are busy. Throws the AppError of
-   * a pack that is at fault. Never keeps or changes the jobs' bytes.
+   * a pack that is at fault, and DISC_005 when no thread starts. Never keeps or changes the jobs' bytes.
    */
   async function parse(jobs: readonly ParseJob[]): Promise<ParseResult[]> {
     const results = new Map<ParseJob, ParseResult>()
@@ -66,7 +66,7 @@ export function openParsePool(options: { threads: number; fileLimitMs?: number }
   async function parseSome(jobs: readonly ParseJob[]): Promise<Iterable<[number, ParseResult]>> {
     const request = requestOf(jobs)
     const answer = await pool.ask(request, [request.bytes]).catch((error: unknown) => {
-      throw hasCode(error, 'TOOL_004') ? unparsable(error.message) : error
+      throw hasCode(error, 'TOOL_004') ? unparsable(error.message, error) : error
     })
     if (answer.kind === 'lost') {
       const { item, why } = answer
@@ -82,8 +82,8 @@ export function openParsePool(options: { threads: number; fileLimitMs?: number }
   return { threads: pool.threads, parse, close: pool.close }
 }
 
-function unparsable(why: string): AppError {
-  return new AppError('DISC_005', `no file can be parsed: ${why}`, { phase: 'discovery' })
+function unparsable(why: string, cause?: AppError): AppError {
+  return new AppError('DISC_005', `no file can be parsed: ${why}`, { phase: 'discovery', cause })
 }
 
 /** Copies contents into one fresh buffer that can be transferred: a Buffer's own memory may be shared with others. */

@@ -129,7 +129,8 @@ export function outermost<Range extends ByteRange>(ranges: readonly Range[]): Ra
 
 /**
  * For each of `inner` the smallest of `outer` that contains it, the later one of two equals; an empty one between two
- * belongs to the second. One pass over both: a file may have tens of thousands of nodes and of faults.
+ * belongs to the second. Those that nothing contains are left out. One pass over both: a file may have tens of thousands
+ * of nodes and of faults.
  */
 export function innermostOf<Outer extends ByteRange, Inner extends ByteRange>(
   inner: readonly Inner[],

@@ -8,8 +8,8 @@ import { unpackedBytes } from './unpacked-bytes.ts'
 
 /**
  * The entries of a tar, a gzipped tar or a zip; the first bytes tell which. A tar is read as a stream, in its order; a
- * zip is read in ranges, in the order of its contents. INTAKE_001 for an archive that is
- * damaged, truncated or of another format, INTAKE_003 over a limit; errors of the source pass through.
+ * zip is read in ranges, in the order of its contents. INTAKE_001 for an archive that is damaged, truncated or of another
+ * format, INTAKE_003 over a limit; errors of the source pass through. Leaving the loop ends the reading.
  */
 export async function* archiveEntries(
   source: ArchiveSource,

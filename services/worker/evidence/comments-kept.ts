@@ -16,15 +16,15 @@ export function commentsKept({ before, after, pairs }: ComparedFacts): Finding {
   const taken = new Set<Comment>()
   let next = 0
   for (const [place, comment] of was.comments.entries()) {
-    const at = now.comments.findIndex((other, candidate) => {
-      if (candidate < next || !isSameText(other, comment)) return false
-      return isSameAnchor(anchors[place], anchorsNow[candidate], texts)
-    })
-    const counterpart = now.comments[at]
+    let counterpart = now.comments[next]
+    while (counterpart !== undefined) {
+      if (isSameText(counterpart, comment) && isSameAnchor(anchors[place], anchorsNow[next], texts)) break
+      counterpart = now.comments[++next]
+    }
     if (counterpart === undefined) return { ...figures, fault: lossOf(comment, now.comments) }
     matched.push({ before: comment, after: counterpart })
     taken.add(counterpart)
-    next = at + 1
+    next++
   }
   const added = now.comments.find((comment) => !taken.has(comment) && isPragma(comment))
   if (added !== undefined) return { ...figures, fault: `${named(added)} is new, and hides what a tool would report` }
