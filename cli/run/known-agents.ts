@@ -18,7 +18,7 @@ export function requireKnown(agents: readonly string[], known: readonly string[]
   const meant = near.length === 0 ? '' : ` (did you mean ${near.join(', ')}?)`
   throw new AppError(
     'INTAKE_006',
-    `unknown agent: ${unknown.join(', ')}${meant}; known: ${known.join(', ')} (agents.dir of remora.yaml names another folder)`,
+    `unknown agent: ${unknown.join(', ')}${meant}; known: ${known.join(', ')} (agents.dir in remora.yaml sets another folder)`,
     { phase: 'usage' },
   )
 }

@@ -98,18 +98,20 @@ function startWorker(pool: Pool, deaths: number): void {
     pool.living.delete(child)
     if (pool.isStopping) return
     const words = lastWords(output)
-    const cause = `${signal ?? `exit code ${code}`}${words === '' ? '' : `: ${words}`}`
+    const death = { pid: child.pid, cause: `${signal ?? `exit code ${code}`}${words === '' ? '' : `: ${words}`}` }
     const isSteady = performance.now() - startedAt >= pauses.steadyMs
-    if (pool.hasComeUp) restartLater(pool, cause, isSteady ? 1 : deaths + 1)
-    else restartOrFail(pool, cause)
+    if (pool.hasComeUp) restartLater(pool, death, isSteady ? 1 : deaths + 1)
+    else restartOrFail(pool, death)
   })
 }
 
-function restartLater(pool: Pool, cause: string, deaths: number): void {
+type Death = { pid: number | undefined; cause: string }
+
+function restartLater(pool: Pool, { pid, cause }: Death, deaths: number): void {
   const { log, say, pauses = usualPauses } = pool.options
   const pauseMs = Math.min(pauses.mostMs, pauses.firstMs * 2 ** (deaths - 1))
-  log.entry.warn('worker process ended', { cause, deaths, restart_in_ms: pauseMs })
-  say(`a worker process ended with ${cause}; it starts again in ${pauseMs / 1000} s`)
+  log.entry.warn('worker process ended', { pid, cause, deaths, restart_in_ms: pauseMs })
+  say(`worker process ${pid} ended with ${cause}; another starts in ${pauseMs / 1000} s`)
   const cancel = after(pauseMs, () => {
     pool.restarts.delete(cancel)
     startWorker(pool, deaths)
@@ -117,11 +119,11 @@ function restartLater(pool: Pool, cause: string, deaths: number): void {
   pool.restarts.add(cancel)
 }
 
-function restartOrFail(pool: Pool, cause: string): void {
+function restartOrFail(pool: Pool, { pid, cause }: Death): void {
   const now = performance.now()
   pool.earlyDeaths = [...pool.earlyDeaths.filter((at) => now - at < withinMs), now]
   const deaths = pool.earlyDeaths.length
-  pool.options.log.entry.warn('worker process ended', { cause, deaths })
+  pool.options.log.entry.warn('worker process ended', { pid, cause, deaths })
   if (deaths <= deathsAllowed) return startWorker(pool, 0)
   const message = `worker processes ended ${deaths} times within a minute, the last with ${cause}`
   return pool.fail(new AppError('CONFIG_006', message))

@@ -39,7 +39,11 @@ async function checkPath(path: string, deps: BundleDeps): Promise<CheckedItem[]>
   const kind = await kindOf(path)
   if (kind === 'missing') return [neither(path, 'there is no such file or folder')]
   if (kind === 'file')
-    return [path.endsWith('.pym') ? await scriptItem(path, deps) : neither(path, 'it is no .pym file')]
+    return [
+      path.endsWith('.pym')
+        ? await scriptItem(path, deps)
+        : neither(path, 'it is no .pym file; of a bundle, name the folder'),
+    ]
   const isBundle = (await kindOf(join(path, 'bundle.yaml'))) === 'file'
   const folders = isBundle ? [path] : await bundleFolders(path)
   const bundles: ReadBundle[] = []

@@ -58,7 +58,7 @@ describe('a program that an older Node starts', () => {
     const { err, code } = await start(old())
     expect([code, await calls()]).toEqual([1, 1])
     expect(err).toMatch(
-      /^remora: CONFIG_006 .* is Node 20\.1\.0: the package's own Node 24 is not installed, run "npm ci"\.\n$/,
+      /^remora: CONFIG_006 .* is Node 20\.1\.0: the package's own Node 24 is not installed: run "npm ci" .*\.\n$/,
     )
   })
 })

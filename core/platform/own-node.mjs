@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { becomeLean, leanMemory } from './lean-memory.mjs'
 
 const leastMajor = 24
-const advice = `the package's own Node ${leastMajor} is not installed, run "npm ci".`
+const advice = `the package's own Node ${leastMajor} is not installed: run "npm ci" in a clone, or install again with install scripts (of the package "node").`
 /** In the environment of a process that was started by one that took it for a Node that is new enough. */
 const mark = 'STARTED_ON_OWN_NODE'
 
@@ -22,8 +22,6 @@ const mark = 'STARTED_ON_OWN_NODE'
 export function runsOnOwnNode(self) {
   const wasStartedOnOwn = process.env[mark] !== undefined
   delete process.env[mark]
-  // `node --watch` sets it: our own children would report their modules to us, instead of what we wait for.
-  delete process.env['WATCH_REPORT_DEPENDENCIES']
   if (Number.parseInt(process.versions.node, 10) >= leastMajor) {
     becomeLean(self)
     nodeModule.enableCompileCache?.()

@@ -6,7 +6,7 @@ import { describeUnknownKey, type SchemaFault, schemaFaults } from '#platform/sc
 import { readYaml } from '#platform/yaml-source.ts'
 import { readOwnFile } from '#platform/own-file.ts'
 import type { FileSetting } from './setting.ts'
-import { fileSettings, keysWithoutEffect, SettingsFile } from './settings-table.ts'
+import { fileSettings, keysWithoutEffect, OfferedSettings, SettingsFile } from './settings-table.ts'
 
 const fileName = 'remora.yaml'
 const wayOut = 'name it with --config or REMORA_CONFIG to use it, or set REMORA_CONFIG=none to go without'
@@ -82,7 +82,7 @@ function withoutEmpty(value: unknown): unknown {
 }
 
 function describe(fault: SchemaFault): string {
-  if (fault.isUnknownKey) return describeUnknownKey(SettingsFile, fault)
+  if (fault.isUnknownKey) return describeUnknownKey(OfferedSettings, fault)
   return `${fault.at.join('.') || 'the file'}: ${fault.message}`
 }
 

@@ -33,7 +33,7 @@ export const fileSettings: readonly FileSetting[] = Object.entries(settingsTable
   fileSettingsOf(variable, setting),
 )
 
-/** Keys that earlier versions accepted and nothing reads yet: the user is warned that they have no effect. */
+/** Keys that earlier versions accepted and nothing reads: the user is warned that they have no effect. */
 export const keysWithoutEffect: readonly FileSetting[] = Object.entries({
   'model.request.max_tokens': 'each bundle sets its own (limits.max_tokens)',
   'model.roles': 'workers are the only role there is',
@@ -54,6 +54,9 @@ function withoutEffect(key: string, unserved: string): FileSetting {
 
 /** The schema of remora.yaml (docs/reference/config.md). Everything may be left out. */
 export const SettingsFile = sectionOf([...fileSettings, ...keysWithoutEffect])
+
+/** The same without keys that have no effect: what an error message offers. */
+export const OfferedSettings = sectionOf(fileSettings)
 
 function sectionOf(settings: readonly FileSetting[], depth = 0): z.ZodObject {
   const names = [...new Set(settings.map(({ path }) => path[depth] ?? ''))]
