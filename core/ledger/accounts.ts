@@ -59,6 +59,23 @@ export async function readSets(store: LedgerStore, runId: RunId): Promise<Map<Ac
   return sets
 }
 
+/** Members of the indexes of failed and blocked operations that have another status (invariant 2). */
+export async function compareIndexes(
+  store: LedgerStore,
+  runId: RunId,
+  accounts: ReadonlyMap<string, OperationAccount>,
+): Promise<Violation[]> {
+  const faults: string[] = []
+  for (const name of ['failed', 'blocked'] as const) {
+    const slices = await Array.fromAsync(slicesOf(store, runKeys(store.namespace, runId)[name]))
+    for (const id of slices.flat()) {
+      const status = accounts.get(id)?.status ?? 'not planned'
+      if (status !== name) faults.push(`operation ${id} is ${status} and in the index of ${name} ones`)
+    }
+  }
+  return faults.map((message) => ({ invariant: 2, message }))
+}
+
 async function* slicesOf({ redis }: LedgerStore, key: string): AsyncGenerator<string[]> {
   for (let first = 0; ; first += sliceLength) {
     const slice = await redis.zrange(key, String(first), String(first + sliceLength - 1))

@@ -26,6 +26,9 @@ export function runKeys(namespace: string, runId: RunId) {
     waiting: `${prefix}waiting`,
     /** Field `q<N>`: what was asked; `q<N>:end`: how that ended, while it is not open. Both JSON. */
     questions: `${prefix}questions`,
+    /** Failed operations, and blocked ones, by their place in the plan. */
+    failed: `${prefix}failed`,
+    blocked: `${prefix}blocked`,
   }
   return {
     ...named,

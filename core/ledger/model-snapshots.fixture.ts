@@ -23,6 +23,8 @@ export function modelSnapshot({ model }: World): unknown {
       leases: idsOf(...withStatus(model, 'running')),
       waiting: idsOf(...withStatus(model, 'waiting')),
       ended: model.ended.map(({ operationId }) => operationId).toSorted(),
+      failed: idsOf(...withStatus(model, 'failed')),
+      blocked: idsOf(...withStatus(model, 'blocked')),
     },
     events: model.events.map(({ event, operationId = '', attempt = '', dispatch = '' }) => {
       return [event, operationId, attempt, dispatch].join(' ')
@@ -39,7 +41,7 @@ export async function ledgerSnapshot({ test, runId }: World): Promise<unknown> {
   const run = await ledger.getRun(runId)
   const { operations } = await ledger.listOperations(runId, { limit: 1_000 })
   const questions = await ledger.listQuestions(runId)
-  const sets = ['ready', 'delayed', 'suspects', 'dispatched', 'leases', 'waiting', 'ended']
+  const sets = ['ready', 'delayed', 'suspects', 'dispatched', 'leases', 'waiting', 'ended', 'failed', 'blocked']
   const members = await Promise.all(sets.map(async (set) => [set, await membersOf(test, runId, set)]))
   const { pending, ready, dispatched, running, waiting } = run.counts
   return {

@@ -5,6 +5,7 @@ import { Operation, type OperationStatus, Outcome } from '#domain/operation.ts'
 import { CodeNode } from '#domain/code-node.ts'
 import { runKeys } from './keys.ts'
 import { getRun } from './read-runs.ts'
+import { pairsOf } from './script.ts'
 import type { LedgerStore } from './store.ts'
 
 const text = z.string().nullable()
@@ -42,15 +43,18 @@ export async function getOperation(store: LedgerStore, runId: RunId, operationId
 
 export type OperationPage = { operations: Operation[]; next: string | null }
 
+type PageRequest = { status?: OperationStatus; cursor?: string; limit: number }
+
 /**
  * Operations in the order of the plan, `limit` to a page. With `status`, those that have it when the page is read; the
- * page is full unless it is the last. That takes a walk over the ids in slices, never a scan of keys.
+ * page is full unless it is the last. Failed and blocked ones are read from their indexes; any other status takes a walk
+ * over the ids in slices, never a scan of keys.
  */
-export async function listOperations(
-  store: LedgerStore,
-  runId: RunId,
-  page: { status?: OperationStatus; cursor?: string; limit: number },
-): Promise<OperationPage> {
+export async function listOperations(store: LedgerStore, runId: RunId, page: PageRequest): Promise<OperationPage> {
+  const { status } = page
+  if ((status === 'failed' || status === 'blocked') && (await isIndexed(store, runId, status))) {
+    return listIndexed(store, runId, { ...page, status })
+  }
   const keys = runKeys(store.namespace, runId)
   const sliceLength = page.status === undefined ? page.limit : statusSlice
   const operations: Operation[] = []
@@ -67,6 +71,28 @@ export async function listOperations(
     if (ids.length < sliceLength) return { operations, next: null }
     position += ids.length
   }
+}
+
+type IndexedStatus = 'failed' | 'blocked'
+
+/** False when a process of an earlier version, which keeps no index, ended some of these operations. */
+async function isIndexed({ redis, namespace }: LedgerStore, runId: RunId, status: IndexedStatus): Promise<boolean> {
+  const keys = runKeys(namespace, runId)
+  const [indexed, counted] = await Promise.all([redis.zcard(keys[status]), redis.hget(keys.run, `n:${status}`)])
+  return indexed === Number(counted ?? 0)
+}
+
+async function listIndexed(
+  store: LedgerStore,
+  runId: RunId,
+  { status, cursor = '0', limit }: PageRequest & { status: IndexedStatus },
+): Promise<OperationPage> {
+  const first = Cursor.parse(cursor)
+  const key = runKeys(store.namespace, runId)[status]
+  const read = pairsOf(await store.redis.zrangebyscore(key, first, '+inf', 'WITHSCORES', 'LIMIT', 0, limit))
+  const operations = await Promise.all(read.map(([id]) => readOperation(store, runId, id)))
+  const [, last] = read.length < limit ? [] : (read.at(-1) ?? [])
+  return { operations, next: last === undefined ? null : String(Number(last) + 1) }
 }
 
 async function withStatus(store: LedgerStore, runId: RunId, ids: readonly OperationId[], status: OperationStatus) {

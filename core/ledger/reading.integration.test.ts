@@ -130,6 +130,29 @@ describe('operations', () => {
     expect(page.next).toBe('5')
   })
 
+  it('that failed are listed without a look at the others, unless an earlier version ended some of them', async () => {
+    const planned = Array.from({ length: 7 }, (_, index) => aPlannedOperation(`f${index}`))
+    const runId = await test.executing(planned)
+    for (const attempt of await test.claimReady(runId)) {
+      const failed = { status: 'failed', errorCode: 'AGENT_004', reason: 'no submission' } as const
+      const outcome = anOutcome(['f3', 'f5'].includes(attempt.node.name) ? failed : {})
+      await ledger.settle(attempt, 1, { outcome, events: [] })
+    }
+    const failedFrom = async (cursor: string, limit: number) => {
+      const page = await ledger.listOperations(runId, { status: 'failed', limit, cursor })
+      return { names: page.operations.map(({ node }) => node.name), next: page.next }
+    }
+    const prefix = `${test.namespace}:{${runId}}`
+    const f3 = planned[3]?.operationId ?? ''
+    await test.redis.zrem(`${prefix}:failed`, f3)
+    expect(await failedFrom('0', 5)).toEqual({ names: ['f3', 'f5'], next: null })
+
+    await test.redis.zadd(`${prefix}:failed`, 3, f3)
+    await test.redis.set(`${prefix}:op:${planned[0]?.operationId}`, 'reading its status fails')
+    expect(await failedFrom('0', 1)).toEqual({ names: ['f3'], next: '4' })
+    expect(await failedFrom('4', 5)).toEqual({ names: ['f5'], next: null })
+  })
+
   it('that have ended are listed in the order in which they did, and no others', async () => {
     const planned = ['a', 'b', 'c', 'd'].map((name) => aPlannedOperation(name))
     const runId = await test.executing(planned)

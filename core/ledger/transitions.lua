@@ -87,6 +87,7 @@ local function end_operation(id, from, at, ending)
   end
   if redis.call('EXISTS', prefix .. 'after:' .. id) == 1 then redis.call('RPUSH', keys.cascade, id .. ':0') end
   if ending.status ~= 'failed' and ending.status ~= 'blocked' then return end
+  redis.call('ZADD', keys[ending.status], redis.call('ZSCORE', keys.operations, id), id)
   local run = redis.call('HMGET', keys.run, 'policy', 'cancel')
   if run[1] == 'stop_run' and run[2] ~= '1' then stop_run({ 'stopped_by', id }) end
 end

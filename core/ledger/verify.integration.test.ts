@@ -69,6 +69,12 @@ const damages: [
     /is failed, its events say succeeded/,
   ],
   ['a set lacks a member', 2, (keys) => test.redis.zrem(keys.ended, root.operationId), /and not in the set ended/],
+  [
+    'an index has an operation of another status',
+    2,
+    (keys) => test.redis.zadd(keys.failed, 1, root.operationId),
+    /is succeeded and in the index of failed ones/,
+  ],
   ['a set has a stranger', 2, (keys) => test.redis.zadd(keys.ended, 1, 'o0'), /the set ended has o0, which was never/],
   [
     'an attempt ends twice',

@@ -8,6 +8,7 @@ import { foldOperations, type OperationsFold } from './fold-operations.ts'
 import { foldQuestions } from './fold-questions.ts'
 import { foldModelCalls, foldRun } from './fold-run.ts'
 import {
+  compareIndexes,
   compareSets,
   type OperationAccount,
   readAccounts,
@@ -42,6 +43,7 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   violations.push(...operations.violations, ...modelCalls.violations, ...lifecycle.violations(run))
   violations.push(...compareStatuses(accounts, operations), ...compareCounters(run, accounts))
   violations.push(...compareSets(run, accounts, await readSets(store, runId)))
+  violations.push(...(await compareIndexes(store, runId, accounts)))
   violations.push(...questions.violations(run, accounts, await listQuestions(store, runId)))
   violations.push(...withoutEnd(run, accounts, operations))
   violations.push(...compareResults(accounts, await readResults(store, run)))
