@@ -30,12 +30,17 @@ function sharedContent(): Buffer {
   return rawZip([kernel, ...others.map((other) => ({ ...kernel, ...other }))])
 }
 
+const behindLink = [
+  { name: 'l', type: '2', target: '/etc' },
+  { name: 'l/passwd', content: 'x' },
+]
+
 const hostile: [string, string, Buffer][] = [
   ['a gzip bomb', 'INTAKE_003', gigabyteOfZeros()],
   ['a zip bomb', 'INTAKE_003', rawZip([{ name: 'zeros', content: Buffer.alloc(60 * mib) }])],
   ['files that share one content', 'INTAKE_003', sharedContent()],
   ['a zip that leads out', 'INTAKE_002', rawZip([{ ...good, name: '../../etc/cron.d/x' }])],
-  ['a link to a folder outside', 'INTAKE_002', gzipSync(rawTar([{ name: 'l', type: '2', target: '/etc' }]))],
+  ['a file behind a link to a folder outside', 'INTAKE_002', gzipSync(rawTar(behindLink))],
   ['an encrypted zip', 'INTAKE_001', rawZip([{ ...good, central: { flags: 1 } }])],
   ['a zip cut short', 'INTAKE_001', rawZip([good]).subarray(0, 70)],
   ['a tar cut short', 'INTAKE_001', rawTar([{ ...good, size: 5000 }]).subarray(0, 2048)],

@@ -56,6 +56,18 @@ describe('parseRunRequest', () => {
     expect(faultOf({ agents: ['lint'], accept: 'auto' })).toMatch(/^INTAKE_008 .*"accept"/)
   })
 
+  it.for([
+    [{ paths: ['src', '/etc/passwd'] }, /^INTAKE_008 request\.paths: "\/etc\/passwd" is absolute/],
+    [{ paths: ['a\0b'] }, /^INTAKE_008 request\.paths: .*NUL/],
+    [{ exclude: ['a\0b'] }, /^INTAKE_008 request\.exclude: .*NUL/],
+    [
+      { languages: ['python', 'klingon'] },
+      /^INTAKE_008 request\.languages: unknown language "klingon"; known: python, /,
+    ],
+  ] as const)('refuses %j at the door', ([fields, says]) => {
+    expect(faultOf({ agents: ['lint'], ...fields })).toMatch(says)
+  })
+
   it('names every field at fault', () => {
     const fault = faultOf({ agents: ['lint'], priority: 12, labels: { a: 1 }, colour: 'red' })
     expect(fault).toMatch(/^INTAKE_008/)

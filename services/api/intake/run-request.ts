@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { AppError } from '#domain/error.ts'
 import { faultOfGlobs } from '#domain/path-globs.ts'
 import { NodeId } from '#domain/ids.ts'
+import { languages } from '#syntax/grammars.ts'
 import { maxSelectedNodes, RunRequest, skipKinds } from '#domain/run.ts'
 import { ErrorPolicyShape, Labels, RunLimits, SkipKindShape } from '../runs/run-schema.ts'
 
@@ -12,15 +13,29 @@ function checkGlobs(globs: readonly string[] | undefined, context: z.RefinementC
   if (fault !== undefined) context.addIssue(fault)
 }
 
+/** A path of a repository that starts at the machine's root would match nothing, or something else than was meant. */
+function checkPaths(paths: readonly string[] | undefined, context: z.RefinementCtx): void {
+  checkGlobs(paths, context)
+  const absolute = paths?.find((path) => path.startsWith('/'))
+  if (absolute === undefined) return
+  context.addIssue(`${JSON.stringify(absolute.slice(0, 100))} is absolute: name paths from the repository's root`)
+}
+
+function checkLanguages(names: readonly string[] | undefined, context: z.RefinementCtx): void {
+  const unknown = names?.find((name) => !languages.includes(name))
+  if (unknown === undefined) return
+  context.addIssue(`unknown language ${JSON.stringify(unknown.slice(0, 100))}; known: ${languages.join(', ')}`)
+}
+
 /** The `request` of a submission. An unknown field is refused, since ignoring it would mislead. */
 export const RequestBody = z
   .strictObject({
     agents: z.array(z.string().min(1).max(64)).max(32).default([]),
-    paths: fields.paths.superRefine(checkGlobs),
+    paths: fields.paths.superRefine(checkPaths),
     exclude: fields.exclude
       .superRefine(checkGlobs)
       .openapi({ description: 'files and folders to leave out, in addition to those of the settings' }),
-    languages: fields.languages,
+    languages: fields.languages.superRefine(checkLanguages),
     node_kinds: fields.nodeKinds,
     nodes: z
       .array(NodeId)
@@ -57,14 +72,14 @@ export function parseRunRequest(body: unknown, knownAgents: readonly string[]): 
     throw new AppError('INTAKE_008', faults.join('; '))
   }
   const { nodes, node_kinds: nodeKinds, error_policy: errorPolicy, dry_run: dryRun, ...same } = parsed.data
-  const { agents, paths, exclude, languages, include, limits, priority, labels } = same
+  const { agents, paths, exclude, include, limits, priority, labels } = same
   checkAgents(agents, knownAgents)
   // An idempotency key compares the JSON of the request, so the order of its fields counts.
   const request = {
     agents: [...new Set(agents)],
     paths,
     exclude,
-    languages,
+    languages: same.languages,
     nodeKinds,
     include,
     errorPolicy,

@@ -23,8 +23,8 @@ export function emptyContents(limits: SnapshotLimits): ArchiveContents {
 
 /**
  * Checks the next entry, adds it to `contents` and returns the path of a file whose content must be stored. Throws
- * INTAKE_002 for a path or link that leads out, a device or pipe, and two entries on one path; INTAKE_003 over a limit.
- * Git's own data and names that are not UTF-8 are skipped and listed.
+ * INTAKE_002 for a path or hard link that leads out, a device or pipe, and two entries on one path; INTAKE_003 over a
+ * limit. Git's own data, names that are not UTF-8 and symbolic links that lead out are skipped and listed.
  */
 export function admitEntry(
   entry: ArchiveEntry,
@@ -59,8 +59,8 @@ function admitAt(
       contents.paths.addFolder(path)
       return undefined
     case 'symlink':
-      contents.links.push({ path, target: insideTarget(path, entry.target) })
       contents.paths.addFile(path)
+      admitLink(path, entry.target, contents)
       return undefined
     case 'link':
       contents.hardLinks.push({ path, file: linkedFile(path, entry.target, contents) })
@@ -113,15 +113,14 @@ function entryPath(name: string, limits: SnapshotLimits): RepoPath | undefined {
   return path
 }
 
-/** The target of a symbolic link, as written. INTAKE_002 when it is outside the repository. */
-function insideTarget(path: RepoPath, target: string): string {
+/** Skips a link to what is outside the repository, as many repositories have. INTAKE_002 for a target that is no path. */
+function admitLink(path: RepoPath, target: string, { links, skipped }: ArchiveContents): void {
+  const shown = JSON.stringify(target.slice(0, 200))
+  if (target === '' || /[\0\\]/.test(target)) throw new AppError('INTAKE_002', `${path} is a link to ${shown}`)
   const reached = posix.join(posix.dirname(path), target)
   const leadsOut = target.startsWith('/') || reached === '..' || reached.startsWith('../')
-  if (leadsOut || target === '' || /[\0\\]/.test(target)) {
-    const shown = JSON.stringify(target.slice(0, 200))
-    throw new AppError('INTAKE_002', `${path} is a link to ${shown}, outside the repository`)
-  }
-  return target
+  if (leadsOut) skipped.set(path, `a link to ${shown}, which is outside the repository`)
+  else links.push({ path, target })
 }
 
 /** Why a path is skipped, reported once for a whole folder of Git's data; undefined for a path that is taken. */

@@ -63,9 +63,13 @@ const unsafe: [string, RawEntry[]][] = [
   ['a character device', [{ name: 'null', type: '3' }]],
   ['a block device', [{ name: 'disk', type: '4' }]],
   ['a pipe', [{ name: 'pipe', type: '6' }]],
-  ['an absolute link', [{ name: 'l', type: '2', target: '/etc/passwd' }]],
-  ['a link that leads out', [{ name: 'a/l', type: '2', target: '../../x' }]],
-  ['a link to the folder above', [{ name: 'l', type: '2', target: '..' }]],
+  [
+    'a file behind a link that leads out',
+    [
+      { name: 'l', type: '2', target: '/etc' },
+      { name: 'l/passwd', content: 'x' },
+    ],
+  ],
   ['a link to nowhere', [{ name: 'l', type: '2' }]],
   [
     'a file behind a link',
@@ -119,6 +123,12 @@ describe('an unsafe archive is refused with INTAKE_002', () => {
   it.each(unsafe)('%s', async (_name, entries) => {
     await expect(take(gzipSync(rawTar(entries)))).rejects.toMatchObject({ code: 'INTAKE_002' })
   })
+})
+
+it.each(['/etc/passwd', '../../x', '../..'])('a link to %s is left out with its reason', async (target) => {
+  const { files, skipped } = await take(rawTar([good, { name: 'a/l', type: '2', target }]))
+  expect(files).toBe(1)
+  expect(skipped).toEqual([{ path: 'a/l', reason: expect.stringContaining('outside the repository') }])
 })
 
 describe('an archive over a limit is refused with INTAKE_003', () => {
