@@ -12,6 +12,7 @@ import { startEmbedded } from '../run/reach-service.ts'
 import { findRunningStack, type StackAccess } from '../stack/running-stack.ts'
 import type { Stack } from '../stack/start-stack.ts'
 import { plural } from '../wording.ts'
+import { silentLog } from '#platform/log.ts'
 
 /**
  * `remora verify RUN`: derives the run's state again from its events and stored objects, looks for leftovers, and prints
@@ -72,10 +73,9 @@ async function withProof<T>({ redisUrl, s3 }: StorageConfig, use: (verify: Verif
   const { openProducer } = await import('#queues/producer.ts')
   const { verifyRun } = await import('#proof/verify-run.ts')
   // Connection errors are reported by the Redis command that fails.
-  const log = { warn: () => {} }
-  const { redis } = connectRedis(redisUrl, { retries: 1, connectTimeoutMs: 2_000 }, log)
+  const { redis } = connectRedis(redisUrl, { retries: 1, connectTimeoutMs: 2_000 }, silentLog)
   const objects = openS3ObjectStore(s3)
-  const queues = openProducer({ redisUrl, log })
+  const queues = openProducer({ redisUrl, log: silentLog })
   const ledger = openLedger(redis, { archive: openEventSegments(objects) })
   const deps: ProofDeps = { ledger, objects, queues }
   try {

@@ -4,6 +4,7 @@ import { testRedis, type TestRedis } from '#testing/redis.ts'
 import { until } from '#testing/until.ts'
 import { stopsChannel } from './keys.ts'
 import { openStopSignals, type StopSignals } from './stop-signals.ts'
+import { silentLog } from '#platform/log.ts'
 
 let server: TestRedis
 let redis: Redis
@@ -12,7 +13,7 @@ let signals: StopSignals
 beforeEach(async () => {
   server = await testRedis()
   redis = new Redis(server.url)
-  signals = openStopSignals({ redisUrl: server.url, namespace: server.namespace, log: { warn: () => {} } })
+  signals = openStopSignals({ redisUrl: server.url, namespace: server.namespace, log: silentLog })
   await until(async () => (await redis.pubsub('NUMSUB', stopsChannel(server.namespace)))[1] === 1)
   return async () => {
     await redis.quit()

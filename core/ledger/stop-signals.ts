@@ -1,12 +1,11 @@
 import { RunId } from '#domain/ids.ts'
-import { connectRedis } from '#platform/redis-client.ts'
-import type { Log } from '#platform/log.ts'
+import { connectRedis, type RedisLog } from '#platform/redis-client.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import { stopsChannel } from './keys.ts'
 
 export type StopSignals = ReturnType<typeof openStopSignals>
 
-export type StopSignalsOptions = { redisUrl: string; namespace?: string; log: Pick<Log, 'warn'> }
+export type StopSignalsOptions = { redisUrl: string; namespace?: string; log: RedisLog }
 
 /**
  * Subscribes to the stops of runs, over a connection of its own that reconnects by itself. A signal is only a hint that

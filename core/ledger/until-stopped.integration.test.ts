@@ -5,12 +5,13 @@ import { until } from '#testing/until.ts'
 import { stopsChannel } from './keys.ts'
 import { openStopSignals, type StopSignals } from './stop-signals.ts'
 import { untilStopped, type UntilStoppedDeps } from './run-stage.ts'
+import { silentLog } from '#platform/log.ts'
 
 let test: TestLedger
 let stops: StopSignals
 beforeAll(async () => {
   test = await testLedger()
-  stops = openStopSignals({ redisUrl: test.redisUrl, namespace: test.namespace, log: { warn: () => {} } })
+  stops = openStopSignals({ redisUrl: test.redisUrl, namespace: test.namespace, log: silentLog })
   await until(async () => (await test.redis.pubsub('NUMSUB', stopsChannel(test.namespace)))[1] === 1)
 })
 afterAll(async () => {

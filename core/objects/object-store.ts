@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { AppError, undefinedOn } from '#domain/error.ts'
+import { AppError, hasCode, undefinedOn } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
+import type { Log } from '#platform/log.ts'
 
 /** One entry of a listing. `lastModified` is milliseconds since the epoch by the store's clock: when it was last put. */
 export type ListedObject = { key: string; lastModified: number; bytes: number }
@@ -81,6 +82,33 @@ export function parseObject<Schema extends z.ZodType>(bytes: Uint8Array, key: st
 
 /** For `get(key).catch(…)`. */
 export const undefinedWhenMissing = undefinedOn('STORE_003')
+
+/** `objects`, whose outages are logged: STORE_002 begins one, and the next request that is answered ends it. */
+export function loggedOutages(objects: ObjectStore, log: Pick<Log, 'failing' | 'working'>): ObjectStore {
+  const store = 'the object store'
+  const watched =
+    <Args extends unknown[], Answer>(request: (...args: Args) => Promise<Answer>) =>
+    async (...args: Args): Promise<Answer> => {
+      try {
+        const answer = await request(...args)
+        log.working(store, objects)
+        return answer
+      } catch (error) {
+        if (hasCode(error, 'STORE_002')) log.failing(store, objects, error)
+        else if (hasCode(error, 'STORE_003')) log.working(store, objects)
+        throw error
+      }
+    }
+  return {
+    ...objects,
+    put: watched(objects.put),
+    get: watched(objects.get),
+    getRange: watched(objects.getRange),
+    stat: watched(objects.stat),
+    exists: watched(objects.exists),
+    ping: watched(objects.ping),
+  }
+}
 
 const sharedKinds = /^projects\/[^/]+\/(?:blobs|trees|snapshots|bundles)\//
 

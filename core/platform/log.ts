@@ -10,6 +10,13 @@ export type Log = {
   info(message: string, fields?: LogFields): void
   warn(message: string, fields?: LogFields): void
   error(message: string, fields?: LogFields): void
+  /**
+   * Notes that `part` of this process cannot use a store. The log says so once for all its parts: a line when the first one
+   * fails, one a minute while any does, and one when all work again.
+   */
+  failing(store: string, part: object, error: unknown): void
+  /** Notes that `part` can use the store: nothing is logged unless it was failing. */
+  working(store: string, part: object): void
 }
 
 export type LogOptions = {
@@ -18,6 +25,7 @@ export type LogOptions = {
   /** Values that must never appear; each is replaced by `[secret]`. Logins of addresses never appear either. */
   secrets?: readonly string[]
   write?: (line: string) => void
+  now?: () => number
 }
 
 /** A log that writes to stderr by default, so that stdout only has the program's result. */
@@ -30,7 +38,39 @@ export function openLog(options: LogOptions): Log {
     const entry = { time: new Date().toISOString(), level, service: options.service, message, ...fields }
     write(`${withoutSecrets(JSON.stringify(entry, plainValue), secrets)}\n`)
   }
-  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error') }
+  const outages = openOutages(at('warn'), options.now ?? Date.now)
+  return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), ...outages }
+}
+
+/** For programs that print what matters themselves. */
+export const silentLog = openLog({ service: 'silent', level: 'silent' })
+
+const outageLineMs = 60_000
+
+type Outage = { since: number; saidAt: number; failures: number; parts: Set<object> }
+
+function openOutages(warn: Log['warn'], now: () => number): Pick<Log, 'failing' | 'working'> {
+  const outages = new Map<string, Outage>()
+  return {
+    failing(store, part, error) {
+      const at = now()
+      const outage = outages.get(store) ?? { since: at, saidAt: at, failures: 0, parts: new Set() }
+      outage.failures += 1
+      outage.parts.add(part)
+      if (!outages.has(store)) warn(`${store} cannot be used`, { error })
+      else if (at - outage.saidAt >= outageLineMs) {
+        outage.saidAt = at
+        warn(`${store} still cannot be used`, { for_ms: at - outage.since, failures: outage.failures, error })
+      }
+      outages.set(store, outage)
+    },
+    working(store, part) {
+      const outage = outages.get(store)
+      if (outage === undefined || !outage.parts.delete(part) || outage.parts.size > 0) return
+      outages.delete(store)
+      warn(`${store} can be used again`, { after_ms: now() - outage.since, failures: outage.failures })
+    },
+  }
 }
 
 function plainValue(_key: string, value: unknown): unknown {

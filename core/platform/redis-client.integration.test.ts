@@ -2,8 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startRedisCluster, type TestRedisCluster } from '#testing/redis-cluster.ts'
 import { until } from '#testing/until.ts'
 import { connectRedis } from './redis-client.ts'
-
-const log = { warn: () => {} }
+import { openLog, silentLog } from './log.ts'
 
 describe('a connection to a cluster', () => {
   let cluster: TestRedisCluster
@@ -14,7 +13,7 @@ describe('a connection to a cluster', () => {
 
   it('finds every key by one node, and fails commands that have waited long enough for it', async () => {
     const [first = ''] = cluster.nodeUrls
-    const { redis, isConnected } = connectRedis(first.replace('redis:', 'redis+cluster:'), { retries: 2 }, log)
+    const { redis, isConnected } = connectRedis(first.replace('redis:', 'redis+cluster:'), { retries: 2 }, silentLog)
     try {
       const keys = Array.from({ length: 30 }, (_, index) => `key${index}`)
       for (const key of keys) await redis.set(key, key)
@@ -31,8 +30,31 @@ describe('a connection to a cluster', () => {
     }
   })
 
+  it.each(['redis', 'redis+cluster'])('logs an outage of %s:// at its beginning and at its end', async (scheme) => {
+    const messages: string[] = []
+    const write = (line: string) => void messages.push(String(Object(JSON.parse(line)).message))
+    const log = openLog({ service: 'test', level: 'warn', write })
+    const [first = ''] = cluster.nodeUrls
+    const opened = [1, 2, 3].map(() => connectRedis(first.replace('redis:', `${scheme}:`), { retries: null }, log))
+    try {
+      await Promise.all(opened.map(({ redis }) => redis.ping()))
+      const waiting: Promise<unknown>[] = []
+      await cluster.restart(cluster.nodeUrls, async () => {
+        for (const { redis } of opened) waiting.push(redis.get('key').catch(() => undefined))
+        await until(() => messages.includes('Redis cannot be used'))
+      })
+      await Promise.all(waiting)
+      await until(() => messages.includes('Redis can be used again'), { withinMs: 20_000 })
+      // A cluster also names the node that it lost first.
+      const ofAll = messages.filter((message) => message !== 'connection to a node of Redis')
+      expect(ofAll).toEqual(['Redis cannot be used', 'Redis can be used again'])
+    } finally {
+      for (const { redis } of opened) redis.disconnect()
+    }
+  })
+
   it('lets go of what waits for it when it is told to', async () => {
-    const { redis, stopWaiting } = connectRedis('redis+cluster://127.0.0.1:1', { retries: null }, log)
+    const { redis, stopWaiting } = connectRedis('redis+cluster://127.0.0.1:1', { retries: null }, silentLog)
     const waiting = redis.get('key')
     stopWaiting()
     await expect(waiting).rejects.toThrow(/is available|is closed|redirections/)
@@ -40,7 +62,7 @@ describe('a connection to a cluster', () => {
   })
 
   it('is refused for what is no address', () => {
-    expect(() => connectRedis('redis+cluster://', { retries: 1 }, log)).toThrow(
+    expect(() => connectRedis('redis+cluster://', { retries: 1 }, silentLog)).toThrow(
       expect.objectContaining({ code: 'CONFIG_003' }),
     )
   })

@@ -7,6 +7,8 @@ import { type ClusterAddress, parseRedisUrl } from './server-urls.ts'
 /** One server, or a cluster that looks like one to commands whose keys share a hash tag. */
 export type RedisClient = Redis | Cluster
 
+export type RedisLog = Pick<Log, 'warn' | 'failing' | 'working'>
+
 export type RedisPatience = {
   /** How often a command is tried over a new connection before it fails; null: for as long as it takes. */
   retries: number | null
@@ -24,8 +26,11 @@ export type RedisConnection = {
 const defaultConnectMs = 10_000
 const maxRestMs = 500
 
-/** A connection that reconnects by itself and logs its faults. CONFIG_003 for a `url` that is not a `RedisUrl`. */
-export function connectRedis(url: string, patience: RedisPatience, log: Pick<Log, 'warn'>): RedisConnection {
+/** How log lines name the store that all connections lead to. */
+const storeName = 'Redis'
+
+/** A connection that reconnects by itself, and whose outages are logged. CONFIG_003 for a `url` that is not a `RedisUrl`. */
+export function connectRedis(url: string, patience: RedisPatience, log: RedisLog): RedisConnection {
   const { retries, connectTimeoutMs = defaultConnectMs } = patience
   const address = parseRedisUrl(url)
   if (address === undefined) throw new AppError('CONFIG_003', 'not the address of a Redis or of a Redis cluster')
@@ -37,7 +42,8 @@ export function connectRedis(url: string, patience: RedisPatience, log: Pick<Log
       : // With ioredis' own disconnect() between two tries, commands that wait for the next try would wait for ever.
         new Redis(url, { maxRetriesPerRequest: retries, connectTimeout: connectTimeoutMs, retryStrategy: restMs })
   // Without a listener a lost connection would end the process.
-  redis.on('error', (error: Error) => log.warn('connection to Redis', { error }))
+  redis.on('error', (error: Error) => log.failing(storeName, redis, error))
+  redis.on('ready', () => log.working(storeName, redis))
   return {
     redis,
     // An unreachable cluster stays `ready` as long as it knows a node that it has not tried.
@@ -51,7 +57,7 @@ export function connectRedis(url: string, patience: RedisPatience, log: Pick<Log
 type ClusterPatience = Required<RedisPatience> & {
   /** The pause before the given try to connect, counted from one; null: stop trying. */
   restMs: (times: number) => number | null
-  log: Pick<Log, 'warn'>
+  log: RedisLog
 }
 
 /** A redirection to the node that now has the slot is not a failure, and does not use up a retry. */

@@ -11,6 +11,7 @@ import { until } from '#testing/until.ts'
 import { operationJobId, type PayloadOf } from './catalog.ts'
 import { openConsumer, type Consumer } from './consumer.ts'
 import { openProducer, type Producer } from './producer.ts'
+import { silentLog } from '#platform/log.ts'
 
 const runs = 24
 const root = aPlannedOperation('root')
@@ -23,6 +24,7 @@ let stops: StopSignals
 let producer: Producer
 const warnings: unknown[] = []
 const log = {
+  ...silentLog,
   warn: (...logged: unknown[]) => void warnings.push(logged),
   error: (...logged: unknown[]) => void warnings.push(logged),
 }

@@ -1,7 +1,7 @@
 import { DelayedError, WaitingError, Worker, type Job } from 'bullmq'
 import { AppError } from '#domain/error.ts'
 import { delay } from '#platform/clock.ts'
-import { connectRedis } from '#platform/redis-client.ts'
+import { connectRedis, type RedisLog } from '#platform/redis-client.ts'
 import type { Log } from '#platform/log.ts'
 import { catalog, isNewerPayload, type PayloadOf, type QueueName } from './catalog.ts'
 
@@ -24,7 +24,7 @@ export type ConsumerOptions<Q extends QueueName> = {
   lockMs?: number
   /** Whether a handler whose job went to another worker is aborted (the default). The ledger fences its work. */
   lostLock?: 'abort' | 'go_on'
-  log: Pick<Log, 'warn' | 'error'>
+  log: RedisLog & Pick<Log, 'error'>
   /** The signal is aborted on close, or as `lostLock` says. `stalls`: how often a worker lost the job before. */
   handler: (payload: PayloadOf<Q>, signal: AbortSignal, stalls: number) => Promise<void>
 }
@@ -67,7 +67,7 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
     removeOnComplete: { count: 0 },
     removeOnFail: { count: 0 },
   })
-  worker.on('error', (error) => log.warn('worker of a queue', { queue, error }))
+  worker.on('error', (error) => isConnected() && log.warn('worker of a queue', { queue, error }))
   worker.on('lockRenewalFailed', (jobs) => {
     if (options.lostLock === 'go_on') return
     for (const job of jobs) worker.cancelJob(job, lockLost)

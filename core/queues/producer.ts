@@ -1,8 +1,7 @@
 import { Queue } from 'bullmq'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
-import { connectRedis, isReply, type RedisClient } from '#platform/redis-client.ts'
-import type { Log } from '#platform/log.ts'
+import { connectRedis, isReply, type RedisClient, type RedisLog } from '#platform/redis-client.ts'
 import { catalog, type PayloadOf, payloadVersion, type QueueName } from './catalog.ts'
 
 /** Jobs in one pipeline; more would block Redis' other clients. */
@@ -28,16 +27,17 @@ export type Producer = {
  * Adds jobs. One whose id waits or is active is not added again. A job is delivered again only when its worker died,
  * and nothing of it is kept at its end. STORE_001 while Redis is unreachable.
  */
-export function openProducer(options: { redisUrl: string; prefix?: string; log: Pick<Log, 'warn'> }): Producer {
+export function openProducer(options: { redisUrl: string; prefix?: string; log: RedisLog }): Producer {
   const { redisUrl, prefix = '{remora}', log } = options
-  const { redis: connection, stopWaiting } = connectRedis(redisUrl, { retries: commandRetries }, log)
+  const { redis: connection, isConnected, stopWaiting } = connectRedis(redisUrl, { retries: commandRetries }, log)
   const queues = new Map<QueueName, Queue>()
 
   const queueOf = (name: QueueName): Queue => {
     const known = queues.get(name)
     if (known !== undefined) return known
     const queue = new Queue(name, { connection, prefix, streams: { events: { maxLen: keptQueueEvents } } })
-    queue.on('error', (error) => log.warn('queue', { queue: name, error }))
+    // While the connection does not work, `connectRedis` logs that for all who use it.
+    queue.on('error', (error) => isConnected() && log.warn('queue', { queue: name, error }))
     queues.set(name, queue)
     // BullMQ does not start again what a cluster that was away has kept from starting.
     queue.waitUntilReady().catch(() => {

@@ -7,6 +7,7 @@ import { until } from '#testing/until.ts'
 import { operationJobId, type PayloadOf } from './catalog.ts'
 import { openConsumer, type Consumer, type ConsumerOptions } from './consumer.ts'
 import { openProducer, type Producer } from './producer.ts'
+import { silentLog } from '#platform/log.ts'
 
 type OperationPayload = PayloadOf<'operations'>
 
@@ -16,6 +17,7 @@ let prefix = ''
 let producer: Producer
 let logged: string[] = []
 const log = {
+  ...silentLog,
   warn: (message: string) => void logged.push(message),
   error: (message: string) => void logged.push(message),
 }

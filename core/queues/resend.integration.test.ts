@@ -6,6 +6,7 @@ import { testRedis, type TestRedis } from '#testing/redis.ts'
 import { openResendProxy, type ResendProxy } from '#testing/resend-proxy.ts'
 import { operationJobId } from './catalog.ts'
 import { openProducer, type JobToAdd, type Producer } from './producer.ts'
+import { silentLog } from '#platform/log.ts'
 
 let server: TestRedis
 let proxy: ResendProxy
@@ -17,7 +18,7 @@ beforeAll(async () => {
   proxy = await openResendProxy(server.url)
   redis = new Redis(server.url)
   prefix = `{${server.namespace}}`
-  producer = openProducer({ redisUrl: proxy.url, prefix, log: { warn: () => undefined } })
+  producer = openProducer({ redisUrl: proxy.url, prefix, log: silentLog })
 })
 afterAll(async () => {
   await producer.close()

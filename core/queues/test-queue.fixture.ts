@@ -4,6 +4,7 @@ import { testRedis } from '#testing/redis.ts'
 import { operationJobId, type PayloadOf } from './catalog.ts'
 import { openConsumer, type Consumer, type ConsumerOptions } from './consumer.ts'
 import { openProducer, type Producer } from './producer.ts'
+import { silentLog } from '#platform/log.ts'
 
 const { operationId } = aPlannedOperation('a')
 
@@ -33,10 +34,11 @@ export type TestQueue = {
 export async function openTestQueue(url?: string): Promise<TestQueue> {
   const server = await testRedis()
   const redisUrl = url ?? server.url
-  const { redis } = connectRedis(redisUrl, { retries: 20 }, { warn: () => {} })
+  const { redis } = connectRedis(redisUrl, { retries: 20 }, silentLog)
   const prefix = `{${server.namespace}}`
   const logged: string[] = []
   const log = {
+    ...silentLog,
     warn: (message: string) => void logged.push(message),
     error: (message: string) => void logged.push(message),
   }

@@ -4,7 +4,7 @@ import { openLedger } from '#ledger/ledger.ts'
 import { openMemoryGate } from '#ledger/memory-gate.ts'
 import { type BlobStore, openBlobStore } from '#objects/blob-store.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
-import type { ObjectStore } from '#objects/object-store.ts'
+import { loggedOutages, type ObjectStore } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import type { Log } from '#platform/log.ts'
@@ -48,7 +48,7 @@ export async function startApi(config: ApiConfig, { log }: { log: Log }): Promis
     const agents = await bundleNames(config.agentsDir)
     const { redis, isConnected } = connectRedis(config.storage.redisUrl, impatient, log)
     releaser.add('redis', async () => redis.disconnect())
-    const objects = openS3ObjectStore(config.storage.s3)
+    const objects = loggedOutages(openS3ObjectStore(config.storage.s3), log)
     releaser.add('objects', async () => objects.close())
     const producer = openProducer({ redisUrl: config.storage.redisUrl, prefix: `{${namespace}}`, log })
     releaser.add('producer', () => producer.close())

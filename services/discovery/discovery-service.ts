@@ -9,7 +9,7 @@ import { openStopSignals } from '#ledger/stop-signals.ts'
 import { liveSlots } from '#ledger/worker-slots.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
-import { permittedPuts } from '#objects/object-store.ts'
+import { loggedOutages, permittedPuts } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openSnapshotReader } from '#objects/snapshot.ts'
 import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
@@ -60,7 +60,7 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
     releaser.add('redis', async () => redis.disconnect())
     releaser.add('announcement', announce(redis, findable, log))
     const bundles = adjustBundles(await checkedBundles(config.agentsDir, findable), config.bundles, findable)
-    const objects = permittedPuts(openS3ObjectStore(s3), openPutPermit(redis))
+    const objects = permittedPuts(loggedOutages(openS3ObjectStore(s3), log), openPutPermit(redis))
     releaser.add('objects', async () => objects.close())
     const producer = openProducer({ redisUrl, log })
     releaser.add('producer', () => producer.close())

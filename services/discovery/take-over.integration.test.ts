@@ -7,8 +7,7 @@ import { operationJobId } from '#queues/catalog.ts'
 import { openConsumer } from '#queues/consumer.ts'
 import { openProducer } from '#queues/producer.ts'
 import { takeOver } from './discovery-service.ts'
-
-const log = { warn: () => {}, error: () => {} }
+import { silentLog } from '#platform/log.ts'
 
 it('gives back at once what processes that are gone had taken, and it counts as no loss', async () => {
   const server = await startTestRedis() // its own: the queues of the shared one are not this example's to clear
@@ -30,7 +29,7 @@ it('gives back at once what processes that are gone had taken, and it counts as 
 it('empties the queues, also of jobs a dead worker holds, and they take the same jobs again', async () => {
   const server = await startTestRedis()
   const redis = new Redis(server.url)
-  const producer = openProducer({ redisUrl: server.url, log })
+  const producer = openProducer({ redisUrl: server.url, log: silentLog })
   const operation = { runId: 'r00000000', operationId: 'o0123456789abcdef', dispatch: 1 }
   const id = operationJobId(operation)
   const payload = {
@@ -46,7 +45,7 @@ it('empties the queues, also of jobs a dead worker holds, and they take the same
   await producer.add('operations', id, payload)
   const delivered: string[] = []
   const handler = async ({ operation_id: name }: { operation_id: string }) => void delivered.push(name)
-  const consumer = openConsumer({ queue: 'operations', redisUrl: server.url, concurrency: 1, log, handler })
+  const consumer = openConsumer({ queue: 'operations', redisUrl: server.url, concurrency: 1, log: silentLog, handler })
   await until(() => delivered.length === 1)
   await consumer.close({ graceMs: 1_000 })
   await producer.close()

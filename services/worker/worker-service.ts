@@ -8,7 +8,7 @@ import { openModelPool, type ModelPool } from '#models/model-pool.ts'
 import { openSharedSlots } from '#models/pool/slots/shared-slots.ts'
 import { openSharedFindings } from '#models/capabilities/findings-store.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
-import { type ObjectStore, permittedPuts } from '#objects/object-store.ts'
+import { loggedOutages, type ObjectStore, permittedPuts } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openSnapshotReader } from '#objects/snapshot.ts'
 import { getBundle } from '#objects/stored-records.ts'
@@ -45,7 +45,7 @@ export async function startWorker(config: WorkerConfig, { log }: { log: Log }): 
     // Attempts outlast any outage of Redis: their commands wait, and the ledger decides whether they still count.
     const { redis, stopWaiting } = connectRedis(redisUrl, { retries: null }, log)
     releaser.add('redis', async () => redis.disconnect())
-    const store = openS3ObjectStore({ ...s3, maxSockets: Math.min(config.slots, 64) })
+    const store = loggedOutages(openS3ObjectStore({ ...s3, maxSockets: Math.min(config.slots, 64) }), log)
     const objects = permittedPuts(store, openPutPermit(redis))
     releaser.add('objects', async () => objects.close())
     const model = openPool(config, redis, log)

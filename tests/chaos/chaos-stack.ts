@@ -16,6 +16,7 @@ import { openRunApi, type RunApi } from '../e2e/run-api.ts'
 import { leaseMs, workerCount } from './fault.ts'
 import { openServiceProcess, openServiceSettings, type ServiceProcess } from './service-process.ts'
 import { openStoreProxy, type StoreProxy } from './store-proxy.ts'
+import { silentLog } from '#platform/log.ts'
 
 /** Stores and services as processes of their own, each of which can be broken and repaired alone. */
 export type ChaosStack = {
@@ -132,11 +133,10 @@ async function openRedisServer(dir: string): Promise<RedisServer> {
 }
 
 function openClients(redisUrl: string, objects: ObjectStore) {
-  const silent = { warn: () => {} }
   // Waits through every outage: a missing answer proves nothing.
   const redis = new Redis(redisUrl, { maxRetriesPerRequest: null, retryStrategy: () => 100 })
   redis.on('error', () => {}) // it is killed on purpose
-  const queues = openProducer({ redisUrl, log: silent })
+  const queues = openProducer({ redisUrl, log: silentLog })
   const archive = openEventSegments(objects)
   return {
     redis,

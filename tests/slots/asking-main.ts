@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { openModelPool } from '#models/model-pool.ts'
 import { openSharedSlots } from '#models/pool/slots/shared-slots.ts'
 import { connectRedis } from '#platform/redis-client.ts'
+import { silentLog } from '#platform/log.ts'
 
 /** A separate process that keeps `atOnce` requests in flight through a pool with shared slots, until its parent exits. */
 const Asking = z.strictObject({
@@ -18,9 +19,8 @@ const Asking = z.strictObject({
 const { holder, url, redisUrl, namespace, maxInFlight, leaseMs, atOnce } = Asking.parse(
   JSON.parse(process.argv[2] ?? '{}'),
 )
-const quiet = { warn() {}, info() {} }
-const { redis } = connectRedis(redisUrl, { retries: null }, quiet)
-const slots = openSharedSlots({ redis, holder, namespace, leaseMs, log: quiet })
+const { redis } = connectRedis(redisUrl, { retries: null }, silentLog)
+const slots = openSharedSlots({ redis, holder, namespace, leaseMs, log: silentLog })
 const limits = { requestTimeoutMs: 60_000, retryBudgetMs: 60_000, maxInFlight: atOnce }
 const pool = openModelPool({ endpoints: [{ url, maxInFlight }], ...limits, slots })
 const stop = new AbortController()

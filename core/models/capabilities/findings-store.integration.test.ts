@@ -8,6 +8,7 @@ import { openModelPool, type ModelPool } from '../model-pool.ts'
 import { playServer, type PlayedAnswer, type PlayedBody } from './played-server.fixture.ts'
 import { probeUser } from './probe-requests.ts'
 import { openSharedFindings } from './findings-store.ts'
+import { silentLog } from '#platform/log.ts'
 
 let redis: TestRedis
 const closing: (() => Promise<unknown> | void)[] = []
@@ -42,7 +43,7 @@ async function play(first: (body: PlayedBody) => PlayedAnswer) {
 type Sharing = { namespace: string; url?: string; leaseMs?: number }
 
 function findings({ namespace, url = redis.url, leaseMs = 60_000 }: Sharing) {
-  const { redis: client } = connectRedis(url, { retries: null }, { warn() {} })
+  const { redis: client } = connectRedis(url, { retries: null }, silentLog)
   closing.push(() => client.disconnect())
   return openSharedFindings({ redis: client, namespace, leaseMs })
 }
@@ -97,7 +98,7 @@ describe('what is found of a server', () => {
   it('is probed by one alone, however long its probe takes', async () => {
     const { url, probes } = await play(() => 'hang')
     const sharing = { namespace: uniqueNamespace(), leaseMs: 400 }
-    const { redis: client } = connectRedis(redis.url, { retries: null }, { warn() {} })
+    const { redis: client } = connectRedis(redis.url, { retries: null }, silentLog)
     closing.push(() => client.disconnect())
     const turn = `${sharing.namespace}:{findings:${url} small}:turn`
     void sharingPool(url, sharing).probe('small', never)

@@ -2,12 +2,13 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import { connectRedis, type RedisConnection } from '#platform/redis-client.ts'
 import { startRedisCluster, type TestRedisCluster } from '#testing/redis-cluster.ts'
 import { openTokenStore } from './token-store.ts'
+import { silentLog } from '#platform/log.ts'
 
 let cluster: TestRedisCluster
 let connection: RedisConnection
 beforeAll(async () => {
   cluster = await startRedisCluster()
-  connection = connectRedis(cluster.url, { retries: 20 }, { warn: () => {} })
+  connection = connectRedis(cluster.url, { retries: 20 }, silentLog)
 })
 afterAll(async () => {
   connection.redis.disconnect()
@@ -15,7 +16,7 @@ afterAll(async () => {
 })
 
 it('keeps tokens on a cluster: adds, reads, notes uses and removes them', async () => {
-  const store = openTokenStore(connection.redis, { log: { warn: () => {} } })
+  const store = openTokenStore(connection.redis, { log: silentLog })
   const record = {
     tokenId: 't0123456789abcdef',
     projectId: 'default',

@@ -3,6 +3,7 @@ import { AppError } from '#domain/error.ts'
 import { runKeys } from '#ledger/keys.ts'
 import { aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
+import { silentLog } from '#platform/log.ts'
 import { runDispatcher } from './run-dispatcher.ts'
 
 let test: TestLedger
@@ -24,7 +25,7 @@ function dispatcher(failing: number) {
       seen.rounds += 1
       return 4
     },
-    log: { warn: () => {} },
+    log: silentLog,
   })
   return { stop, seen }
 }

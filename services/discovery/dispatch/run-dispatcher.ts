@@ -22,8 +22,10 @@ const afterFailureMs = 1000
 /** After an outage of the store, workers have this long to renew their leases before anything counts as lost. */
 const leaseRenewalMs = 10_000
 
+type RunDispatcherDeps = Omit<DispatchDeps, 'states'> & { log: Pick<Log, 'failing' | 'working'> }
+
 /** Runs the dispatcher's rounds until the returned function is called. A failed round is logged and tried again. */
-export function runDispatcher(deps: Omit<DispatchDeps, 'states'>): () => Promise<void> {
+export function runDispatcher(deps: RunDispatcherDeps): () => Promise<void> {
   const stop = new AbortController()
   const states: DispatchStates = new Map()
   const rest = (ms: number) => delay(ms, stop.signal).catch(() => undefined)
@@ -31,9 +33,11 @@ export function runDispatcher(deps: Omit<DispatchDeps, 'states'>): () => Promise
     while (!stop.signal.aborted) {
       try {
         const active = await dispatchReady({ ...deps, states })
+        deps.log.working('Redis', states)
         await rest(active > 0 ? busyMs : idleMs)
       } catch (error) {
-        deps.log.warn('dispatcher round failed', { error })
+        if (hasCode(error, 'STORE_001')) deps.log.failing('Redis', states, error)
+        else deps.log.warn('dispatcher round failed', { error })
         for (const one of states.values()) one.sweepAt = performance.now() + leaseRenewalMs
         await rest(afterFailureMs)
       }

@@ -5,6 +5,7 @@ import { openModelPool } from '#models/model-pool.ts'
 import { until } from '#testing/until.ts'
 import { openOperationBench, type OperationBench } from './operation-bench.fixture.ts'
 import { runOperation } from './run-operation.ts'
+import { silentLog } from '#platform/log.ts'
 
 let bench: OperationBench
 beforeAll(async () => {
@@ -29,7 +30,7 @@ it.each([
   const limits = { requestTimeoutMs: 600_000, retryBudgetMs: 600_000, maxInFlight: 1 }
   const model = openModelPool({ endpoints: [{ url: bench.modelUrl }], ...limits, stream })
   const { redisUrl, namespace } = bench
-  const stops = openStopSignals({ redisUrl, namespace, log: bench.deps.log })
+  const stops = openStopSignals({ redisUrl, namespace, log: silentLog })
   // A heartbeat comes after a third of the lease: what ends the request is the signal, not a heartbeat.
   const deps = { ...bench.deps, model, stops, ledger: bench.withLease(3_600_000) }
   const running = runOperation(planned.job, deps, new AbortController().signal)

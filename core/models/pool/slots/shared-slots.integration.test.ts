@@ -10,6 +10,7 @@ import { until } from '#testing/until.ts'
 import { openModelPool, type ModelPool } from '../../model-pool.ts'
 import { modelRequest } from '../model-server.fixture.ts'
 import { openSharedSlots } from './shared-slots.ts'
+import { silentLog } from '#platform/log.ts'
 
 let redis: TestRedis
 const closing: (() => Promise<unknown> | void)[] = []
@@ -21,7 +22,6 @@ afterEach(async () => {
 })
 afterAll(() => redis.close())
 
-const quiet = { warn() {}, info() {} }
 const never = new AbortController().signal
 const body = JSON.stringify({ choices: [{ message: { content: 'hi' }, finish_reason: 'stop' }] })
 
@@ -49,8 +49,8 @@ async function countingServer(ms: number) {
 type Sharing = { url?: string; namespace: string; leaseMs?: number; warnings?: string[] }
 
 function slotSource({ url = redis.url, namespace, leaseMs = 6000, warnings = [] }: Sharing) {
-  const { redis: client } = connectRedis(url, { retries: null }, quiet)
-  const log = { ...quiet, warn: (message: string) => void warnings.push(message) }
+  const { redis: client } = connectRedis(url, { retries: null }, silentLog)
+  const log = { ...silentLog, warn: (message: string) => void warnings.push(message) }
   closing.push(() => client.disconnect())
   const holder = randomBytes(4).toString('hex')
   return { client, slots: openSharedSlots({ redis: client, holder, namespace, leaseMs, log }) }

@@ -29,7 +29,7 @@ export type GiveUpDeps = {
   ledger: Pick<Ledger, 'release' | 'settle'>
   objects: ObjectStore
   versions: Readonly<Record<string, string>>
-  log: Pick<Log, 'warn'>
+  log: Pick<Log, 'debug' | 'warn'>
   /** The back-off after the first attempt that was handed back because a store was unreachable. */
   storeBackOffMs: number
 }
@@ -47,7 +47,9 @@ export async function giveUp(given: GivenUp, error: unknown, deps: GiveUpDeps): 
   const { n, events } = await journal.close()
   if (journal.stopped === 'lost') return
   const ids = { run_id: attempt.runId, operation_id: attempt.operationId }
-  deps.log.warn('attempt given up', { ...ids, attempt: attempt.attempt, error })
+  // An outage of a store is logged once, not for each attempt that it hands back.
+  const note = isHandedBack && isStoreFault(fault) ? deps.log.debug : deps.log.warn
+  note('attempt given up', { ...ids, attempt: attempt.attempt, error })
   if (outcome !== undefined) return void (await deps.ledger.settle(attempt, n, { outcome, events }))
   const delayMs = signal.aborted ? 0 : Math.min(maxBackOffMs, deps.storeBackOffMs * 2 ** attempt.storeFaults)
   await deps.ledger.release(attempt, n, { reason: signal.aborted ? 'drain' : 'store', delayMs, events })
