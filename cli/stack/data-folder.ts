@@ -117,7 +117,7 @@ async function findForeign(paths: readonly string[], levels: number): Promise<st
 
 /** The variables that a git hook sets for its own repository are not in the bare environment. */
 async function refuseTracked(dataDir: string, env: Env): Promise<void> {
-  const settings = [...gitSettings, '-c', 'safe.directory=*'] // whoever owns the repository
+  const settings = [...gitSettings, '-c', 'safe.directory=*'] // Git refuses a repository of another user otherwise
   const ended = await runProgram(['git', ...settings, '-C', dataDir, 'ls-files', '--cached', '--', '.'], {
     limitMs: gitMs,
     signal: new AbortController().signal,

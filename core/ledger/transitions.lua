@@ -203,8 +203,8 @@ local function counts()
 end
 
 -- Notifies dependents, then moves the run on. A whole plan with nothing open goes to review. A run that only answers of
--- people can move on is waiting until the status of one of its operations changes. The end of a stopped run, in any
--- phase, is left to whoever calls end-slice.lua.
+-- people can move on is waiting until the status of one of its operations changes. end-slice.lua ends a stopped run, in
+-- any phase.
 local function advance_run(at)
   notify_dependents(at)
   local run = redis.call('HMGET', keys.run, 'status', 'planned', 'phase', 'cancel')

@@ -46,7 +46,7 @@ const slowly = 'cd "${0%/bin/*}"; : > started; until test -f go; do /bin/sleep 0
 
 const calls = async () => (await readFile(join(dir, 'calls'), 'utf8').catch(() => '')).trimEnd().split('\n')
 
-function obtain(wish: Partial<ObtainOptions> = {}) {
+function obtain(changed: Partial<ObtainOptions> = {}) {
   const said: string[] = []
   const all: ObtainOptions = {
     searchPath: join(dir, 'bin'),
@@ -56,7 +56,7 @@ function obtain(wish: Partial<ObtainOptions> = {}) {
     env: {},
     say: (line) => void said.push(line),
     signal: new AbortController().signal,
-    ...wish,
+    ...changed,
   }
   return { said, got: obtainRedis(all) }
 }
