@@ -27,7 +27,7 @@ const defaultConnectMs = 10_000
 const maxRestMs = 500
 
 /** How log lines name the store that all connections lead to. */
-const storeName = 'Redis'
+export const redisName = 'Redis'
 
 /** A connection that reconnects by itself, and whose outages are logged. CONFIG_003 for a `url` that is not a `RedisUrl`. */
 export function connectRedis(url: string, patience: RedisPatience, log: RedisLog): RedisConnection {
@@ -42,8 +42,8 @@ export function connectRedis(url: string, patience: RedisPatience, log: RedisLog
       : // With ioredis' own disconnect() between two tries, commands that wait for the next try would wait for ever.
         new Redis(url, { maxRetriesPerRequest: retries, connectTimeout: connectTimeoutMs, retryStrategy: restMs })
   // Without a listener a lost connection would end the process.
-  redis.on('error', (error: Error) => log.failing(storeName, redis, error))
-  redis.on('ready', () => log.working(storeName, redis))
+  redis.on('error', (error: Error) => log.failing(redisName, redis, error))
+  redis.on('ready', () => log.working(redisName, redis))
   return {
     redis,
     // An unreachable cluster stays `ready` as long as it knows a node that it has not tried.

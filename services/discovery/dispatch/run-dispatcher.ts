@@ -4,6 +4,7 @@ import { mayGoOn, type ModelKind } from '#domain/model-kind.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Log } from '#platform/log.ts'
+import { redisName } from '#platform/redis-client.ts'
 import {
   type DispatchStates,
   dispatchStateOf,
@@ -33,10 +34,10 @@ export function runDispatcher(deps: RunDispatcherDeps): () => Promise<void> {
     while (!stop.signal.aborted) {
       try {
         const active = await dispatchReady({ ...deps, states })
-        deps.log.working('Redis', states)
+        deps.log.working(redisName, states)
         await rest(active > 0 ? busyMs : idleMs)
       } catch (error) {
-        if (hasCode(error, 'STORE_001')) deps.log.failing('Redis', states, error)
+        if (hasCode(error, 'STORE_001')) deps.log.failing(redisName, states, error)
         else deps.log.warn('dispatcher round failed', { error })
         for (const one of states.values()) one.sweepAt = performance.now() + leaseRenewalMs
         await rest(afterFailureMs)
