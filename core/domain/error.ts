@@ -155,3 +155,26 @@ export function isContextOverflow(error: unknown): boolean {
   if (error instanceof ContextOverflow) return true
   return hasCode(error, 'AGENT_007') && isContextOverflow(error.cause)
 }
+
+/** What kept servers from answering. `doubtful`: they had the request, and broke or were silent: it may be the reason. */
+export type ModelFaultKind = 'server' | 'busy' | 'doubtful'
+
+/**
+ * AGENT_002 for a request that no server of its model could answer, for reasons that are not known to be the request's.
+ * `isAway`: a probe that followed found no server that works.
+ */
+export class ModelUnavailable extends AppError {
+  readonly kind: ModelFaultKind
+  readonly isAway: boolean
+
+  constructor(message: string, options: { cause?: unknown; kind?: ModelFaultKind; isAway?: boolean } = {}) {
+    super('AGENT_002', message, { cause: options.cause, phase: 'model' })
+    this.kind = options.kind ?? 'server'
+    this.isAway = options.isAway ?? false
+  }
+
+  /** Whether the request may be the reason after all: servers broke over it, or answer others. */
+  get mayBeOwn(): boolean {
+    return this.isAway ? this.kind === 'doubtful' : this.kind !== 'busy'
+  }
+}

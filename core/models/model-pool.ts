@@ -6,6 +6,7 @@ import type { HttpProxy } from '#platform/env.ts'
 import { openLoopThrottle } from '#platform/limit-concurrency.ts'
 import { openLocalFindings, type FindingsStore } from './capabilities/findings-store.ts'
 import { openUndiciFetch, type UndiciFetch } from './http/undici-fetch.ts'
+import type { ModelWatch } from './pool/model-watch.ts'
 import { openRouter } from './pool/router.ts'
 import { openEndpoint, type Endpoint } from './pool/servers/server-endpoint.ts'
 import { askForModels, openFirstModel, openOfferedList } from './pool/servers/offered-models.ts'
@@ -17,9 +18,9 @@ import { openLocalSlots, type SlotSource } from './pool/slots/slots.ts'
 export type ModelPool = {
   /**
    * One reply to one request. Retried while that may help and the retry budget lasts, on another server if there is one.
-   * Rejects with AGENT_002 (no endpoint answered, or none offers the model), AGENT_007 (the request or the reply is too
-   * long), AGENT_008 (replies were cut short or are no completions), or at once with the signal's reason, closing the
-   * socket. Safe to repeat: nothing is stored between calls.
+   * Rejects with AGENT_002 (refused, or a `ModelUnavailable`: no endpoint could answer), AGENT_007 (the request or the reply
+   * is too long), AGENT_008 (replies were cut short or are no completions), or at once with the signal's reason, closing
+   * the socket. While the model is away it rejects at once. Safe to repeat: nothing is stored between calls.
    */
   complete(request: ModelRequest, signal: AbortSignal): Promise<ModelReply>
   /** The models of the endpoints that answer within a second; CONFIG_005 when none offers any. */
@@ -36,6 +37,8 @@ export type ModelPool = {
   contextTokens(model: string, signal: AbortSignal): Promise<number | undefined>
   /** Probes what every endpoint takes of requests for this model; waits no longer than the first request would. */
   probe(model: string, signal: AbortSignal): Promise<void>
+  /** Which models work, as this process sees it; undefined stands for the first model offered. */
+  health: Pick<ModelWatch, 'watch' | 'works' | 'report'>
   /** The endpoints' state, as this process sees it. */
   status(): { waiting: number; endpoints: ReturnType<typeof endpointStatus>[] }
   /** Closes every socket at once. Requests in flight and later ones fail with AGENT_002. */
@@ -67,6 +70,8 @@ export type ModelPoolOptions = {
   findings?: FindingsStore
   /** How long a request may be without an answer before it is sent to a second endpoint too; never without it. */
   hedgeAfterMs?: number | undefined
+  /** Called when a model is judged for the first time, is away, or works again. */
+  onHealth?(): void
   /** For all requests; none without it. */
   proxy?: HttpProxy | undefined
   log?: Pick<Log, 'warn' | 'debug'>
@@ -86,16 +91,15 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
   const { log, proxy, slots = openLocalSlots(), findings = openLocalFindings() } = options
   const closing = new AbortController()
   const clock = systemClock
-  const random = Math.random
   const transport = openUndiciFetch({ maxBytes: maxReplyBytes, proxy })
-  const deps = { ...options, transport, slots, findings, clock, random, closing: closing.signal }
+  const deps = { ...options, transport, slots, findings, clock, random: Math.random, closing: closing.signal }
   const watched = options.endpoints.map((choice) => openServer(choice, deps))
   const servers = watched.map(({ server }) => server)
   const endpoints = servers.map(({ endpoint }) => endpoint)
   const first = openFirstModel(endpoints, deps)
   const answers = openLoopThrottle(answersPerTurn)
-  const router = openRouter({ ...options, onMissing: first.missing, servers, answers, clock, random })
-  const { queue, lookup } = router
+  const router = openRouter({ ...deps, onMissing: first.missing, servers, answers })
+  const { queue, lookup, health } = router
   const status = () => ({
     waiting: queue.size(),
     endpoints: servers.map((server) => endpointStatus(server, watch.metrics(server))),
@@ -105,7 +109,7 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
     clock,
     proxy,
     log,
-    isInUse: () => queue.size() > 0 || servers.some((server) => server.inFlight() > 0),
+    isInUse: () => queue.size() > 0 || servers.some(({ inFlight }) => inFlight() > 0),
     onRound(round) {
       queue.recheck()
       if (round % roundsPerLookup === 0 && servers.length > 1) void lookup.refresh()
@@ -119,9 +123,10 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
       return router.complete(request, signal)
     },
     describe: () => describeEndpoints(endpoints),
-    firstModel: first.name,
+    firstModel: (signal) => health.guard(undefined, () => first.name(signal)),
     contextTokens: (model, signal) => leastContext(servers, model, signal),
     probe: (model, signal) => probeOffering(servers, model, signal),
+    health,
     status,
     async close() {
       router.close()

@@ -1,4 +1,4 @@
-import { AppError } from '#domain/error.ts'
+import { AppError, ModelUnavailable } from '#domain/error.ts'
 import type { ModelRequest } from '#domain/turn.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
@@ -136,6 +136,8 @@ function lastError(
   const tookMs = Math.round(clock.now() - firstSentAt)
   const effort = tries === 1 && !hasWaited ? '' : ` (${tries} ${tries === 1 ? 'try' : 'tries'} in ${tookMs} ms)`
   const words = `${server.name}: ${message}${offered}${failures.otherServersText()}${effort}`
+  const { kind } = failure
+  if (kind !== 'request') return new ModelUnavailable(words, { cause: failure.error, kind })
   return new AppError(code, words, { cause: failure.error, phase: 'model' })
 }
 
@@ -152,5 +154,5 @@ function noServerIsUp(
   if (closing.aborted) return closing.reason
   if (failures !== undefined) return lastError(model, failures, effort, clock, { hasWaited: true })
   const words = `no model server has worked for ${retryBudgetMs} ms; look at ${lookup.servers().join(', ')}`
-  return new AppError('AGENT_002', words, { phase: 'model' })
+  return new ModelUnavailable(words)
 }

@@ -1,4 +1,4 @@
-import { AppError } from '#domain/error.ts'
+import { ModelUnavailable } from '#domain/error.ts'
 import { type Clock, withinLimit } from '#platform/clock.ts'
 import { shortModelList } from './servers/offered-models.ts'
 import type { PooledServer } from './servers/pooled-server.ts'
@@ -63,10 +63,10 @@ export function openModelLookup({ servers, clock, onMissing }: ModelLookupOption
   }
 }
 
-function notOffered(model: string, servers: readonly PooledServer[]): AppError {
+function notOffered(model: string, servers: readonly PooledServer[]): ModelUnavailable {
   const lists = servers.map(({ name, offered }) => {
     const list = shortModelList(offered.models() ?? []) || 'nothing known'
     return `${name}: ${offered.isLacking(model) ? 'has just answered that it does not have it' : list}`
   })
-  return new AppError('AGENT_002', `no server offers the model "${model}": ${lists.join('; ')}`, { phase: 'model' })
+  return new ModelUnavailable(`no server offers the model "${model}": ${lists.join('; ')}`)
 }

@@ -40,24 +40,31 @@ function manualClock() {
   return { clock: { now: () => time, after, delay }, pass }
 }
 
-export type RouterPlay = { maxInFlight?: number; hedgeAfterMs?: number }
+/** `probe`: how servers answer a probe of the watch; as if nobody listened without it. */
+export type RouterPlay = { maxInFlight?: number; hedgeAfterMs?: number; probe?: 'good' }
 
 /** The router over servers that behave well except for what is given; `pass` advances the time. */
 export function routerOver(
   endpoints: readonly Partial<Endpoint>[],
-  { maxInFlight = 8, hedgeAfterMs }: RouterPlay = {},
+  { maxInFlight = 8, hedgeAfterMs, probe }: RouterPlay = {},
 ) {
   const { clock, pass } = manualClock()
   const random = () => 1
   const source = openLocalSlots()
   const servers = endpoints.map((endpoint, at) => {
+    const ask: Endpoint['ask'] = endpoint.ask ?? (async () => good)
     const given: Endpoint = {
       name: `http://${at}/v1`,
-      ask: async () => good,
       capabilities: async () => allCapabilities,
       contextTokens: async () => undefined,
       models: async () => ['m'],
       ...endpoint,
+      // Probes, which ask for one token, are none of the requests that a test counts.
+      async ask(request, ...more) {
+        if (request.maxTokens !== 1) return ask(request, ...more)
+        if (probe === 'good') return good
+        throw refused()
+      },
     }
     const slots = source.at(given.name, maxInFlight)
     return openPooledServer({ endpoint: given, offered: openOfferedList(['m']), slots, maxInFlight, clock, random })

@@ -6,7 +6,7 @@ import { refused, good, never, retryBudgetMs, routerOver, watched } from './rout
 
 describe('requests over time', () => {
   it('count against a server once each, however often they fail there', async () => {
-    const { router, servers, pass } = routerOver([{ ask: () => Promise.reject(refused()) }])
+    const { router, servers, pass } = routerOver([{ ask: () => Promise.reject(refused()) }], { probe: 'good' })
     const [server] = servers
     const poison = watched(router.complete(modelRequest('m'), never))
     await pass(60_000)

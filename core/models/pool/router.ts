@@ -4,28 +4,49 @@ import type { LoopThrottle } from '#platform/limit-concurrency.ts'
 import { completeWithRetries, type CompleteDeps } from './complete-with-retries.ts'
 import { openModelLookup, type ModelLookupOptions } from './model-lookup.ts'
 import { openRequestQueue } from './request-queue.ts'
-import { openHedgedSend, openSend } from './send-request.ts'
+import { openModelWatch, type ModelWatch } from './model-watch.ts'
+import { openHedgedSend, openSend, type Send } from './send-request.ts'
 
 export type RouterOptions = Pick<CompleteDeps, 'retryBudgetMs' | 'clock' | 'random' | 'log'> &
-  Pick<ModelLookupOptions, 'servers' | 'onMissing'> & { answers: LoopThrottle; hedgeAfterMs?: number | undefined }
+  Pick<ModelLookupOptions, 'servers' | 'onMissing'> & {
+    answers: LoopThrottle
+    hedgeAfterMs?: number | undefined
+    /** Called when a model is judged for the first time, is away, or works again. */
+    onHealth?(): void
+  }
 
 /** Everything that decides which server gets a request, and when; it uses no network and no clock but those it is given. */
-export function openRouter({ servers, answers, hedgeAfterMs, onMissing, ...options }: RouterOptions) {
+export function openRouter({ servers, answers, hedgeAfterMs, onMissing, onHealth, ...options }: RouterOptions) {
   const { clock } = options
   const queue = openRequestQueue({ servers, clock })
   const lookup = openModelLookup({ servers, clock, onMissing })
-  const resend = openSend({ answers, clock })
-  const send = hedgeAfterMs === undefined ? resend : openHedgedSend(resend, { queue, clock, afterMs: hedgeAfterMs })
   const closing = new AbortController()
+  const onChange = () => {
+    queue.recheck()
+    onHealth?.()
+  }
+  const health = openModelWatch({ ...options, servers, closing: closing.signal, onChange })
+  const resend = openNotedSend(openSend({ answers, clock }), health)
+  const send = hedgeAfterMs === undefined ? resend : openHedgedSend(resend, { queue, clock, afterMs: hedgeAfterMs })
   const deps: CompleteDeps = { ...options, queue, lookup, send, resend, closing: closing.signal }
   return {
-    complete: (request: ModelRequest, signal: AbortSignal) => completeWithRetries(request, signal, deps),
+    complete: (request: ModelRequest, signal: AbortSignal) =>
+      health.guard(request.model, () => completeWithRetries(request, signal, deps)),
     queue,
     lookup,
+    health,
     /** Ends requests that are queued or in back-off; nothing is retried. */
     close() {
       closing.abort(new AppError('AGENT_002', 'the model pool is closed', { phase: 'model' }))
       queue.close()
     },
+  }
+}
+
+function openNotedSend(send: Send, health: Pick<ModelWatch, 'note'>): Send {
+  return async (reservation, request, signal, onSend) => {
+    const result = await send(reservation, request, signal, onSend)
+    if (!signal.aborted) health.note(result.server, request.model, 'failure' in result ? result.failure : undefined)
+    return result
   }
 }

@@ -56,11 +56,11 @@ describe('a request for a model', () => {
     expect(without.seen.completions).toBeLessThanOrEqual(1)
   })
 
-  it('that all servers were said to have and none has fails, and is not said to be offered', async () => {
+  it('that all servers were said to have and none has fails, and says what each answered', async () => {
     const servers = [await server(404), await server(404)]
     const pool = poolOver(servers.map(({ url }) => ({ url, models: ['lora'] })))
     await expect(pool.complete(modelRequest('lora'), never)).rejects.toMatchObject({ code: 'AGENT_002' })
-    const message = expect.stringMatching(/has just answered that it does not have it; .* does not have it$/)
+    const message = expect.stringMatching(/"lora": .* answered 404 .*; .* answered 404 /)
     await expect(pool.complete(modelRequest('lora'), never)).rejects.toMatchObject({ message })
   })
 

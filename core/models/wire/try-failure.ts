@@ -1,5 +1,5 @@
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai'
-import { AppError, asAppError, ContextOverflow } from '#domain/error.ts'
+import { AppError, asAppError, ContextOverflow, type ModelFaultKind } from '#domain/error.ts'
 import { isRecord } from '#domain/json.ts'
 
 /** Why one try at one endpoint failed, and whether a retry may succeed. */
@@ -9,10 +9,25 @@ export type TryFailure = {
   status: number | undefined
   again: boolean
   retryAfterMs: number
+  /** What is at fault. `request`: its form, its length, or a reply that nobody can read. */
+  kind: 'request' | ModelFaultKind
 }
 
 /** Overload (429, 503, 529), a broken server or gateway (500, 502, 504), or a wait that was too long (408, 425). */
 const passingStatuses = new Set([408, 425, 429, 500, 502, 503, 504, 529])
+
+/** The form or the length of the request is wrong. Any other status of a server says something about the server. */
+const requestStatuses = new Set([400, 405, 411, 413, 414, 415, 422, 431])
+/** The request has not reached the server. */
+const unsentCodes = new Set([
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
+  'ETIMEDOUT',
+  'UND_ERR_CONNECT_TIMEOUT',
+])
 
 /** OpenAI's code, llama.cpp's type. */
 const contextLengthNames = new Set<unknown>(['context_length_exceeded', 'exceed_context_size_error'])
@@ -33,17 +48,35 @@ export function toTryFailure(thrown: unknown): TryFailure {
 }
 
 function ours(error: AppError): TryFailure {
-  return { error, status: undefined, again: error.retry, retryAfterMs: 0 }
+  const kind = error.code !== 'AGENT_002' ? 'request' : isUnsent(error) ? 'server' : 'doubtful'
+  return { error, status: undefined, again: error.retry, retryAfterMs: 0, kind }
+}
+
+function isUnsent(error: unknown): boolean {
+  if (!(error instanceof Error)) return false
+  return ('code' in error && unsentCodes.has(String(error.code))) || isUnsent(error.cause)
 }
 
 function ofStatus(cause: APIError, status: number): TryFailure {
   const message = `answered ${cause.message.slice(0, 500)}`
   const refused = new AppError('AGENT_002', message, { cause, phase: 'model' })
   if (passingStatuses.has(status)) {
-    return { error: refused, status, again: true, retryAfterMs: readRetryAfter(cause.headers) }
+    const retryAfterMs = readRetryAfter(cause.headers)
+    return { error: refused, status, again: true, retryAfterMs, kind: kindOf(status) }
   }
   const error = isTooLong(cause, status) ? new ContextOverflow(message, cause) : refused
-  return { error, status, again: false, retryAfterMs: 0 }
+  return {
+    error,
+    status,
+    again: false,
+    retryAfterMs: 0,
+    kind: requestStatuses.has(status) ? 'request' : kindOf(status),
+  }
+}
+
+function kindOf(status: number): ModelFaultKind {
+  if (status === 429 || status === 529) return 'busy'
+  return status === 500 || status === 408 ? 'doubtful' : 'server'
 }
 
 function isTooLong({ code, type, message }: APIError, status: number): boolean {

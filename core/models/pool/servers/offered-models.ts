@@ -1,4 +1,4 @@
-import { AppError } from '#domain/error.ts'
+import { ModelUnavailable } from '#domain/error.ts'
 import { delay, msSince, systemClock, type Clock } from '#platform/clock.ts'
 import { toTryFailure } from '../../wire/try-failure.ts'
 import type { Endpoint } from './server-endpoint.ts'
@@ -33,6 +33,11 @@ export function openOfferedList(named: readonly string[] = [], { now }: Pick<Clo
     /** The server answered that it does not have the model: counts for a minute, or until it lists the model. */
     lacks: (model: string) => void lackingUntil.set(model, now() + lackingMs),
     isLacking,
+    /** The server has answered a request for the model. */
+    has(model: string): void {
+      lackingUntil.delete(model)
+      if (named.length === 0) known?.add(model)
+    },
   }
 }
 
@@ -79,7 +84,7 @@ export function openFirstModel(
         known ??= models[0]
         if (known !== undefined) break
         if (!again || msSince(startedAt) + retryPauseMs > retryBudgetMs) {
-          throw new AppError('AGENT_002', `no model to use: ${faults.join('; ')}`, { phase: 'model' })
+          throw new ModelUnavailable(`no model to use: ${faults.join('; ')}`)
         }
         await delay(retryPauseMs, signal)
       }

@@ -95,14 +95,21 @@ export function openConcurrencyLimit({ most, now }: { most: number; now(): numbe
   let limit = most
   let credit = 0
   let cutAt = -Infinity
+  let isRestarting = false
   return {
     current: () => limit,
     grow(): void {
       if (limit === most) return
       credit += 1
-      if (credit < limit) return
+      if (credit < limit && !isRestarting) return
       credit = 0
       limit += 1
+      if (limit === most) isRestarting = false
+    },
+    /** The server is back after an outage: begins with a few requests, and doubles them with every round of good answers. */
+    restart(): void {
+      limit = Math.min(limit, fewInFlight)
+      isRestarting = limit < most
     },
     /**
      * A request sent at `sentAt` was refused for overload; ignored when it was sent before the last cut. Keeps `share` of
@@ -111,6 +118,7 @@ export function openConcurrencyLimit({ most, now }: { most: number; now(): numbe
      */
     cut(sentAt: number, { share = 0.5, inFlight = Infinity } = {}): void {
       if (sentAt < cutAt) return
+      isRestarting = false
       const met = inFlight < fewInFlight ? limit : Math.min(limit, inFlight)
       limit = Math.max(1, Math.floor(met * share))
       credit = 0

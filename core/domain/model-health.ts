@@ -1,0 +1,62 @@
+import { z } from 'zod'
+
+/** One model server as a worker sees it. Times are milliseconds since the epoch. */
+export const ServerHealth = z.object({
+  /** Without login and query. */
+  url: z.string(),
+  /** Null before the first answer or failure. */
+  isWorking: z.boolean().nullable(),
+  /** Whether it has ever answered since the worker started; a 503 is an answer. */
+  hasAnswered: z.boolean(),
+  lastError: z.string().nullable(),
+  nextProbeAt: z.number().nullable(),
+})
+export type ServerHealth = z.infer<typeof ServerHealth>
+
+/** One model as a worker sees it. */
+export const ModelHealth = z.object({
+  /** As bundles ask for it: the name of a model or adapter, or `default` for the workers' own. */
+  model: z.string(),
+  /** Null before the servers were judged. */
+  isWorking: z.boolean().nullable(),
+  /** Since when none of its servers has worked; null while one does. */
+  awaySince: z.number().nullable(),
+  servers: z.array(ServerHealth),
+})
+export type ModelHealth = z.infer<typeof ModelHealth>
+
+/** What a bundle's model is called in reports of workers. */
+export const defaultModel = 'default'
+
+/** A model that no live worker can use. */
+export type AwayModel = Pick<ModelHealth, 'model' | 'servers'> & { since: number }
+
+/**
+ * The models that are away by the reports of all live workers, and those that work by at least one. A model that some worker
+ * has not judged is neither, and so is every one while a worker lives that reports nothing (`isPartial`).
+ */
+export function judgeModels(reports: readonly (readonly ModelHealth[])[], { isPartial }: { isPartial: boolean }) {
+  const names = new Set(reports.flatMap((models) => models.map(({ model }) => model)))
+  const away: AwayModel[] = []
+  const working = new Set<string>()
+  for (const name of names) {
+    const seen = reports.map((models) => models.find(({ model }) => model === name))
+    if (seen.some((one) => one?.isWorking === true)) working.add(name)
+    if (isPartial || seen.some((one) => one === undefined || one.awaySince === null)) continue
+    const since = Math.max(...seen.map((one) => one?.awaySince ?? 0))
+    away.push({ model: name, since, servers: joinServers(seen.flatMap((one) => one?.servers ?? [])) })
+  }
+  return { away, working }
+}
+
+/** One entry for each server: workers that share servers report the same ones. The earliest probe counts. */
+function joinServers(servers: readonly ServerHealth[]): ServerHealth[] {
+  return [...Map.groupBy(servers, ({ url }) => url).values()].flatMap((same) => {
+    const [first] = same
+    if (first === undefined) return []
+    const probes = same.flatMap(({ nextProbeAt }) => nextProbeAt ?? [])
+    const hasAnswered = same.some((one) => one.hasAnswered)
+    const lastError = same.find((one) => one.lastError !== null)?.lastError ?? null
+    return [{ ...first, hasAnswered, lastError, nextProbeAt: probes.length === 0 ? null : Math.min(...probes) }]
+  })
+}

@@ -1,0 +1,218 @@
+import { ModelUnavailable } from '#domain/error.ts'
+import type { ModelHealth } from '#domain/model-health.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
+import type { Clock } from '#platform/clock.ts'
+import type { Log } from '#platform/log.ts'
+import type { TryFailure } from '../wire/try-failure.ts'
+import { probeModel } from './probe-model.ts'
+import type { PooledServer } from './servers/pooled-server.ts'
+
+export type ModelWatchOptions = {
+  servers: readonly PooledServer[]
+  clock: Clock
+  random(): number
+  closing: AbortSignal
+  /** Called when a model is judged for the first time, is away, or works again. */
+  onChange(): void
+  log?: Pick<Log, 'warn'> | undefined
+}
+
+/**
+ * A run goes on within 5 s after its model is back, and the wait for the probe is a part of that. A server that answers, but
+ * refuses the model or the key, is asked less often: its operator must act first.
+ */
+const probeEveryMs = { silent: 3000, refused: 15_000 }
+/** For so long a failure that leaves no doubt needs no probe. */
+const sureMs = 1000
+
+/** `sureUntil`: until then a probe could show nothing new. Times are those of the clock. */
+type ServerState = {
+  isWorking: boolean
+  lastError: string | undefined
+  status: number | undefined
+  sureUntil: number
+  nextProbeAt: number | undefined
+}
+
+/** A model in use. `name`: undefined for the first model that the servers offer. */
+type Watched = {
+  name: string | undefined
+  states: Map<PooledServer, ServerState>
+  isWorking: boolean | undefined
+  awaySince: number | undefined
+  judging: Promise<boolean> | undefined
+}
+
+type Watch = ModelWatchOptions & { answered: Set<PooledServer> }
+
+export type ModelWatch = ReturnType<typeof openModelWatch>
+
+/**
+ * Judges for each model in use whether any server of this process works for it. Requests alone never declare a model away:
+ * a probe of every server does, after a request has failed for good or all breakers are open. While a model is away its
+ * servers are probed every few seconds; the first good probe, or a good answer to a request under way, ends that.
+ */
+export function openModelWatch(options: ModelWatchOptions) {
+  const watch: Watch = { ...options, answered: new Set() }
+  const watched = new Map<string | undefined, Watched>()
+  const of = (name: string | undefined) => getOrMake(watched, name, () => unjudged(name))
+  return {
+    /** Judges the model now, if it has not been judged yet. */
+    watch(name: string | undefined): void {
+      if (of(name).isWorking === undefined) void judge(of(name), watch)
+    },
+    /** How a try at a server ended; answered without `failure`. */
+    note(server: PooledServer, name: string, failure: TryFailure | undefined): void {
+      if (failure?.kind === 'request' && failure.status === undefined) return // a broken reply says nothing
+      const entry = of(name)
+      note(entry, server, failure, watch)
+      const isDown = candidates(entry, watch).every(({ breaker }) => breaker.state() !== 'closed')
+      if (failure !== undefined && entry.isWorking !== false && isDown) void judge(entry, watch)
+    },
+    /**
+     * Does work that needs the model. While the model is away it rejects at once: its servers are probed, and requests would
+     * only disturb. A `ModelUnavailable` of the work comes with the judgement of the model.
+     */
+    async guard<T>(name: string | undefined, work: () => Promise<T>): Promise<T> {
+      const away = watched.get(name)
+      if (away?.awaySince !== undefined) throw new ModelUnavailable(awayText(away), { isAway: true })
+      try {
+        return await work()
+      } catch (error) {
+        if (!(error instanceof ModelUnavailable) || options.closing.aborted) throw error
+        const works = await judge(of(name), watch)
+        throw new ModelUnavailable(error.message, { cause: error, isAway: !works, kind: error.kind })
+      }
+    },
+    /** Judges the model now: whether any of its servers works. */
+    works: (name: string | undefined) => judge(of(name), watch),
+    report: (name: string | undefined) => reportOf(of(name), watch),
+  }
+}
+
+function unjudged(name: string | undefined): Watched {
+  return { name, states: new Map(), isWorking: undefined, awaySince: undefined, judging: undefined }
+}
+
+/** Those that may have the model; all of them when none may, since it may be loaded at any time. */
+function candidates({ name }: Watched, { servers }: Watch): readonly PooledServer[] {
+  if (name === undefined) return servers
+  const offering = servers.filter(({ offered }) => offered.mayOffer(name) || offered.isLacking(name))
+  return offering.length === 0 ? servers : offering
+}
+
+function note(entry: Watched, server: PooledServer, failure: TryFailure | undefined, watch: Watch): void {
+  if (failure === undefined || failure.status !== undefined) watch.answered.add(server)
+  const before = entry.states.get(server)
+  if (failure === undefined || failure.kind === 'request') {
+    if (before?.isWorking !== true) entry.states.set(server, working)
+    return setWorking(entry, watch)
+  }
+  const { status, error, retryAfterMs } = failure
+  const sureUntil = watch.clock.now() + Math.max(isSure(failure) ? sureMs : 0, retryAfterMs)
+  const { nextProbeAt } = before ?? {}
+  entry.states.set(server, { isWorking: false, lastError: error.message, status, sureUntil, nextProbeAt })
+}
+
+const working: ServerState = {
+  isWorking: true,
+  lastError: undefined,
+  status: undefined,
+  sureUntil: 0,
+  nextProbeAt: undefined,
+}
+
+/** Nobody listens there, or it refuses the model or the key. */
+function isSure({ status, kind }: Pick<TryFailure, 'status' | 'kind'>): boolean {
+  return kind === 'server' && (status === undefined || isRefusal(status))
+}
+
+function isRefusal(status: number): boolean {
+  return status >= 401 && status <= 404
+}
+
+/** Probes every server in doubt; the first that works decides. */
+function judge(entry: Watched, watch: Watch): Promise<boolean> {
+  if (entry.awaySince !== undefined) return Promise.resolve(false)
+  const now = watch.clock.now()
+  const doubted = candidates(entry, watch).filter((server) => (entry.states.get(server)?.sureUntil ?? 0) <= now)
+  entry.judging ??= anyTrue(doubted.map((server) => probe(entry, server, watch)))
+    .then((works) => {
+      if (works) setWorking(entry, watch)
+      else setAway(entry, watch)
+      return works
+    })
+    .finally(() => (entry.judging = undefined))
+  return entry.judging
+}
+
+async function probe(entry: Watched, server: PooledServer, watch: Watch): Promise<boolean> {
+  const failure = await probeModel(server, entry.name, watch)
+  if (watch.closing.aborted) return false
+  if (failure === undefined && entry.awaySince !== undefined) {
+    server.breaker.succeed()
+    server.limit.restart()
+  }
+  note(entry, server, failure, watch)
+  return failure === undefined
+}
+
+function setWorking(entry: Watched, { log, onChange }: Watch): void {
+  if (entry.isWorking === true) return
+  if (entry.awaySince !== undefined) log?.warn('a model works again', { model: entry.name ?? null })
+  entry.isWorking = true
+  entry.awaySince = undefined
+  onChange()
+}
+
+function setAway(entry: Watched, watch: Watch): void {
+  const { clock, closing, log, onChange } = watch
+  if (entry.isWorking === false || closing.aborted) return
+  entry.isWorking = false
+  entry.awaySince = clock.now()
+  log?.warn('no server of a model works', { model: entry.name ?? null, servers: faultsOf(entry) })
+  for (const server of candidates(entry, watch)) probeLater(entry, server, watch)
+  onChange()
+}
+
+/** The next probe does not wait for one that hangs. */
+function probeLater(entry: Watched, server: PooledServer, watch: Watch): void {
+  const { clock, random, closing } = watch
+  const state = entry.states.get(server) ?? { ...working, isWorking: false }
+  const everyMs = state.status !== undefined && isRefusal(state.status) ? probeEveryMs.refused : probeEveryMs.silent
+  const waitMs = Math.max(everyMs * (0.75 + 0.25 * random()), state.sureUntil - clock.now())
+  entry.states.set(server, { ...state, nextProbeAt: clock.now() + waitMs })
+  clock.after(waitMs, () => {
+    if (entry.awaySince === undefined || closing.aborted) return
+    void probe(entry, server, watch)
+    probeLater(entry, server, watch)
+  })
+}
+
+function faultsOf({ states }: Watched): string[] {
+  return [...states].map(([{ name }, { lastError }]) => `${name}: ${lastError ?? 'no answer'}`)
+}
+
+function awayText(entry: Watched): string {
+  const model = entry.name === undefined ? 'any model' : `the model "${entry.name}"`
+  return `no server works for ${model}: ${faultsOf(entry).join('; ')}`
+}
+
+function reportOf(entry: Watched, watch: Watch): Omit<ModelHealth, 'model'> {
+  const epochOf = (at: number | undefined) =>
+    at === undefined ? null : Math.round(Date.now() + at - watch.clock.now())
+  const { isWorking = null, awaySince, states } = entry
+  const servers = candidates(entry, watch).map((server) => {
+    const { isWorking: works = null, lastError = null, nextProbeAt } = states.get(server) ?? {}
+    const hasAnswered = watch.answered.has(server)
+    const next = awaySince === undefined ? undefined : nextProbeAt
+    return { url: server.name, isWorking: works, hasAnswered, lastError, nextProbeAt: epochOf(next) }
+  })
+  return { isWorking, awaySince: epochOf(awaySince), servers }
+}
+
+/** Resolves to true with the first of them that does, to false when all have resolved to false. */
+async function anyTrue(answers: readonly Promise<boolean>[]): Promise<boolean> {
+  const good = answers.map(async (answer) => ((await answer) ? true : Promise.reject(new Error('no'))))
+  return Promise.any(good).catch(() => false)
+}
