@@ -11,6 +11,8 @@ export const eventCategories = {
   'run.planned': 'run_lifecycle',
   'run.composed': 'run_lifecycle',
   'run.waiting': 'run_lifecycle',
+  'models.away': 'run_lifecycle',
+  'models.back': 'run_lifecycle',
   'run.completed': 'run_lifecycle',
   'run.cancelled': 'run_lifecycle',
   'operation.queued': 'worker_call',

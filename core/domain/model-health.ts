@@ -29,7 +29,7 @@ export type ModelHealth = z.infer<typeof ModelHealth>
 export const defaultModel = 'default'
 
 /** A model that no live worker can use. */
-export type AwayModel = Pick<ModelHealth, 'model' | 'servers'> & { since: number }
+export type UnreachableModel = Pick<ModelHealth, 'model' | 'servers'> & { since: number }
 
 /**
  * The models that are away by the reports of all live workers, and those that work by at least one. A model that some worker
@@ -37,7 +37,7 @@ export type AwayModel = Pick<ModelHealth, 'model' | 'servers'> & { since: number
  */
 export function judgeModels(reports: readonly (readonly ModelHealth[])[], { isPartial }: { isPartial: boolean }) {
   const names = new Set(reports.flatMap((models) => models.map(({ model }) => model)))
-  const away: AwayModel[] = []
+  const away: UnreachableModel[] = []
   const working = new Set<string>()
   for (const name of names) {
     const seen = reports.map((models) => models.find(({ model }) => model === name))

@@ -60,7 +60,19 @@ export const RunRequest = z.strictObject({
 export type RunRequest = z.infer<typeof RunRequest>
 
 /** The schema number of a run. Code that knows only lower numbers refuses the run (RUN_005). */
-export const runSchema = 3
+export const runSchema = 4
+/** Of a new run: versions that know no higher number may work on it until it needs what they do not know. */
+export const newRunSchema = 3
+
+/** A model that is away and that a run needs. `since`: milliseconds since the epoch. */
+export const AwayModel = z.object({
+  /** As bundles ask for it; `default` for the workers' own. */
+  model: z.string(),
+  since: z.number(),
+  /** The bundles of the run that need it. */
+  bundles: z.array(z.string()),
+})
+export type AwayModel = z.infer<typeof AwayModel>
 
 /**
  * Why a run stops early. `request`: somebody asked for it (`by` is the origin's `kind/id`). `fault`: a stage could not go
@@ -101,6 +113,8 @@ export const Run = z.strictObject({
   seq: z.int().min(0),
   nodes: z.int().min(0),
   files: z.int().min(0),
+  /** What the run waits for of its models; other operations may still move. */
+  away: z.array(AwayModel).default([]),
   /** Set when no further operation may start; the run ends once those in progress have ended. */
   stop: RunStop.nullable(),
   traceparent: z.string().nullable(),

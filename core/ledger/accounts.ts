@@ -46,7 +46,7 @@ export async function readAccounts(store: LedgerStore, runId: RunId): Promise<Ma
 }
 
 /** The sets of operations that still need something to be done. They are empty once the run has ended. */
-const transientSets = ['ready', 'delayed', 'suspects', 'dispatched', 'leases', 'waiting'] as const
+const transientSets = ['ready', 'delayed', 'suspects', 'held', 'dispatched', 'leases', 'waiting'] as const
 const accountSets = [...transientSets, 'ended'] as const
 type AccountSet = (typeof accountSets)[number]
 
@@ -134,7 +134,7 @@ export function compareSets(
 
 /** An operation of a status is in exactly one of these sets, and in no other. */
 function setsOf(status: OperationStatus): readonly AccountSet[] {
-  if (status === 'ready') return ['ready', 'delayed', 'suspects']
+  if (status === 'ready') return ['ready', 'delayed', 'suspects', 'held']
   if (status === 'dispatched') return ['dispatched']
   if (status === 'running') return ['leases']
   if (status === 'waiting') return ['waiting']

@@ -3,7 +3,6 @@ import { CodeNode } from '#domain/code-node.ts'
 import type { NewEvent } from '#domain/event.ts'
 import type { OperationId, ProjectId, RunId } from '#domain/ids.ts'
 import { OperationWork } from '#domain/operation.ts'
-import { QuestionId } from '#domain/question.ts'
 import { runKeys } from './keys.ts'
 import { NamedFields, newerRun, runScript } from './script.ts'
 import type { LedgerStore } from './store.ts'
@@ -31,10 +30,15 @@ export type Attempt = {
   correlationId: string
   /** How often it was handed back because a store was unreachable. */
   storeFaults: number
+  /** How often in a row no model server could answer it, though it may be the reason. */
+  modelFaults: number
   /** Without an append within this time the operation counts as lost. */
   leaseMs: number
-  /** The answer it was suspended for, and the record it resumes from; null when it starts from the beginning. */
-  resumes: { recordHash: string; requestId: QuestionId; answer: string } | null
+  /**
+   * The record that it resumes from, and the answer that it was suspended for; no answer when it was handed back between two
+   * turns. Null when it starts from the beginning.
+   */
+  resumes: { recordHash: string; answer: string | null } | null
 }
 
 /** `gone`: ended, stale or stopped; there is nothing to do. `busy`: another delivery is running it, or was and has been lost. */
@@ -54,9 +58,9 @@ const ClaimReply = z.discriminatedUnion('kind', [
     projectId: z.string(),
     snapshotId: z.string().default(''),
     traceparent: z.string().default(''),
-    requestId: QuestionId.optional(),
-    recordHash: z.string().default(''),
-    answer: z.string().default(''),
+    recordHash: z.string().optional(),
+    answer: z.string().nullable().default(null),
+    modelFaults: z.coerce.number().default(0),
   }),
   z.object({ kind: z.enum(['gone', 'newer', 'busy']) }),
 ])
@@ -77,7 +81,7 @@ export async function claim(store: LedgerStore, job: DispatchedOperation, token:
   const reply = NamedFields.pipe(ClaimReply).parse(answer)
   if (reply.kind === 'newer') throw newerRun(runId)
   if (reply.kind !== 'claimed') return { kind: reply.kind }
-  const { kind, traceparent, requestId, recordHash, answer: answered, ...claimed } = reply
+  const { kind, traceparent, recordHash, answer: answered, ...claimed } = reply
   return {
     kind,
     attempt: {
@@ -89,7 +93,7 @@ export async function claim(store: LedgerStore, job: DispatchedOperation, token:
       traceparent: traceparent === '' ? null : traceparent,
       correlationId: runId,
       leaseMs: store.leaseMs,
-      resumes: requestId === undefined ? null : { recordHash, requestId, answer: answered },
+      resumes: recordHash === undefined ? null : { recordHash, answer: answered },
     },
   }
 }

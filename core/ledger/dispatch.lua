@@ -1,7 +1,7 @@
 -- Further KEYS: op:<O> of each candidate. ARGV: command, origin kind, origin id, how many to take, the window, then the
 -- candidates' ids, in the order in which they run. Answers JSON. The last command's answer is stored, so that the same
 -- command sent again takes nothing more. An operation whose next loss is its last runs alone in its run, after all that
--- are ready: when its worker is lost again, the operation was the reason.
+-- are ready: when its worker is lost again, the operation was the reason. One whose model is away is held instead.
 local refused = refusal()
 if refused then return refused end
 local kept = redis.call('HMGET', keys.run, 'dispatch_command', 'dispatch_answer', 'suspect')
@@ -10,6 +10,7 @@ if kept[1] == ARGV[1] then return kept[2] end
 local at = now()
 advance_run(at)
 wake_delayed(at)
+wake_held()
 local run = redis.call('HMGET', keys.run, 'status', 'phase', 'cancel', 'traceparent')
 local open = (run[1] == 'running' or run[1] == 'waiting') and run[2] == 'execution' and run[3] ~= '1'
 local before = counts()
@@ -17,8 +18,18 @@ local under_way, window = before.dispatched + before.running, tonumber(ARGV[5])
 local suspect_status = kept[3] and redis.call('HGET', prefix .. 'op:' .. kept[3], 'status')
 local alone = suspect_status == 'dispatched' or suspect_status == 'running'
 
+local has_held = false
+
 local function may_take(id)
   if alone or under_way >= window then return false end
+  if lacks_model(id) then
+    local is_there = redis.call('ZSCORE', keys.ready, id) or redis.call('ZSCORE', keys.suspects, id)
+    if is_there then
+      hold(id)
+      has_held = true
+    end
+    return false
+  end
   if redis.call('ZSCORE', keys.ready, id) then return true end
   if under_way > 0 or not redis.call('ZSCORE', keys.suspects, id) then return false end
   redis.call('HSET', keys.run, 'suspect', id)
@@ -40,6 +51,7 @@ for i = 6, #ARGV do
   end
 end
 emit(at, events)
+if has_held then advance_run(at) end
 local answer = counts()
 answer.traceparent = run[4] or ''
 -- An empty Lua table would be written as an object.

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { newToken, OperationId, type RunId } from '#domain/ids.ts'
+import type { AwayModel } from '#domain/run.ts'
 import { runKeys } from './keys.ts'
 import { expectKnownRun, runScript } from './script.ts'
 import { type LedgerStore, redisNowMs } from './store.ts'
@@ -7,6 +8,8 @@ import { type LedgerStore, redisNowMs } from './store.ts'
 const dispatchScript = runScript('dispatch')
 const requeueScript = runScript('requeue', 'events')
 const sweepScript = runScript('sweep')
+const setAwayScript = runScript('set-away')
+const blockHeldScript = runScript('block-held')
 const unlimited = 1_000_000
 const count = z.int().min(0)
 export const Taken = z.strictObject({ operationId: OperationId, dispatch: z.int().min(1) })
@@ -91,4 +94,35 @@ export async function sweep(store: LedgerStore, runId: RunId, reason: SweepReaso
   const { kind, id } = store.origin
   const answer = await sweepScript(store.redis, runKeys(store.namespace, runId).scripted, [kind, id, reason])
   return z.int().parse(expectKnownRun(runId, answer))
+}
+
+/**
+ * Notes which models are away that the run needs, and the bundles that need them (`models.away`, `models.back`). Their
+ * operations are held instead of dispatched, until their model is back; a run with nothing else to do is waiting. The same
+ * list again changes nothing. RUN_001 for an unknown run.
+ */
+export async function setAway(store: LedgerStore, runId: RunId, away: readonly AwayModel[]): Promise<void> {
+  const sorted = away.toSorted((one, other) => (one.model < other.model ? -1 : 1))
+  const list = sorted.map(({ model, since, bundles }) => ({
+    model,
+    since: Math.round(since),
+    bundles: bundles.toSorted(),
+  }))
+  const { kind, id } = store.origin
+  const keys = runKeys(store.namespace, runId)
+  expectKnownRun(runId, await setAwayScript(store.redis, keys.scripted, [JSON.stringify(list), kind, id]))
+}
+
+/** Ends the held operations of a bundle as blocked (AGENT_002): its model was away for too long. RUN_001: unknown run. */
+export async function blockHeld(
+  store: LedgerStore,
+  runId: RunId,
+  how: { bundle: string; reason: string },
+): Promise<void> {
+  const { kind, id } = store.origin
+  const keys = runKeys(store.namespace, runId)
+  for (let from = '-inf'; from !== '';) {
+    const answer = await blockHeldScript(store.redis, keys.scripted, [how.bundle, how.reason, from, kind, id])
+    from = z.string().parse(expectKnownRun(runId, answer))
+  }
 }

@@ -25,10 +25,14 @@ export type Settlement = {
 }
 
 export type Release = {
-  /** `drain`: the worker is stopping. `store`: objects or ledger were unreachable. */
-  reason: 'drain' | 'store'
+  /** `drain`: the worker is stopping. `store`: objects or ledger were unreachable. `models`: no model server could answer. */
+  reason: 'drain' | 'store' | 'models'
   /** How long the operation waits before it is dispatched again; 0 without it. */
   delayMs?: number
+  /** The stored object that the next attempt resumes from, and the cost of all attempts so far; without it, as before. */
+  resume?: { recordHash: string; spent: OperationCost } | undefined
+  /** How often in a row no model server could answer it, though it may be the reason; without it, as before. */
+  modelFaults?: number | undefined
   /** Events not yet written; `operation.retried` is added after them. */
   events: readonly NewEvent[]
 }
@@ -94,14 +98,16 @@ function closingEvents(store: LedgerStore, attempt: Attempt, outcome: Outcome): 
 }
 
 /**
- * Hands a running operation back, to be dispatched again from the start: `operation.retried`, ready, no lease. Jobs of
- * the old dispatch then find it `gone`. An operation of a stopped run ends.
+ * Hands a running operation back, to be dispatched again from the start or from `resume`: `operation.retried`, ready, no
+ * lease. Jobs of the old dispatch then find it `gone`. An operation of a stopped run ends.
  */
 export async function release(store: LedgerStore, attempt: Attempt, n: number, how: Release): Promise<ReleaseAnswer> {
-  const { reason, delayMs = 0, events } = how
+  const { reason, delayMs = 0, events, resume, modelFaults } = how
   const { keys, args } = attemptWrite(store, attempt, n)
   const { kind, id } = store.origin
-  const values = [reason, delayMs, kind, id, ...encodeEvents(ofAttempt(attempt, events))]
+  const spent = resume === undefined ? '' : JSON.stringify(OperationCost.parse(resume.spent))
+  const kept = [resume?.recordHash ?? '', spent, modelFaults ?? '']
+  const values = [reason, Math.round(delayMs), kind, id, ...kept, ...encodeEvents(ofAttempt(attempt, events))]
   return { kind: ReleaseReply.parse(await releaseScript(store.redis, keys, [...args, ...values])) }
 }
 

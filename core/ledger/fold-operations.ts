@@ -99,7 +99,7 @@ function step(event: Event, before: Folded, blame: Blame): Folded {
     }
     case 'operation.failed':
     case 'operation.blocked':
-      if (!mayEnd(status)) blame(4, `it was ${status}, not running`)
+      if (!mayEnd(status, event)) blame(4, `it was ${status}, not running`)
       return announce(event, before)
     case 'operation.retried':
       if (status !== 'running') blame(3, `it was ${status}`)
@@ -156,19 +156,21 @@ function announce({ event, errorCode }: Event, before: Folded): Folded {
 
 function ended(event: Event, before: Folded, blame: Blame): Folded {
   const { status, announced } = before
-  if (!mayEnd(status)) blame(3, `it was ${status}`)
+  if (!mayEnd(status, event)) blame(3, `it was ${status}`)
   const said = endedStatusOf(event)
   const due = said === 'failed' || said === 'blocked' ? said : undefined
-  if (mayEnd(status) && announced !== due) {
+  if (mayEnd(status, event) && announced !== due) {
     const came = announced === undefined ? `no operation.${due} came` : `operation.${announced} came`
     blame(3, `it says ${said}, ${came} before it`)
   }
   return { ...before, status: said ?? status }
 }
 
-/** An operation ends from a running attempt, or from a question that was not answered. */
-function mayEnd(status: FoldedStatus): boolean {
-  return status === 'running' || status === 'waiting'
+/** An operation ends from a running attempt, from a question that was not answered, or blocked by a model that is away. */
+function mayEnd(status: FoldedStatus, { event, errorCode, data }: Event): boolean {
+  if (status === 'running' || status === 'waiting') return true
+  const isBlocked = event === 'operation.blocked' || EndedData.safeParse(data).data?.status === 'blocked'
+  return (status === 'unseen' || status === 'ready') && isBlocked && errorCode === 'AGENT_002'
 }
 
 function endedStatusOf(event: Event): EndedOperationStatus | undefined {

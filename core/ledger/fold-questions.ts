@@ -10,24 +10,27 @@ type Folded = Pick<Question, 'operationId' | 'status'>
 
 const RequestData = z.object({ request_id: z.string() })
 const WaitingData = z.object({ questions: z.int() })
+const AwayData = z.object({ model: z.string() })
 const busyStatuses: readonly FoldedStatus[] = ['ready', 'dispatched', 'running']
 
 /**
- * Checks the questions of a run, and whether the run waits for nothing but answers, from its events in order.
- * `operations` must take each event first. A run waits from `run.waiting` to the next `operation.*` event.
+ * Checks the questions of a run, and whether the run waits for nothing but answers and models, from its events in order.
+ * `operations` must take each event first. A run waits from `run.waiting` to the next `operation.*` or `models.back`.
  */
 export function foldQuestions(operations: Pick<OperationsFold, 'count'>) {
   const folded = new Map<string, Folded>()
   const openOf = new Map<string, string>()
   const faults: string[] = []
+  const away = new Set<string>()
   let isWaiting = false
 
   function take(event: Event): void {
     const { event: name, operationId = '' } = event
     if (name === 'run.waiting') {
       isWaiting = true
-      faults.push(...waitingFaults(event, operations))
-    } else if (name.startsWith('operation.')) isWaiting = false
+      faults.push(...waitingFaults(event, operations, { mayHold: away.size > 0 }))
+    } else if (name.startsWith('operation.') || name === 'models.back') isWaiting = false
+    if (name === 'models.away' || name === 'models.back') faults.push(...noteModel(event, away))
     const request = RequestData.safeParse(event.data).data?.request_id
     if (name === 'human_input.requested' && request !== undefined) {
       folded.set(request, { operationId, status: 'open' })
@@ -58,9 +61,22 @@ export function foldQuestions(operations: Pick<OperationsFold, 'count'>) {
   return { take, violations }
 }
 
-function waitingFaults(event: Event, { count }: Pick<OperationsFold, 'count'>): string[] {
+/** A model is away once and back once, in turn. */
+function noteModel({ event: name, seq, data }: Event, away: Set<string>): string[] {
+  const { model } = AwayData.parse(data)
+  const isNew = name === 'models.away' ? !away.has(model) : away.delete(model)
+  if (name === 'models.away') away.add(model)
+  return isNew ? [] : [`event ${seq} ${name} of ${model}, which was ${name === 'models.away' ? 'away' : 'not'} before`]
+}
+
+/** Ready operations may be held while a model is away. */
+function waitingFaults(
+  event: Event,
+  { count }: Pick<OperationsFold, 'count'>,
+  { mayHold }: { mayHold: boolean },
+): string[] {
   const said = WaitingData.safeParse(event.data).data?.questions
-  const busy = busyStatuses.filter((status) => count(status) > 0)
+  const busy = busyStatuses.filter((status) => count(status) > 0 && !(mayHold && status === 'ready'))
   return [
     ...(said === count('waiting') ? [] : [`event ${event.seq} counts ${said} questions, ${count('waiting')} are open`]),
     ...(busy.length === 0 ? [] : [`event ${event.seq} run.waiting: operations are ${busy.join(' and ')}`]),

@@ -31,6 +31,8 @@ export function runKeys(namespace: string, runId: RunId) {
     blocked: `${prefix}blocked`,
     /** Field `<code>`: how many operations failed or were blocked with it; `<code>:first`: the first. Empty: no code. */
     failures: `${prefix}failures`,
+    /** Ready operations that need a model that is away, in the order in which they run. */
+    held: `${prefix}held`,
   }
   return {
     ...named,

@@ -21,6 +21,8 @@ export type ModelOperation = {
   leaseIsOver: boolean
   /** Of a ready operation that was handed back with a delay. */
   rest: 'none' | 'resting' | 'over'
+  /** A ready one whose model was away when it was its turn. */
+  isHeld: boolean
   /** The last command that dispatched it again. */
   requeue?: string
   /** The last one it asked. */
@@ -46,6 +48,9 @@ export type LedgerModel = {
   phase: 'planning' | 'execution' | 'review'
   /** Whether an operation has changed since the ledger last checked if its run is waiting. */
   hasChanged: boolean
+  /** Whether the model that the operations need is away, and whether it is back and held ones are to be woken. */
+  isAway: boolean
+  wakes: boolean
   questions: ModelQuestion[]
   slices: number
   isPlanned: boolean
@@ -74,6 +79,8 @@ export function newLedgerModel(policy: ErrorPolicyName): LedgerModel {
     status: 'running',
     phase: 'planning',
     hasChanged: false,
+    isAway: false,
+    wakes: false,
     questions: [],
     slices: 0,
     isPlanned: false,
@@ -117,13 +124,14 @@ export function addOperation(model: LedgerModel, planned: PlannedOperation): voi
   const { operationId: id, after } = planned
   const status = after.length === 0 ? 'ready' : 'pending'
   const rank = planned.priority * 1e9 + model.operations.size
-  const fresh = { dispatch: 0, attempt: 0, lost: 0, n: 0, leaseIsOver: false, rest: 'none' } as const
+  const fresh = { dispatch: 0, attempt: 0, lost: 0, n: 0, leaseIsOver: false, rest: 'none', isHeld: false } as const
   model.operations.set(id, { id, status, rank, left: after.length, dependents: [], ...fresh })
   model.taken.add(nameOf({ from: 'new', to: status }, 'plan'))
 }
 
 /** The set of undispatched operations that a ready operation is in. */
-export function placeOf(one: ModelOperation): 'ready' | 'delayed' | 'suspects' {
+export function placeOf(one: ModelOperation): 'ready' | 'delayed' | 'suspects' | 'held' {
+  if (one.isHeld) return 'held'
   if (one.rest !== 'none') return 'delayed'
   return one.lost >= maxLost - 1 ? 'suspects' : 'ready'
 }
@@ -131,6 +139,7 @@ export function placeOf(one: ModelOperation): 'ready' | 'delayed' | 'suspects' {
 export function makeReady(model: LedgerModel, one: ModelOperation, by: TransitionCause, rests = false): void {
   change(model, one, 'ready', by)
   one.rest = rests ? 'resting' : 'none'
+  one.isHeld = false
 }
 
 export type Ending = { status: EndedOperationStatus; by: TransitionCause; events: readonly string[]; code?: string }
@@ -204,7 +213,14 @@ function tell(model: LedgerModel, one: ModelOperation, mayStart: boolean): void 
 }
 
 function onlyWaits(model: LedgerModel): boolean {
-  return withStatus(model, 'waiting').length > 0 && withStatus(model, 'ready', 'dispatched', 'running').length === 0
+  if (withStatus(model, 'dispatched', 'running').length > 0) return false
+  const ready = withStatus(model, 'ready')
+  const held = ready.filter((one) => one.isHeld)
+  return (
+    held.length === ready.length &&
+    !(model.wakes && held.length > 0) &&
+    withStatus(model, 'waiting').length + held.length > 0
+  )
 }
 
 export function openCount(model: LedgerModel): number {

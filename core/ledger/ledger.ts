@@ -2,7 +2,7 @@ import type { EventOrigin } from '#domain/event.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import { leftovers } from './accounts.ts'
 import { append, claim } from './attempt.ts'
-import { dispatch, dispatchedLongAgo, requeue, sweep } from './dispatch.ts'
+import { blockHeld, dispatch, dispatchedLongAgo, requeue, setAway, sweep } from './dispatch.ts'
 import { release, settle, suspend } from './end-attempt.ts'
 import { archiveEvents, readEvents } from './event-log.ts'
 import { plan } from './plan.ts'
@@ -46,6 +46,8 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     dispatchedLongAgo: bind(dispatchedLongAgo),
     requeue: bind(requeue),
     sweep: bind(sweep),
+    setAway: bind(setAway),
+    blockHeld: bind(blockHeld),
     cancel: bind(cancel),
     endSlice: bind(endSlice),
     claim: bind(claim),

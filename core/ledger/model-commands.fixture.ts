@@ -16,7 +16,6 @@ import {
   withStatus,
   type LedgerModel,
   type ModelOperation,
-  type ModelQuestion,
 } from './ledger-model.fixture.ts'
 import type { PlanSlice } from './plan.ts'
 
@@ -55,14 +54,24 @@ export function dispatchModel(model: LedgerModel, max: number, command: string):
     max > 0 ? [...inOrder(model, 'ready').slice(0, max), ...inOrder(model, 'suspects').slice(0, 1)] : []
   goOn(model)
   for (const one of withStatus(model, 'ready')) if (one.rest === 'over') one.rest = 'none'
+  if (model.wakes) for (const one of withStatus(model, 'ready')) one.isHeld = false
+  model.wakes = false
   const taken: Taken[] = []
+  let hasHeld = false
   for (const one of candidates) {
-    if (model.phase !== 'execution' || model.stop !== null || taken.length >= max || !mayTake(model, one)) continue
+    if (model.phase !== 'execution' || model.stop !== null || taken.length >= max || isAlone(model)) continue
+    if (model.isAway) {
+      one.isHeld = true
+      hasHeld = true
+      continue
+    }
+    if (!mayTake(model, one)) continue
     one.dispatch += 1
     change(model, one, 'dispatched', 'dispatch')
     taken.push({ operationId: one.id, dispatch: one.dispatch })
     model.events.push({ event: 'operation.queued', operationId: one.id, dispatch: one.dispatch })
   }
+  if (hasHeld) goOn(model)
   const [ready, dispatched, running] = (['ready', 'dispatched', 'running'] as const).map((status) => {
     return withStatus(model, status).length
   })
@@ -72,9 +81,12 @@ export function dispatchModel(model: LedgerModel, max: number, command: string):
 }
 
 /** An operation whose next loss is its last runs alone. */
-function mayTake(model: LedgerModel, one: ModelOperation): boolean {
+function isAlone(model: LedgerModel): boolean {
   const last = model.lastSuspect === undefined ? undefined : operationOf(model, model.lastSuspect).status
-  if (last === 'dispatched' || last === 'running') return false
+  return last === 'dispatched' || last === 'running'
+}
+
+function mayTake(model: LedgerModel, one: ModelOperation): boolean {
   if (placeOf(one) !== 'suspects') return true
   if (withStatus(model, 'dispatched').length + withStatus(model, 'running').length > 0) return false
   model.lastSuspect = one.id
@@ -98,12 +110,7 @@ export function claimModel(model: LedgerModel, job: Taken, token: string): unkno
     model.events.push({ event: 'operation.started', operationId: one.id, attempt: one.attempt })
   }
   one.leaseIsOver = false
-  return `attempt ${one.attempt}${one.asked === undefined ? '' : resumes(one.asked)}`
-}
-
-/** What the next attempt continues from. */
-export function resumes({ requestId, answer }: Pick<ModelQuestion, 'requestId' | 'answer'>): string {
-  return ` resumes ${requestId} ${answer?.text}`
+  return `attempt ${one.attempt}${one.asked === undefined ? '' : ` resumes with ${one.asked.answer?.text}`}`
 }
 
 /** A write of an attempt, with one event of its own. */
@@ -195,6 +202,29 @@ export function resumeModel(
   }
   goOn(model)
   return `${requestId} answered ${text}`
+}
+
+/** All operations of the model's runs need the same model. */
+export function setAwayModel(model: LedgerModel, isAway: boolean): void {
+  if (model.isAway === isAway || model.stop !== null) return
+  model.isAway = isAway
+  model.events.push({ event: isAway ? 'models.away' : 'models.back' })
+  if (!isAway) {
+    model.hasChanged = true
+    model.wakes = withStatus(model, 'ready').some((one) => one.isHeld)
+  }
+  goOn(model)
+}
+
+export function blockHeldModel(model: LedgerModel): void {
+  const held = withStatus(model, 'ready').filter((one) => placeOf(one) === 'held')
+  for (const one of held.toSorted((first, second) => first.rank - second.rank)) {
+    if (model.stop !== null) break
+    delete one.token
+    const events = ['operation.blocked', 'operation.ended']
+    endOperation(model, one, { status: 'blocked', by: 'block held', events, code: 'AGENT_002' })
+  }
+  goOn(model)
 }
 
 export function cancelModel(model: LedgerModel): unknown {

@@ -19,6 +19,7 @@ export function modelSnapshot({ model }: World): unknown {
       ready: idsOf(...ready.filter((one) => placeOf(one) === 'ready')),
       delayed: idsOf(...ready.filter((one) => placeOf(one) === 'delayed')),
       suspects: idsOf(...ready.filter((one) => placeOf(one) === 'suspects')),
+      held: idsOf(...ready.filter((one) => placeOf(one) === 'held')),
       dispatched: idsOf(...withStatus(model, 'dispatched')),
       leases: idsOf(...withStatus(model, 'running')),
       waiting: idsOf(...withStatus(model, 'waiting')),
@@ -44,7 +45,7 @@ export async function ledgerSnapshot({ test, runId }: World): Promise<unknown> {
   const run = await ledger.getRun(runId)
   const { operations } = await ledger.listOperations(runId, { limit: 1_000 })
   const questions = await ledger.listQuestions(runId)
-  const sets = ['ready', 'delayed', 'suspects', 'dispatched', 'leases', 'waiting', 'ended', 'failed', 'blocked']
+  const sets = ['ready', 'delayed', 'suspects', 'held', 'dispatched', 'leases', 'waiting', 'ended', 'failed', 'blocked']
   const members = await Promise.all(sets.map(async (set) => [set, await membersOf(test, runId, set)]))
   const { pending, ready, dispatched, running, waiting } = run.counts
   return {

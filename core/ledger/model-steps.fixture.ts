@@ -10,6 +10,7 @@ import { withStatus, type LedgerModel } from './ledger-model.fixture.ts'
 import type { Ledger } from './ledger.ts'
 import {
   appendModel,
+  blockHeldModel,
   cancelModel,
   claimModel,
   dispatchModel,
@@ -20,7 +21,7 @@ import {
   releaseModel,
   requeueModel,
   resumeModel,
-  resumes,
+  setAwayModel,
   settleModel,
   suspendModel,
   sweepModel,
@@ -58,6 +59,9 @@ export const Act = z.enum([
   'release',
   'suspend',
   'resume',
+  'modelsAway',
+  'modelsBack',
+  'blockHeld',
   'cancel',
   'endSlice',
   'sweep',
@@ -143,8 +147,7 @@ export const acts: Record<Act, (world: World, pick: number) => Prepared | undefi
         if (!attempts.has(token)) writers.push({ operationId: job.operationId, token, n: 0 })
         attempts.set(token, answer.attempt)
         const { attempt, resumes: from } = answer.attempt
-        const { requestId = '', answer: text = '' } = from ?? {}
-        return `attempt ${attempt}${from === null ? '' : resumes({ requestId, answer: { text, command: '' } })}`
+        return `attempt ${attempt}${from === null ? '' : ` resumes with ${from.answer}`}`
       },
     }
   },
@@ -206,6 +209,17 @@ export const acts: Record<Act, (world: World, pick: number) => Prepared | undefi
       expect: () => resumeModel(model, answer),
       send: (ledger) => orFault(ledger.resume(runId, { ...answer, by: origin }).then(describeQuestion)),
     }
+  },
+  modelsAway({ model, runId }: World): Prepared {
+    const away = [{ model: 'default', since: 1, bundles: ['lint'] }]
+    return { expect: () => setAwayModel(model, true), send: (ledger) => ledger.setAway(runId, away) }
+  },
+  modelsBack({ model, runId }: World): Prepared {
+    return { expect: () => setAwayModel(model, false), send: (ledger) => ledger.setAway(runId, []) }
+  },
+  blockHeld({ model, runId }: World): Prepared {
+    const how = { bundle: 'lint', reason: 'its model was away for too long' }
+    return { expect: () => blockHeldModel(model), send: (ledger) => ledger.blockHeld(runId, how) }
   },
   cancel({ model, runId }: World): Prepared {
     return { expect: () => cancelModel(model), send: (ledger) => ledger.cancel(runId, { reason: 'enough', origin }) }

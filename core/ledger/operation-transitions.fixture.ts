@@ -12,6 +12,7 @@ export type TransitionCause =
   | 'suspend'
   | 'resume'
   | 'sweep'
+  | 'block held'
   | 'end slice'
 
 export type Transition = { from: OperationStatus | 'new'; to: OperationStatus; by: readonly TransitionCause[] }
@@ -28,6 +29,7 @@ export const operationTransitions: readonly Transition[] = [
   { from: 'pending', to: 'cancelled', by: ['end slice'] },
   { from: 'ready', to: 'dispatched', by: ['dispatch'] },
   { from: 'ready', to: 'cancelled', by: ['end slice'] },
+  { from: 'ready', to: 'blocked', by: ['block held'] },
   { from: 'dispatched', to: 'dispatched', by: ['requeue'] },
   { from: 'dispatched', to: 'running', by: ['claim'] },
   { from: 'dispatched', to: 'cancelled', by: ['claim', 'end slice'] },

@@ -18,7 +18,7 @@ const plainFields = {
   ...foundFields,
 } as const
 const numbers = ['schema', 'seq', 'nodes', 'files', 'accepted', 'ended'] as const
-const others = ['request', 'planned', 'bundles', 'traceparent'] as const
+const others = ['request', 'planned', 'bundles', 'traceparent', 'away'] as const
 const stopFields = ['cancel', 'cancel_reason', 'cancel_by', 'cancel_code', 'stopped_by'] as const
 const counters = operationStatuses.map((status) => `n:${status}`)
 const storedNames = [...Object.values(plainFields), ...numbers, ...others, ...stopFields, ...counters]
@@ -42,6 +42,7 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
     seq: number.parse(stored('seq')),
     nodes: number.parse(stored('nodes')),
     files: number.parse(stored('files')),
+    away: JSON.parse(stored('away') ?? '[]'),
     stop: stopOf(stored),
     traceparent: stored('traceparent') || null,
     acceptedAt: number.parse(stored('accepted')),

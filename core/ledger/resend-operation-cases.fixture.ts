@@ -1,4 +1,5 @@
-import { anEvent, anOutcome, aPlannedOperation } from '#testing/open-test-ledger.ts'
+import type { RunId } from '#domain/ids.ts'
+import { aCost, anEvent, anOutcome, aPlannedOperation, type TestLedger } from '#testing/open-test-ledger.ts'
 import { questionCases } from './resend-question-cases.fixture.ts'
 import {
   child,
@@ -108,6 +109,63 @@ const ofLostWorkers: readonly ResendCase[] = [
   },
 ]
 
+const ofAwayModels: readonly ResendCase[] = [
+  {
+    script: 'set-away',
+    what: 'of a model that is away',
+    async prepare(test) {
+      const runId = await test.executing([root])
+      return { runId, send: ({ ledger }) => ledger.setAway(runId, away) }
+    },
+  },
+  {
+    script: 'set-away',
+    what: 'of a model that is back',
+    async prepare(test) {
+      const runId = await test.executing([root, child])
+      await hold(test, runId)
+      return { runId, send: ({ ledger }) => ledger.setAway(runId, []) }
+    },
+  },
+  {
+    script: 'dispatch',
+    what: 'of an operation that was held',
+    async prepare(test) {
+      const runId = await test.executing([root, child])
+      await hold(test, runId)
+      await test.ledger.setAway(runId, [])
+      return { runId, send: ({ ledger }) => ledger.dispatch(runId, 1, { command: 'command' }) }
+    },
+  },
+  {
+    script: 'block-held',
+    what: 'that skips a dependent',
+    async prepare(test) {
+      const runId = await test.executing([root, child])
+      await hold(test, runId)
+      return { runId, send: ({ ledger }) => ledger.blockHeld(runId, { bundle: 'lint', reason: 'away' }) }
+    },
+  },
+  {
+    script: 'release',
+    what: 'with a record to resume from',
+    async prepare(test) {
+      const attempt = await startedAttempt(test, [root])
+      const resume = { recordHash: 'the-record', spent: aCost }
+      const handedBack = { reason: 'models', resume, modelFaults: 2, events: [anEvent()] } as const
+      const send = ({ ledger }: Client) => ledger.release(attempt, 1, handedBack)
+      return { runId: attempt.runId, send, again: { kind: 'already' } }
+    },
+  },
+]
+
+const away = [{ model: 'default', since: 1, bundles: ['lint'] }]
+
+async function hold(test: TestLedger, runId: RunId): Promise<void> {
+  await test.ledger.setAway(runId, away)
+  await test.ledger.dispatch(runId, 5, { command: 'that holds' })
+}
+
 const ofStoppedRuns: readonly ResendCase[] = [
   {
     script: 'claim',
@@ -136,6 +194,7 @@ const ofStoppedRuns: readonly ResendCase[] = [
 export const operationCases: readonly ResendCase[] = [
   ...ofOperations,
   ...ofLostWorkers,
+  ...ofAwayModels,
   ...ofStoppedRuns,
   ...questionCases,
 ]

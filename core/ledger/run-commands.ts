@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import { ProjectId, type RunId } from '#domain/ids.ts'
-import { isEnded, type RunPhase, type RunRequest, runSchema, RunStatus } from '#domain/run.ts'
+import { isEnded, type RunPhase, type RunRequest, newRunSchema, RunStatus } from '#domain/run.ts'
 import type { ErrorCode } from '#domain/error.ts'
 import { encodeEvents } from './stored-events.ts'
 import { indexKeys, runKeys } from './keys.ts'
@@ -35,7 +35,7 @@ export async function createRun(store: LedgerStore, run: NewRun): Promise<void> 
   await indexScript(store.redis, [index.active, index.runsOf(projectId)], [`${projectId}/${runId}`, runId])
   const keys = runKeys(store.namespace, runId)
   await createScript(store.redis, keys.scripted, [
-    runSchema,
+    newRunSchema,
     projectId,
     request.errorPolicy,
     JSON.stringify(request),

@@ -19,12 +19,13 @@ if is_stopped() then
 end
 
 -- Older versions, which could not end the waiting, must leave the run alone from now on.
-redis.call('HSET', keys.run, 'schema', known_schema)
+if tonumber(redis.call('HGET', keys.run, 'schema')) < 3 then redis.call('HSET', keys.run, 'schema', 3) end
 local request = 'q' .. text(redis.call('HINCRBY', keys.run, 'asked', 1))
 local question = cjson.decode(ARGV[4])
 local expires = at + tonumber(ARGV[5])
 question.requestId, question.askedAt, question.expiresAt = request, at, expires
 redis.call('HSET', keys.questions, request, cjson.encode(question))
+redis.call('HDEL', op_key, 'handed_back')
 change_status(id, 'running', 'waiting', 'suspension', ARGV[6], 'question', request, 'spent', ARGV[7])
 redis.call('ZADD', keys.waiting, text(expires), id)
 

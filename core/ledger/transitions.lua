@@ -11,7 +11,7 @@ local ledger_origin = { 'discovery', 'ledger' }
 
 -- An operation of one of these statuses is in exactly one of its sets.
 local sets_of = {
-  ready = { keys.ready, keys.delayed, keys.suspects }, dispatched = { keys.dispatched }, running = { keys.leases },
+  ready = { keys.ready, keys.delayed, keys.suspects, keys.held }, dispatched = { keys.dispatched }, running = { keys.leases },
   waiting = { keys.waiting },
 }
 
@@ -50,6 +50,51 @@ local function wake_delayed(at)
   for _, id in ipairs(redis.call('ZRANGEBYSCORE', keys.delayed, '-inf', text(at), 'LIMIT', 0, max_per_step)) do
     redis.call('ZREM', keys.delayed, id)
     offer(id)
+  end
+end
+
+-- The bundles whose model is away, as the run's field `away` lists them: a set, or nil without any. Read once per step.
+local away_bundles
+local function bundles_away()
+  if away_bundles == nil then
+    away_bundles = false
+    for _, one in ipairs(cjson.decode(redis.call('HGET', keys.run, 'away') or '[]')) do
+      away_bundles = away_bundles or {}
+      for _, bundle in ipairs(one.bundles) do away_bundles[bundle] = true end
+    end
+  end
+  return away_bundles or nil
+end
+
+-- Whether the operation needs a model that is away; mechanical work needs none.
+local function lacks_model(id)
+  local away = bundles_away()
+  if not away then return false end
+  local op = redis.call('HMGET', prefix .. 'op:' .. id, 'bundle', 'work')
+  return op[2] ~= 'mechanical' and away[op[1]] == true
+end
+
+-- Puts aside a ready operation whose model is away. Its status stays, and its place among the ready ones too.
+local function hold(id)
+  redis.call('ZREM', keys.ready, id)
+  redis.call('ZREM', keys.suspects, id)
+  redis.call('ZADD', keys.held, redis.call('HGET', prefix .. 'op:' .. id, 'rank'), id)
+end
+
+-- Once a model is back, all that are held become candidates again, in slices: `wake` is the rank to go on from. Those whose
+-- own model is still away are held again when it is their turn.
+local function wake_held()
+  local from = redis.call('HGET', keys.run, 'wake')
+  if not from then return end
+  local found = redis.call('ZRANGEBYSCORE', keys.held, from, '+inf', 'WITHSCORES', 'LIMIT', 0, max_per_step)
+  for i = 1, #found, 2 do
+    redis.call('ZREM', keys.held, found[i])
+    offer(found[i])
+  end
+  if #found < 2 * max_per_step then
+    redis.call('HDEL', keys.run, 'wake')
+  else
+    redis.call('HSET', keys.run, 'wake', '(' .. found[#found])
   end
 end
 
@@ -206,9 +251,17 @@ local function counts()
   return answer
 end
 
+-- What keeps a run from moving on by itself, for its event.
+local function waited_for(questions)
+  local list = cjson.decode(redis.call('HGET', keys.run, 'away') or '[]')
+  for i, one in ipairs(list) do list[i] = { kind = 'models', model = one.model, since = one.since } end
+  if questions > 0 then list[#list + 1] = { kind = 'answer', questions = questions } end
+  return list
+end
+
 -- Notifies dependents, then moves the run on. A whole plan with nothing open goes to review. A run that only answers of
--- people can move on is waiting until the status of one of its operations changes. end-slice.lua ends a stopped run, in
--- any phase.
+-- people or models that are away can move on is waiting until the status of one of its operations changes, or a model is
+-- back. end-slice.lua ends a stopped run, in any phase.
 local function advance_run(at)
   notify_dependents(at)
   local run = redis.call('HMGET', keys.run, 'status', 'planned', 'phase', 'cancel')
@@ -218,12 +271,19 @@ local function advance_run(at)
   end
   if run[4] == '1' or run_has_ended[run[1]] or run[2] ~= '1' or run[3] ~= 'execution' then return end
   local left = counts()
-  local is_idle = left.ready + left.dispatched + left.running == 0
-  if not is_idle or redis.call('LLEN', keys.cascade) > 0 then return end
+  if left.dispatched + left.running > 0 or redis.call('LLEN', keys.cascade) > 0 then return end
   if left.open == 0 then
     redis.call('HSET', keys.run, 'phase', 'review')
-  elseif run[1] == 'running' and left.waiting > 0 then
+    return
+  end
+  local held = 0
+  if left.ready > 0 then
+    held = redis.call('ZCARD', keys.held)
+    if left.ready > held or redis.call('HEXISTS', keys.run, 'wake') == 1 then return end
+  end
+  if run[1] == 'running' and left.waiting + held > 0 then
     redis.call('HSET', keys.run, 'status', 'waiting')
-    emit(at, { 0, body_of('run.waiting', ledger_origin, {}, { questions = left.waiting }) })
+    local data = { questions = left.waiting, waiting_for = waited_for(left.waiting) }
+    emit(at, { 0, body_of('run.waiting', ledger_origin, {}, data) })
   end
 end

@@ -103,7 +103,7 @@ describe('an operation that waits for a person', () => {
     expect(next).toMatchObject({
       attempt: attempt + 1,
       dispatch: dispatch + 1,
-      resumes: { recordHash: 'the-record', requestId: 'q1', answer: 'yes' },
+      resumes: { recordHash: 'the-record', answer: 'yes' },
     })
     expect(await eventsFrom(runId, 9)).toEqual([
       'human_input.answered',
@@ -137,7 +137,7 @@ describe('an operation that waits for a person', () => {
     const question = { text: 'Which name?', choices: null }
     await test.ledger.suspend(second, 1, asking({ question, recordHash: 'the-second' }))
     await test.ledger.resume(runId, answering('hello', { requestId: 'q2' }))
-    expect((await nextAttempt(runId)).resumes).toEqual({ recordHash: 'the-second', requestId: 'q2', answer: 'hello' })
+    expect((await nextAttempt(runId)).resumes).toEqual({ recordHash: 'the-second', answer: 'hello' })
     expect((await test.ledger.listQuestions(runId)).map(({ requestId }) => requestId)).toEqual(['q1', 'q2'])
     expect(await violationsOf(runId)).toEqual([])
   })

@@ -99,32 +99,53 @@ export const SubmissionRefusal = z.strictObject({
 })
 export type SubmissionRefusal = z.infer<typeof SubmissionRefusal>
 
-export const SuspendedLoop = z.strictObject({
+/** Where an agent's loop stands before a turn. */
+export const LoopState = z.strictObject({
   turn: z.int().min(1),
-  /** The calls of this turn that are still to be carried out; the first is the one that waits. */
-  calls: z.array(RequestedCall).min(1),
   /** Mistakes that the loop tolerates only a limited number of times. */
   corrected: z.boolean(),
   refusedSubmissions: z.int().min(0),
   unverifiedSubmissions: z.int().min(0).default(0),
   overstatedSubmissions: z.int().min(0).default(0),
+})
+export type LoopState = z.infer<typeof LoopState>
+
+/** Where it stands within a turn, at a call that waits for an answer. */
+export const SuspendedLoop = z.strictObject({
+  ...LoopState.shape,
+  /** The calls of this turn that are still to be carried out; the first is the one that waits. */
+  calls: z.array(RequestedCall).min(1),
   /** Why an earlier submission of this turn was refused; null when there was none. */
   refusal: SubmissionRefusal.nullable(),
 })
 export type SuspendedLoop = z.infer<typeof SuspendedLoop>
 
-/**
- * An attempt that waits for a person, in one object: what a later attempt, perhaps in another process, needs to
- * continue. Written before the ledger refers to it.
- */
-export const SuspendedAttempt = z.strictObject({
+const unfinished = {
   ...AttemptRecord.omit({ changeSet: true, outcome: true }).shape,
-  question: AskedQuestion,
   /** How long this attempt and those that it continues have run, without waiting time. */
   spentMs: z.number().min(0),
   usage: TokenUsage,
+  written: z.array(z.strictObject({ path: z.string(), text: z.string() })),
+  /** How many safe lint fixes were made before the agent began. */
+  fixedFirst: z.int().min(0).default(0),
+}
+
+/** An attempt that waits for a person. */
+export const SuspendedAttempt = z.strictObject({
+  ...unfinished,
+  question: AskedQuestion,
   loop: SuspendedLoop,
   waiting: WaitingScript,
-  written: z.array(z.strictObject({ path: z.string(), text: z.string() })),
 })
 export type SuspendedAttempt = z.infer<typeof SuspendedAttempt>
+
+/** An attempt that was handed back between two turns. */
+export const HandedBackAttempt = z.strictObject({ ...unfinished, loop: LoopState })
+export type HandedBackAttempt = z.infer<typeof HandedBackAttempt>
+
+/**
+ * An attempt that has not ended, in one object: what a later attempt, perhaps in another process, needs to continue. Written
+ * before the ledger refers to it.
+ */
+export const UnfinishedAttempt = z.union([SuspendedAttempt, HandedBackAttempt])
+export type UnfinishedAttempt = z.infer<typeof UnfinishedAttempt>

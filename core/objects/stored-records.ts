@@ -1,6 +1,6 @@
 import { AgentBundle } from '#domain/agent-bundle.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
-import { AttemptRecord, SuspendedAttempt } from './attempt-record.ts'
+import { AttemptRecord, UnfinishedAttempt } from './attempt-record.ts'
 import { Composition } from './composition.ts'
 import { objectKeys } from './object-keys.ts'
 import { getHashedJson, type ObjectStore, putHashedJson } from './object-store.ts'
@@ -17,17 +17,21 @@ export function getAttemptRecord(objects: ObjectStore, project: ProjectId, hash:
 }
 
 /** Under the same prefix as the records of ended attempts. */
-export function putSuspendedAttempt(
+export function putUnfinishedAttempt(
   objects: ObjectStore,
   project: ProjectId,
-  suspended: SuspendedAttempt,
+  unfinished: UnfinishedAttempt,
 ): Promise<string> {
-  return putHashedJson(objects, (hash) => objectKeys.attempt(project, hash), suspended)
+  return putHashedJson(objects, (hash) => objectKeys.attempt(project, hash), unfinished)
 }
 
 /** STORE_003 when it is missing or does not have its hash. */
-export function getSuspendedAttempt(objects: ObjectStore, project: ProjectId, hash: string): Promise<SuspendedAttempt> {
-  return getHashedJson(objects, objectKeys.attempt(project, hash), hash, SuspendedAttempt)
+export function getUnfinishedAttempt(
+  objects: ObjectStore,
+  project: ProjectId,
+  hash: string,
+): Promise<UnfinishedAttempt> {
+  return getHashedJson(objects, objectKeys.attempt(project, hash), hash, UnfinishedAttempt)
 }
 
 export function putComposition(objects: ObjectStore, project: ProjectId, composition: Composition): Promise<string> {

@@ -8,7 +8,7 @@ import type { BlobStore } from '#objects/blob-store.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
-import { getAttemptRecord, getBundle, getSuspendedAttempt } from '#objects/stored-records.ts'
+import { getAttemptRecord, getBundle, getUnfinishedAttempt } from '#objects/stored-records.ts'
 import { hasCode, unreachable } from '#domain/error.ts'
 import type { Violation } from '#ledger/accounts.ts'
 import { operationPages } from '#ledger/read-operations.ts'
@@ -86,7 +86,7 @@ async function verifySuspension(
   { objects, findings }: RecordDeps,
 ): Promise<void> {
   if (suspensionHash === null) return
-  const reading = getSuspendedAttempt(objects, projectId, suspensionHash)
+  const reading = getUnfinishedAttempt(objects, projectId, suspensionHash)
   const kept = await findings.read(`operation ${operationId}, what it goes on from`, suspensionHash, reading)
   if (kept !== undefined && kept.operationId !== operationId)
     findings.blame(`operation ${operationId}: what it goes on from is of operation ${kept.operationId}`)

@@ -14,7 +14,7 @@ import { AppError } from '#domain/error.ts'
 import { getPlanSummary } from '#objects/plan-summary.ts'
 import { openEdgeLists } from '#objects/edge-list.ts'
 import { openNodeLists } from '#objects/node-list.ts'
-import { getAttemptRecord, getComposition, getSnapshot, getSuspendedAttempt } from '#objects/stored-records.ts'
+import { getAttemptRecord, getComposition, getSnapshot, getUnfinishedAttempt } from '#objects/stored-records.ts'
 import { createApp } from './app.ts'
 import type { ApiConfig } from './api-config.ts'
 import { openRateLimit } from './http/rate-limit.ts'
@@ -134,7 +134,7 @@ export function openRunRecords(
     edges: openEdgeLists(objects),
     readBlob: (projectId, hash) => blobs.get(projectId, hash),
     readAttempt: (projectId, recordHash) => getAttemptRecord(objects, projectId, recordHash),
-    readSuspended: (projectId, recordHash) => getSuspendedAttempt(objects, projectId, recordHash),
+    readUnfinished: (projectId, recordHash) => getUnfinishedAttempt(objects, projectId, recordHash),
     async readComposition({ projectId, runId, compositionKey: hash }) {
       return hash === null ? null : getComposition(objects, projectId, { runId, hash })
     },

@@ -21,6 +21,7 @@ const run: Run = {
   seq: 12,
   nodes: 3,
   files: 2,
+  away: [],
   stop: null,
   isPlanned: true,
   bundleHashes: null,

@@ -25,7 +25,7 @@ describe('a transcript as Markdown', () => {
 
   it('of an operation that waits ends with the question', async () => {
     const operation = anOperation({ status: 'waiting', outcome: null, waitsFor: 'q1' })
-    const view = transcriptView(operation, { kind: 'asked', hash: 'a1b2', record: anAskingRecord() }, whole)
+    const view = transcriptView(operation, { kind: 'unfinished', hash: 'a1b2', record: anAskingRecord() }, whole)
     await expect(transcriptMarkdown(view)).toMatchFileSnapshot('./expected/waiting.md')
   })
 

@@ -3,7 +3,7 @@ import { Problem } from '../http/problem.ts'
 import { openTestApi, type TestApi } from '../app.fixture.ts'
 import { plannedOperation, playRun, storeNodes, submitRun } from '../played-run.fixture.ts'
 import { objectKeys } from '#objects/object-keys.ts'
-import { putAttemptRecord, putSuspendedAttempt } from '#objects/stored-records.ts'
+import { putAttemptRecord, putUnfinishedAttempt } from '#objects/stored-records.ts'
 import { anEvent } from '#testing/open-test-ledger.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
@@ -96,7 +96,7 @@ describe('GET /v1/runs/{run_id}/operations/{operation_id}/transcript', () => {
   it('shows an operation that waits up to its question', async () => {
     const { runId, attempt } = await underWay()
     const record = { ...anAskingRecord(), runId }
-    const recordHash = await putSuspendedAttempt(api.objects, api.project, record)
+    const recordHash = await putUnfinishedAttempt(api.objects, api.project, record)
     const spent = { turns: 1, promptTokens: 1200, completionTokens: 40, durationMs: 700 }
     const suspension = { question: record.question, answerWithinMs: 60_000, recordHash, spent, events: [] }
     await api.ledger.suspend(attempt, 1, suspension)

@@ -5,6 +5,7 @@ import {
   type Exchange,
   type SuspendedAttempt,
   type ToolRun,
+  type UnfinishedAttempt,
 } from '#objects/attempt-record.ts'
 import { submitToolName } from '#bundles/tool-definition.ts'
 import type { JournalEntry } from '#domain/external-journal.ts'
@@ -22,15 +23,15 @@ import {
   TranscriptView,
 } from './transcript-endpoints.ts'
 
-/** The record of an attempt that ended, or of one that stopped to ask a person and that no other has followed. */
+/** The record of an attempt that ended, or of the last one that can be continued. */
 type StoredTranscript =
   | { kind: 'ended'; hash: string; record: AttemptRecord }
-  | { kind: 'asked'; hash: string; record: SuspendedAttempt }
+  | { kind: 'unfinished'; hash: string; record: UnfinishedAttempt }
 
 /** Both throw STORE_003 when the record is missing or does not match its hash. */
 export type TranscriptRecords = {
   readAttempt(projectId: string, recordHash: string): Promise<AttemptRecord>
-  readSuspended(projectId: string, recordHash: string): Promise<SuspendedAttempt>
+  readUnfinished(projectId: string, recordHash: string): Promise<UnfinishedAttempt>
 }
 
 /** Throws RUN_006 while there is no transcript yet, RUN_004 when there will never be one. */
@@ -45,7 +46,7 @@ export async function storedTranscript(
     return { kind: 'ended', hash: recordHash, record: await records.readAttempt(projectId, recordHash) }
   }
   if (suspensionHash === null) throw withoutTranscript(operation)
-  return { kind: 'asked', hash: suspensionHash, record: await records.readSuspended(projectId, suspensionHash) }
+  return { kind: 'unfinished', hash: suspensionHash, record: await records.readUnfinished(projectId, suspensionHash) }
 }
 
 function withoutTranscript({ operationId, runId, status, attempt, outcome }: Operation): AppError {
@@ -77,7 +78,7 @@ export function transcriptView(
     status,
     record_hash: hash,
     started_at: isoTime(began),
-    entries: stored.kind === 'asked' ? [...entries, questionEntry(stored.record)] : entries,
+    entries: 'question' in record ? [...entries, questionEntry(record)] : entries,
     evidence: stored.kind === 'ended' ? changeSetsOf(stored.record).flatMap(({ evidence }) => evidence) : [],
     outcome,
   })

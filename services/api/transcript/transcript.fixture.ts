@@ -144,6 +144,7 @@ export function anAskingRecord(): SuspendedAttempt {
     ...base,
     versions: {},
     reads: noReads(),
+    fixedFirst: 0,
     messages: aConversation.messages.slice(0, 3),
     replies: aConversation.replies.slice(0, 1),
     exchanges: aConversation.exchanges.slice(0, 1),

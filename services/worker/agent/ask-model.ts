@@ -21,6 +21,10 @@ export type AskedModel = {
   complete(request: ModelRequest, signal: AbortSignal): Promise<ModelReply>
   /** How many tokens a request and its reply may have together; undefined where no server reports it. */
   contextTokens?(model: string, signal: AbortSignal): Promise<number | undefined>
+  health?: {
+    /** Judges now whether any of the model's servers works. */
+    works(model: string): Promise<boolean>
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import type { ErrorCode } from '#domain/error.ts'
 import type { Message, RequestedCall, Submission } from '#domain/turn.ts'
-import type { SuspendedLoop } from '#objects/attempt-record.ts'
+import type { LoopState, SuspendedLoop } from '#objects/attempt-record.ts'
 import type { AnsweredScript, SuspendedCall, ToolSet } from '../tools/tool-set.ts'
 import { askModel, type ModelAsker } from './ask-model.ts'
 import { openHistory, type History } from './history.ts'
@@ -26,12 +26,15 @@ export type Suspension = Omit<SuspendedCall, 'kind'> & { kind: 'suspended'; loop
 export type AgentRun = ModelAsker & {
   tools: ToolSet
   verify?: Submitter['verify']
-  /** Where an earlier attempt stopped to ask a person, and the answer. */
-  from?: { loop: SuspendedLoop; answered: AnsweredScript } | undefined
+  /** Where an earlier attempt was handed back between two turns, or stopped to ask a person, and the answer. */
+  from?: { loop: LoopState } | AnsweredLoop | undefined
+  /** Called before each request: from here another attempt can continue, as long as nothing is added to the transcript. */
+  atTurn?(loop: LoopState): void
 }
 
-type Loop = Omit<SuspendedLoop, 'calls' | 'refusal'> & { history: History }
-type Next = { calls: readonly RequestedCall[]; fault?: ReplyFault | undefined; from?: AgentRun['from'] }
+type AnsweredLoop = { loop: SuspendedLoop; answered: AnsweredScript }
+type Loop = LoopState & { history: History }
+type Next = { calls: readonly RequestedCall[]; fault?: ReplyFault | undefined; from?: AnsweredLoop }
 
 /** How often a submission off its schema is explained to the model before the attempt ends with AGENT_005. */
 const maxRefusedSubmissions = 2
@@ -45,7 +48,8 @@ export async function runAgent(run: AgentRun, signal: AbortSignal): Promise<Endi
   const { transcript, settings, journal } = run
   const loop = await openLoop(run, signal)
   const allowed = { refused: maxRefusedSubmissions, unverified: settings.verifyAttempts, overstated: 1 }
-  let next: Next | undefined = run.from && { calls: run.from.loop.calls, from: run.from }
+  const { from: begun } = run
+  let next: Next | undefined = begun && 'answered' in begun ? { calls: begun.loop.calls, from: begun } : undefined
   let lastFault: Ending | undefined
 
   for (; loop.turn <= settings.maxTurns; loop.turn++, next = undefined) {
@@ -80,7 +84,8 @@ async function openLoop({ transcript, tools, model, settings, from }: AgentRun, 
   const maxContextTokens = Math.min(settings.maxContextTokens, (known ?? Infinity) - maxTokens)
   const note = (leftOut: readonly Message[]) => leftOutNote(transcript, leftOut)
   const history = openHistory(transcript.messages, { maxMessages, maxContextTokens, tools: tools.definitions, note })
-  return { ...(from?.loop ?? beginning), history }
+  const { turn, corrected, refusedSubmissions, unverifiedSubmissions, overstatedSubmissions } = from?.loop ?? beginning
+  return { turn, corrected, refusedSubmissions, unverifiedSubmissions, overstatedSubmissions, history }
 }
 
 const beginning = {
@@ -92,6 +97,8 @@ const beginning = {
 }
 
 async function nextCalls(run: AgentRun, loop: Loop, signal: AbortSignal): Promise<Next> {
+  const { history: _, ...state } = loop
+  run.atTurn?.(state)
   const { reply, fault } = readReply(await askModel(run, loop, signal), run.transcript.messages, run.settings)
   run.transcript.addReply(reply)
   return { calls: reply.toolCalls, fault }

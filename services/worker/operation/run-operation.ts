@@ -1,8 +1,9 @@
-import { AppError, asAppError } from '#domain/error.ts'
+import { AppError, asAppError, ModelUnavailable } from '#domain/error.ts'
 import { newToken } from '#domain/ids.ts'
 import type { Submission } from '#domain/turn.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { StopSignals } from '#ledger/stop-signals.ts'
+import type { LoopState } from '#objects/attempt-record.ts'
 import type { Log } from '#platform/log.ts'
 import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
 import { runAgent, type AgentRun, type Ending, type Suspension } from '../agent/run-agent.ts'
@@ -48,7 +49,7 @@ export async function runOperation(job: OperationJob, deps: OperationDeps, signa
   try {
     const prepared = await prepareAttempt(attempt, deps, signal)
     const prove = openProof({ attempt, ...prepared }, deps)
-    running = { attempt, startedAt, journal, prove, ...prepared }
+    running = { attempt, startedAt, journal, prove, checkpoint: undefined, ...prepared }
     const ending = await workOn(running, deps, signal)
     if (ending?.kind === 'suspended') await suspendOperation(running, ending, deps)
     else if (ending !== undefined) await settleOperation(running, ending, deps)
@@ -76,7 +77,7 @@ async function workOn(
     await settleMechanical(running, await makeLintFixes(running, deps, stop.signal), deps)
     return undefined
   } catch (error) {
-    return endingOfFault(error, { running, stop, signal, timeoutS })
+    return endingOfFault(await faultOfModel(error, { running, stop }, deps), { running, stop, signal, timeoutS })
   } finally {
     stop.release()
   }
@@ -93,7 +94,23 @@ async function letAgentWork(
   const settings = attemptSettings(file, await deps.modelSettings(file.model, signal), attempt.bundleHash)
   const verify = async (submission: Submission, stopped: AbortSignal) =>
     verifySubmission(submission, await running.prove(stopped))
-  return runAgent({ transcript, tools, model: deps.model, settings, journal, verify, from }, signal)
+  const atTurn = (loop: LoopState) => {
+    running.checkpoint = { loop, messages: transcript.messages.length }
+  }
+  return runAgent({ transcript, tools, model: deps.model, settings, journal, verify, from, atTurn }, signal)
+}
+
+/** An attempt whose time is up while it waits for a model that no longer works has not used it: the model is to blame. */
+async function faultOfModel(
+  error: unknown,
+  { running, stop }: Pick<Faulted, 'running' | 'stop'>,
+  { model }: Pick<OperationDeps, 'model'>,
+): Promise<unknown> {
+  const asked = running.transcript.exchanges.at(-1)
+  if (!stop.isTimeUp || asked?.error === undefined || model.health === undefined) return error
+  if (await model.health.works(asked.model)) return error
+  const message = `no answer from the model "${asked.model}" when the time was up`
+  return new ModelUnavailable(message, { cause: error, kind: 'doubtful', isAway: true })
 }
 
 type Faulted = { running: RunningAttempt; stop: AttemptStop; signal: AbortSignal; timeoutS: number }
@@ -102,7 +119,8 @@ type Faulted = { running: RunningAttempt; stop: AttemptStop; signal: AbortSignal
 function endingOfFault(error: unknown, { running, stop, signal, timeoutS }: Faulted): Ending {
   const { journal } = running
   const fault = asAppError(error, 'TOOL_004', 'execution')
-  if (signal.aborted || journal.stopped === 'lost' || isStoreFault(fault)) throw fault
+  if (signal.aborted || journal.stopped === 'lost' || isStoreFault(fault) || fault instanceof ModelUnavailable)
+    throw fault
   if (journal.stopped === 'cancelled') return stoppedBy(asAppError(journal.signal.reason, 'AGENT_010'), 'execution')
   if (stop.isTimeUp) return stoppedBy(new AppError('AGENT_006', `no submission within ${timeoutS} s`), 'model')
   return stoppedBy(fault, fault.code.startsWith('AGENT_') ? 'model' : 'execution')

@@ -1,8 +1,10 @@
 import type { BundleFile } from '#domain/agent-bundle.ts'
+import { AppError, ModelUnavailable } from '#domain/error.ts'
 import type { ProjectId } from '#domain/ids.ts'
 import type { Attempt } from '#ledger/attempt.ts'
+import type { UnfinishedAttempt } from '#objects/attempt-record.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
-import { getSuspendedAttempt } from '#objects/stored-records.ts'
+import { getUnfinishedAttempt } from '#objects/stored-records.ts'
 import type { PreparedBundle } from '../../agent/prepared-bundle.ts'
 import type { AgentRun } from '../../agent/run-agent.ts'
 import { firstMessages, openTranscript } from '../../agent/open-transcript.ts'
@@ -29,9 +31,9 @@ export type PrepareDeps = FixDeps & {
   modelSettings(asked: BundleFile['model'], signal: AbortSignal): Promise<ModelSettings>
 }
 
-export type PreparedAttempt = Omit<RunningAttempt, 'attempt' | 'startedAt' | 'journal' | 'prove'>
+export type PreparedAttempt = Omit<RunningAttempt, 'attempt' | 'startedAt' | 'journal' | 'prove' | 'checkpoint'>
 
-/** Opens a new workspace and transcript, or those of the attempt that asked a person, with the answer. */
+/** Opens a new workspace and transcript, or those of the attempt that this one continues. */
 export async function prepareAttempt(
   attempt: Attempt,
   deps: PrepareDeps,
@@ -42,15 +44,22 @@ export async function prepareAttempt(
   const base = await deps.baseLayer(projectId, attempt.snapshotId)
   const { rulesKey } = await deps.runFacts(attempt.runId)
   const rules = await deps.runRules({ ...attempt, rulesKey })
-  const earlier = resumes === null ? undefined : await getSuspendedAttempt(deps.objects, projectId, resumes.recordHash)
+  const earlier = resumes === null ? undefined : await getUnfinishedAttempt(deps.objects, projectId, resumes.recordHash)
   const workspace = openWorkspace(base, earlier)
   const own = { rules: rules.of(attempt.node.path), parts: agentParts(rules, attempt) }
   const target = await openTargetNode(attempt.node, workspace, own)
-  const prepared = { bundle, workspace, target, rules, spentMs: 0, from: undefined }
+  const prepared = { bundle, workspace, target, rules, spentMs: 0, from: undefined, turnsBefore: 0 }
   if (resumes !== null && earlier !== undefined) {
-    const { loop, waiting, spentMs } = earlier
-    const from = { loop, answered: { waiting, answer: resumes.answer } }
-    return { ...prepared, transcript: openTranscript(earlier), spentMs, from, fixedFirst: 0 }
+    const { spentMs, fixedFirst, replies } = earlier
+    const transcript = openTranscript(earlier)
+    return {
+      ...prepared,
+      transcript,
+      spentMs,
+      fixedFirst,
+      from: startOf(earlier, resumes),
+      turnsBefore: replies.length,
+    }
   }
   if (attempt.work === 'mechanical') return { ...prepared, transcript: openTranscript({ messages: [] }), fixedFirst: 0 }
   const fixedFirst = await fixBeforeAgent({ attempt, ...prepared }, deps, signal)
@@ -61,7 +70,14 @@ export async function prepareAttempt(
   return { ...prepared, transcript, fixedFirst }
 }
 
-/** Undefined where no server reports it, or none answers; the first request then shows it. */
+function startOf(earlier: UnfinishedAttempt, { answer }: NonNullable<Attempt['resumes']>): RunningAttempt['from'] {
+  if (!('waiting' in earlier)) return { loop: earlier.loop }
+  if (answer === null)
+    throw new AppError('STORE_003', 'the record to resume from waits for an answer that is not there')
+  return { loop: earlier.loop, answered: { waiting: earlier.waiting, answer } }
+}
+
+/** Undefined where no server reports it, or none soon; the first request then shows it. */
 async function contextOfModel(
   { bundle: { file } }: PreparedBundle,
   { model, modelSettings }: PrepareDeps,
@@ -69,7 +85,8 @@ async function contextOfModel(
 ): Promise<number | undefined> {
   try {
     return await model.contextTokens?.((await modelSettings(file.model, signal)).model, signal)
-  } catch {
+  } catch (error) {
+    if (error instanceof ModelUnavailable) throw error
     return undefined
   }
 }

@@ -1,6 +1,6 @@
 import type { OperationCost } from '#domain/operation.ts'
 import type { Attempt } from '#ledger/attempt.ts'
-import type { AttemptRecord } from '#objects/attempt-record.ts'
+import type { AttemptRecord, HandedBackAttempt, LoopState } from '#objects/attempt-record.ts'
 import type { AgentRun } from '../../agent/run-agent.ts'
 import type { PreparedBundle } from '../../agent/prepared-bundle.ts'
 import type { Transcript } from '../../agent/open-transcript.ts'
@@ -26,8 +26,12 @@ export type RunningAttempt = {
   prove(signal?: AbortSignal): Promise<Proof>
   /** How many safe lint fixes were made in the node before the agent began. */
   fixedFirst: number
-  /** Where the agent continues when an earlier attempt stopped to ask a person. */
+  /** Where the agent continues from an earlier attempt. */
   from: AgentRun['from']
+  /** The turns of the attempts that this one continues. */
+  turnsBefore: number
+  /** The loop at its last request, and how long the conversation was then. */
+  checkpoint: { loop: LoopState; messages: number } | undefined
 }
 
 /** What the operation has cost so far, including the attempts that this one continues. */
@@ -61,5 +65,20 @@ export function attemptSoFar(
     exchanges: [...transcript.exchanges],
     tools: [...transcript.toolRuns],
     reads: workspace.reads(),
+  }
+}
+
+/** The part of the record of an attempt that another one can continue. */
+export function unfinishedSoFar(
+  running: RunningAttempt,
+  versions: Readonly<Record<string, string>>,
+): Omit<HandedBackAttempt, 'loop'> {
+  const { transcript, workspace, fixedFirst } = running
+  return {
+    ...attemptSoFar(running, versions),
+    spentMs: runningMs(running),
+    usage: { ...transcript.usage },
+    written: workspace.written(),
+    fixedFirst,
   }
 }

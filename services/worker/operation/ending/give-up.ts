@@ -1,12 +1,13 @@
-import { asAppError, type AppError } from '#domain/error.ts'
+import { asAppError, type AppError, ModelUnavailable } from '#domain/error.ts'
 import type { Outcome } from '#domain/operation.ts'
 import type { Attempt } from '#ledger/attempt.ts'
+import type { Release } from '#ledger/end-attempt.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import { putAttemptRecord } from '#objects/stored-records.ts'
+import { putAttemptRecord, putUnfinishedAttempt } from '#objects/stored-records.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import type { Log } from '#platform/log.ts'
 import { type AttemptJournal, isStoreFault } from '../attempt/attempt-journal.ts'
-import { attemptSoFar, costSoFar, type RunningAttempt } from '../attempt/running-attempt.ts'
+import { attemptSoFar, costSoFar, type RunningAttempt, unfinishedSoFar } from '../attempt/running-attempt.ts'
 
 /**
  * An unreachable store is no fault of the agent: an operation is handed back this many times, with a back-off that doubles
@@ -14,6 +15,13 @@ import { attemptSoFar, costSoFar, type RunningAttempt } from '../attempt/running
  */
 const maxStoreFaults = 12
 const maxBackOffMs = 60_000
+/**
+ * A request that breaks its server would take the model from all others again and again. An operation is handed back so often
+ * in a row, without a turn between, when it may be the reason; when it cannot be, without limit.
+ */
+const maxModelFaults = 5
+/** Another worker, whose servers may answer, gets the operation first. */
+const modelBackOffMs = 1000
 const noCost = { turns: 0, promptTokens: 0, completionTokens: 0, durationMs: 0 }
 
 export type GivenUp = {
@@ -35,24 +43,63 @@ export type GiveUpDeps = {
 }
 
 /**
- * Ends an attempt that threw. It is handed back when its worker stops or a store is unreachable, and dropped when another
- * worker has the operation by now. Otherwise it fails with the error's code, and its record says what it did.
+ * Ends an attempt that threw. It is handed back when its worker stops, a store is unreachable or no model server can answer,
+ * and dropped when another worker has the operation by now. Otherwise it fails with the error's code, and its record says
+ * what it did.
  */
 export async function giveUp(given: GivenUp, error: unknown, deps: GiveUpDeps): Promise<void> {
-  const { attempt, journal, signal } = given
+  const { attempt, journal } = given
   const fault = asAppError(error, 'TOOL_004', 'execution')
-  const isStoreUnreachable = isStoreFault(fault) && attempt.storeFaults < maxStoreFaults
-  const isHandedBack = signal.aborted || isStoreUnreachable
-  const outcome = isHandedBack ? undefined : await failedOutcome(given, fault, deps)
+  const handBack = handBackFor(given, fault, deps)
+  const outcome = handBack === undefined ? await failedOutcome(given, fault, deps) : undefined
+  const resume = handBack === undefined || isStoreFault(fault) ? undefined : await storeProgress(given, deps)
   const { n, events } = await journal.close()
   if (journal.stopped === 'lost') return
   const ids = { run_id: attempt.runId, operation_id: attempt.operationId }
-  // An outage of a store is logged once, not for each attempt that it hands back.
-  const note = isHandedBack && isStoreFault(fault) ? deps.log.debug : deps.log.warn
+  // An outage of a store, or of all servers of a model, is logged once, not for each attempt that it hands back.
+  const note = handBack !== undefined && handBack.reason !== 'drain' ? deps.log.debug : deps.log.warn
   note('attempt given up', { ...ids, attempt: attempt.attempt, error })
   if (outcome !== undefined) return void (await deps.ledger.settle(attempt, n, { outcome, events }))
-  const delayMs = signal.aborted ? 0 : Math.min(maxBackOffMs, deps.storeBackOffMs * 2 ** attempt.storeFaults)
-  await deps.ledger.release(attempt, n, { reason: signal.aborted ? 'drain' : 'store', delayMs, events })
+  if (handBack !== undefined) await deps.ledger.release(attempt, n, { ...handBack, resume, events })
+}
+
+/** Undefined when the attempt fails. */
+function handBackFor(
+  { attempt, signal, running }: GivenUp,
+  fault: AppError,
+  { storeBackOffMs }: GiveUpDeps,
+): Omit<Release, 'events'> | undefined {
+  if (signal.aborted) return { reason: 'drain' }
+  if (isStoreFault(fault) && attempt.storeFaults < maxStoreFaults) {
+    return { reason: 'store', delayMs: Math.min(maxBackOffMs, storeBackOffMs * 2 ** attempt.storeFaults) }
+  }
+  if (!(fault instanceof ModelUnavailable)) return undefined
+  const before = running !== undefined && hasProgress(running) ? 0 : attempt.modelFaults
+  const modelFaults = fault.mayBeOwn ? before + 1 : before
+  return modelFaults > maxModelFaults ? undefined : { reason: 'models', delayMs: modelBackOffMs, modelFaults }
+}
+
+function hasProgress({ transcript, turnsBefore }: RunningAttempt): boolean {
+  return transcript.turns > turnsBefore
+}
+
+/**
+ * Stores the turns of this attempt, so that the next one does not pay them again. Undefined when there are none, when it
+ * stopped within a turn, or when the store is unreachable: the next attempt then begins where this one did.
+ */
+async function storeProgress({ running }: GivenUp, deps: GiveUpDeps): Promise<Release['resume']> {
+  const { checkpoint, transcript } = running ?? {}
+  if (running === undefined || checkpoint?.messages !== transcript?.messages.length || !hasProgress(running))
+    return undefined
+  if (checkpoint === undefined) return undefined
+  const unfinished = { ...unfinishedSoFar(running, deps.versions), loop: checkpoint.loop }
+  try {
+    const recordHash = await putUnfinishedAttempt(deps.objects, running.attempt.projectId, unfinished)
+    return { recordHash, spent: costSoFar(running) }
+  } catch (error) {
+    if (!isStoreFault(asAppError(error, 'TOOL_004'))) throw error
+    return undefined
+  }
 }
 
 async function failedOutcome({ running }: GivenUp, fault: AppError, deps: GiveUpDeps): Promise<Outcome> {

@@ -1,13 +1,13 @@
 import type { ChangeSet, Evidence } from '#domain/change-set.ts'
 import type { Outcome } from '#domain/operation.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import { putAttemptRecord, putSuspendedAttempt } from '#objects/stored-records.ts'
+import { putAttemptRecord, putUnfinishedAttempt } from '#objects/stored-records.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import type { AttemptRecord } from '#objects/attempt-record.ts'
 import type { AgentEvent } from '../../agent/journal.ts'
 import type { Ending, Suspension } from '../../agent/run-agent.ts'
 import { decideOutcome } from './decide-outcome.ts'
-import { attemptSoFar, costSoFar, type RunningAttempt, runningMs } from '../attempt/running-attempt.ts'
+import { attemptSoFar, costSoFar, type RunningAttempt, unfinishedSoFar } from '../attempt/running-attempt.ts'
 
 export type SettleDeps = {
   ledger: Pick<Ledger, 'settle' | 'suspend'>
@@ -83,16 +83,9 @@ export async function suspendOperation(
   { question, loop, waiting }: Suspension,
   { ledger, objects, versions }: SettleDeps,
 ): Promise<void> {
-  const { attempt, journal, bundle, transcript, workspace } = running
-  const recordHash = await putSuspendedAttempt(objects, attempt.projectId, {
-    ...attemptSoFar(running, versions),
-    question,
-    spentMs: runningMs(running),
-    usage: { ...transcript.usage },
-    loop,
-    waiting,
-    written: workspace.written(),
-  })
+  const { attempt, journal, bundle } = running
+  const unfinished = { ...unfinishedSoFar(running, versions), question, loop, waiting }
+  const recordHash = await putUnfinishedAttempt(objects, attempt.projectId, unfinished)
   const { n, events } = await journal.close()
   const answerWithinMs = bundle.bundle.file.limits.answer_within_s * 1000
   await ledger.suspend(attempt, n, { question, answerWithinMs, recordHash, spent: costSoFar(running), events })

@@ -4,8 +4,8 @@ import type { Question } from '#domain/question.ts'
 import { applyEdits } from '#domain/change-set.ts'
 import { submitTool } from '#bundles/tool-definition.ts'
 import { runKeys } from '#ledger/keys.ts'
-import { getSuspendedAttempt, putSuspendedAttempt } from '#objects/stored-records.ts'
-import type { WaitingScript } from '#objects/attempt-record.ts'
+import { getUnfinishedAttempt, putUnfinishedAttempt } from '#objects/stored-records.ts'
+import { SuspendedAttempt, type WaitingScript } from '#objects/attempt-record.ts'
 import { openScriptPool } from '#tool-scripts/script-pool.ts'
 import { openOperationBench, type OperationBench, type Planned } from '../operation-bench.fixture.ts'
 import { runOperation } from '../run-operation.ts'
@@ -120,7 +120,7 @@ describe('an operation whose tool asks a person', () => {
     await work(planned)
     const { suspensionHash } = await bench.operation(planned)
     const { projectId } = await bench.ledger.getRun(planned.runId)
-    const kept = await getSuspendedAttempt(bench.deps.objects, projectId, suspensionHash ?? '')
+    const kept = await getUnfinishedAttempt(bench.deps.objects, projectId, suspensionHash ?? '')
     expect(kept).toMatchObject({
       loop: { turn: 1, calls: [{ name: 'name_it' }] },
       waiting: { inputs: { file_path: 'src/shop.py' }, asked: { name: 'ask_user' } },
@@ -139,9 +139,9 @@ describe('an operation whose tool asks a person', () => {
     const { suspensionHash, operationId } = await bench.operation(planned)
     const { projectId } = await bench.ledger.getRun(planned.runId)
     const { objects } = bench.deps
-    const kept = await getSuspendedAttempt(objects, projectId, suspensionHash ?? '')
+    const kept = SuspendedAttempt.parse(await getUnfinishedAttempt(objects, projectId, suspensionHash ?? ''))
     const changed = { ...kept, waiting: { ...kept.waiting, ...change(kept.waiting) } }
-    const hash = await putSuspendedAttempt(objects, projectId, changed)
+    const hash = await putUnfinishedAttempt(objects, projectId, changed)
     await bench.redis.hset(runKeys(bench.namespace, planned.runId).operation(operationId), 'suspension', hash)
     await work(await answer(planned, 'rack'))
     expect(await bench.operation(planned)).toMatchObject({ status: 'failed', outcome: { errorCode } })
