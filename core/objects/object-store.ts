@@ -2,6 +2,8 @@ import { z } from 'zod'
 import { AppError, hasCode, undefinedOn } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
 import type { Log } from '#platform/log.ts'
+import type { PartCheck } from '#platform/readiness.ts'
+import { stateByFault } from './s3-fault.ts'
 
 /** One entry of a listing. `lastModified` is milliseconds since the epoch by the store's clock: when it was last put. */
 export type ListedObject = { key: string; lastModified: number; bytes: number }
@@ -40,7 +42,8 @@ export type ObjectStore = {
   list(prefix: string, signal?: AbortSignal): AsyncIterable<ListedObject>
   /** Like `delete` for many keys, 1,000 to a request. On failure some of them may have been deleted. */
   deleteMany(keys: readonly string[], signal?: AbortSignal): Promise<void>
-  ping(): Promise<void>
+  /** A read, or after a write for which the store had no room another write. A bucket that is missing is STORE_002. */
+  ping(signal?: AbortSignal): Promise<void>
   close(): void
 }
 
@@ -82,6 +85,19 @@ export function parseObject<Schema extends z.ZodType>(bytes: Uint8Array, key: st
 
 /** For `get(key).catch(…)`. */
 export const undefinedWhenMissing = undefinedOn('STORE_003')
+
+/** Whether the store answers, and takes writes. */
+export function objectStoreCheck(objects: Pick<ObjectStore, 'ping'>): PartCheck {
+  return async (signal) => {
+    try {
+      await objects.ping(signal)
+      return { state: 'ok', message: 'it answers' }
+    } catch (error) {
+      if (signal.aborted) throw error
+      return stateByFault(error)
+    }
+  }
+}
 
 /** `objects`, whose outages are logged: STORE_002 begins one, and the next request that is answered ends it. */
 export function loggedOutages(objects: ObjectStore, log: Pick<Log, 'failing' | 'working'>): ObjectStore {

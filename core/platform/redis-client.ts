@@ -101,8 +101,12 @@ function openRedisCluster(address: ClusterAddress, patience: ClusterPatience): C
 }
 
 /** Redis' error replies name their kind in their first word; that word, not the sentence after it, is the interface. */
+export function replyKind(error: unknown): string | undefined {
+  return error instanceof Error && error.name === 'ReplyError' ? error.message.split(' ', 1)[0] : undefined
+}
+
 export function isReply(error: unknown, kind: string): boolean {
-  return error instanceof Error && error.name === 'ReplyError' && error.message.startsWith(`${kind} `)
+  return replyKind(error) === kind
 }
 
 export type ScriptArg = string | number
