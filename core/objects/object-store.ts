@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { AppError, hasCode, undefinedOn } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 import type { Log } from '#platform/log.ts'
 import type { PartCheck } from '#platform/readiness.ts'
 import { stateByFault } from './s3-fault.ts'
@@ -99,31 +100,42 @@ export function objectStoreCheck(objects: Pick<ObjectStore, 'ping'>): PartCheck 
   }
 }
 
-/** `objects`, whose outages are logged: STORE_002 begins one, and the next request that is answered ends it. */
+/**
+ * `objects`, whose outages are logged: STORE_002 begins one, and requests that are answered end it. Each request on each kind
+ * of object counts for itself, since a store may refuse one kind, such as every write, while it answers the others.
+ */
 export function loggedOutages(objects: ObjectStore, log: Pick<Log, 'failing' | 'working'>): ObjectStore {
   const store = 'the object store'
+  const parts = new Map<string, object>()
   const watched =
-    <Args extends unknown[], Answer>(request: (...args: Args) => Promise<Answer>) =>
+    <Args extends unknown[], Answer>(name: string, request: (...args: Args) => Promise<Answer>) =>
     async (...args: Args): Promise<Answer> => {
+      const part = getOrMake(parts, `${name} ${kindOf(args[0])}`, () => ({}))
       try {
         const answer = await request(...args)
-        log.working(store, objects)
+        log.working(store, part)
         return answer
       } catch (error) {
-        if (hasCode(error, 'STORE_002')) log.failing(store, objects, error)
-        else if (hasCode(error, 'STORE_003')) log.working(store, objects)
+        if (hasCode(error, 'STORE_002')) log.failing(store, part, error)
+        else if (hasCode(error, 'STORE_003')) log.working(store, part)
         throw error
       }
     }
   return {
     ...objects,
-    put: watched(objects.put),
-    get: watched(objects.get),
-    getRange: watched(objects.getRange),
-    stat: watched(objects.stat),
-    exists: watched(objects.exists),
-    ping: watched(objects.ping),
+    put: watched('put', objects.put),
+    putStream: watched('put', objects.putStream),
+    get: watched('get', objects.get),
+    getRange: watched('get', objects.getRange),
+    stat: watched('get', objects.stat),
+    exists: watched('get', objects.exists),
+    ping: watched('ping', objects.ping),
   }
+}
+
+/** `blobs`, `uploads`, `events` … of an object's key. */
+function kindOf(key: unknown): string {
+  return (typeof key === 'string' ? /^projects\/[^/]+\/(?:runs\/[^/]+\/)?([^/]+)/.exec(key)?.[1] : undefined) ?? 'other'
 }
 
 const sharedKinds = /^projects\/[^/]+\/(?:blobs|trees|snapshots|bundles)\//
