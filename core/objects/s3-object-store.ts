@@ -69,6 +69,8 @@ export function openS3ObjectStore(options: S3Options): ObjectStore {
 
 /** Of no project: no collection looks at it. It is written only by a store that was full. */
 const pingKey = 'ping'
+/** A disk that is full may still take a few bytes. */
+const pingBytes = 65_536
 
 /** Pings on a socket of their own, each tried once: none waits for other requests, or asks a store in trouble again. */
 function openPinger(options: S3Options, room: ReturnType<typeof watchRoom>) {
@@ -76,7 +78,11 @@ function openPinger(options: S3Options, room: ReturnType<typeof watchRoom>) {
   const place = { Bucket: options.bucket, Key: pingKey }
   // Reading does not show whether there is room again.
   const write = async (signal?: AbortSignal) => {
-    const ping = new PutObjectCommand({ ...place, Body: Buffer.from('ping'), ContentType: 'text/plain' })
+    const ping = new PutObjectCommand({
+      ...place,
+      Body: Buffer.alloc(pingBytes),
+      ContentType: 'application/octet-stream',
+    })
     await client.send(ping, signal === undefined ? {} : { abortSignal: signal })
   }
   return {
