@@ -28,6 +28,16 @@ async function config(args: readonly string[], own: Record<string, string> = {})
 }
 
 describe('remora config', () => {
+  it.each([
+    ['agents: { dir: nowhere }\n', 'CONFIG_001', /nowhere.* cannot be read/],
+    ['discovery: { languages: [pyton] }\n', 'DISC_003', /pyton/],
+  ])('refuses what every run refuses: %j', async (settings, code, message) => {
+    await writeFile(join(dir, 'remora.yaml'), settings)
+    for (const args of [[], ['--json']]) {
+      await expect(config(args)).rejects.toMatchObject({ code, message: expect.stringMatching(message) })
+    }
+  })
+
   it('prints what counts as a settings file, each value with where it comes from', async () => {
     await writeFile(join(dir, 'remora.yaml'), 'execution:\n  concurrency: 4\ndiscovery: { exclude: [vendor] }\n')
     const { out, err } = await config([], { REMORA_S3_BUCKET: 'mine' })

@@ -9,12 +9,15 @@ import { misnamedSettings } from '#settings/read-settings-file.ts'
 import { serversIn, silentServers } from '../model-server.ts'
 import { shownPath } from '../wording.ts'
 import { visible } from '../terminal-text.ts'
-import { unservedSettings } from '../run/unserved-settings.ts'
+import { settingsFaults, unservedSettings } from '../run/settings-faults.ts'
 
 type ConfigOptions = { format: 'yaml' | 'json'; json?: true }
 type Warning = { code: string; message: string }
 
-/** `remora config`: the effective settings and the source of each value. Warnings do not change the exit code. */
+/**
+ * `remora config`: the effective settings and the source of each value. Warnings do not change the exit code; a setting that
+ * every run refuses is the same error here, after the settings.
+ */
 export function addConfigCommand(program: Command, context: CliContext): void {
   program
     .command('config')
@@ -26,15 +29,18 @@ export function addConfigCommand(program: Command, context: CliContext): void {
       const { path, own } = config.settings
       const settings = effectiveSettings(config.settings, own).map(withoutSecret)
       const warnings = await findWarnings(context)
+      const [fault] = await settingsFaults(config)
       const file = path === undefined ? null : shownPath(path, cwd)
       if (json === true || format === 'json') {
         io.out(`${JSON.stringify({ file, settings: settings.map(view), model: modelView(config), warnings })}\n`)
+        if (fault !== undefined) throw fault
         return
       }
       const { kind, urls, name } = modelView(config)
       const servers = `${name ?? 'the first model offered'} at ${urls.join(', ')}`
       io.out(visible(describe(settings, file, kind === 'rehearsal' ? rehearsalLabel : servers)))
       for (const { code, message } of warnings) io.err(visible(`${code} warning: ${message}\n`))
+      if (fault !== undefined) throw fault
     })
 }
 

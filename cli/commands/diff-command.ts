@@ -63,7 +63,7 @@ async function printChanges(
   for (const { operation: done, changes } of all) {
     if (done !== undefined) context.io.err(visible(describeEnd(done, changes.length > 0)))
     for (const change of changes) {
-      context.io.err(visible(describeChange(change)))
+      context.io.err(visible(`${done === undefined ? authorOf(change) : ''}${describeChange(change)}`))
       context.io.out(shownDiff(change.diff, context))
     }
   }
@@ -94,11 +94,15 @@ function describeEnd({ operation_id: id, agent, node, status, outcome }: Operati
   return `${what}  ${status}${hasChanges || status === 'unchanged' ? '' : ', changed nothing'}: ${why}\n`
 }
 
-/** The author of a change set, whether the patch has it, and what was proved about it, a line each. */
-function describeChange({ agent, operation_id: id, path, qualified_name, evidence, conflict }: ChangeView): string {
+/** Of an operation that is known, `describeEnd` has said it. */
+function authorOf({ agent, operation_id: id, path, qualified_name }: ChangeView): string {
+  return `${agent} ${id}  ${nodePlace(path, qualified_name)}\n`
+}
+
+/** Whether the patch has a change set, and what was proved about it, a line each. */
+function describeChange({ evidence, conflict }: ChangeView): string {
   const leftOut = conflict === undefined ? [] : [`  left out of the patch: ${leftOutText(conflict)}`]
-  const lines = [`${agent} ${id}  ${nodePlace(path, qualified_name)}`, ...leftOut, ...evidence.map(evidenceLine)]
-  return `${lines.join('\n')}\n`
+  return [...leftOut, ...evidence.map(evidenceLine)].map((line) => `${line}\n`).join('')
 }
 
 function evidenceLine({ check, of, path, ok, detail }: ChangeView['evidence'][number]): string {

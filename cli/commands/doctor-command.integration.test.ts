@@ -74,6 +74,17 @@ describe('remora doctor', () => {
     expect(out).toMatch(/^ok +model +rehearsal model \(no LLM\)/m)
   })
 
+  it.each([
+    ['REMORA_AGENTS_DIR', 'nowhere', 'CONFIG_001'],
+    ['REMORA_LANGUAGES', 'pyton', 'DISC_003'],
+  ])('finds a machine unfit whose %s=%s every run refuses', async (name, value, code) => {
+    await redis('7.2.4')
+    const { of, ok, code: exitCode } = await findings({ [name]: value })
+    const found = expect.stringMatching(new RegExp(`^${code} .*${value}`))
+    expect(of('settings')).toEqual(expect.arrayContaining([expect.objectContaining({ state: 'missing', found })]))
+    expect([ok, exitCode]).toEqual([false, 1])
+  })
+
   it('warns of settings under a name that is not read', async () => {
     await redis('7.2.4')
     await writeFile(join(dir, 'remora.yml'), '')

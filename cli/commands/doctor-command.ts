@@ -7,6 +7,7 @@ import {
   examineDisk,
   examineMemory,
   examineNode,
+  examineRunSettings,
   examineSettings,
   examineStack,
   examineVersions,
@@ -50,7 +51,8 @@ async function examine({ config, signal, cwd }: CliContext, version: string): Pr
     examineStack(dataDir),
     examineVersions(version),
   ])
-  return [examineSettings(config, cwd), examineNode(), examineMemory(), ...found.flat()]
+  const ofSettings = [examineSettings(config, cwd), ...(await examineRunSettings(config))]
+  return [...ofSettings, examineNode(), examineMemory(), ...found.flat()]
 }
 
 const tones = { ok: 'green', warning: 'yellow', missing: 'red' } as const

@@ -35,7 +35,7 @@ function runLines(runs: readonly ListedRun[], { config, cwd }: CliContext): stri
   const lines = runs.map((run) => `${runLine(run)}\n`).join('')
   if (waiting === undefined) return lines
   const resume = resumeCommand(waiting, config.modelUrls)
-  return `${lines}Nothing works on the runs that wait: "${resume}" continues one, "remora up" all of them.\n`
+  return `${lines}Nothing works now on the runs that have not ended: "${resume}" continues one, "remora up" all of them.\n`
 }
 
 function runLine(run: ListedRun): string {
@@ -44,5 +44,5 @@ function runLine(run: ListedRun): string {
   const when = (run.accepted_at ?? '').slice(0, 19).replace('T', ' ')
   const failed = (run.counts['failed'] ?? 0) + (run.counts['blocked'] ?? 0)
   const figures = `${plural(operations, 'operation')}, ${failed} failed`
-  return `${run.run_id}  ${when}  ${(run.waits_for_stack ? 'waits' : run.status).padEnd(9)}  ${took.padStart(9)}  ${run.request.agents.join(',')}  ${figures}`
+  return `${run.run_id}  ${when}  ${run.status.padEnd(9)}  ${took.padStart(9)}  ${run.request.agents.join(',')}  ${figures}`
 }

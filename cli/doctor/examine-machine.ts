@@ -5,6 +5,7 @@ import { dirname } from 'node:path'
 import { z } from 'zod'
 import { misnamedSettings } from '#settings/read-settings-file.ts'
 import { dataVersion, readDataVersion } from '../stack/data-folder.ts'
+import { settingsFaults } from '../run/settings-faults.ts'
 import { findRunningStack } from '../stack/running-stack.ts'
 import { type Finding, fine } from './finding.ts'
 import type { CliConfig } from '../cli-config.ts'
@@ -20,6 +21,18 @@ export function examineSettings({ settings }: CliConfig, cwd: string): Finding {
   if (fault === undefined) return fine('settings', path ?? 'no remora.yaml here or above: defaults and the environment')
   const advice = 'docs/reference/config.md has every key and variable'
   return { name: 'settings', state: 'missing', needed: true, found: `${fault.code} ${fault.message}`, advice }
+}
+
+/** Settings that every run refuses, as `remora config` does. */
+export async function examineRunSettings(config: CliConfig): Promise<Finding[]> {
+  const faults = await settingsFaults(config)
+  return faults.map(({ code, message }) => ({
+    name: 'settings',
+    state: 'missing',
+    needed: true,
+    found: `${code} ${message}`,
+    advice: 'every run is refused until this is settled',
+  }))
 }
 
 const gibibyte = 1024 ** 3

@@ -1,4 +1,4 @@
-import { Cluster } from 'ioredis'
+import { Cluster, type Redis } from 'ioredis'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
@@ -15,22 +15,33 @@ export function openMemoryGate(redis: RedisClient, share: number): MemoryGate {
   return async () => {
     const used = await orStoreError(usedShare(redis))
     if (used <= share) return
-    const detail = `Redis uses ${percent(used)} % of its memory; no new run is accepted above ${percent(share)} %.`
+    const detail = aboveShare(used, share)
     throw new AppError('STORE_001', detail, { detail })
   }
 }
 
+/** Why no new run is accepted. */
+export function aboveShare(used: number, share: number): string {
+  return `Redis uses ${percent(used)} % of its memory; no new run is accepted above ${percent(share)} %.`
+}
+
 /** The share of the fullest server: a run's keys are all on one, and which one is not known beforehand. */
-async function usedShare(redis: RedisClient): Promise<number> {
-  const servers = redis instanceof Cluster ? redis.nodes('master') : [redis]
-  const shares = await Promise.all(servers.map(async (server) => shareOf(await server.info('memory'))))
+export async function usedShare(redis: RedisClient): Promise<number> {
+  const shares = await Promise.all(mastersOf(redis).map(async (server) => shareOf(await server.info('memory'))))
   return Math.max(...shares)
+}
+
+/** The servers that take writes. */
+export function mastersOf(redis: RedisClient): Redis[] {
+  return redis instanceof Cluster ? redis.nodes('master') : [redis]
 }
 
 const Figures = z.object({
   used_memory: z.coerce.number(),
   maxmemory: z.coerce.number(),
   total_system_memory: z.coerce.number().default(0),
+  /** Buffers that Redis leaves out when it decides whether to take a write. */
+  mem_not_counted_for_evict: z.coerce.number().default(0),
 })
 
 /**
@@ -43,9 +54,9 @@ function shareOf(report: string): number {
     Object.fromEntries(fields.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))),
   )
   const limit = figures.maxmemory > 0 ? figures.maxmemory : figures.total_system_memory
-  return limit > 0 ? figures.used_memory / limit : 0
+  return limit > 0 ? (figures.used_memory - figures.mem_not_counted_for_evict) / limit : 0
 }
 
-function percent(share: number): number {
+export function percent(share: number): number {
   return Math.round(share * 100)
 }

@@ -3,6 +3,7 @@ import type { S3Client } from '@aws-sdk/client-s3'
 import { SignatureV4 } from '@smithy/signature-v4'
 import { AppError } from '#domain/error.ts'
 import { type S3ClientOptions, socketOptions } from './s3-client.ts'
+import { refusal } from './s3-fault.ts'
 
 /**
  * One GET or PUT of an object or a range of it, without retries and without the AWS client, which takes 0.6 ms more CPU
@@ -50,7 +51,8 @@ function isDone({ status, bytes }: { status: number; bytes: Uint8Array }, key: s
   const code = /<Code>(\w+)<\/Code>/.exec(Buffer.from(bytes).toString())?.[1]
   if (code === 'RequestTimeTooSkewed') return false // the client corrects its clock
   if (code === 'NoSuchKey') throw new AppError('STORE_003', `object ${key} is missing`)
-  throw new AppError('STORE_002', `object store: ${key}: ${code ?? `status ${status}`}`)
+  const cause = refusal(code, status)
+  throw new AppError('STORE_002', `object store: ${key}: ${cause.name}`, { cause })
 }
 
 /** As the signature wants it: all but the unreserved characters of RFC 3986. */

@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { AppError, hasCode, undefinedOn } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 import type { Log } from '#platform/log.ts'
+import type { PartCheck } from '#platform/readiness.ts'
+import { stateByFault } from './s3-fault.ts'
 
 /** One entry of a listing. `lastModified` is milliseconds since the epoch by the store's clock: when it was last put. */
 export type ListedObject = { key: string; lastModified: number; bytes: number }
@@ -40,7 +43,8 @@ export type ObjectStore = {
   list(prefix: string, signal?: AbortSignal): AsyncIterable<ListedObject>
   /** Like `delete` for many keys, 1,000 to a request. On failure some of them may have been deleted. */
   deleteMany(keys: readonly string[], signal?: AbortSignal): Promise<void>
-  ping(): Promise<void>
+  /** A read, or after a write for which the store had no room another write. A bucket that is missing is STORE_002. */
+  ping(signal?: AbortSignal): Promise<void>
   close(): void
 }
 
@@ -83,31 +87,55 @@ export function parseObject<Schema extends z.ZodType>(bytes: Uint8Array, key: st
 /** For `get(key).catch(…)`. */
 export const undefinedWhenMissing = undefinedOn('STORE_003')
 
-/** `objects`, whose outages are logged: STORE_002 begins one, and the next request that is answered ends it. */
+/** Whether the store answers, and takes writes. */
+export function objectStoreCheck(objects: Pick<ObjectStore, 'ping'>): PartCheck {
+  return async (signal) => {
+    try {
+      await objects.ping(signal)
+      return { state: 'ok', message: 'it answers' }
+    } catch (error) {
+      if (signal.aborted) throw error
+      return stateByFault(error)
+    }
+  }
+}
+
+/**
+ * `objects`, whose outages are logged: STORE_002 begins one, and requests that are answered end it. Each request on each kind
+ * of object counts for itself, since a store may refuse one kind, such as every write, while it answers the others.
+ */
 export function loggedOutages(objects: ObjectStore, log: Pick<Log, 'failing' | 'working'>): ObjectStore {
   const store = 'the object store'
+  const parts = new Map<string, object>()
   const watched =
-    <Args extends unknown[], Answer>(request: (...args: Args) => Promise<Answer>) =>
+    <Args extends unknown[], Answer>(name: string, request: (...args: Args) => Promise<Answer>) =>
     async (...args: Args): Promise<Answer> => {
+      const part = getOrMake(parts, `${name} ${kindOf(args[0])}`, () => ({}))
       try {
         const answer = await request(...args)
-        log.working(store, objects)
+        log.working(store, part)
         return answer
       } catch (error) {
-        if (hasCode(error, 'STORE_002')) log.failing(store, objects, error)
-        else if (hasCode(error, 'STORE_003')) log.working(store, objects)
+        if (hasCode(error, 'STORE_002')) log.failing(store, part, error)
+        else if (hasCode(error, 'STORE_003')) log.working(store, part)
         throw error
       }
     }
   return {
     ...objects,
-    put: watched(objects.put),
-    get: watched(objects.get),
-    getRange: watched(objects.getRange),
-    stat: watched(objects.stat),
-    exists: watched(objects.exists),
-    ping: watched(objects.ping),
+    put: watched('put', objects.put),
+    putStream: watched('put', objects.putStream),
+    get: watched('get', objects.get),
+    getRange: watched('get', objects.getRange),
+    stat: watched('get', objects.stat),
+    exists: watched('get', objects.exists),
+    ping: watched('ping', objects.ping),
   }
+}
+
+/** `blobs`, `uploads`, `events` … of an object's key. */
+function kindOf(key: unknown): string {
+  return (typeof key === 'string' ? /^projects\/[^/]+\/(?:runs\/[^/]+\/)?([^/]+)/.exec(key)?.[1] : undefined) ?? 'other'
 }
 
 const sharedKinds = /^projects\/[^/]+\/(?:blobs|trees|snapshots|bundles)\//

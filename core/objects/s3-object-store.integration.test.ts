@@ -2,12 +2,16 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
+import { after, systemClock } from '#platform/clock.ts'
 import { openLog } from '#platform/log.ts'
+import { until } from '#testing/until.ts'
 import { startTestS3, testObjects, type TestObjects } from '#testing/s3.ts'
 import { loggedOutages } from './object-store.ts'
 import { openS3ObjectStore } from './s3-object-store.ts'
 
 const mib = 1024 * 1024
+/** An outage ends in the log as soon as the store works. */
+const soon = { ...systemClock, after: (_ms: number, work: () => void) => after(1, work) }
 let test: TestObjects
 const key = (name: string) => `projects/${test.project}/uploads/${name}`
 
@@ -140,7 +144,10 @@ describe('the S3 object store', () => {
     const messages: string[] = []
     const write = (line: string) => void messages.push(String(Object(JSON.parse(line)).message))
     const place = { endpoint: door.url, bucket, region, credentials: { accessKeyId, secretAccessKey } }
-    const objects = loggedOutages(openS3ObjectStore(place), openLog({ service: 'test', level: 'warn', write }))
+    const objects = loggedOutages(
+      openS3ObjectStore(place),
+      openLog({ service: 'test', level: 'warn', write, clock: soon }),
+    )
     try {
       await objects.put(key('before'), 'x')
       await expect(objects.get(key('missing'))).rejects.toMatchObject({ code: 'STORE_003' })
@@ -151,6 +158,7 @@ describe('the S3 object store', () => {
       door.open()
       expect(Buffer.from(await objects.get(key('before'))).toString()).toBe('x')
       await objects.ping()
+      await until(() => messages.length === 2)
       expect(messages).toEqual(['the object store cannot be used', 'the object store can be used again'])
     } finally {
       objects.close()

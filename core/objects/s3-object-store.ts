@@ -7,12 +7,12 @@ import {
   ListObjectsCommand,
   PutObjectCommand,
   type S3Client,
-  S3ServiceException,
 } from '@aws-sdk/client-s3'
 import { AppError } from '#domain/error.ts'
 import type { ListedObject, ObjectStore } from './object-store.ts'
 import { openDirectRequests } from './direct-requests.ts'
 import { openS3Client, type S3ClientOptions } from './s3-client.ts'
+import { isMissing, lacksRoom, s3Error } from './s3-fault.ts'
 import { uploadStream } from './s3-upload.ts'
 
 export type S3Options = S3ClientOptions & { bucket: string }
@@ -27,14 +27,19 @@ export function openS3ObjectStore(options: S3Options): ObjectStore {
     request.catch((error: unknown) => {
       throw s3Error(error, key)
     })
+  const room = watchRoom()
+  const pinger = openPinger(options, room)
+  const put = async (key: string, Body: Uint8Array, ContentType: string) => {
+    if (await direct?.put(key, Body, ContentType)) return
+    await understood(key, client.send(new PutObjectCommand({ ...at(key), Body, ContentType })))
+  }
   return {
-    async put(key, body, { contentType: ContentType = 'application/octet-stream' } = {}) {
-      const Body = typeof body === 'string' ? Buffer.from(body) : body
-      if (await direct?.put(key, Body, ContentType)) return
-      await understood(key, client.send(new PutObjectCommand({ ...at(key), Body, ContentType })))
+    async put(key, body, { contentType = 'application/octet-stream' } = {}) {
+      await room.noted(put(key, typeof body === 'string' ? Buffer.from(body) : body, contentType))
     },
     async putStream(key, source, { maxBytes, contentType: ContentType }) {
-      return { bytes: await understood(key, uploadStream(client, { ...at(key), ContentType }, source, maxBytes)) }
+      const sent = uploadStream(client, { ...at(key), ContentType }, source, maxBytes)
+      return { bytes: await room.noted(understood(key, sent)) }
     },
     async get(key) {
       return (await direct?.get(key)) ?? understood(key, getBytes(client, at(key)))
@@ -53,25 +58,73 @@ export function openS3ObjectStore(options: S3Options): ObjectStore {
     },
     list: (prefix, signal) => listObjects(client, { Bucket, Prefix: prefix }, signal),
     deleteMany: (keys, signal) => deleteObjects(client, Bucket, keys, signal),
-    async ping() {
-      // A GET of an object needs the fewest rights; only its body distinguishes a missing bucket from a missing object.
-      try {
-        await getBytes(client, at('ping'))
-      } catch (error) {
-        if (!isMissing(error)) throw s3Error(error, `bucket ${Bucket}`)
-      }
-    },
+    ping: pinger.ping,
     close: () => {
       direct?.close()
+      pinger.close()
       client.destroy()
+    },
+  }
+}
+
+/** Of no project: no collection looks at it. It is written only by a store that was full. */
+const pingKey = 'ping'
+/** A disk that is full may still take a few bytes. */
+const pingBytes = 65_536
+
+/** Pings on a socket of their own, each tried once: none waits for other requests, or asks a store in trouble again. */
+function openPinger(options: S3Options, room: ReturnType<typeof watchRoom>) {
+  const client = openS3Client({ ...options, maxAttempts: 1, maxSockets: 1 })
+  const place = { Bucket: options.bucket, Key: pingKey }
+  // Reading does not show whether there is room again.
+  const write = async (signal?: AbortSignal) => {
+    const ping = new PutObjectCommand({
+      ...place,
+      Body: Buffer.alloc(pingBytes),
+      ContentType: 'application/octet-stream',
+    })
+    await client.send(ping, signal === undefined ? {} : { abortSignal: signal })
+  }
+  return {
+    async ping(signal?: AbortSignal): Promise<void> {
+      try {
+        if (room.isLacking()) await room.noted(write(signal))
+        // A GET of an object needs the fewest rights; only its body distinguishes a missing bucket from a missing object.
+        else await getBytes(client, place, signal)
+      } catch (error) {
+        if (!isMissing(error)) throw s3Error(error, `bucket ${options.bucket}`)
+      }
+    },
+    close: () => client.destroy(),
+  }
+}
+
+/** Whether the last write that was answered found no room. */
+function watchRoom() {
+  let isLacking = false
+  return {
+    isLacking: () => isLacking,
+    async noted<T>(write: Promise<T>): Promise<T> {
+      try {
+        const answer = await write
+        isLacking = false
+        return answer
+      } catch (error) {
+        if (lacksRoom(error)) isLacking = true
+        throw error
+      }
     },
   }
 }
 
 type Place = { Bucket: string; Key: string }
 
-async function getBytes(client: S3Client, place: Place & { Range?: string }): Promise<Uint8Array> {
-  const { Body } = await client.send(new GetObjectCommand(place))
+async function getBytes(
+  client: S3Client,
+  place: Place & { Range?: string },
+  signal?: AbortSignal,
+): Promise<Uint8Array> {
+  const { Body } = await client.send(new GetObjectCommand(place), signal === undefined ? {} : { abortSignal: signal })
   return Body === undefined ? new Uint8Array() : Body.transformToByteArray()
 }
 
@@ -150,19 +203,4 @@ async function deleteObjects(
       throw new AppError('STORE_002', `object store: ${failed}: ${reason}`)
     }
   }
-}
-
-/** The AppError for a failed S3 request: STORE_003 for a missing object, STORE_002 for everything else. */
-function s3Error(error: unknown, key: string, signal?: AbortSignal): unknown {
-  if (error instanceof AppError) return error
-  if (signal?.aborted === true) return signal.reason
-  if (isMissing(error)) return new AppError('STORE_003', `object ${key} is missing`, { cause: error })
-  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
-  return new AppError('STORE_002', `object store: ${key}: ${message}`, { cause: error })
-}
-
-/** A missing bucket is a fault that the operator must repair, not a missing object. */
-function isMissing(error: unknown): boolean {
-  if (!(error instanceof S3ServiceException) || error.name === 'NoSuchBucket') return false
-  return error.name === 'NoSuchKey' || error.name === 'NotFound' || error.$metadata.httpStatusCode === 404
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
+import { plainWords } from './schema-faults.ts'
 
 /** The environment as `process.env` gives it; read in `main.ts` files only. */
 export type Env = Readonly<Record<string, string | undefined>>
@@ -10,19 +11,12 @@ export function givenValue(env: Env, name: string): string | undefined {
   return value?.trim() === '' ? undefined : value
 }
 
-/** The schema's own words for a text that does not convert (expected number, received NaN) would help nobody. */
-function wordsOf(issue: z.core.$ZodIssue): string {
-  if (issue.code !== 'invalid_type') return issue.message
-  if (issue.expected === 'boolean') return 'must be true or false'
-  return issue.expected === 'number' ? 'must be a number' : issue.message
-}
-
 /** Reads the variables in `shape`. CONFIG_003 names every bad one in a single error. */
 export function readEnv<Shape extends z.ZodRawShape>(shape: Shape, env: Env): z.infer<z.ZodObject<Shape>> {
   const values = Object.fromEntries(Object.keys(shape).map((name) => [name, givenValue(env, name)]))
-  const parsed = z.object(shape).safeParse(values)
+  const parsed = z.object(shape).safeParse(values, { error: plainWords })
   if (parsed.success) return parsed.data
-  const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${wordsOf(issue)}`)
+  const faults = parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`)
   throw new AppError('CONFIG_003', `bad environment: ${faults.join('; ')}`)
 }
 

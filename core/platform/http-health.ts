@@ -1,36 +1,25 @@
 import { createServer, type Server } from 'node:http'
 import type { Server as NetServer } from 'node:net'
 import { once } from 'node:events'
-import { untilAborted } from './clock.ts'
+import { openReadiness, type PartCheck } from './readiness.ts'
 
 export type Health = { port: number; close(): Promise<void> }
 
-/** The check of a dependency: resolves when it answers, else rejects with the reason. */
-export type ReadyCheck = () => Promise<unknown>
-
-/** For services without an API: `/healthz` is 200; `/readyz` 200, or 503 naming the checks not passed in a second. */
-export async function openHealth(port: number, checks: Readonly<Record<string, ReadyCheck>>): Promise<Health> {
+/** For services without an API: `/healthz` is 200; `/readyz` 200, or 503 when one of its parts cannot be used. */
+export async function openHealth(port: number, checks: Readonly<Record<string, PartCheck>>): Promise<Health> {
+  const readiness = openReadiness(checks)
   const server = createServer((request, response) => {
     const answer = (status: number, body: object) => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     }
     if (request.url === '/healthz') return answer(200, { status: 'ok' })
     if (request.url !== '/readyz') return answer(404, { status: 'not found' })
-    void failingChecks(checks).then((failing) =>
-      failing.length === 0 ? answer(200, { status: 'ready' }) : answer(503, { status: 'not ready', failing }),
-    )
+    void readiness().then((found) => answer(found.status === 'ready' ? 200 : 503, found))
     return undefined
   })
   server.listen(port, '127.0.0.1')
   await once(server, 'listening')
   return { port: boundPort(server), close: () => closeServer(server) }
-}
-
-export async function failingChecks(checks: Readonly<Record<string, ReadyCheck>>): Promise<string[]> {
-  const results = await Promise.allSettled(
-    Object.values(checks).map((check) => untilAborted(check(), AbortSignal.timeout(1000))),
-  )
-  return Object.keys(checks).filter((_name, index) => results[index]?.status === 'rejected')
 }
 
 export function boundPort(server: NetServer): number {

@@ -43,14 +43,23 @@ process.send({ port })
  * Fixes two races of the server's file store. It truncates an object's file in place, so that a reader, or a crash, can
  * find half of it: here a new file is renamed. And a delete removes empty folders together with files that another
  * request has just put there: here folders stay. It also looks for CORS and website rules, which nobody sets here.
+ * A full disk is answered with the status that says so.
  */
 function hardenStore(store: FilesystemStore): void {
-  store.putContent = writeThenRename
+  const putMetadata = store.putMetadata.bind(store)
+  store.putContent = (path, content) => writeThenRename(path, content).catch(sayFull)
+  store.putMetadata = (...given) => putMetadata(...given).catch(sayFull)
   store.getSubresource = async () => null
   store.deleteObject = async (inBucket, key) => {
     const parts = ['object', 'object.md5', 'metadata.json'].map((part) => store.getResourcePath(inBucket, key, part))
     await Promise.all(parts.map((part) => rm(part, { force: true })))
   }
+}
+
+/** The server answers an error with its `status`. */
+function sayFull(error: unknown): never {
+  const isFull = error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
+  throw isFull ? Object.assign(error, { status: 507 }) : error
 }
 
 async function writeThenRename(path: string, content: Content): Promise<[number, string]> {

@@ -12,23 +12,25 @@ describe('a log', () => {
     expect(JSON.parse(lines[0] ?? '')).toMatchObject({ message: 'http://host/v1?api_key=***', key: '[secret]' })
   })
 
-  it('has one line for an outage when it begins, one a minute, and one when every part works again', () => {
-    const lines: string[] = []
-    let now = 0
-    const log = openLog({ service: 'test', level: 'info', write: (line) => lines.push(line), now: () => now })
+  it('has one line for an outage when it begins, one a minute, and one when every part has worked again for a while', () => {
+    const { log, lines, clock } = openTimedLog()
     const [ledger, queue] = [{}, {}]
-    for (; now <= 90_000; now += 500) {
+    for (; clock.now() <= 90_000; clock.pass(500)) {
       log.failing('Redis', ledger, new Error('refused'))
       log.failing('Redis', queue, new Error('refused'))
     }
     log.failing('S3', ledger, new Error('refused'))
     log.working('Redis', queue)
     log.working('Redis', queue)
+    clock.pass(20_000)
     expect(lines).toHaveLength(3)
     log.working('Redis', ledger)
     log.working('Redis', ledger)
+    clock.pass(9_000)
+    expect(lines).toHaveLength(3)
+    clock.pass(1_000)
     log.failing('Redis', ledger, new Error('refused again'))
-    expect(lines.map((line): unknown => JSON.parse(line))).toMatchObject([
+    expect(lines).toMatchObject([
       { level: 'warn', message: 'Redis cannot be used', error: { message: 'refused' } },
       { level: 'warn', message: 'Redis still cannot be used', for_ms: 60_000, failures: 241 },
       { level: 'warn', message: 'S3 cannot be used' },
@@ -36,4 +38,45 @@ describe('a log', () => {
       { level: 'warn', message: 'Redis cannot be used', error: { message: 'refused again' } },
     ])
   })
+
+  it('has one outage for a store that refuses one kind of request, or every other request, while it answers the rest', () => {
+    const { log, lines, clock } = openTimedLog()
+    const [writes, reads] = [{}, {}]
+    for (; clock.now() < 150_000; clock.pass(1_000)) {
+      if (clock.now() % 30_000 === 0) log.failing('S3', writes, new Error('full'))
+      log.working('S3', reads)
+      if (clock.now() % 3_000 === 0) log.failing('Redis', reads, new Error('refused'))
+      else log.working('Redis', reads)
+    }
+    const of = (store: string) =>
+      lines.map((line) => String(Object(line).message)).filter((text) => text.startsWith(store))
+    for (const store of ['S3', 'Redis']) {
+      expect(of(store)).toEqual([`${store} cannot be used`, ...Array(2).fill(`${store} still cannot be used`)])
+    }
+    clock.pass(60_000)
+    expect([of('S3').at(-1), of('Redis').at(-1)]).toEqual(['S3 can be used again', 'Redis can be used again'])
+  })
 })
+
+/** A log by a clock that a test moves, and its lines. */
+function openTimedLog() {
+  const lines: unknown[] = []
+  const timers = new Map<symbol, { at: number; work: () => void }>()
+  let now = 0
+  const clock = {
+    now: () => now,
+    after(ms: number, work: () => void) {
+      const timer = Symbol('timer')
+      timers.set(timer, { at: now + ms, work })
+      return () => void timers.delete(timer)
+    },
+    pass(ms: number) {
+      now += ms
+      for (const [timer, { at, work }] of timers) {
+        if (at <= now && timers.delete(timer)) work()
+      }
+    },
+  }
+  const log = openLog({ service: 'test', level: 'info', write: (line) => lines.push(JSON.parse(line)), clock })
+  return { log, lines, clock }
+}

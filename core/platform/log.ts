@@ -1,3 +1,4 @@
+import { type Clock, systemClock } from './clock.ts'
 import { withoutLogins, withoutSecrets } from './hide-secrets.ts'
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
@@ -12,7 +13,8 @@ export type Log = {
   error(message: string, fields?: LogFields): void
   /**
    * Notes that `part` of this process cannot use a store. The log says so once for all its parts: a line when the first one
-   * fails, one a minute while any does, and one when all work again.
+   * fails, one a minute while any does, and one when all have worked again for 10 s. A part may be one kind of request: an
+   * outage of one kind goes on while the others work.
    */
   failing(store: string, part: object, error: unknown): void
   /** Notes that `part` can use the store: nothing is logged unless it was failing. */
@@ -25,7 +27,7 @@ export type LogOptions = {
   /** Values that must never appear; each is replaced by `[secret]`. Logins of addresses never appear either. */
   secrets?: readonly string[]
   write?: (line: string) => void
-  now?: () => number
+  clock?: Pick<Clock, 'now' | 'after'>
 }
 
 /** A log that writes to stderr by default, so that stdout only has the program's result. */
@@ -38,7 +40,7 @@ export function openLog(options: LogOptions): Log {
     const entry = { time: new Date().toISOString(), level, service: options.service, message, ...fields }
     write(`${withoutSecrets(JSON.stringify(entry, plainValue), secrets)}\n`)
   }
-  const outages = openOutages(at('warn'), options.now ?? Date.now)
+  const outages = openOutages(at('warn'), options.clock ?? systemClock)
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), ...outages }
 }
 
@@ -46,31 +48,60 @@ export function openLog(options: LogOptions): Log {
 export const silentLog = openLog({ service: 'silent', level: 'silent' })
 
 const outageLineMs = 60_000
+/** What fails again within this time has not worked in between. */
+const calmMs = 10_000
+/** A part that failed so long ago may not have been used since: the others that work speak for it. */
+const forgottenMs = 60_000
 
-type Outage = { since: number; saidAt: number; failures: number; parts: Set<object> }
+type Outage = {
+  since: number
+  saidAt: number
+  failures: number
+  parts: Set<object>
+  /** Since when nothing has failed and something has worked. */
+  worksSince: number | undefined
+  cancelEnd: () => void
+}
 
-function openOutages(warn: Log['warn'], now: () => number): Pick<Log, 'failing' | 'working'> {
+function openOutages(warn: Log['warn'], clock: Pick<Clock, 'now' | 'after'>): Pick<Log, 'failing' | 'working'> {
   const outages = new Map<string, Outage>()
+  const end = (store: string, { since, worksSince = since, failures }: Outage) => {
+    outages.delete(store)
+    warn(`${store} can be used again`, { after_ms: Math.round(worksSince - since), failures })
+  }
   return {
     failing(store, part, error) {
-      const at = now()
-      const outage = outages.get(store) ?? { since: at, saidAt: at, failures: 0, parts: new Set() }
+      const at = clock.now()
+      const outage = outages.get(store) ?? newOutage(at)
       outage.failures += 1
       outage.parts.add(part)
+      outage.cancelEnd()
+      outage.worksSince = undefined
       if (!outages.has(store)) warn(`${store} cannot be used`, { error })
       else if (at - outage.saidAt >= outageLineMs) {
         outage.saidAt = at
-        warn(`${store} still cannot be used`, { for_ms: at - outage.since, failures: outage.failures, error })
+        warn(`${store} still cannot be used`, {
+          for_ms: Math.round(at - outage.since),
+          failures: outage.failures,
+          error,
+        })
       }
       outages.set(store, outage)
     },
     working(store, part) {
       const outage = outages.get(store)
-      if (outage === undefined || !outage.parts.delete(part) || outage.parts.size > 0) return
-      outages.delete(store)
-      warn(`${store} can be used again`, { after_ms: now() - outage.since, failures: outage.failures })
+      if (outage === undefined) return
+      const wasLast = outage.parts.delete(part) && outage.parts.size === 0
+      if (outage.worksSince !== undefined && !wasLast) return
+      outage.worksSince ??= clock.now()
+      outage.cancelEnd()
+      outage.cancelEnd = clock.after(wasLast ? calmMs : forgottenMs, () => end(store, outage))
     },
   }
+}
+
+function newOutage(at: number): Outage {
+  return { since: at, saidAt: at, failures: 0, parts: new Set(), worksSince: undefined, cancelEnd: () => {} }
 }
 
 function plainValue(_key: string, value: unknown): unknown {

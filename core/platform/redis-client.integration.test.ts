@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startRedisCluster, type TestRedisCluster } from '#testing/redis-cluster.ts'
 import { until } from '#testing/until.ts'
+import { after, systemClock } from './clock.ts'
 import { connectRedis } from './redis-client.ts'
 import { openLog, silentLog } from './log.ts'
 
@@ -33,7 +34,8 @@ describe('a connection to a cluster', () => {
   it.each(['redis', 'redis+cluster'])('logs an outage of %s:// at its beginning and at its end', async (scheme) => {
     const messages: string[] = []
     const write = (line: string) => void messages.push(String(Object(JSON.parse(line)).message))
-    const log = openLog({ service: 'test', level: 'warn', write })
+    const clock = { ...systemClock, after: (_ms: number, work: () => void) => after(100, work) }
+    const log = openLog({ service: 'test', level: 'warn', write, clock })
     const [first = ''] = cluster.nodeUrls
     const opened = [1, 2, 3].map(() => connectRedis(first.replace('redis:', `${scheme}:`), { retries: null }, log))
     try {
@@ -46,10 +48,33 @@ describe('a connection to a cluster', () => {
       await Promise.all(waiting)
       await until(() => messages.includes('Redis can be used again'), { withinMs: 20_000 })
       // A cluster also names the node that it lost first.
-      const ofAll = messages.filter((message) => message !== 'connection to a node of Redis')
+      const ofAll = messages.filter((message) => !message.startsWith('Redis node'))
       expect(ofAll).toEqual(['Redis cannot be used', 'Redis can be used again'])
     } finally {
       for (const { redis } of opened) redis.disconnect()
+    }
+  })
+
+  it('logs the outage of one node once, however many connections and tries there are', async () => {
+    const messages: string[] = []
+    const write = (line: string) => void messages.push(String(Object(JSON.parse(line)).message))
+    const log = openLog({ service: 'test', level: 'warn', write })
+    const opened = [1, 2, 3].map(() => connectRedis(cluster.url, { retries: null }, log).redis)
+    const [, away = ''] = cluster.nodeUrls
+    const keys = Array.from({ length: 30 }, (_, index) => `key${index}`)
+    const readAll = () => opened.flatMap((redis) => keys.map((key) => redis.get(key)))
+    try {
+      await Promise.all(readAll())
+      const waiting: Promise<unknown>[] = []
+      await cluster.restart([away], async () => {
+        waiting.push(...readAll())
+        await until(() => messages.length > 0)
+      })
+      await Promise.all(waiting)
+      const ofNode = messages.filter((message) => message.startsWith('Redis node'))
+      expect(ofNode).toEqual([`Redis node ${new URL(away).host} cannot be used`])
+    } finally {
+      for (const redis of opened) redis.disconnect()
     }
   })
 

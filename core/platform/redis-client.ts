@@ -29,6 +29,8 @@ const maxRestMs = 500
 /** How log lines name the store that all connections lead to. */
 export const redisName = 'Redis'
 
+const nodeName = (address: string) => `${redisName} node ${address}`
+
 /** A connection that reconnects by itself, and whose outages are logged. CONFIG_003 for a `url` that is not a `RedisUrl`. */
 export function connectRedis(url: string, patience: RedisPatience, log: RedisLog): RedisConnection {
   const { retries, connectTimeoutMs = defaultConnectMs } = patience
@@ -95,14 +97,21 @@ function openRedisCluster(address: ClusterAddress, patience: ClusterPatience): C
   })
   cluster.on('node error', (error: Error, node: string) => {
     // One that is not ready says so itself, for all its nodes.
-    if (cluster.status === 'ready') log.warn('connection to a node of Redis', { node, error })
+    if (cluster.status === 'ready') log.failing(nodeName(node), cluster, error)
+  })
+  cluster.on('+node', (node: Redis) => {
+    node.once('ready', () => log.working(nodeName(`${node.options.host}:${node.options.port}`), cluster))
   })
   return cluster
 }
 
 /** Redis' error replies name their kind in their first word; that word, not the sentence after it, is the interface. */
+export function replyKind(error: unknown): string | undefined {
+  return error instanceof Error && error.name === 'ReplyError' ? error.message.split(' ', 1)[0] : undefined
+}
+
 export function isReply(error: unknown, kind: string): boolean {
-  return error instanceof Error && error.name === 'ReplyError' && error.message.startsWith(`${kind} `)
+  return replyKind(error) === kind
 }
 
 export type ScriptArg = string | number

@@ -4,6 +4,30 @@ import { nearest } from './nearest.ts'
 
 export type SchemaFault = { at: YamlPath; message: string; isUnknownKey: boolean }
 
+const wanted: Readonly<Record<string, string>> = {
+  array: 'a list',
+  boolean: 'true or false',
+  int: 'a number',
+  number: 'a number',
+  object: 'a section with keys',
+  record: 'a section with keys',
+  string: 'a text',
+}
+
+/**
+ * For `schema.safeParse(value, { error: plainWords })`: what a value must be, for someone who knows no zod. A schema's own
+ * message comes first, and zod's stays for what is not here.
+ */
+export function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === 'invalid_format' && issue.format === 'url')
+    return 'must be an address, such as http://host:8000/v1'
+  if (issue.code === 'too_small' && issue.origin === 'array') return 'must not be empty'
+  if (issue.code !== 'invalid_type') return undefined
+  const what = wanted[issue.expected]
+  if (what === undefined) return undefined
+  return issue.input === undefined ? `is missing, and must be ${what}` : `must be ${what}`
+}
+
 /** The faults of a value, one per wrong key; for a union, those of the alternative that fits best. */
 export function schemaFaults(error: z.ZodError): SchemaFault[] {
   return error.issues.flatMap(faultsOf)

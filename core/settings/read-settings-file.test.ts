@@ -34,6 +34,16 @@ describe('a settings file', () => {
     ['storage:\n  redis_url: "redis+cluster://u:pw@h1:1,h2:2"\n', 'CONFIG_003', /storage\.redis_url: .*environment/],
     ['model:\n  pool: [{ url: "http://sk-1@host/v1" }]\n', 'CONFIG_003', /model\.pool\.0\.url: .*environment/],
     ['model:\n  pool: [{ url: "http://host/v1?api_key=1" }]\n', 'CONFIG_003', /model\.pool\.0\.url: .*environment/],
+    ['model: { pool: http://a/v1 }\n', 'CONFIG_003', /model\.pool: must be a list$/],
+    ['model: { pool: [] }\n', 'CONFIG_003', /model\.pool: must not be empty$/],
+    ['model: { pool: ["http://a/v1"] }\n', 'CONFIG_003', /model\.pool\.0: must be a section with keys$/],
+    ['model: { pool: [{ models: [x] }] }\n', 'CONFIG_003', /model\.pool\.0\.url: is missing, and must be a text$/],
+    ['model: { pool: [{ url: host }] }\n', 'CONFIG_003', /model\.pool\.0\.url: must be an address, such as http:/],
+    [
+      'model: { pool: [{ url: "http://a/v1", max_in_flight: many }] }\n',
+      'CONFIG_003',
+      /model\.pool\.0\.max_in_flight: must be a number$/,
+    ],
     ['discovery:\n  languages: ["python,go"]\n', 'CONFIG_003', /comma/],
     [
       `a: &a [1]\n${Array.from({ length: 60 }, (_, at) => `b${at}: &b${at} [*a, *a]\n`).join('')}c: [${Array.from({ length: 60 }, (_, at) => `*b${at}`).join(', ')}]\n`,

@@ -2,7 +2,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
-import { describeUnknownKey, type SchemaFault, schemaFaults } from '#platform/schema-faults.ts'
+import { describeUnknownKey, plainWords, type SchemaFault, schemaFaults } from '#platform/schema-faults.ts'
 import { readYaml } from '#platform/yaml-source.ts'
 import { readOwnFile } from '#platform/own-file.ts'
 import type { FileSetting } from './setting.ts'
@@ -61,7 +61,7 @@ export function readSettingsFile(path: string, source: string): GivenSetting[] {
     const messages = faults.map(({ at, message }) => `${path}:${at.line}:${at.column}: ${message}`)
     throw new AppError('CONFIG_002', messages.join('; '))
   }
-  const parsed = SettingsFile.safeParse(withoutEmpty(value ?? {}))
+  const parsed = SettingsFile.safeParse(withoutEmpty(value ?? {}), { error: plainWords })
   if (!parsed.success) {
     const found = schemaFaults(parsed.error)
     const messages = found.map((fault) => `${path}:${placeOf(fault.at).line}: ${describe(fault)}`)

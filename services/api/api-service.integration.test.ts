@@ -69,7 +69,7 @@ const headers = { authorization: `Bearer ${token}` }
 
 describe('startApi', () => {
   it('is ready, takes a run in and queues its snapshot', async () => {
-    expect(await (await fetch(`${api.url}/readyz`)).json()).toEqual({ status: 'ready' })
+    expect(await (await fetch(`${api.url}/readyz`)).json()).toMatchObject({ status: 'ready' })
     const body = runForm(await tarOf({ 'a.py': 'x = 1\n' }))
     const answer = await fetch(`${api.url}/v1/runs`, { method: 'POST', body, headers })
     expect(answer.status).toBe(202)

@@ -2,9 +2,10 @@ import { bundleNames } from '#bundles/bundle-files.ts'
 import { announcedFindable, requireFindable } from '#bundles/findable-nodes.ts'
 import { openLedger } from '#ledger/ledger.ts'
 import { openMemoryGate } from '#ledger/memory-gate.ts'
+import { redisCheck } from '#ledger/redis-check.ts'
 import { type BlobStore, openBlobStore } from '#objects/blob-store.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
-import { loggedOutages, type ObjectStore } from '#objects/object-store.ts'
+import { loggedOutages, type ObjectStore, objectStoreCheck } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import type { Log } from '#platform/log.ts'
@@ -57,7 +58,7 @@ export async function startApi(config: ApiConfig, { log }: { log: Log }): Promis
     const app = createApp({
       log,
       isRedisReady: isConnected,
-      readyChecks: { redis: () => redis.ping(), objects: () => objects.ping() },
+      readyChecks: { redis: redisCheck(redis, config.redisMemoryShare), object_store: objectStoreCheck(objects) },
       ...appParts({ ...config, agents }, { redis, objects, producer, log, namespace, closing: closing.signal }),
     })
     const { host, port, maxConnections } = config

@@ -3,8 +3,9 @@ import type { OpenAPIHono } from '@hono/zod-openapi'
 import { packTar } from 'modern-tar'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
 import { openMemoryGate } from '#ledger/memory-gate.ts'
+import { redisCheck } from '#ledger/redis-check.ts'
 import { openBlobStore, type BlobStore } from '#objects/blob-store.ts'
-import type { ObjectStore } from '#objects/object-store.ts'
+import { type ObjectStore, objectStoreCheck } from '#objects/object-store.ts'
 import { openLog } from '#platform/log.ts'
 import { createApp, type AppDeps } from './app.ts'
 import type { ApiEnv } from './http/api-env.ts'
@@ -98,7 +99,7 @@ export async function openTestApi(
     },
     log,
     isRedisReady: () => redis.status === 'ready',
-    readyChecks: { redis: () => redis.ping(), objects: () => objects.ping() },
+    readyChecks: { redis: redisCheck(redis, 0.8), object_store: objectStoreCheck(objects) },
     intake,
     runs: { ledger, records, log, closing: closing.signal, recheckMs: options.recheckMs ?? 3_000 },
     changes: { ledger, records },

@@ -12,7 +12,9 @@ afterAll(() => api.close())
 describe('the API', () => {
   it('says without a token that it lives and that its stores answer', async () => {
     expect((await api.askAs('none', '/healthz')).status).toBe(200)
-    expect(await (await api.askAs('none', '/readyz')).json()).toEqual({ status: 'ready' })
+    const usable = { state: 'ok', message: 'it answers' }
+    const ready = await (await api.askAs('none', '/readyz')).json()
+    expect(ready).toEqual({ status: 'ready', parts: { redis: usable, object_store: usable } })
   })
 
   it.for(['/v1/runs', '/v1/runs/r0123456789', '/v1/runs/r0123456789/patch', '/v1/nothing', '/v1/'])(
@@ -43,7 +45,8 @@ describe('the API', () => {
     await away.close()
     const ready = await away.askAs('none', '/readyz')
     expect(ready.status).toBe(503)
-    expect(await ready.json()).toMatchObject({ status: 'not ready', failing: expect.arrayContaining(['redis']) })
+    const redis = { state: 'away', message: 'it cannot be reached' }
+    expect(await ready.json()).toMatchObject({ status: 'not ready', parts: { redis } })
     expect((await away.askAs('none', '/healthz')).status).toBe(200)
     const answer = await away.ask('/v1/runs')
     expect(answer.status).toBe(503)

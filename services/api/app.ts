@@ -3,8 +3,8 @@ import { methodNotAllowed } from 'hono/method-not-allowed'
 import { requestId } from 'hono/request-id'
 import { Hono, type MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
-import { failingChecks, type ReadyCheck } from '#platform/http-health.ts'
 import type { Log } from '#platform/log.ts'
+import { openReadiness, type PartCheck } from '#platform/readiness.ts'
 import { msSince } from '#platform/clock.ts'
 import type { ApiEnv } from './http/api-env.ts'
 import { type AuthDeps, bearerAuth } from './http/auth.ts'
@@ -23,8 +23,8 @@ export type AppDeps = {
   auth: AuthDeps
   log: Log
   isRedisReady(): boolean
-  /** The stores the service cannot do without, by the name `/readyz` reports. */
-  readyChecks: Readonly<Record<string, ReadyCheck>>
+  /** The parts the service cannot do without, by the name `/readyz` reports. */
+  readyChecks: Readonly<Record<string, PartCheck>>
   intake: IntakeDeps
   runs: RunRouteDeps
   changes: ChangeRouteDeps
@@ -41,10 +41,10 @@ export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
   app.use('/v1/*', bearerAuth(deps.auth))
   app.use(methodNotAllowed({ app, onMethodNotAllowed: methodNotAllowedProblem }))
   app.openapi(probeEndpoints.live, (c) => c.json({ status: 'ok' } as const, 200))
+  const readiness = openReadiness(deps.readyChecks)
   app.openapi(probeEndpoints.ready, async (c) => {
-    const failing = await failingChecks(deps.readyChecks)
-    if (failing.length === 0) return c.json({ status: 'ready' } as const, 200)
-    return c.json({ status: 'not ready', failing } as const, 503)
+    const { status, parts } = await readiness()
+    return status === 'ready' ? c.json({ status, parts }, 200) : c.json({ status, parts }, 503)
   })
   app.route('/', referenceRoutes())
   app.route('/', intakeRoutes(deps.intake))

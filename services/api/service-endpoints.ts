@@ -2,8 +2,17 @@ import { z } from '@hono/zod-openapi'
 import { endpoint, jsonAnswer } from './http/endpoint.ts'
 
 const Liveness = z.strictObject({ status: z.literal('ok') }).openapi('Liveness')
-const Readiness = z.strictObject({ status: z.literal('ready') }).openapi('Readiness')
-const NotReady = z.strictObject({ status: z.literal('not ready'), failing: z.array(z.string()) }).openapi('NotReady')
+const PartCondition = z
+  .enum(['ok', 'away', 'full'])
+  .openapi('PartCondition', { description: '`full`: the part answers, and takes nothing more.' })
+const PartState = z
+  .strictObject({ state: PartCondition, message: z.string().openapi({ description: 'for people' }) })
+  .openapi('PartState')
+const parts = z
+  .record(z.string(), PartState)
+  .openapi('ReadinessParts', { description: 'Redis and the object store, and later perhaps more, each by its name.' })
+const Readiness = z.strictObject({ status: z.literal('ready'), parts }).openapi('Readiness')
+const NotReady = z.strictObject({ status: z.literal('not ready'), parts }).openapi('NotReady')
 
 /** Probes of the service and of the stores that it needs. */
 export const probeEndpoints = {
@@ -18,10 +27,10 @@ export const probeEndpoints = {
     method: 'get',
     path: '/readyz',
     operationId: 'getReadiness',
-    summary: 'Redis and the object store answer',
+    summary: 'Redis and the object store can be used',
     responses: {
-      200: jsonAnswer('both answer', Readiness),
-      503: jsonAnswer('those that do not answer', NotReady),
+      200: jsonAnswer('all parts can be used', Readiness),
+      503: jsonAnswer('at least one is away or full', NotReady),
     },
   }),
 } as const

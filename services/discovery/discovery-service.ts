@@ -4,12 +4,13 @@ import { loadBundles, type LoadedBundle } from '#bundles/load-bundle.ts'
 import { unlessDeadly, untilStopped, type UntilStoppedDeps } from '#ledger/run-stage.ts'
 import { type Ledger, openLedger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
+import { redisCheck } from '#ledger/redis-check.ts'
 import { openRetention } from '#ledger/retention.ts'
 import { openStopSignals } from '#ledger/stop-signals.ts'
 import { liveSlots } from '#ledger/worker-slots.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
-import { loggedOutages, permittedPuts } from '#objects/object-store.ts'
+import { loggedOutages, objectStoreCheck, permittedPuts } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openSnapshotReader } from '#objects/snapshot.ts'
 import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
@@ -71,8 +72,7 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
     releaser.add('stop signals', async () => stops.close())
     const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes })
     const { leaveOut } = config
-    const limits = defaultSnapshotLimits
-    const shared = { ledger, stops, objects, blobs, producer, packs, leaveOut, limits }
+    const shared = { ledger, stops, objects, blobs, producer, packs, leaveOut, limits: defaultSnapshotLimits }
     const stages = {
       ...readers,
       ...shared,
@@ -81,7 +81,10 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
       readBundles: pinnedBundleReader(objects),
     }
     if (config.isAlone) await takeOver(redis, ledger)
-    const health = await openHealth(config.healthPort, { redis: () => redis.ping(), objects: () => objects.ping() })
+    const health = await openHealth(config.healthPort, {
+      redis: redisCheck(redis),
+      object_store: objectStoreCheck(objects),
+    })
     releaser.add('health', health.close)
     releaser.add('consumers', startConsumers(config, stages, log))
     const stageJobs = openStageJobs(producer)

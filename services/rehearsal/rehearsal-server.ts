@@ -41,7 +41,7 @@ const routes: Readonly<Record<string, Handler>> = {
   'GET /v1/models': (_request, response) => answerJson(response, 200, models),
   'GET /health': (_request, response) => answerJson(response, 200, {}),
   'GET /healthz': (_request, response) => answerJson(response, 200, { status: 'ok' }),
-  'GET /readyz': (_request, response) => answerJson(response, 200, { status: 'ready' }),
+  'GET /readyz': (_request, response) => answerJson(response, 200, { status: 'ready', parts: {} }),
   'GET /metrics': (_request, response, state) => {
     response.writeHead(200, { 'content-type': 'text/plain; version=0.0.4' }).end(metricsText(state.counts))
   },

@@ -72,6 +72,7 @@ describe('the model servers of a worker', () => {
     ['[{"url":"http://a/v1","max_in_flight":0}]', 'REMORA_MODEL_POOL.0.max_in_flight'],
     ['[{"url":"http://c:pass@a/v1"}]', 'REMORA_MODEL_POOL.0.url: must be without a login'],
     ['http://a/v1', 'REMORA_MODEL_POOL: not JSON'],
+    ['["http://a/v1"]', 'REMORA_MODEL_POOL.0: must be a section with keys'],
   ])('are refused when configured with %s', (text, words) => {
     const read = () => servers({ REMORA_MODEL_POOL: text })
     expect(read).toThrow(expect.objectContaining({ code: 'CONFIG_003', message: expect.stringContaining(words) }))

@@ -2,13 +2,14 @@ import type { BundleFile } from '#domain/agent-bundle.ts'
 import { unlessDeadly, untilStopped } from '#ledger/run-stage.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
+import { redisCheck } from '#ledger/redis-check.ts'
 import { openStopSignals, type StopSignals } from '#ledger/stop-signals.ts'
 import { announceEveryMs, announceSlots, withdrawSlots } from '#ledger/worker-slots.ts'
 import { openModelPool, type ModelPool } from '#models/model-pool.ts'
 import { openSharedSlots } from '#models/pool/slots/shared-slots.ts'
 import { openSharedFindings } from '#models/capabilities/findings-store.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
-import { loggedOutages, type ObjectStore, permittedPuts } from '#objects/object-store.ts'
+import { loggedOutages, type ObjectStore, objectStoreCheck, permittedPuts } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openSnapshotReader } from '#objects/snapshot.ts'
 import { getBundle } from '#objects/stored-records.ts'
@@ -60,7 +61,10 @@ export async function startWorker(config: WorkerConfig, { log }: { log: Log }): 
     const stops = openStopSignals({ redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const operation = await operationDeps(config, { log, ledger, stops, objects, model, scripts, linter, syntax })
-    const health = await openHealth(config.healthPort, { redis: () => redis.ping(), objects: () => objects.ping() })
+    const health = await openHealth(config.healthPort, {
+      redis: redisCheck(redis),
+      object_store: objectStoreCheck(objects),
+    })
     releaser.add('health', health.close)
     releaser.add('consumers', startConsumers(config, operation, log))
     releaser.add('slots', await keepAnnounced(redis, config))

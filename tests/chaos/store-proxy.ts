@@ -6,8 +6,10 @@ import type { StoreFault } from './fault.ts'
 
 export type StoreProxy = {
   endpoint: string
-  /** The fault of every request from now on; undefined: none. */
-  setFault(how: StoreFault | undefined): void
+  /** The fault of every request from now on; undefined: none. `full` refuses writes as MinIO does, `silent` never answers. */
+  setFault(how: StoreFault | 'full' | 'silent' | undefined): void
+  /** How many requests have come so far. */
+  requests(): number
   close(): Promise<void>
 }
 
@@ -15,10 +17,15 @@ const slowMs = 700
 
 /** A proxy in front of the object store. Headers pass unchanged, so signatures hold. */
 export async function openStoreProxy(store: string): Promise<StoreProxy> {
-  let fault: StoreFault | undefined
+  let fault: StoreFault | 'full' | 'silent' | undefined
+  let requests = 0
   const server = createServer((incoming, outgoing) => {
-    if (fault === 'reset') incoming.socket.resetAndDestroy()
-    else if (fault === '503') refuse(incoming, outgoing)
+    requests += 1
+    if (fault === 'silent') incoming.resume()
+    else if (fault === 'reset') incoming.socket.resetAndDestroy()
+    else if (fault === '503') refuse(incoming, outgoing, { status: 503, code: 'SlowDown' })
+    else if (fault === 'full' && incoming.method !== 'GET')
+      refuse(incoming, outgoing, { status: 507, code: 'XMinioStorageFull' })
     else if (fault === 'slow') after(slowMs, () => forward(store, incoming, outgoing))
     else forward(store, incoming, outgoing)
   })
@@ -27,6 +34,7 @@ export async function openStoreProxy(store: string): Promise<StoreProxy> {
   return {
     endpoint: `http://127.0.0.1:${boundPort(server)}`,
     setFault: (how) => void (fault = how),
+    requests: () => requests,
     async close() {
       const closed = once(server, 'close')
       server.close()
@@ -36,10 +44,12 @@ export async function openStoreProxy(store: string): Promise<StoreProxy> {
   }
 }
 
-function refuse(incoming: IncomingMessage, outgoing: ServerResponse): void {
+type Refusal = { status: number; code: string }
+
+function refuse(incoming: IncomingMessage, outgoing: ServerResponse, { status, code }: Refusal): void {
   incoming.resume()
-  outgoing.writeHead(503, { 'content-type': 'application/xml' })
-  outgoing.end('<Error><Code>SlowDown</Code><Message>Please reduce your request rate.</Message></Error>')
+  outgoing.writeHead(status, { 'content-type': 'application/xml' })
+  outgoing.end(`<Error><Code>${code}</Code><Message>Not now.</Message></Error>`)
 }
 
 function forward(store: string, incoming: IncomingMessage, outgoing: ServerResponse): void {

@@ -148,7 +148,12 @@ describe('remora run that is stopped on the way', () => {
 
     const runs = remora(programs, folder, ['runs', '--json'])
     expect(await runs.exited, runs.err()).toBe(0)
-    expect(Runs.parse(lastDocument(runs)).runs.map(({ status }) => status)).toEqual(['running'])
+    const [kept] = Runs.parse(lastDocument(runs)).runs
+    expect(kept).toMatchObject({ status: 'running' })
+    const listed = remora(programs, folder, ['runs'])
+    expect(await listed.exited, listed.err()).toBe(0)
+    expect(listed.out()).toMatch(new RegExp(`^${kept?.run_id} .*  running  `))
+    expect(listed.out()).toContain('\nNothing works now on the runs that have not ended: "remora run')
   })
 })
 

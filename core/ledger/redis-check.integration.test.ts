@@ -1,0 +1,139 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Redis } from 'ioredis'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { startLocalRedis, type LocalRedis } from '#platform/local-redis.ts'
+import { silentLog } from '#platform/log.ts'
+import { openReadiness, type Readiness } from '#platform/readiness.ts'
+import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
+import { startRedisCluster } from '#testing/redis-cluster.ts'
+import { openSmallRedis } from '#testing/redis.ts'
+import { until } from '#testing/until.ts'
+import { redisCheck } from './redis-check.ts'
+
+/** As a worker's readiness; with `share` as the API's. */
+const readinessOf = (redis: RedisClient, share?: number) => openReadiness({ redis: redisCheck(redis, share) })
+
+async function untilFound(readiness: Readiness, state: string): Promise<string | undefined> {
+  const found = await until(async () => {
+    const { redis } = (await readiness()).parts
+    return redis?.state === state && redis
+  })
+  return found.message
+}
+
+const answers = { status: 'ready', parts: { redis: { state: 'ok', message: 'it answers' } } }
+const silent = { status: 'not ready', parts: { redis: { state: 'away', message: 'no answer within a second' } } }
+
+describe('a Redis', () => {
+  let dir = ''
+  let server: LocalRedis
+  let redis: RedisClient
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'remora-redis-'))
+    server = await startLocalRedis({ dir, settings: { appendonly: 'no', save: '3600 1' } })
+    redis = connectRedis(server.url, { retries: null }, silentLog).redis
+  })
+  afterEach(async () => {
+    redis.disconnect()
+    await server.stop()
+    await rm(dir, { recursive: true, force: true })
+  })
+
+  /** How often commands were called, as Redis itself counts. */
+  async function callsOf(...commands: string[]): Promise<number[]> {
+    const client = new Redis(server.url, { enableReadyCheck: false }) // that check is an INFO as well
+    const stats = await client.info('commandstats')
+    client.disconnect()
+    return commands.map((command) => Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(stats)?.[1] ?? 0))
+  }
+  const askOften = async (readiness: Readiness) => Promise.all(Array.from({ length: 200 }, readiness))
+
+  it('is asked once when 200 ask at once', async () => {
+    const readiness = readinessOf(redis)
+    await redis.get('connected')
+    await redis.config('RESETSTAT')
+    expect(await askOften(readiness)).toEqual(Array.from({ length: 200 }, () => answers))
+    expect(await callsOf('ping', 'info')).toEqual([1, 1])
+  })
+
+  it('that hangs is away within a second, is asked no second time, and ready as soon as it goes on', async () => {
+    const readiness = readinessOf(redis)
+    await redis.get('connected')
+    await redis.config('RESETSTAT')
+    process.kill(server.pid, 'SIGSTOP')
+    try {
+      for (let round = 0; round < 3; round += 1) {
+        expect(await askOften(readiness)).toEqual(Array.from({ length: 200 }, () => silent))
+      }
+    } finally {
+      process.kill(server.pid, 'SIGCONT')
+    }
+    await until(async () => (await readiness()).status === 'ready')
+    expect(await callsOf('ping', 'info')).toEqual([1, 1])
+  })
+
+  it('that is killed is away for services that wait for it and for those that do not, until it is back', async () => {
+    const impatient = connectRedis(server.url, { retries: 1, connectTimeoutMs: 2_000 }, silentLog).redis
+    const [worker, api] = [readinessOf(redis), readinessOf(impatient)]
+    try {
+      expect([await worker(), await api()]).toEqual([answers, answers])
+      process.kill(server.pid, 'SIGKILL')
+      expect(await untilFound(worker, 'away')).toBe('no answer within a second')
+      expect(await untilFound(api, 'away')).toBe('it cannot be reached')
+      await server.stop()
+      server = await startLocalRedis({ dir, port: Number(new URL(server.url).port) })
+      await untilFound(worker, 'ok')
+      await untilFound(api, 'ok')
+    } finally {
+      impatient.disconnect()
+    }
+  })
+
+  it('that cannot write to its disk is full', async () => {
+    await redis.set('a', '1')
+    await rm(dir, { recursive: true })
+    await redis.bgsave()
+    await until(async () => (await redis.info('persistence')).includes('rdb_last_bgsave_status:err'))
+    await expect(redis.set('a', '2')).rejects.toThrow(/^MISCONF /)
+    expect((await readinessOf(redis)()).parts).toEqual({
+      redis: { state: 'full', message: 'it cannot write to its disk, and refuses every write' },
+    })
+  })
+})
+
+it('a Redis above the share of the memory gate is full for the API, without room for everyone, and ready when it has room', async () => {
+  const small = await openSmallRedis()
+  const [worker, api] = [readinessOf(small.redis), readinessOf(small.redis, 0.8)]
+  try {
+    expect([await worker(), await api()]).toEqual([answers, answers])
+    await small.fillTo(0.82)
+    const gate = /^Redis uses 8[1-3] % of its memory; no new run is accepted above 80 %\.$/
+    expect(await untilFound(api, 'full')).toMatch(gate)
+    expect(await worker()).toEqual(answers)
+    await small.fill()
+    expect(await untilFound(worker, 'full')).toBe('it uses 100 % of its memory, and refuses writes')
+    await small.empty()
+    await untilFound(worker, 'ok')
+    await untilFound(api, 'ok')
+  } finally {
+    await small.close()
+  }
+})
+
+it('a cluster is away as long as one of its masters is', async () => {
+  const cluster = await startRedisCluster()
+  const { redis } = connectRedis(cluster.url, { retries: 2 }, silentLog)
+  const readiness = readinessOf(redis)
+  try {
+    expect(await untilFound(readiness, 'ok')).toBe('it answers')
+    await cluster.restart(cluster.nodeUrls.slice(1, 2), async () => {
+      expect(await untilFound(readiness, 'away')).toMatch(/^(part of the cluster is away|it cannot be reached)$/)
+    })
+    expect(await untilFound(readiness, 'ok')).toBe('it answers')
+  } finally {
+    redis.disconnect()
+    await cluster.stop()
+  }
+})

@@ -1,0 +1,47 @@
+import { Cluster } from 'ioredis'
+import { isReply, type RedisClient, replyKind } from '#platform/redis-client.ts'
+import type { PartCheck, PartState } from '#platform/readiness.ts'
+import { aboveShare, mastersOf, percent, usedShare } from './memory-gate.ts'
+
+/** From here on Redis counts as full: its own buffers, which count as well, come and go. */
+const fullShare = 0.999
+
+/**
+ * Whether Redis answers and takes writes; on a cluster, whether all its slots have a master and all masters do. With
+ * `gateShare` (0 to 1), that of the memory gate, it is full for a service that then takes no new run.
+ */
+export function redisCheck(redis: RedisClient, gateShare = 1): PartCheck {
+  return async () => {
+    try {
+      if (redis instanceof Cluster && !isWhole(await redis.cluster('INFO'))) return away('part of the cluster is away')
+      // Redis refuses PING, too, while it cannot write to its disk.
+      const pings = mastersOf(redis).map((master) => master.ping())
+      const [used] = await Promise.all([usedShare(redis).catch(unknownWhenForbidden), ...pings])
+      if (used >= fullShare) return full(`it uses ${percent(used)} % of its memory, and refuses writes`)
+      return used > gateShare ? full(aboveShare(used, gateShare)) : { state: 'ok', message: 'it answers' }
+    } catch (error) {
+      return stateByFault(error)
+    }
+  }
+}
+
+/** A cluster notices after its node timeout that a master is away, and does not say so to PING. */
+function isWhole(clusterInfo: string): boolean {
+  return clusterInfo.includes('cluster_state:ok') && clusterInfo.includes('cluster_slots_ok:16384')
+}
+
+const away = (message: string): PartState => ({ state: 'away', message })
+const full = (message: string): PartState => ({ state: 'full', message })
+
+/** A user of Redis that may not ask for its memory learns of a full one from refused writes alone. */
+function unknownWhenForbidden(error: unknown): number {
+  if (isReply(error, 'NOPERM')) return 0
+  throw error
+}
+
+function stateByFault(error: unknown): PartState {
+  const kind = replyKind(error)
+  if (kind === undefined) return away('it cannot be reached')
+  if (kind === 'MISCONF') return full('it cannot write to its disk, and refuses every write')
+  return away(`it answers ${kind}`)
+}

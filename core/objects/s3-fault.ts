@@ -1,0 +1,61 @@
+import { S3ServiceException } from '@aws-sdk/client-s3'
+import { z } from 'zod'
+import { AppError } from '#domain/error.ts'
+import type { PartState } from '#platform/readiness.ts'
+
+/** The AppError for a failed S3 request: STORE_003 for a missing object, STORE_002 for everything else. */
+export function s3Error(error: unknown, key: string, signal?: AbortSignal): unknown {
+  if (error instanceof AppError) return error
+  if (signal?.aborted === true) return signal.reason
+  if (isMissing(error)) return new AppError('STORE_003', `object ${key} is missing`, { cause: error })
+  const message = error instanceof Error ? `${error.name}: ${error.message}` : String(error)
+  return new AppError('STORE_002', `object store: ${key}: ${message}`, { cause: error })
+}
+
+/** A missing bucket is a fault that the operator must repair, not a missing object. */
+export function isMissing(error: unknown): boolean {
+  if (!(error instanceof S3ServiceException) || error.name === 'NoSuchBucket') return false
+  return error.name === 'NoSuchKey' || error.name === 'NotFound' || error.$metadata.httpStatusCode === 404
+}
+
+/** The error that the AWS client would throw for an answer that it was not asked for. */
+export function refusal(code: string | undefined, status: number): S3ServiceException {
+  const name = code ?? `status ${status}`
+  return new S3ServiceException({ name, $fault: 'client', $metadata: { httpStatusCode: status } })
+}
+
+/**
+ * What servers answer to a write for which they have no room: MinIO (its disks, a bucket's quota), Ceph, Huawei's OBS, RustFS.
+ * AWS has no such answer. The status 507 says the same without a code.
+ */
+const fullCodes: ReadonlySet<string> = new Set([
+  'XMinioStorageFull',
+  'XMinioAdminBucketQuotaExceeded',
+  'QuotaExceeded',
+  'InsufficientStorageSpace',
+  'XRustfsQuotaExceeded',
+])
+
+const Answered = z.looseObject({ name: z.string(), $metadata: z.looseObject({ httpStatusCode: z.number() }) })
+
+function answerBehind(error: unknown): { code: string; status: number } | undefined {
+  const { data } = Answered.safeParse(error instanceof AppError ? error.cause : error)
+  return data && { code: data.name, status: data.$metadata.httpStatusCode }
+}
+
+/** Whether the store refused a write because it is full. */
+export function lacksRoom(error: unknown): boolean {
+  const answer = answerBehind(error)
+  return answer !== undefined && (answer.status === 507 || fullCodes.has(answer.code))
+}
+
+/** The state of the object store by a failed request for it. */
+export function stateByFault(error: unknown): PartState {
+  if (lacksRoom(error)) return { state: 'full', message: 'it has no room left, and refuses every write' }
+  const answer = answerBehind(error)
+  if (answer === undefined) return { state: 'away', message: 'it cannot be reached' }
+  const { code, status } = answer
+  if (code === 'NoSuchBucket') return { state: 'away', message: 'the bucket does not exist' }
+  if (status === 401 || status === 403) return { state: 'away', message: `it refuses our keys (${code})` }
+  return { state: 'away', message: `it answers ${status} (${code})` }
+}

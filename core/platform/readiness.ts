@@ -1,0 +1,50 @@
+import { after, untilAborted } from './clock.ts'
+
+/**
+ * What a service found out about one of its parts. `full`: it answers, and takes nothing more. Anyone may read `message`: it
+ * names no host, path or login.
+ */
+export type PartState = { state: 'ok' | 'away' | 'full'; message: string }
+
+/** Finds out about one part. A check that rejects, or that lasts longer than `signal` lets it, has found the part away. */
+export type PartCheck = (signal: AbortSignal) => Promise<PartState>
+
+/** `parts` has the part's name for every check; ready is a service whose parts are all `ok`. */
+export type ReadyAnswer = { status: 'ready' | 'not ready'; parts: Record<string, PartState> }
+
+/** Answers within a second, whatever the parts do. */
+export type Readiness = () => Promise<ReadyAnswer>
+
+/** A part counts as away when it has not answered by then. A supervisor's own probe usually waits as long. */
+const checkMs = 1_000
+/** How long what a check has found is given out. */
+const freshMs = 1_000
+
+/** A part costs one check a second at most, and one at a time, whoever asks how often. */
+export function openReadiness(checks: Readonly<Record<string, PartCheck>>): Readiness {
+  const parts = Object.entries(checks).map(([name, check]) => ({ name, state: sharedCheck(check) }))
+  return async () => {
+    const found = await Promise.all(parts.map(async ({ name, state }) => [name, await state()] as const))
+    const isReady = found.every(([, { state }]) => state === 'ok')
+    return { status: isReady ? 'ready' : 'not ready', parts: Object.fromEntries(found) }
+  }
+}
+
+const silent: PartState = { state: 'away', message: 'no answer within a second' }
+
+/** While a check is late, and it may wait as long as its store is away, its part is away and no second one begins. */
+function sharedCheck(check: PartCheck): () => Promise<PartState> {
+  let answer: Promise<PartState> | undefined
+  const ended = (state: PartState) => {
+    answer = Promise.resolve(state)
+    after(freshMs, () => (answer = undefined))
+  }
+  const begin = () => {
+    const limit = AbortSignal.timeout(checkMs)
+    const checked = check(limit).catch(() => silent)
+    const inTime = untilAborted(checked, limit).catch(() => silent)
+    void checked.then(ended)
+    return inTime
+  }
+  return () => (answer ??= begin())
+}

@@ -1,0 +1,106 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { objectStoreCheck } from '#objects/object-store.ts'
+import { openS3ObjectStore } from '#objects/s3-object-store.ts'
+import { openHealth } from '#platform/http-health.ts'
+import { startLocalS3, type LocalS3 } from '#platform/local-s3.ts'
+import { openReadiness } from '#platform/readiness.ts'
+import { until } from '#testing/until.ts'
+import { openStoreProxy, type StoreProxy } from '../chaos/store-proxy.ts'
+
+let dir = ''
+let s3: LocalS3
+let proxy: StoreProxy
+beforeAll(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'remora-s3-'))
+  s3 = await startLocalS3({ dir })
+  proxy = await openStoreProxy(s3.endpoint)
+})
+afterAll(async () => {
+  await proxy.close()
+  await s3.stop()
+  await rm(dir, { recursive: true, force: true })
+})
+
+type Place = { endpoint?: string; bucket?: string; secretAccessKey?: string }
+
+function openStore({
+  endpoint = proxy.endpoint,
+  bucket = s3.bucket,
+  secretAccessKey = s3.secretAccessKey,
+}: Place = {}) {
+  const credentials = { accessKeyId: s3.accessKeyId, secretAccessKey }
+  return openS3ObjectStore({ endpoint, bucket, region: s3.region, credentials })
+}
+
+/** The state that a service says its store is in. */
+async function stateOf(place: Place): Promise<unknown> {
+  const objects = openStore(place)
+  const { parts } = await openReadiness({ object_store: objectStoreCheck(objects) })()
+  objects.close()
+  return parts['object_store']
+}
+
+describe('the readiness of a service', () => {
+  it('says what is wrong with its object store', async () => {
+    expect(await stateOf({})).toEqual({ state: 'ok', message: 'it answers' })
+    expect(await stateOf({ bucket: 'another' })).toEqual({ state: 'away', message: 'the bucket does not exist' })
+    const refused = { state: 'away', message: expect.stringMatching(/^it refuses our keys \(\w+\)$/) }
+    expect(await stateOf({ secretAccessKey: 'wrong' })).toEqual(refused)
+    expect(await stateOf({ endpoint: 'http://127.0.0.1:9' })).toEqual({
+      state: 'away',
+      message: 'it cannot be reached',
+    })
+    proxy.setFault('503')
+    expect(await stateOf({})).toEqual({ state: 'away', message: 'it answers 503 (SlowDown)' })
+    proxy.setFault(undefined)
+  })
+
+  it('is lost while the store has no room for a write, and back as soon as it takes one', async () => {
+    const objects = openStore()
+    const health = await openHealth(0, { object_store: objectStoreCheck(objects) })
+    const ready = async () => fetch(`http://127.0.0.1:${health.port}/readyz`)
+    try {
+      proxy.setFault('full')
+      expect((await ready()).status).toBe(200)
+      await expect(objects.put('projects/p/blobs/one', 'x')).rejects.toMatchObject({ code: 'STORE_002' })
+      const answer = await until(async () => {
+        const one = await ready()
+        return one.status === 503 && one
+      })
+      const message = 'it has no room left, and refuses every write'
+      expect(await answer.json()).toEqual({ status: 'not ready', parts: { object_store: { state: 'full', message } } })
+      expect(Buffer.from(await objects.get('ping').catch(() => Buffer.from('none'))).toString()).toBe('none')
+      proxy.setFault(undefined)
+      await until(async () => (await ready()).status === 200)
+    } finally {
+      proxy.setFault(undefined)
+      await health.close()
+      objects.close()
+    }
+  })
+
+  it('costs one request when 200 ask at once, whether the store answers or not, and all are answered', async () => {
+    const objects = openStore()
+    const readiness = openReadiness({ object_store: objectStoreCheck(objects) })
+    const askOften = () => Promise.all(Array.from({ length: 200 }, readiness))
+    let before = proxy.requests()
+    try {
+      expect((await askOften()).filter(({ status }) => status === 'ready')).toHaveLength(200)
+      expect(proxy.requests() - before).toBe(1)
+      proxy.setFault('silent')
+      before = proxy.requests()
+      const message = 'no answer within a second'
+      const late = await until(async () => (await askOften()).find(({ status }) => status === 'not ready'))
+      expect(late.parts).toEqual({ object_store: { state: 'away', message } })
+      expect(proxy.requests() - before).toBe(1)
+      proxy.setFault(undefined)
+      await until(async () => (await readiness()).status === 'ready')
+    } finally {
+      proxy.setFault(undefined)
+      objects.close()
+    }
+  })
+})
