@@ -4,7 +4,7 @@ import { Redis } from 'ioredis'
 import { loadBundle } from '#bundles/load-bundle.ts'
 import { defaultProject } from '#domain/ids.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
-import { liveSlots } from '#ledger/worker-slots.ts'
+import { readFleet } from '#ledger/fleet.ts'
 import { openBlobStore, type BlobStore } from '#objects/blob-store.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
@@ -58,8 +58,9 @@ export async function openBenchStack(dir: string): Promise<BenchStack> {
     ensure: async (run: Parameters<typeof jobs.ensure>[0]) =>
       composable.has(run.runId) ? jobs.ensure(run) : undefined,
   }
-  const slots = () => liveSlots(client)
-  releaser.add('dispatcher', runDispatcher({ ledger, producer, stageJobs, liveSlots: slots, log }))
+  const fleet = () => readFleet(client)
+  const awayModels = { note: async () => {} }
+  releaser.add('dispatcher', runDispatcher({ ledger, producer, stageJobs, fleet, awayModels, log }))
   return {
     redis,
     redisVersion: /redis_version:(\S+)/.exec(await client.info('server'))?.[1] ?? 'unknown',
@@ -68,7 +69,7 @@ export async function openBenchStack(dir: string): Promise<BenchStack> {
     objects,
     blobs: openBlobStore(objects, { maxCacheBytes: 1 }),
     bundle,
-    liveSlots: slots,
+    liveSlots: async () => (await fleet()).slots,
     allowComposition: (runId) => void composable.add(runId),
     close: releaser.release,
   }

@@ -93,6 +93,11 @@ export const BundleFile = z.strictObject({
 })
 export type BundleFile = z.infer<typeof BundleFile>
 
+/** The adapter or model that a bundle names; `default` for the workers' own. */
+export function askedModel({ name: named, adapter }: BundleFile['model']): string {
+  return adapter === '' ? named : adapter
+}
+
 /**
  * A bundle as a run pins it: everything a worker needs, stored in S3 under the hash of its JSON. `tools` are complete
  * definitions; `scripts` maps a tool's name to its `.pym` source (`submit_result` has none).

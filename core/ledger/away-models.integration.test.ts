@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { aCost, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { aCost, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import type { RunId } from '#domain/ids.ts'
 
 let test: TestLedger
@@ -94,6 +94,5 @@ async function attemptOf(runId: RunId, operationId: string) {
 async function end(runId: RunId, operationId: string): Promise<void> {
   const answer = await test.ledger.claim({ runId, operationId, dispatch: 1 }, crypto.randomUUID())
   if (answer.kind !== 'claimed') throw new Error(`the claim of ${operationId} was answered ${answer.kind}`)
-  const outcome = { status: 'succeeded', phase: 'execution', summary: '', changedFiles: [], ...aCost } as const
-  await test.ledger.settle(answer.attempt, 1, { outcome, events: [] })
+  await test.ledger.settle(answer.attempt, 1, { outcome: anOutcome(), events: [] })
 }

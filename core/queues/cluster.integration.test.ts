@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newToken, type RunId } from '#domain/ids.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
 import { openStopSignals, type StopSignals } from '#ledger/stop-signals.ts'
-import { announceSlots, liveSlots } from '#ledger/worker-slots.ts'
+import { announceWorker, readFleet } from '#ledger/fleet.ts'
 import { connectRedis, type RedisConnection } from '#platform/redis-client.ts'
 import { anEvent, anOutcome, aPlannedOperation, executing } from '#testing/open-test-ledger.ts'
 import { startRedisCluster, type TestRedisCluster } from '#testing/redis-cluster.ts'
@@ -125,8 +125,8 @@ describe('a cluster of three', () => {
   })
 
   it('counts the slots of the workers', async () => {
-    await announceSlots(connection.redis, { id: 'one', slots: 3 })
-    await announceSlots(connection.redis, { id: 'two', slots: 5 })
-    expect(await liveSlots(connection.redis)).toBe(8)
+    await announceWorker(connection.redis, { id: 'one', slots: 3, models: [] })
+    await announceWorker(connection.redis, { id: 'two', slots: 5, models: [] })
+    expect(await readFleet(connection.redis)).toMatchObject({ slots: 8 })
   })
 })

@@ -30,6 +30,9 @@ export type ConsumerOptions<Q extends QueueName> = {
 }
 
 export type Consumer = {
+  /** Takes no more jobs; those that run go on. */
+  pause(): void
+  resume(): void
   /** Takes no more jobs, waits `graceMs` for the running ones, then aborts their signals. */
   close(options: { graceMs: number }): Promise<void>
 }
@@ -73,6 +76,9 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
     for (const job of jobs) worker.cancelJob(job, lockLost)
   })
   return {
+    pause: () =>
+      void worker.pause(true).catch((error: unknown) => log.warn('a queue was not paused', { queue, error })),
+    resume: () => worker.resume(),
     async close({ graceMs }) {
       // BullMQ would wait without limit for an unreachable Redis; the jobs are delivered again once it is back.
       stopWaiting()

@@ -154,4 +154,12 @@ export const modelSettings = {
     default: 20_000,
     about: 'how long after its first failure a model request may be tried again; each try has a time limit of its own',
   },
+  REMORA_MODEL_AWAY_LIMIT_S: {
+    key: 'model.away_limit_s',
+    owners: ['discovery'],
+    type: count.max(30 * 86_400),
+    default: 86_400,
+    about:
+      'how many seconds operations wait for a model that no server offers before they end as blocked (AGENT_002); `remora retry` repeats those',
+  },
 } satisfies SettingsTable

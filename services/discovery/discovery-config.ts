@@ -37,6 +37,8 @@ export function parseConfig(env: Env) {
     isAlone: false,
     storage: storageConfig(read),
     blobCacheBytes: read.REMORA_BLOB_CACHE_BYTES,
+    /** How long operations wait for a model that is away. */
+    awayLimitMs: read.REMORA_MODEL_AWAY_LIMIT_S * 1000,
     housekeeping: {
       everyMs: read.REMORA_HOUSEKEEPING_S * 1000,
       retentionMs: read.REMORA_RETENTION_S * 1000,

@@ -56,6 +56,7 @@ function configWith(storage: DiscoveryConfig['storage'], agents = agentsDir): Di
     healthPort: 0,
     lockMs: 10_000,
     isAlone: false,
+    awayLimitMs: 86_400_000,
     storage,
     blobCacheBytes: 1_000_000,
     housekeeping: { everyMs: 0, retentionMs: 0, graceMs: 0 },

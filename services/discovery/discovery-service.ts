@@ -5,9 +5,9 @@ import { unlessDeadly, untilStopped, type UntilStoppedDeps } from '#ledger/run-s
 import { type Ledger, openLedger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
 import { redisCheck } from '#ledger/redis-check.ts'
+import { type Fleet, readFleet, wantModels } from '#ledger/fleet.ts'
 import { openRetention } from '#ledger/retention.ts'
 import { openStopSignals } from '#ledger/stop-signals.ts'
-import { liveSlots } from '#ledger/worker-slots.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
 import { loggedOutages, objectStoreCheck, permittedPuts } from '#objects/object-store.ts'
@@ -28,6 +28,7 @@ import { bundlePinner, pinnedBundleReader } from './pin-bundles.ts'
 import type { DiscoveryConfig } from './discovery-config.ts'
 import { openParsePool } from './discover/parse-pool.ts'
 import { findableNodes, loadSoundPacks } from './load-sound-packs.ts'
+import { openAwayModels } from './dispatch/away-models.ts'
 import { runDispatcher } from './dispatch/run-dispatcher.ts'
 import { openStageJobs } from './dispatch/stage-jobs.ts'
 import { runHousekeeping } from './housekeeping/run-housekeeping.ts'
@@ -88,8 +89,10 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
     releaser.add('health', health.close)
     releaser.add('consumers', startConsumers(config, stages, log))
     const stageJobs = openStageJobs(producer)
-    const { modelKind } = config
-    const dispatch = { ledger, producer, stageJobs, liveSlots: () => liveSlots(redis), modelKind, log }
+    const { modelKind, awayLimitMs } = config
+    const wanted = (models: readonly string[]) => wantModels(redis, models)
+    const awayModels = openAwayModels({ ...stages, wantModels: wanted, awayLimitMs, log })
+    const dispatch = { ledger, producer, stageJobs, fleet: sharedFleet(redis), awayModels, modelKind, log }
     releaser.add('dispatcher', runDispatcher(dispatch))
     releaser.add('archiver', runArchiver({ ledger, log }))
     const { everyMs, ...rest } = config.housekeeping
@@ -100,6 +103,21 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
   } catch (error) {
     await releaser.release()
     throw error
+  }
+}
+
+const fleetFreshMs = 250
+
+/** Rounds follow each other faster than workers come and go. */
+function sharedFleet(redis: RedisClient): () => Promise<Fleet> {
+  let [read, readAt]: [Promise<Fleet> | undefined, number] = [undefined, 0]
+  return () => {
+    if (read === undefined || performance.now() - readAt > fleetFreshMs) {
+      readAt = performance.now()
+      read = readFleet(redis)
+      read.catch(() => (read = undefined))
+    }
+    return read
   }
 }
 

@@ -1,10 +1,10 @@
-import type { BundleFile } from '#domain/agent-bundle.ts'
+import { askedModel } from '#domain/agent-bundle.ts'
+import { defaultModel } from '#domain/model-health.ts'
 import { unlessDeadly, untilStopped } from '#ledger/run-stage.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
 import { redisCheck } from '#ledger/redis-check.ts'
 import { openStopSignals, type StopSignals } from '#ledger/stop-signals.ts'
-import { announceEveryMs, announceSlots, withdrawSlots } from '#ledger/worker-slots.ts'
 import { openModelPool, type ModelPool } from '#models/model-pool.ts'
 import { openSharedSlots } from '#models/pool/slots/shared-slots.ts'
 import { openSharedFindings } from '#models/capabilities/findings-store.ts'
@@ -15,7 +15,6 @@ import { openSnapshotReader } from '#objects/snapshot.ts'
 import { getBundle } from '#objects/stored-records.ts'
 import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import { openHealth } from '#platform/http-health.ts'
-import { repeatEvery } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import { openReleaser } from '#platform/service-process.ts'
 import { openConsumer } from '#queues/consumer.ts'
@@ -27,6 +26,7 @@ import type { WorkerConfig } from './worker-config.ts'
 import { openEvidenceChecker } from './evidence/evidence-checker.ts'
 import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
 import { openRunRules } from './evidence/run-rules.ts'
+import { keepPresent, type ModelsInUse, openModelsInUse } from './worker-presence.ts'
 import { openSyntaxChecker, type SyntaxChecker } from './evidence/syntax-evidence.ts'
 import { runOperation, type OperationDeps } from './operation/run-operation.ts'
 import { openSurroundings } from './operation/start/start-context.ts'
@@ -49,7 +49,8 @@ export async function startWorker(config: WorkerConfig, { log }: { log: Log }): 
     const store = loggedOutages(openS3ObjectStore({ ...s3, maxSockets: Math.min(config.slots, 64) }), log)
     const objects = permittedPuts(store, openPutPermit(redis))
     releaser.add('objects', async () => objects.close())
-    const model = openPool(config, redis, log)
+    let announceNow = () => {}
+    const model = openPool(config, { redis, log, onHealth: () => announceNow() })
     releaser.add('model pool', () => model.close())
     const scripts = openScriptPool({ size: config.scriptProcesses, log })
     releaser.add('script processes', () => scripts.close())
@@ -60,14 +61,30 @@ export async function startWorker(config: WorkerConfig, { log }: { log: Log }): 
     const ledger = openLedger(redis, { leaseMs: config.leaseMs, origin: { kind: 'worker', id: config.workerId } })
     const stops = openStopSignals({ redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
-    const operation = await operationDeps(config, { log, ledger, stops, objects, model, scripts, linter, syntax })
+    const models = openModelsInUse(model, config.model.name)
+    const operation = await operationDeps(config, {
+      log,
+      ledger,
+      stops,
+      objects,
+      model,
+      models,
+      scripts,
+      linter,
+      syntax,
+    })
     const health = await openHealth(config.healthPort, {
       redis: redisCheck(redis),
+      models: models.check,
       object_store: objectStoreCheck(objects),
     })
     releaser.add('health', health.close)
-    releaser.add('consumers', startConsumers(config, operation, log))
-    releaser.add('slots', await keepAnnounced(redis, config))
+    const { takeWork, close } = startConsumers(config, operation, log)
+    releaser.add('consumers', close)
+    const slots = config.slots * operationsPerSlot
+    const presence = await keepPresent({ redis, id: config.workerId, slots, models, takeWork, log })
+    announceNow = presence.now
+    releaser.add('presence', presence.close)
     releaser.add('commands that wait for Redis', async () => stopWaiting())
     return { healthPort: health.port, close: releaser.release }
   } catch (error) {
@@ -76,7 +93,7 @@ export async function startWorker(config: WorkerConfig, { log }: { log: Log }): 
   }
 }
 
-function openPool(config: WorkerConfig, redis: RedisClient, log: Log): ModelPool {
+function openPool(config: WorkerConfig, { redis, log, onHealth }: PoolDeps): ModelPool {
   const { servers, apiKey, timeoutMs, retryBudgetMs, hedgeAfterMs, stream, proxy } = config.model
   return openModelPool({
     endpoints: servers.map((server) => ({ ...server, apiKey })),
@@ -88,9 +105,12 @@ function openPool(config: WorkerConfig, redis: RedisClient, log: Log): ModelPool
     maxInFlight: config.slots,
     stream,
     proxy,
+    onHealth,
     log,
   })
 }
+
+type PoolDeps = { redis: RedisClient; log: Log; onHealth(): void }
 
 type Opened = {
   log: Log
@@ -98,13 +118,14 @@ type Opened = {
   stops: StopSignals
   objects: ObjectStore
   model: ModelPool
+  models: ModelsInUse
   scripts: ScriptPool
   linter: PythonLinter
   syntax: SyntaxChecker
 }
 
 async function operationDeps(config: WorkerConfig, opened: Opened): Promise<OperationDeps & CompositionDeps> {
-  const { objects, model, linter, syntax } = opened
+  const { objects, model, models, linter, syntax } = opened
   const { name, temperature, toolChoice } = config.model
   if (name === undefined) await warnWithoutModel(opened)
   else void model.probe(name, new AbortController().signal) // so that missing features of the servers are logged before the first operation
@@ -120,21 +141,16 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
     runRules: openRunRules(objects),
     bundles: openPreparedBundles((project, hash) => getBundle(objects, project, hash), config.model),
     baseLayer: async (project, snapshotId) => baseLayerOf(await readSnapshot(project, snapshotId), blobs, project),
-    modelSettings: async (asked, signal) => ({
-      model: askedModel(asked) ?? name ?? (await model.firstModel(signal)),
-      temperature,
-      toolChoice,
-    }),
+    async modelSettings(asked, signal) {
+      const wanted = askedModel(asked)
+      models.uses(wanted)
+      const own = async () => name ?? (await model.firstModel(signal))
+      return { model: wanted === defaultModel ? await own() : wanted, temperature, toolChoice }
+    },
     versions: { linter: linter.version, node: process.version },
     workerId: config.workerId,
-    storeBackOffMs: 1_000,
+    handBackMs: 1_000,
   }
-}
-
-/** The adapter or model that a bundle names; undefined for the default model. */
-function askedModel({ name, adapter }: BundleFile['model']): string | undefined {
-  if (adapter !== '') return adapter
-  return name === 'default' ? undefined : name
 }
 
 /** Only warns the operator: a server may answer later. Operations that find none fail with AGENT_002. */
@@ -152,7 +168,7 @@ const operationsPerSlot = 3
 /** A composition computes longer than an operation before it can renew its lock. */
 const leastCompositionLockMs = 10_000
 
-function startConsumers(config: WorkerConfig, deps: OperationDeps & CompositionDeps, log: Log): () => Promise<void> {
+function startConsumers(config: WorkerConfig, deps: OperationDeps & CompositionDeps, log: Log): WorkerConsumers {
   const { redisUrl } = config.storage
   const origin = { kind: 'worker', id: config.workerId } as const
   const operations = openConsumer({
@@ -177,15 +193,10 @@ function startConsumers(config: WorkerConfig, deps: OperationDeps & CompositionD
       ),
   })
   const graceMs = config.drainMs
-  return async () => void (await Promise.all([operations.close({ graceMs }), compositions.close({ graceMs })]))
-}
-
-async function keepAnnounced(redis: RedisClient, config: WorkerConfig): Promise<() => Promise<void>> {
-  const worker = { id: config.workerId, slots: config.slots * operationsPerSlot }
-  await announceSlots(redis, worker)
-  const stop = repeatEvery(announceEveryMs, () => announceSlots(redis, worker))
-  return async () => {
-    await stop()
-    await withdrawSlots(redis, worker)
+  return {
+    takeWork: (takes) => (takes ? operations.resume() : operations.pause()),
+    close: async () => void (await Promise.all([operations.close({ graceMs }), compositions.close({ graceMs })])),
   }
 }
+
+type WorkerConsumers = { takeWork(takes: boolean): void; close(): Promise<void> }

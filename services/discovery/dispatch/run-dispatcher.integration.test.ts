@@ -20,11 +20,12 @@ function dispatcher(failing: number) {
     ledger: test.ledger,
     producer: { addMany: async () => {}, discard: async () => {}, missing: async () => [] },
     stageJobs: { ensure: async () => {} },
-    async liveSlots() {
+    async fleet() {
       if (left-- > 0) throw new AppError('STORE_001', 'the store is away')
       seen.rounds += 1
-      return 4
+      return { slots: 4, away: [], working: new Set(), isPartial: false }
     },
+    awayModels: { note: async () => {} },
     log: silentLog,
   })
   return { stop, seen }

@@ -2,6 +2,7 @@ import { delay } from '#platform/clock.ts'
 import { AppError, hasCode } from '#domain/error.ts'
 import { mayGoOn, type ModelKind } from '#domain/model-kind.ts'
 import { isEnded, type Run } from '#domain/run.ts'
+import type { Fleet } from '#ledger/fleet.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Log } from '#platform/log.ts'
 import { redisName } from '#platform/redis-client.ts'
@@ -12,6 +13,7 @@ import {
   enqueueReady,
   forgetInactive,
 } from './enqueue-ready.ts'
+import type { AwayModels } from './away-models.ts'
 import { shareWindow } from './share-window.ts'
 import type { StageJobs } from './stage-jobs.ts'
 import { type SweepDeps, sweepRun } from './sweep-run.ts'
@@ -33,9 +35,9 @@ export function runDispatcher(deps: RunDispatcherDeps): () => Promise<void> {
   const running = (async () => {
     while (!stop.signal.aborted) {
       try {
-        const active = await dispatchReady({ ...deps, states })
+        const moving = await dispatchReady({ ...deps, states })
         deps.log.working(redisName, states)
-        await rest(active > 0 ? busyMs : idleMs)
+        await rest(moving > 0 ? busyMs : idleMs)
       } catch (error) {
         if (hasCode(error, 'STORE_001')) deps.log.failing(redisName, states, error)
         else deps.log.warn('dispatcher round failed', { error })
@@ -57,8 +59,8 @@ export type DispatchDeps = {
     SweepDeps['ledger']
   producer: SweepDeps['producer']
   stageJobs: StageJobs
-  /** Slots of all live workers together: how many operations can run at once. */
-  liveSlots(): Promise<number>
+  fleet(): Promise<Fleet>
+  awayModels: Pick<AwayModels, 'note'>
   states: DispatchStates
   /** A run that was begun with another kind of model waits, but can be stopped. */
   modelKind?: ModelKind | undefined
@@ -74,7 +76,7 @@ const pauseMs = 30_000
 const acceptanceMs = 600_000
 
 /**
- * One round of the dispatcher; returns how many runs are active. Results are published, lost operations are recovered,
+ * One round of the dispatcher; returns how many runs may move soon. Results are published, lost operations are recovered,
  * every executing run gets its share of the window of enqueued operations, a run in another stage gets that stage's job,
  * a stopped one is ended. With several dispatchers the ledger still hands an operation out once, under its own job id.
  */
@@ -88,12 +90,15 @@ export async function dispatchReady(deps: DispatchDeps): Promise<number> {
     const run = await deps.ledger.getRun(one.runId).catch((error: unknown) => pauseRun(one, error, deps))
     if (run !== undefined) runs.push(run)
   }
-  const window = Math.max(leastWindow, windowPerSlot * (await deps.liveSlots()))
+  const fleet = await deps.fleet()
+  const window = Math.max(leastWindow, windowPerSlot * fleet.slots)
   const shares = shareWindow(runs.filter((run) => isExecuting(run) && !isWaiting(run, deps)).map(demandOf), window)
   for (const run of runs) {
-    await advanceRun(run, shares.get(run.runId) ?? 0, deps).catch((error: unknown) => pauseRun(run, error, deps))
+    await advanceRun(run, { share: shares.get(run.runId) ?? 0, fleet }, deps).catch((error: unknown) =>
+      pauseRun(run, error, deps),
+    )
   }
-  return active.length
+  return runs.filter((run) => run.status !== 'waiting').length
 }
 
 function isExecuting(run: Run): boolean {
@@ -124,13 +129,19 @@ async function pauseRun(
 }
 
 /** Results go out before a finished run is composed, so that its end finds them all published. */
-async function advanceRun(run: Run, share: number, deps: DispatchDeps): Promise<void> {
+async function advanceRun(
+  run: Run,
+  { share, fleet }: { share: number; fleet: Fleet },
+  deps: DispatchDeps,
+): Promise<void> {
   const state = dispatchStateOf(run.runId, deps.states)
   await deps.ledger.relayResults(run.runId)
   if (isEnded(run.status)) return deps.ledger.deactivate(run)
   if (isWaiting(run, deps)) return
   await sweepRun(run, state, deps)
   if (run.stop !== null) await endStopped(run, state, deps)
-  else if (run.phase === 'execution') await enqueueReady(run, share, state, deps)
-  else await deps.stageJobs.ensure(run)
+  else if (run.phase === 'execution') {
+    await deps.awayModels.note(run, fleet)
+    await enqueueReady(run, share, state, deps)
+  } else await deps.stageJobs.ensure(run)
 }

@@ -76,7 +76,7 @@ export async function openOperationBench(): Promise<OperationBench> {
     model,
     stops: { on: () => () => {} },
     workerId: 'w1',
-    storeBackOffMs: 1,
+    handBackMs: 1,
     evidence,
     runRules: async () => ({ of: () => wideRules, agentRanges: () => [] }),
     versions: { linter: linter.version },

@@ -29,7 +29,7 @@ export type OperationDeps = SettleDeps &
     model: AgentRun['model']
     evidence: EvidenceChecker
     workerId: string
-    storeBackOffMs: number
+    handBackMs: number
     log: Pick<Log, 'debug' | 'warn' | 'error'>
   }
 

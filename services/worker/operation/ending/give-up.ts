@@ -20,8 +20,6 @@ const maxBackOffMs = 60_000
  * in a row, without a turn between, when it may be the reason; when it cannot be, without limit.
  */
 const maxModelFaults = 5
-/** Another worker, whose servers may answer, gets the operation first. */
-const modelBackOffMs = 1000
 const noCost = { turns: 0, promptTokens: 0, completionTokens: 0, durationMs: 0 }
 
 export type GivenUp = {
@@ -38,8 +36,8 @@ export type GiveUpDeps = {
   objects: ObjectStore
   versions: Readonly<Record<string, string>>
   log: Pick<Log, 'debug' | 'warn'>
-  /** The back-off after the first attempt that was handed back because a store was unreachable. */
-  storeBackOffMs: number
+  /** How long an operation rests that was handed back for its model, or the first time for a store. */
+  handBackMs: number
 }
 
 /**
@@ -67,16 +65,16 @@ export async function giveUp(given: GivenUp, error: unknown, deps: GiveUpDeps): 
 function handBackFor(
   { attempt, signal, running }: GivenUp,
   fault: AppError,
-  { storeBackOffMs }: GiveUpDeps,
+  { handBackMs }: GiveUpDeps,
 ): Omit<Release, 'events'> | undefined {
   if (signal.aborted) return { reason: 'drain' }
   if (isStoreFault(fault) && attempt.storeFaults < maxStoreFaults) {
-    return { reason: 'store', delayMs: Math.min(maxBackOffMs, storeBackOffMs * 2 ** attempt.storeFaults) }
+    return { reason: 'store', delayMs: Math.min(maxBackOffMs, handBackMs * 2 ** attempt.storeFaults) }
   }
   if (!(fault instanceof ModelUnavailable)) return undefined
   const before = running !== undefined && hasProgress(running) ? 0 : attempt.modelFaults
   const modelFaults = fault.mayBeOwn ? before + 1 : before
-  return modelFaults > maxModelFaults ? undefined : { reason: 'models', delayMs: modelBackOffMs, modelFaults }
+  return modelFaults > maxModelFaults ? undefined : { reason: 'models', delayMs: handBackMs, modelFaults }
 }
 
 function hasProgress({ transcript, turnsBefore }: RunningAttempt): boolean {

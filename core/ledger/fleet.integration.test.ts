@@ -1,0 +1,77 @@
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import type { ModelHealth } from '#domain/model-health.ts'
+import { testRedis, type TestRedis } from '#testing/redis.ts'
+import { announceWorker, readFleet, wantedModels, wantModels, withdrawWorker } from './fleet.ts'
+
+let server: TestRedis
+let redis: Redis
+let namespace: string
+let tests = 0
+
+beforeAll(async () => {
+  server = await testRedis()
+  redis = new Redis(server.url)
+})
+beforeEach(() => {
+  namespace = `${server.namespace}${(tests += 1)}`
+})
+afterAll(async () => {
+  redis.disconnect()
+  await server.close()
+})
+
+function seen(model: string, awaySince: number | null, url = 'http://gpu:8000/v1'): ModelHealth {
+  const isWorking = awaySince === null
+  const lastError = isWorking ? null : 'no answer: ECONNREFUSED'
+  const nextProbeAt = isWorking ? null : awaySince + 3000
+  return { model, isWorking, awaySince, servers: [{ url, isWorking, hasAnswered: isWorking, lastError, nextProbeAt }] }
+}
+
+const announce = (id: string, slots: number, ...models: ModelHealth[]) =>
+  announceWorker(redis, { id, slots, models }, namespace)
+const fleet = (without?: string) => readFleet(redis, { namespace, ...(without === undefined ? {} : { without }) })
+
+it('adds up the slots of the workers that are there, once each, also after a change', async () => {
+  await announce('a', 16)
+  await announce('a', 16)
+  await announce('b', 4)
+  expect(await fleet()).toMatchObject({ slots: 20, isPartial: false })
+  await announce('a', 0)
+  expect(await fleet()).toMatchObject({ slots: 4, isPartial: false })
+  await withdrawWorker(redis, 'b', namespace)
+  expect(await fleet()).toMatchObject({ slots: 0 })
+})
+
+it('forgets a worker that stopped saying so', async () => {
+  await announce('b', 4)
+  await redis.zadd(`${namespace}:{all}:slots`, 1, 'dead/100')
+  await redis.hset(`${namespace}:{all}:workers`, 'dead', JSON.stringify({ until: 1, models: [seen('default', 5)] }))
+  expect(await fleet()).toMatchObject({ slots: 4, away: [] })
+})
+
+it('finds a model away when no live worker can use it, since the last could', async () => {
+  await announce('a', 4, seen('default', 1000))
+  await announce('b', 4, seen('default', null))
+  expect(await fleet()).toMatchObject({ away: [], working: new Set(['default']) })
+  expect(await fleet('b')).toMatchObject({ away: [{ model: 'default', since: 1000 }], slots: 4 })
+  await announce('b', 4, seen('default', 2000, 'http://other:8000/v1'))
+  const servers = [{ url: 'http://gpu:8000/v1' }, { url: 'http://other:8000/v1', lastError: 'no answer: ECONNREFUSED' }]
+  expect(await fleet()).toMatchObject({ away: [{ model: 'default', since: 2000, servers }], working: new Set() })
+})
+
+it('finds none away that some worker has not judged, or while one of an earlier version lives', async () => {
+  await announce('a', 4, seen('lora', 1000))
+  await announce('b', 4)
+  expect(await fleet()).toMatchObject({ away: [], working: new Set() })
+  await withdrawWorker(redis, 'b', namespace)
+  expect(await fleet()).toMatchObject({ away: [{ model: 'lora' }] })
+  await redis.zadd(`${namespace}:{all}:slots`, 9e15, 'earlier/64')
+  expect(await fleet()).toMatchObject({ away: [], slots: 68, isPartial: true })
+})
+
+it('says which models runs wait for', async () => {
+  await wantModels(redis, ['lora', 'default'], namespace)
+  await redis.zadd(`${namespace}:{all}:wanted-models`, 1, 'old')
+  expect((await wantedModels(redis, namespace)).toSorted()).toEqual(['default', 'lora'])
+})

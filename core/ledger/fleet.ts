@@ -1,0 +1,96 @@
+import { z } from 'zod'
+import { parseJson } from '#domain/json.ts'
+import { judgeModels, ModelHealth, type UnreachableModel } from '#domain/model-health.ts'
+import type { RedisClient } from '#platform/redis-client.ts'
+import { redisNowMs } from './store.ts'
+
+const announcedForMs = 15_000
+export const announceEveryMs = 5_000
+
+export type LiveWorker = {
+  id: string
+  /** How many operations it can run at once; 0 while it takes none. */
+  slots: number
+  /** The models it was asked for, as it sees them. */
+  models: readonly ModelHealth[]
+}
+
+/** All live workers together. */
+export type Fleet = {
+  slots: number
+  /** Models that none of them can use. */
+  away: readonly UnreachableModel[]
+  /** Models that at least one of them can use. */
+  working: ReadonlySet<string>
+  /** Whether a worker lives that does not report its models: one of an earlier version. */
+  isPartial: boolean
+}
+
+/** Members `<worker>/<slots>`, scores when they expire, by Redis' clock: the index that workers of earlier versions write too. */
+const slotsKey = (namespace: string) => `${namespace}:{all}:slots`
+/** Field `<worker>`: its report. */
+const reportsKey = (namespace: string) => `${namespace}:{all}:workers`
+/** Members: models that some run waits for; scores when that expires. */
+const wantedKey = (namespace: string) => `${namespace}:{all}:wanted-models`
+const slotsOf = (member: string) => Number(member.slice(member.lastIndexOf('/') + 1))
+const workerOf = (member: string) => member.slice(0, member.lastIndexOf('/'))
+
+const Report = z.object({ until: z.number(), models: z.array(ModelHealth) })
+
+/** Announces the worker for the next 15 seconds. */
+export async function announceWorker(
+  redis: RedisClient,
+  { id, slots, models }: LiveWorker,
+  namespace = 'remora',
+): Promise<void> {
+  const until = (await redisNowMs(redis)) + announcedForMs
+  const others = (await redis.zrange(slotsKey(namespace), '0', '-1')).filter((member) => workerOf(member) === id)
+  const stale = others.filter((member) => slotsOf(member) !== slots)
+  await redis.hset(reportsKey(namespace), id, JSON.stringify({ until, models }))
+  if (slots > 0) await redis.zadd(slotsKey(namespace), until, `${id}/${slots}`)
+  if (stale.length > 0) await redis.zrem(slotsKey(namespace), ...stale)
+}
+
+export async function withdrawWorker(redis: RedisClient, id: string, namespace = 'remora'): Promise<void> {
+  await redis.hdel(reportsKey(namespace), id)
+  const members = await redis.zrange(slotsKey(namespace), '0', '-1')
+  const own = members.filter((member) => workerOf(member) === id)
+  if (own.length > 0) await redis.zrem(slotsKey(namespace), ...own)
+}
+
+/** `without`: the id of a worker that is left out. Forgets workers that are silent. */
+export async function readFleet(
+  redis: RedisClient,
+  { without, namespace = 'remora' }: { without?: string; namespace?: string } = {},
+): Promise<Fleet> {
+  const now = await redisNowMs(redis)
+  const [, found, members] = await Promise.all([
+    redis.zremrangebyscore(slotsKey(namespace), 0, now),
+    redis.hgetall(reportsKey(namespace)),
+    redis.zrange(slotsKey(namespace), '0', '-1'),
+  ])
+  const reports = new Map<string, readonly ModelHealth[]>()
+  const silent: string[] = []
+  for (const [id, text] of Object.entries(found)) {
+    const report = Report.safeParse(parseJson(text))
+    if (!report.success || report.data.until < now) silent.push(id)
+    else if (id !== without) reports.set(id, report.data.models)
+  }
+  if (silent.length > 0) await redis.hdel(reportsKey(namespace), ...silent)
+  const present = members.filter((member) => workerOf(member) !== without)
+  const isPartial = present.some((member) => !reports.has(workerOf(member)))
+  const slots = present.reduce((sum, member) => sum + slotsOf(member), 0)
+  return { slots, isPartial, ...judgeModels([...reports.values()], { isPartial }) }
+}
+
+/** For the next 15 seconds every worker probes these models, also one that was never asked for them. */
+export async function wantModels(redis: RedisClient, models: readonly string[], namespace = 'remora'): Promise<void> {
+  if (models.length === 0) return
+  const until = (await redisNowMs(redis)) + announcedForMs
+  await redis.zadd(wantedKey(namespace), ...models.flatMap((model) => [until, model]))
+}
+
+export async function wantedModels(redis: RedisClient, namespace = 'remora'): Promise<string[]> {
+  await redis.zremrangebyscore(wantedKey(namespace), 0, await redisNowMs(redis))
+  return redis.zrange(wantedKey(namespace), '0', '-1')
+}

@@ -1,0 +1,83 @@
+import { isDeepStrictEqual } from 'node:util'
+import { LRUCache } from 'lru-cache'
+import { askedModel } from '#domain/agent-bundle.ts'
+import type { ProjectId } from '#domain/ids.ts'
+import type { AwayModel, Run } from '#domain/run.ts'
+import type { Fleet } from '#ledger/fleet.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import type { Log } from '#platform/log.ts'
+import type { PinnedBundle } from '../pin-bundles.ts'
+
+export type AwayModelsDeps = {
+  ledger: Pick<Ledger, 'setAway' | 'blockHeld'>
+  readBundles(projectId: ProjectId, hashes: readonly string[]): Promise<PinnedBundle[]>
+  /** Lets every worker probe these models. */
+  wantModels(models: readonly string[]): Promise<void>
+  /** How long an operation waits for its model before it ends as blocked, in milliseconds. */
+  awayLimitMs: number
+  log: Pick<Log, 'warn'>
+}
+
+export type AwayModels = ReturnType<typeof openAwayModels>
+
+const everyMs = 1000
+const maxBundles = 10_000
+
+/** Tells the ledger which models of a run are away, by what all live workers report. */
+export function openAwayModels(deps: AwayModelsDeps) {
+  const modelOf = new LRUCache<string, { name: string; model: string }>({ max: maxBundles })
+  const lookedAt = new LRUCache<string, number>({ max: maxBundles })
+  const bundlesOf = async ({ projectId, bundleHashes }: Run) => {
+    const hashes = bundleHashes ?? []
+    const missing = hashes.filter((hash) => !modelOf.has(hash))
+    for (const { hash, bundle } of await deps.readBundles(projectId, missing)) {
+      modelOf.set(hash, { name: bundle.file.name, model: askedModel(bundle.file.model) })
+    }
+    return hashes.flatMap((hash) => modelOf.get(hash) ?? [])
+  }
+  /** At most once a second: every worker is to know what is waited for, and what waited too long ends. */
+  const attend = async (run: Run) => {
+    if (performance.now() - (lookedAt.get(run.runId) ?? -Infinity) < everyMs) return
+    lookedAt.set(run.runId, performance.now())
+    await deps.wantModels(run.away.map(({ model }) => model))
+    for (const { model, since, bundles } of run.away) {
+      const waitedMs = Date.now() - Math.max(since, run.acceptedAt)
+      if (waitedMs <= deps.awayLimitMs) continue
+      const reason = `no server of the model "${model}" has worked for ${Math.round(waitedMs / 1000)} s`
+      for (const bundle of bundles) await deps.ledger.blockHeld(run.runId, { bundle, reason })
+    }
+  }
+  return {
+    async note(run: Run, fleet: Fleet): Promise<void> {
+      if (fleet.away.length === 0 && run.away.length === 0) return
+      const byModel = Map.groupBy(await bundlesOf(run), ({ model }) => model)
+      const away = [...byModel].flatMap(([model, bundles]) => awayModel(model, bundles, { run, fleet }) ?? [])
+      if (!isDeepStrictEqual(sorted(away), sorted(run.away))) {
+        deps.log.warn('models of a run', { run_id: run.runId, away: away.map(({ model }) => model) })
+        await deps.ledger.setAway(run.runId, away)
+      }
+      await attend({ ...run, away })
+    },
+  }
+}
+
+/**
+ * A model that was away stays so until a worker says that it works: after a restart of all workers none has judged it. While
+ * a worker of an earlier version lives, which reports nothing, its operations may be tried.
+ */
+function awayModel(
+  model: string,
+  bundles: readonly { name: string }[],
+  { run, fleet }: { run: Run; fleet: Fleet },
+): AwayModel | undefined {
+  const before = run.away.find((one) => one.model === model)
+  const now = fleet.away.find((one) => one.model === model)
+  const since = before?.since ?? now?.since
+  const isUnknown = now === undefined && (fleet.working.has(model) || fleet.isPartial)
+  if (since === undefined || isUnknown) return undefined
+  return { model, since, bundles: bundles.map(({ name }) => name).toSorted() }
+}
+
+function sorted(away: readonly AwayModel[]): AwayModel[] {
+  return away.toSorted((one, other) => (one.model < other.model ? -1 : 1))
+}
