@@ -3,6 +3,7 @@ import type { OperationId, ProjectId, RunId } from '#domain/ids.ts'
 import { isEndedOperation, OperationStatus } from '#domain/operation.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import { indexKeys, resultKeys, runKeys } from './keys.ts'
+import { readFailureCounters } from './read-operations.ts'
 import { pairsOf } from './script.ts'
 import type { LedgerStore } from './store.ts'
 
@@ -72,6 +73,27 @@ export async function compareIndexes(
       const status = accounts.get(id)?.status ?? 'not planned'
       if (status !== name) faults.push(`operation ${id} is ${status} and in the index of ${name} ones`)
     }
+  }
+  return faults.map((message) => ({ invariant: 2, message }))
+}
+
+/**
+ * Where the counters of failures by code differ from the events (invariant 2). Fewer than there are is no fault: earlier
+ * versions do not count.
+ */
+export async function compareFailures(
+  store: LedgerStore,
+  runId: RunId,
+  accounts: ReadonlyMap<OperationId, OperationAccount>,
+  failureCodeOf: (id: OperationId) => string | undefined,
+): Promise<Violation[]> {
+  const found = Map.groupBy(accounts.keys(), failureCodeOf)
+  const faults: string[] = []
+  for (const { code, count, first } of await readFailureCounters(store, runId)) {
+    const ended = found.get(code) ?? []
+    const [name, firstCode = 'none'] = [code || 'no code', failureCodeOf(first)]
+    if (count > ended.length) faults.push(`${count} failures are counted with ${name}, ${ended.length} are`)
+    if (firstCode !== code) faults.push(`operation ${first} is the first failure with ${name}, its own is ${firstCode}`)
   }
   return faults.map((message) => ({ invariant: 2, message }))
 }

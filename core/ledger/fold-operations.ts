@@ -7,12 +7,13 @@ import type { Invariant, Violation } from './accounts.ts'
 /** An operation's status by its events alone. `unseen`: it has none yet, so it is pending or ready. */
 export type FoldedStatus = 'unseen' | 'ready' | 'dispatched' | 'running' | 'waiting' | EndedOperationStatus
 
-/** `announced`: by `operation.failed` or `operation.blocked`. `asked`: the last question, and if it was answered. */
+/** `announced`: by `operation.failed` or `operation.blocked`, with `errorCode`. `asked`: the last question, and if it was answered. */
 type Folded = {
   status: FoldedStatus
   attempt: number
   dispatch: number
   announced?: 'failed' | 'blocked'
+  errorCode?: string
   asked?: { request: string; answered: boolean }
 }
 
@@ -35,6 +36,7 @@ export function foldOperations(plan: {
   const violations: Violation[] = []
   const tally = new Map<FoldedStatus, number>()
   let stoppedBy: string | undefined
+  const failureCodeOf = (id: string) => failureCode(states.get(id))
   const statusOf = (id: string) => states.get(id)?.status ?? 'unseen'
   /** How many operations have the status; only those that events name are counted as `unseen` or `ready`. */
   const count = (status: FoldedStatus) => tally.get(status) ?? 0
@@ -72,7 +74,12 @@ export function foldOperations(plan: {
   }
 
   const running = () => [...states].filter(([, { status }]) => status === 'running').map(([id]) => id)
-  return { take, statusOf, count, running, violations }
+  return { take, statusOf, failureCodeOf, count, running, violations }
+}
+
+/** Of an operation that failed or was blocked; empty when its events name none. Undefined for every other one. */
+function failureCode({ status, errorCode = '' }: Partial<Folded> = {}): string | undefined {
+  return status === 'failed' || status === 'blocked' ? errorCode : undefined
 }
 
 type Blame = (invariant: Invariant, what: string) => void
@@ -93,7 +100,7 @@ function step(event: Event, before: Folded, blame: Blame): Folded {
     case 'operation.failed':
     case 'operation.blocked':
       if (!mayEnd(status)) blame(4, `it was ${status}, not running`)
-      return { ...before, announced: event.event === 'operation.failed' ? 'failed' : 'blocked' }
+      return announce(event, before)
     case 'operation.retried':
       if (status !== 'running') blame(3, `it was ${status}`)
       if (before.announced !== undefined) blame(3, `operation.${before.announced} came before it`)
@@ -140,6 +147,11 @@ function queued(event: Event, before: Folded, blame: Blame): Folded {
   if (status !== 'unseen' && status !== 'ready' && !isAgain) blame(3, `it was ${status}`)
   if (data?.dispatch !== dispatch + 1) blame(3, `dispatch ${data?.dispatch} after dispatch ${dispatch}`)
   return { ...before, status: 'dispatched', dispatch: dispatch + 1 }
+}
+
+function announce({ event, errorCode }: Event, before: Folded): Folded {
+  const announced = event === 'operation.failed' ? 'failed' : 'blocked'
+  return { ...before, announced, ...(errorCode !== undefined && { errorCode }) }
 }
 
 function ended(event: Event, before: Folded, blame: Blame): Folded {

@@ -29,6 +29,8 @@ export function runKeys(namespace: string, runId: RunId) {
     /** Failed operations, and blocked ones, by their place in the plan. */
     failed: `${prefix}failed`,
     blocked: `${prefix}blocked`,
+    /** Field `<code>`: how many operations failed or were blocked with it; `<code>:first`: the first. Empty: no code. */
+    failures: `${prefix}failures`,
   }
   return {
     ...named,

@@ -56,6 +56,8 @@ export type LedgerModel = {
   events: ModelEvent[]
   /** In the order in which they ended. */
   ended: { operationId: OperationId; status: OperationStatus }[]
+  /** Of those that failed or were blocked, in that order. */
+  failures: { operationId: OperationId; code: string }[]
   published: number
   /** Ended operations whose dependents are still to be notified; empty between commands. */
   unnotified: OperationId[]
@@ -79,6 +81,7 @@ export function newLedgerModel(policy: ErrorPolicyName): LedgerModel {
     operations: new Map(),
     events: [],
     ended: [],
+    failures: [],
     published: 0,
     unnotified: [],
     taken: new Set(),
@@ -130,15 +133,16 @@ export function makeReady(model: LedgerModel, one: ModelOperation, by: Transitio
   one.rest = rests ? 'resting' : 'none'
 }
 
-export type Ending = { status: EndedOperationStatus; by: TransitionCause; events: readonly string[] }
+export type Ending = { status: EndedOperationStatus; by: TransitionCause; events: readonly string[]; code?: string }
 
-export function endOperation(model: LedgerModel, one: ModelOperation, { status, by, events }: Ending): void {
+export function endOperation(model: LedgerModel, one: ModelOperation, { status, by, events, code = '' }: Ending): void {
   const attempt = one.status === 'running' || by === 'sweep' ? { attempt: one.attempt } : {}
   change(model, one, status, by)
   for (const event of events) model.events.push({ event, operationId: one.id, ...attempt })
   model.ended.push({ operationId: one.id, status })
   model.unnotified.push(one.id)
   const isBad = status === 'failed' || status === 'blocked'
+  if (isBad) model.failures.push({ operationId: one.id, code })
   if (isBad && model.policy === 'stop_run') model.stop ??= { kind: 'policy', operationId: one.id }
 }
 
@@ -157,7 +161,8 @@ export function loseWorker(model: LedgerModel, one: ModelOperation, by: Transiti
   if (model.stop !== null) return cancelOperation(model, one, by)
   if (isLoss) one.lost += 1
   if (isLoss && one.lost >= maxLost) {
-    return endOperation(model, one, { status: 'failed', by, events: ['operation.failed', 'operation.ended'] })
+    const events = ['operation.failed', 'operation.ended']
+    return endOperation(model, one, { status: 'failed', by, events, code: 'TOOL_004' })
   }
   makeReady(model, one, by)
   model.events.push({ event: 'operation.retried', operationId: one.id, attempt: one.attempt })
@@ -167,7 +172,8 @@ export function loseWorker(model: LedgerModel, one: ModelOperation, by: Transiti
 export function expireQuestion(model: LedgerModel, one: ModelOperation): void {
   delete one.token
   if (one.asked !== undefined) one.asked.status = 'expired'
-  endOperation(model, one, { status: 'blocked', by: 'sweep', events: ['operation.blocked', 'operation.ended'] })
+  const events = ['operation.blocked', 'operation.ended']
+  endOperation(model, one, { status: 'blocked', by: 'sweep', events, code: 'ASK_003' })
 }
 
 /**

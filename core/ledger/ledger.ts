@@ -7,7 +7,7 @@ import { release, settle, suspend } from './end-attempt.ts'
 import { archiveEvents, readEvents } from './event-log.ts'
 import { plan } from './plan.ts'
 import { listQuestions, resume } from './questions.ts'
-import { endedOperations, getOperation, listOperations } from './read-operations.ts'
+import { countFailures, endedOperations, getOperation, listOperations } from './read-operations.ts'
 import { activeRuns, getRun, listRuns } from './read-runs.ts'
 import { relayResults } from './results.ts'
 import { cancel, createRun, deactivate, endSlice, move } from './run-commands.ts'
@@ -61,6 +61,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     deactivate: bind(deactivate),
     getOperation: bind(getOperation),
     listOperations: bind(listOperations),
+    countFailures: bind(countFailures),
     endedOperations: bind(endedOperations),
     listQuestions: bind(listQuestions),
     readEvents: bind(readEvents),

@@ -122,13 +122,16 @@ export function appendModel(model: LedgerModel, { operationId, token, n }: Write
   return { kind: 'ok', stopRequested: model.stop !== null }
 }
 
-export function settleModel(model: LedgerModel, write: Write, status: EndedOperationStatus): unknown {
+/** How a worker says that an operation ended. */
+export type ModelOutcome = { status: EndedOperationStatus; errorCode?: string }
+
+export function settleModel(model: LedgerModel, write: Write, { status, errorCode: code = '' }: ModelOutcome): unknown {
   const one = operationOf(model, write.operationId)
   if (one.token !== write.token || isWaitingAgain(one)) return { kind: 'lost' }
   if (one.status !== 'running') return { kind: 'already' }
   const bad = status === 'failed' || status === 'blocked' ? [`operation.${status}`] : []
   model.events.push(turnFinished(one.id))
-  endOperation(model, one, { status, by: 'settle', events: [...bad, 'operation.ended'] })
+  endOperation(model, one, { status, by: 'settle', events: [...bad, 'operation.ended'], code })
   goOn(model)
   return { kind: 'settled' }
 }

@@ -26,6 +26,9 @@ export function modelSnapshot({ model }: World): unknown {
       failed: idsOf(...withStatus(model, 'failed')),
       blocked: idsOf(...withStatus(model, 'blocked')),
     },
+    failures: [...Map.groupBy(model.failures, ({ code }) => code)]
+      .map(([code, [first, ...more]]) => `${code} ${1 + more.length} ${first?.operationId}`)
+      .toSorted(),
     events: model.events.map(({ event, operationId = '', attempt = '', dispatch = '' }) => {
       return [event, operationId, attempt, dispatch].join(' ')
     }),
@@ -53,6 +56,9 @@ export async function ledgerSnapshot({ test, runId }: World): Promise<unknown> {
       return { id, status, attempt, dispatch, lost, left }
     }),
     sets: Object.fromEntries(members),
+    failures: (await ledger.countFailures(run))
+      .map(({ errorCode, count, first }) => `${errorCode ?? ''} ${count} ${first.operationId}`)
+      .toSorted(),
     events: await eventsOf({ test, runId }),
     questions: questions.map(({ requestId, operationId, status, answer }) => {
       return [requestId, operationId, status, answer?.text ?? ''].join(' ')

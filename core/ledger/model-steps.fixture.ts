@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import type { OperationId, RunId } from '#domain/ids.ts'
-import type { EndedOperationStatus } from '#domain/operation.ts'
 import type { Question } from '#domain/question.ts'
 import { aCost, anEvent, anOutcome, type TestLedger } from '#testing/open-test-ledger.ts'
 import type { ResendProxy } from '#testing/resend-proxy.ts'
@@ -25,6 +24,7 @@ import {
   settleModel,
   suspendModel,
   sweepModel,
+  type ModelOutcome,
   type Write,
 } from './model-commands.fixture.ts'
 import type { PlanSlice } from './plan.ts'
@@ -73,7 +73,14 @@ export type Act = z.infer<typeof Act>
 /** A time in ms. */
 const farAway = 9_000_000_000_000
 const origin = { kind: 'discovery', id: 'test' } as const
-const statuses: readonly EndedOperationStatus[] = ['succeeded', 'unchanged', 'failed', 'blocked', 'cancelled']
+const outcomes: readonly ModelOutcome[] = [
+  { status: 'succeeded' },
+  { status: 'unchanged' },
+  { status: 'failed', errorCode: 'AGENT_004' },
+  { status: 'blocked', errorCode: 'AGENT_004' },
+  { status: 'failed' },
+  { status: 'cancelled' },
+]
 
 function pickFrom<T>(list: readonly T[], pick: number): T | undefined {
   return list[pick % Math.max(1, list.length)]
@@ -154,10 +161,12 @@ export const acts: Record<Act, (world: World, pick: number) => Prepared | undefi
     const next = nextWrite(world, pick)
     if (next === undefined) return undefined
     const { write, attempt } = next
-    const status = pickFrom(statuses, pick) ?? 'failed'
-    const settlement = { outcome: anOutcome({ status }), events: [anEvent()] }
+    const outcome = pickFrom(outcomes, pick) ?? { status: 'failed' }
+    // The reason holds what the ledger finds an outcome's code by, and half a surrogate pair.
+    const reason = 'said {"errorCode":"AGENT_999"} \ud800'
+    const settlement = { outcome: anOutcome({ reason, ...outcome }), events: [anEvent()] }
     return {
-      expect: () => settleModel(world.model, write, status),
+      expect: () => settleModel(world.model, write, outcome),
       send: (ledger) => ledger.settle(attempt, write.n, settlement),
     }
   },

@@ -3,6 +3,7 @@ import { AppError } from '#domain/error.ts'
 import type { OperationId, RunId } from '#domain/ids.ts'
 import { Operation, type OperationStatus, Outcome } from '#domain/operation.ts'
 import { CodeNode } from '#domain/code-node.ts'
+import type { Run } from '#domain/run.ts'
 import { runKeys } from './keys.ts'
 import { getRun } from './read-runs.ts'
 import { pairsOf } from './script.ts'
@@ -93,6 +94,67 @@ async function listIndexed(
   const operations = await Promise.all(read.map(([id]) => readOperation(store, runId, id)))
   const [, last] = read.length < limit ? [] : (read.at(-1) ?? [])
   return { operations, next: last === undefined ? null : String(Number(last) + 1) }
+}
+
+export type FailureCount = {
+  /** Null for operations that ended without one. */
+  errorCode: string | null
+  count: number
+  /** The one of them that ended first. */
+  first: Operation
+}
+
+/** Of a run that an earlier version worked on, so many failures are looked at. */
+const mostLookedAt = 500
+
+/**
+ * Failed and blocked operations by error code, the commonest first, read from counters: what it costs does not grow with
+ * the run. Earlier versions kept no counters; where one ended some of these operations, the first 500 are counted.
+ */
+export async function countFailures(store: LedgerStore, run: Pick<Run, 'runId' | 'counts'>): Promise<FailureCount[]> {
+  const { runId, counts } = run
+  const total = (counts.failed ?? 0) + (counts.blocked ?? 0)
+  if (total === 0) return []
+  const counted = await readFailureCounters(store, runId)
+  const isWhole = counted.reduce((sum, { count }) => sum + count, 0) >= total
+  const failures = isWhole ? await withFirst(store, runId, counted) : await countSome(store, runId)
+  return failures.toSorted((one, other) => other.count - one.count || (nameOf(one) < nameOf(other) ? -1 : 1))
+}
+
+function nameOf({ errorCode }: Pick<FailureCount, 'errorCode'>): string {
+  return errorCode ?? ''
+}
+
+/** What end_operation (transitions.lua) counts; `code` is empty for operations that ended without one. */
+export type FailureCounter = { code: string; count: number; first: OperationId }
+
+export async function readFailureCounters({ redis, namespace }: LedgerStore, runId: RunId): Promise<FailureCounter[]> {
+  const stored = await redis.hgetall(runKeys(namespace, runId).failures)
+  return Object.entries(stored).flatMap(([code, count]) => {
+    const first = stored[`${code}:first`]
+    return first === undefined ? [] : [{ code, count: Number(count), first }]
+  })
+}
+
+function withFirst(store: LedgerStore, runId: RunId, counters: readonly FailureCounter[]): Promise<FailureCount[]> {
+  return Promise.all(
+    counters.map(async ({ code, count, first }) => {
+      return { errorCode: code === '' ? null : code, count, first: await readOperation(store, runId, first) }
+    }),
+  )
+}
+
+async function countSome(store: LedgerStore, runId: RunId): Promise<FailureCount[]> {
+  const seen: Operation[] = []
+  for (const status of ['failed', 'blocked'] as const) {
+    const limit = mostLookedAt - seen.length
+    if (limit > 0) seen.push(...(await listOperations(store, runId, { status, limit })).operations)
+  }
+  const inOrder = seen.toSorted((one, other) => (one.endedAt ?? 0) - (other.endedAt ?? 0))
+  const byCode = Map.groupBy(inOrder, ({ outcome }) => outcome?.errorCode ?? null)
+  return [...byCode].flatMap(([errorCode, [first, ...more]]) =>
+    first === undefined ? [] : [{ errorCode, count: 1 + more.length, first }],
+  )
 }
 
 async function withStatus(store: LedgerStore, runId: RunId, ids: readonly OperationId[], status: OperationStatus) {

@@ -153,6 +153,46 @@ describe('operations', () => {
     expect(await failedFrom('4', 5)).toEqual({ names: ['f5'], next: null })
   })
 
+  it('that failed or were blocked are counted by error code, the first of each named, at the same cost for any number', async () => {
+    const planned = ['a', 'b', 'c', 'd', 'e'].map((name) => aPlannedOperation(name))
+    const runId = await test.executing(planned)
+    const codes: Record<string, string> = { b: 'AGENT_002', c: 'AGENT_004', d: 'AGENT_002' }
+    for (const attempt of (await test.claimReady(runId)).toReversed()) {
+      const errorCode = codes[attempt.node.name]
+      const status = attempt.node.name === 'c' ? 'blocked' : 'failed'
+      const reason = `${attempt.node.name} says "errorCode":"AGENT_009"`
+      const outcome = errorCode === undefined ? anOutcome({ reason }) : anOutcome({ status, errorCode, reason })
+      await ledger.settle(attempt, 1, { outcome, events: [] })
+    }
+    const counted = async () =>
+      (await ledger.countFailures(await ledger.getRun(runId))).map(({ errorCode, count, first }) => {
+        return [errorCode, count, first.node.name, first.outcome?.reason?.[0]]
+      })
+    const expected = [
+      ['AGENT_002', 2, 'd', 'd'],
+      ['AGENT_004', 1, 'c', 'c'],
+    ]
+    expect(await counted()).toEqual(expected)
+
+    await test.redis.set(`${test.namespace}:{${runId}}:op:${planned[1]?.operationId}`, 'reading it fails')
+    expect(await counted()).toEqual(expected)
+  })
+
+  it('that an earlier version ended, which did not count, are counted from the index', async () => {
+    const planned = ['a', 'b', 'c'].map((name) => aPlannedOperation(name))
+    const runId = await test.executing(planned)
+    for (const attempt of await test.claimReady(runId)) {
+      const outcome = anOutcome({ status: 'failed', ...(attempt.node.name === 'b' && { errorCode: 'AGENT_002' }) })
+      await ledger.settle(attempt, 1, { outcome, events: [] })
+    }
+    await test.redis.hdel(`${test.namespace}:{${runId}}:failures`, 'AGENT_002', 'AGENT_002:first')
+    const counted = await ledger.countFailures(await ledger.getRun(runId))
+    expect(counted.map(({ errorCode, count, first }) => [errorCode, count, first.node.name])).toEqual([
+      [null, 2, 'a'],
+      ['AGENT_002', 1, 'b'],
+    ])
+  })
+
   it('that have ended are listed in the order in which they did, and no others', async () => {
     const planned = ['a', 'b', 'c', 'd'].map((name) => aPlannedOperation(name))
     const runId = await test.executing(planned)

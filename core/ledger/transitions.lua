@@ -88,6 +88,10 @@ local function end_operation(id, from, at, ending)
   if redis.call('EXISTS', prefix .. 'after:' .. id) == 1 then redis.call('RPUSH', keys.cascade, id .. ':0') end
   if ending.status ~= 'failed' and ending.status ~= 'blocked' then return end
   redis.call('ZADD', keys[ending.status], redis.call('ZSCORE', keys.operations, id), id)
+  -- Not by cjson, which refuses half a surrogate pair. Inside a text the quotes are escaped, so this cannot match there.
+  local code = string.match(ending.outcome, '"errorCode":"([^"]*)"') or ''
+  redis.call('HINCRBY', keys.failures, code, 1)
+  redis.call('HSETNX', keys.failures, code .. ':first', id)
   local run = redis.call('HMGET', keys.run, 'policy', 'cancel')
   if run[1] == 'stop_run' and run[2] ~= '1' then stop_run({ 'stopped_by', id }) end
 end

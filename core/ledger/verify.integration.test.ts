@@ -26,7 +26,8 @@ async function endedRun(): Promise<RunId> {
     for (const attempt of attempts) {
       const status = attempt.node.name === 'failing' ? 'failed' : 'succeeded'
       await test.ledger.append(attempt, 1, [anEvent()])
-      await test.ledger.settle(attempt, 2, { outcome: anOutcome({ status }), events: [] })
+      const errorCode = status === 'failed' ? { errorCode: 'AGENT_004' } : {}
+      await test.ledger.settle(attempt, 2, { outcome: anOutcome({ status, ...errorCode }), events: [] })
     }
   }
   await test.ledger.relayResults(runId)
@@ -74,6 +75,18 @@ const damages: [
     2,
     (keys) => test.redis.zadd(keys.failed, 1, root.operationId),
     /is succeeded and in the index of failed ones/,
+  ],
+  [
+    'failures with a code are counted that there are not',
+    2,
+    (keys) => test.redis.hincrby(keys.failures, 'AGENT_004', 1),
+    /2 failures are counted with AGENT_004, 1 are/,
+  ],
+  [
+    'the first failure with a code is none',
+    2,
+    (keys) => test.redis.hset(keys.failures, 'AGENT_004:first', root.operationId),
+    /is the first failure with AGENT_004, its own is none/,
   ],
   ['a set has a stranger', 2, (keys) => test.redis.zadd(keys.ended, 1, 'o0'), /the set ended has o0, which was never/],
   [

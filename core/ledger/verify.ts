@@ -8,6 +8,7 @@ import { foldOperations, type OperationsFold } from './fold-operations.ts'
 import { foldQuestions } from './fold-questions.ts'
 import { foldModelCalls, foldRun } from './fold-run.ts'
 import {
+  compareFailures,
   compareIndexes,
   compareSets,
   type OperationAccount,
@@ -44,6 +45,7 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   violations.push(...compareStatuses(accounts, operations), ...compareCounters(run, accounts))
   violations.push(...compareSets(run, accounts, await readSets(store, runId)))
   violations.push(...(await compareIndexes(store, runId, accounts)))
+  violations.push(...(await compareFailures(store, runId, accounts, operations.failureCodeOf)))
   violations.push(...questions.violations(run, accounts, await listQuestions(store, runId)))
   violations.push(...withoutEnd(run, accounts, operations))
   violations.push(...compareResults(accounts, await readResults(store, run)))
