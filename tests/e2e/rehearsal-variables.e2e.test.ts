@@ -3,7 +3,9 @@ import { z } from 'zod'
 import { lastDocument, openPrograms, remora } from './program.ts'
 import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
 
-const Result = z.object({ result: z.looseObject({ failures: z.array(z.looseObject({ error_code: z.string() })) }) })
+const Result = z.object({
+  result: z.looseObject({ failures: z.array(z.looseObject({ error_code: z.string(), count: z.int() })) }),
+})
 
 const programs = openPrograms()
 afterAll(() => programs.end())
@@ -22,13 +24,13 @@ describe('the rehearsal model of a command', () => {
     return {
       code,
       out: program.out(),
-      failed: Result.parse(lastDocument(program)).result.failures.map((one) => one.error_code),
+      failed: Result.parse(lastDocument(program)).result.failures.map((one) => `${one.count} ${one.error_code}`),
     }
   }
 
   it('has the faults that its variable names, in a run', async () => {
     const { code, failed } = await run({ REMORA_REHEARSAL_FAULTS: 'oversized:1' })
-    expect({ code, failed }).toEqual({ code: 1, failed: ['AGENT_007', 'AGENT_007'] })
+    expect({ code, failed }).toEqual({ code: 1, failed: ['2 AGENT_007'] })
   })
 
   it('refuses what its variable names, in a run, and then gets requests of another form', async () => {
