@@ -43,6 +43,7 @@ export const RunSummary = z.looseObject({
     error_policy: z.string().optional(),
     priority: z.number().optional(),
     retry_of: z.string().optional(),
+    codes: z.array(z.string()).optional(),
     labels: z.record(z.string(), z.string()).optional(),
   }),
   counts: z.record(z.string(), z.number()),

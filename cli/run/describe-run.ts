@@ -22,7 +22,7 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['run', run.run_id],
     ['status', display.isWaiting && !hasEnded(run.status) ? waitingStatus(run, display) : statusOf(run)],
     ['reason', code ? '' : (run.reason ?? '')],
-    ['retry of', request.retry_of ?? ''],
+    ['retry of', retryOf(run)],
     ['agents', request.agents.join(', ')],
     ['included', (request.include ?? []).join(', ')],
     ['model', kind === undefined ? '' : describeModelKind(kind)],
@@ -36,6 +36,10 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['conflicts', String(run.conflicts)],
   ])
   return `${[...lines, ...failureLines(run, display), ...operationLines(run, operations, display)].join('\n')}\n`
+}
+
+function retryOf({ request: { retry_of: former = '', codes } }: RunView): string {
+  return codes === undefined ? former : `${former}, of what failed with ${codes.join(', ')}`
 }
 
 function failureLines({ failures }: RunView, { width }: RunDisplay): string[] {

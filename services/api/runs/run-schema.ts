@@ -80,6 +80,7 @@ export const RequestView = z
     labels: Labels,
     retry_of: fields.retryOf.meta({ description: 'the run that this one retries' }),
     operations: fields.operations.meta({ description: 'of a retry: only these' }),
+    codes: fields.codes.meta({ description: 'of a retry: only what failed with one of these error codes' }),
   })
   .openapi('AcceptedRequest')
 
