@@ -36,7 +36,8 @@ export type WireRequest = {
   priority?: number | undefined
 }
 
-type RetryChoice = { operations: readonly string[]; errorPolicy?: string | undefined }
+/** What a retry repeats: `operations` if there are any, or what failed with `codes`, else all that did not end well. */
+export type RetryChoice = { operations: readonly string[]; codes?: Texts; errorPolicy?: string | undefined }
 type NewToken = { name?: string | undefined; scopes?: Texts; expires_in_s?: number | undefined }
 type Page = { cursor?: string | undefined; limit: number }
 
@@ -61,9 +62,8 @@ function runCalls({ get, getStream, post, postForm }: ApiConnection) {
     getRun: (runId: string) => get(runPath(runId), RunView),
     /** Asks the service to stop the run, which ends a moment later. RUN_007 when it has ended otherwise. */
     cancel: (runId: string, reason?: string) => post(`${runPath(runId)}/cancel`, { reason }, RunAccepted),
-    /** Starts a run that tries again what did not end well, or only `operations` if there are any. */
-    retry: (runId: string, { operations, errorPolicy }: RetryChoice) => {
-      const document = { operations: operations.length === 0 ? undefined : operations, error_policy: errorPolicy }
+    retry: (runId: string, { operations, codes, errorPolicy }: RetryChoice) => {
+      const document = { operations: operations.length === 0 ? undefined : operations, codes, error_policy: errorPolicy }
       return post(`${runPath(runId)}/retry`, document, RunAccepted)
     },
     /** Waits on the server up to `waitMs` (at most 10,000) for the first event after `after`. */

@@ -29,7 +29,8 @@ export const LeftOut = ConflictingSet.extend({
 })
 export type LeftOut = z.infer<typeof LeftOut>
 
-export const RunView = z.looseObject({
+/** A run as the list has it. */
+export const RunSummary = z.looseObject({
   run_id: z.string(),
   status: z.string(),
   phase: z.string(),
@@ -42,6 +43,7 @@ export const RunView = z.looseObject({
     error_policy: z.string().optional(),
     priority: z.number().optional(),
     retry_of: z.string().optional(),
+    codes: z.array(z.string()).optional(),
     labels: z.record(z.string(), z.string()).optional(),
   }),
   counts: z.record(z.string(), z.number()),
@@ -50,6 +52,23 @@ export const RunView = z.looseObject({
   duration_ms: z.number().nullish(),
   error_code: z.string().nullish(),
   reason: z.string().nullish(),
+})
+export type RunSummary = z.infer<typeof RunSummary>
+
+/** An error code of failed and blocked operations, how many have it, and the first of them. */
+const FailureView = z.looseObject({
+  error_code: z.string().nullable(),
+  /** A service of an earlier version names the operations one by one. */
+  count: z.int().default(1),
+  operation_id: z.string(),
+  agent: z.string(),
+  path: z.string(),
+  qualified_name: z.string(),
+  reason: z.string().nullable(),
+})
+export type FailureView = z.infer<typeof FailureView>
+
+export const RunView = RunSummary.extend({
   /** Per check, over the files of the composed patch. */
   checks: z
     .record(
@@ -67,20 +86,12 @@ export const RunView = z.looseObject({
   /** Skipped files of its archive: how many, and the first of them. */
   skipped: z.number().default(0),
   skipped_files: z.array(SkippedFile).default([]),
-  failures: z
-    .array(
-      z.looseObject({
-        operation_id: z.string(),
-        agent: z.string(),
-        error_code: z.string().nullable(),
-        reason: z.string().nullable(),
-      }),
-    )
-    .default([]),
+  /** By error code, the commonest first. */
+  failures: z.array(FailureView).default([]),
 })
 export type RunView = z.infer<typeof RunView>
 
-export const RunPage = z.object({ runs: z.array(RunView), next })
+export const RunPage = z.object({ runs: z.array(RunSummary), next })
 
 export const NodePage = z.object({ nodes: z.array(NodeView), next })
 

@@ -54,6 +54,7 @@ describe('the command line', () => {
 
   it.each([
     ['retry', 'r1', '--error-policy', 'never'],
+    ['retry', 'r1', 'o0123456789abcdef', '--code', 'AGENT_002'],
     ['run', '--agents', 'lint', '--workers', '0'],
     ['run', '--agents', 'lint', '--workers', '65'],
     ['run', '--agents', 'lint', '--limit', 'many'],

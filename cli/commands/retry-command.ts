@@ -1,9 +1,10 @@
 import type { Command } from 'commander'
 import type { CliContext } from '../cli-context.ts'
 import { runOnce } from '../run/run-once.ts'
-import { errorPolicyOption, modelChoice, refuseWithService, workersOption } from './shared-options.ts'
+import { commaList, errorPolicyOption, modelChoice, refuseWithService, workersOption } from './shared-options.ts'
 
 type RetryOptions = {
+  code?: string[]
   errorPolicy?: string
   out?: string
   events?: string
@@ -12,13 +13,18 @@ type RetryOptions = {
   json?: true
 }
 
-/** `remora retry RUN [OPERATION…]`: a new run of the operations that failed, followed to the whole patch. */
+/** `remora retry RUN [OPERATION…]`: a new run of operations that failed, all or some, followed to the whole patch. */
 export function addRetryCommand(program: Command, context: CliContext): void {
   program
     .command('retry')
     .description('try again what failed in a run that has ended, or the operations you name; this makes a new run')
     .argument('<run>', 'run id')
     .argument('[operations...]', 'operation ids')
+    .option(
+      '--code <codes>',
+      'only what failed or was blocked with one of these error codes, separated by commas',
+      commaList,
+    )
     .addOption(errorPolicyOption())
     .option('-o, --out <file>', 'where the patch goes (default: remora-<run id>.patch)')
     .option('--events <file>', 'write every event to a file, one JSON line each')
@@ -27,8 +33,11 @@ export function addRetryCommand(program: Command, context: CliContext): void {
     .option('--json', 'print events as JSON Lines, and the result as the last line')
     .action(async (runId: string, operations: string[], given: RetryOptions, command: Command) => {
       refuseWithService(command, context)
-      const { json = false, errorPolicy, ...options } = given
-      const source = { kind: 'retry', runId, operations, errorPolicy } as const
+      const { json = false, errorPolicy, code: codes, ...options } = given
+      if (codes !== undefined && operations.length > 0) {
+        command.error('error: name operations or give --code, not both', { exitCode: 2 })
+      }
+      const source = { kind: 'retry', runId, operations, codes, errorPolicy } as const
       await runOnce({ path: '.', apply: false, known: [], json, ...options, source }, context)
     })
 }

@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { RunView } from '../api-views.ts'
+import type { RunSummary } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import { visible } from '../terminal-text.ts'
 import { formatSeconds, plural, shownPath } from '../wording.ts'
@@ -26,7 +26,7 @@ export function addRunsCommand(program: Command, context: CliContext): void {
     })
 }
 
-type ListedRun = RunView & ReturnType<typeof waitingView>
+type ListedRun = RunSummary & ReturnType<typeof waitingView>
 
 function runLines(runs: readonly ListedRun[], { config, cwd }: CliContext): string {
   const place = config.apiUrl ?? shownPath(config.dataDir, cwd)

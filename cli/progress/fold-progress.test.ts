@@ -31,19 +31,12 @@ describe('the progress of a run', () => {
     expect(state.agents['docstring']).toMatchObject({ running: 0, skipped: 1, failed: 1 })
   })
 
-  it('keeps the code and the reason of a failure, once', () => {
-    expect(fold(workedRun).failures).toEqual([
-      { operationId: 'o2', agent: 'docstring', place: 'src/shop.py', code: 'AGENT_002', reason: 'model server down' },
-    ])
-  })
-
   it('counts cancelled operations by themselves, running or not yet started: as neither failed nor skipped', () => {
     const atWork = { event: 'operation.ended', operation_id: 'o8', agent: 'lint', error_code: 'AGENT_010' }
     const waiting = { event: 'operation.skipped', operation_id: 'o9', agent: 'lint', error_code: 'AGENT_010' }
     const cancelled = [atWork, waiting].map((event) => ({ ...event, data: { status: 'cancelled' } }))
     const state = fold([...plannedRun, ...cancelled])
     expect(state.agents['lint']).toMatchObject({ cancelled: 2, failed: 0, skipped: 0 })
-    expect(state.failures).toEqual([])
     expect(endedOperations(state)).toBe(2)
   })
 

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import { SkippedFile } from '#domain/code-node.ts'
 import type { WireEvent } from '../api-views.ts'
-import { nodePlace } from '../wording.ts'
 import {
   emptyAgent,
   shownPhases,
@@ -14,7 +13,6 @@ import {
 import { describeEvent, workOf } from './describe-event.ts'
 
 const maxRecent = 5
-const maxFailures = 10
 
 const Count = z.number().catch(0)
 const Skipped = z.array(SkippedFile).catch([])
@@ -127,7 +125,7 @@ function resumed(state: ProgressState, { event }: WireEvent): ProgressState {
 function endOperation(state: ProgressState, event: WireEvent): ProgressState {
   const wasWaiting = state.questions.some(({ operationId }) => operationId === event.operation_id)
   const change = (agent: AgentProgress) => ended(wasWaiting ? agent : stopped(agent), event)
-  return noteFailure(withAgent(withoutQuestion(state, event), event, change), event)
+  return withAgent(withoutQuestion(state, event), event, change)
 }
 
 function questionOf(event: WireEvent): OpenQuestion {
@@ -165,18 +163,6 @@ function counted(agent: AgentProgress, column: EndColumn): AgentProgress {
 function endedAs(status: unknown): EndColumn {
   if (status === 'succeeded' || status === 'unchanged' || status === 'skipped' || status === 'cancelled') return status
   return 'failed'
-}
-
-function noteFailure(state: ProgressState, event: WireEvent): ProgressState {
-  if (endedAs(event.data['status']) !== 'failed' || state.failures.length >= maxFailures) return state
-  const failure = {
-    operationId: event.operation_id ?? '',
-    agent: event.agent ?? '',
-    place: nodePlace(Text.parse(event.data['path']) ?? '', Text.parse(event.data['qualified_name']) ?? ''),
-    code: event.error_code ?? Text.parse(event.data['error_code']) ?? 'unknown',
-    reason: Text.parse(event.data['reason']) ?? Text.parse(event.data['summary']) ?? '',
-  }
-  return { ...state, failures: [...state.failures, failure] }
 }
 
 function noteModel(state: ProgressState, model: string | undefined): ProgressState {

@@ -28,8 +28,6 @@ export type PlannedAgent = {
   skipped: readonly { reason: string; count: number }[]
 }
 
-export type Failure = { operationId: string; agent: string; place: string; code: string; reason: string }
-
 /** A question that an operation waits for a person to answer. `work`: its agent and node. */
 export type OpenQuestion = { requestId: string; operationId: string; work: string; text: string; choices: string[] }
 
@@ -57,8 +55,6 @@ export type ProgressState = {
   questions: readonly OpenQuestion[]
   /** The latest events as text, newest last. */
   recent: readonly string[]
-  /** The first ones; `failed` of the agents counts all. */
-  failures: readonly Failure[]
   /** Names of the models that answered, as their servers report them. */
   models: readonly string[]
   changeSets: number
@@ -84,7 +80,6 @@ export function emptyProgress(runId: string): ProgressState {
     agents: {},
     questions: [],
     recent: [],
-    failures: [],
     models: [],
     changeSets: 0,
     earlierChangeSets: 0,

@@ -8,6 +8,8 @@ import { emptyProgress } from './progress-state.ts'
 import { leftOutText, renderReport } from './result-report.ts'
 
 const state = eventsOf(workedRun).reduce(foldProgress, emptyProgress('r1'))
+const place = { agent: 'docstring', path: 'src/shop.py', qualified_name: 'shop.py' }
+const unreachable = { error_code: 'AGENT_002', operation_id: 'o2', ...place, reason: 'model server down' }
 const run = RunView.parse({
   run_id: 'r1',
   status: 'completed',
@@ -22,6 +24,7 @@ const run = RunView.parse({
     parses: { ok: 2, total: 2, with_errors: 1, not_checked: 1 },
     lint_before_after: { ok: 0, total: 0, not_checked: 3 },
   },
+  failures: [unreachable],
   conflicts: 1,
   left_out: [
     {
@@ -37,6 +40,7 @@ const run = RunView.parse({
     },
   ],
 })
+const bare = { ...run, checks: {}, conflicts: 0, left_out: [] }
 const patch = { path: 'out.patch', applied: false, hint: 'git apply out.patch' }
 const plain = { paint: openPaint(false), width: Infinity }
 
@@ -71,6 +75,26 @@ rehearsal model (no LLM): its texts are made by rules, for show.
 `)
   })
 
+  it('has a line for each error code, with how many have it and the first, and the way to try those again', () => {
+    const failed = { event: 'operation.ended', agent: 'lint', data: { status: 'failed' } }
+    const failures = [
+      { ...unreachable, count: 1638 },
+      { ...unreachable, error_code: 'AGENT_004', operation_id: 'o7', count: 1, reason: 'turn limit of 12' },
+    ]
+    const many = Array.from({ length: 1638 }, (_, at) => ({ ...failed, operation_id: `f${at}` }))
+    const lost = eventsOf([...workedRun, ...many]).reduce(foldProgress, emptyProgress('r1'))
+    const report = renderReport({ state: lost, run: { ...run, failures }, patch }, plain)
+    expect(report).toContain(`
+1,639 operations failed:
+  AGENT_002 (1,638 operations)  docstring o2  src/shop.py: model server down
+  AGENT_004  docstring o7  src/shop.py: turn limit of 12
+  What to do about AGENT_002: `)
+    expect(report).toContain(`
+Then try what failed again: remora retry r1
+  only with one code: remora retry r1 --code AGENT_002
+`)
+  })
+
   it('has a column for cancelled operations only when there are any', () => {
     const waiting = { event: 'operation.skipped', operation_id: 'o5', agent: 'lint', data: { status: 'cancelled' } }
     const stopped = eventsOf([...workedRun, waiting]).reduce(foldProgress, emptyProgress('r1'))
@@ -84,11 +108,7 @@ lint                2          1          0        0       0          1         
   })
 
   it('says that nothing is to be changed when there is no patch', () => {
-    const quiet = {
-      state: emptyProgress('r1'),
-      run: { ...run, checks: {}, conflicts: 0, left_out: [] },
-      patch: undefined,
-    }
+    const quiet = { state: emptyProgress('r1'), run: bare, patch: undefined }
     expect(renderReport(quiet, plain)).toBe('run r1 completed in 3.2 s\n\nNothing to change: no patch was written.\n')
   })
 
@@ -152,7 +172,7 @@ Looked at 1,994 of 2,010 nodes: 8 operations, 2 of them without a model; the lim
     const planned = { event: 'run.planned', data: { operations: 0, looked_at: 0, notices: [reason] } }
     const failed = { event: 'operation.ended', operation_id: 'o9', agent: 'lint', data: { status: 'failed', reason } }
     const long = eventsOf([...workedRun, planned, failed]).reduce(foldProgress, emptyProgress('r1'))
-    const why = { ...run, error_code: 'AGENT_002', reason }
+    const why = { ...run, failures: [{ ...unreachable, count: 2, reason }], error_code: 'AGENT_002', reason }
     const parts = {
       state: long,
       run: { ...why, left_out: run.left_out.map((one) => ({ ...one, with: undefined, reason })) },
@@ -167,14 +187,15 @@ Looked at 1,994 of 2,010 nodes: 8 operations, 2 of them without a model; the lim
 
   it('says that there was nothing to do in a run without operations', () => {
     const idle = eventsOf([{ event: 'run.planned', data: { operations: 0 } }]).reduce(foldProgress, emptyProgress('r1'))
-    const parts = { state: idle, run: { ...run, checks: {}, conflicts: 0, left_out: [] }, patch: undefined }
-    expect(renderReport(parts, plain)).toContain('Nothing to do: no operation was needed, and no patch was written.')
+    const report = renderReport({ state: idle, run: bare, patch: undefined }, plain)
+    expect(report).toContain('Nothing to do: no operation was needed, and no patch was written.')
   })
 
   it('does not let a run in which nothing went well pass for one with nothing to change', () => {
     const failed = { event: 'operation.ended', operation_id: 'o1', agent: 'lint', data: { status: 'failed' } }
     const fruitless = eventsOf([failed]).reduce(foldProgress, emptyProgress('r1'))
-    const parts = { state: fruitless, run: { ...run, checks: {}, conflicts: 0, left_out: [] }, patch: undefined }
+    const failures = [{ ...unreachable, error_code: 'AGENT_008', count: 1 }]
+    const parts = { state: fruitless, run: { ...bare, failures }, patch: undefined }
     const report = renderReport({ ...parts, model: 'http://127.0.0.1:8000/v1' }, plain)
     expect(report).toContain('No patch was written: every operation failed.')
     expect(report).toContain('Try what failed again: remora retry r1 --model http://127.0.0.1:8000/v1')
@@ -187,9 +208,9 @@ Looked at 1,994 of 2,010 nodes: 8 operations, 2 of them without a model; the lim
       { event: 'run.composed', data: { change_sets: 0, files: 0 } },
       { event: 'run.failed', error_code: 'AGENT_002', data: { reason: 'no operation ended well: 1 failed' } },
     ]
-    const ended = { ...run, status: 'failed', error_code: 'AGENT_002', reason: 'no operation ended well: 1 failed' }
+    const ended = { ...bare, status: 'failed', error_code: 'AGENT_002', reason: 'no operation ended well: 1 failed' }
     const composed = eventsOf(events).reduce(foldProgress, emptyProgress('r1'))
-    const parts = { state: composed, run: { ...ended, checks: {}, conflicts: 0, left_out: [] }, patch: undefined }
+    const parts = { state: composed, run: ended, patch: undefined }
     const report = renderReport(parts, plain)
     expect(report).toContain('run r1 failed in 3.2 s: AGENT_002 no operation ended well: 1 failed')
     expect(report).toContain('No patch was written: every operation failed.')

@@ -1,5 +1,5 @@
 import { rehearsalLabel } from '#domain/model-kind.ts'
-import type { ConflictingSet, LeftOut, RunView } from '../api-views.ts'
+import type { ConflictingSet, FailureView, LeftOut, RunView } from '../api-views.ts'
 import { formatSeconds, joinBlocks, nodePlace, plural } from '../wording.ts'
 import { sameModelFlag } from '../run/unfinished-runs.ts'
 import { agentTable, plannedLines } from './agent-table.ts'
@@ -27,6 +27,7 @@ export type ReportParts = {
 export type ReportView = { paint: Paint; width: number }
 
 const shownFailures = 5
+const noCode = 'no error code'
 
 /** The end of `remora run` as text: a row per agent, what was proved, what went wrong, where the patch is. */
 export function renderReport({ state, run, patch, model }: ReportParts, view: ReportView): string {
@@ -86,20 +87,26 @@ function skippedLines({ skippedFiles: files }: ProgressState, { width }: ReportV
 function failureLines(state: ProgressState, run: RunView, { paint, width }: ReportView): string[] {
   const total = failedOperations(state)
   if (total === 0) return []
-  const shown = state.failures.slice(0, shownFailures)
-  const lines = shown.flatMap(({ agent, operationId, place, code, reason }) =>
-    wrap(`  ${code}  ${agent} ${operationId}  ${place}: ${reason}`, width),
-  )
-  const rest = total > shown.length ? [`  … and ${total - shown.length} more: remora show ${run.run_id}`] : []
-  return [paint('red', `${plural(total, 'operation')} failed:`), ...lines, ...rest, ...adviceLines(state, run)]
+  const shown = run.failures.slice(0, shownFailures)
+  const lines = shown.flatMap((failure) => wrap(`  ${failureText(failure)}`, width))
+  const counted = shown.reduce((sum, { count }) => sum + count, 0)
+  const rest = total > counted ? [`  … and ${total - counted} more: remora show ${run.run_id}`] : []
+  return [paint('red', `${plural(total, 'operation')} failed:`), ...lines, ...rest, ...adviceLines(run)]
 }
 
-/** What to do, once for each error code. */
-function adviceLines({ failures }: ProgressState, { run_id: runId }: RunView): string[] {
-  const first = new Map(failures.toReversed().map((failure) => [failure.code, failure]))
-  return [...first.values()].toReversed().map(({ code, operationId }) => {
+/** `AGENT_002 (1,639 operations)  lint o0123456789abcdef src/a.py f: no answer`: an error code and the first operation. */
+export function failureText({ error_code: code, count, ...first }: FailureView): string {
+  const times = count === 1 ? '' : ` (${plural(count, 'operation')})`
+  const place = nodePlace(first.path, first.qualified_name)
+  return `${code ?? noCode}${times}  ${first.agent} ${first.operation_id}  ${place}: ${first.reason ?? ''}`
+}
+
+/** What to do about each error code. */
+function adviceLines({ run_id: runId, failures }: RunView): string[] {
+  return failures.slice(0, shownFailures).flatMap(({ error_code: code, operation_id: id }) => {
+    if (code === null) return []
     const { text } = adviceOnOperation(code)
-    return `  What to do about ${code}: ${text.replaceAll('RUN OPERATION', `${runId} ${operationId}`)}`
+    return [`  What to do about ${code}: ${text.replaceAll('RUN OPERATION', `${runId} ${id}`)}`]
   })
 }
 
@@ -176,14 +183,17 @@ function earlierLines({ earlierChangeSets: count }: ProgressState, { request }: 
 /** The command to go on with after failures. */
 function retryLines(
   state: ProgressState,
-  { run_id: runId, status, request }: RunView,
+  { run_id: runId, status, request, failures }: RunView,
   model: string | undefined,
 ): string[] {
   if (failedOperations(state) === 0) return []
   if (isComposed(status, state)) {
-    const mayPass = state.failures.some(({ code }) => adviceOnOperation(code).retry === 'now')
+    const mayPass = failures.some(({ error_code: code }) => adviceOnOperation(code ?? '').retry === 'now')
     const when = mayPass ? 'Try what failed again' : 'Then try what failed again'
-    return [`${when}: remora retry ${runId}${sameModelFlag(model)}`]
+    const again = `remora retry ${runId}${sameModelFlag(model)}`
+    const [commonest] = failures
+    const isOneOfMany = failures.length > 1 && commonest?.error_code
+    return [`${when}: ${again}`, ...(isOneOfMany ? [`  only with one code: ${again} --code ${isOneOfMany}`] : [])]
   }
   if (status !== 'failed' || request.error_policy !== 'stop_run') return []
   return [

@@ -40,6 +40,21 @@ it('says the code of a failed run and its reason once', () => {
   expect(text.split('no nodes')).toHaveLength(2)
 })
 
+it('counts failures by error code, with one example each', () => {
+  const first = { operation_id: 'o1', agent: 'lint', path: 'a.py', qualified_name: 'f', reason: 'no server answers' }
+  const failures = [
+    { ...first, error_code: 'AGENT_002', count: 1639 },
+    { ...first, error_code: null, count: 1 },
+  ]
+  const text = describeRun(RunView.parse({ ...running, request: usual, failures }), [], manner)
+  expect(text.slice(text.indexOf('conflicts'))).toBe(`conflicts   0
+
+failed, by error code, each with the first:
+AGENT_002 (1,639 operations)  lint o1  a.py f: no server answers
+no error code  lint o1  a.py f: no server answers
+`)
+})
+
 it('says what of the archive was passed over, and why', () => {
   const files = ['.git', 'a', 'b', 'c'].map((path) => ({ path, reason: 'said so' }))
   const text = describeRun(RunView.parse({ ...running, request: usual, skipped: 4, skipped_files: files }), [], manner)

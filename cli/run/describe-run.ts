@@ -2,6 +2,7 @@ import { describeModelKind, modelKindOf } from '#domain/model-kind.ts'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { type EdgeView, hasEnded, type OperationView, type RunView } from '../api-views.ts'
 import { formatSeconds, labelledLines, nodePlace } from '../wording.ts'
+import { failureText } from '../progress/result-report.ts'
 import { clip } from '../terminal-text.ts'
 import { resumeCommand } from './unfinished-runs.ts'
 import type { NodeWithEdges } from './find-operation.ts'
@@ -12,7 +13,7 @@ export type RunDisplay = { isWaiting: boolean; width: number; modelUrls?: string
 const usualPriority = 5
 const usualPolicy = 'skip_downstream'
 
-/** A run as text: its state, the parts of its request that are not the default, then a line for each of `operations`. */
+/** A run as text: its state, the parts of its request that are not the default, the error codes of its failures, then a line for each of `operations`. */
 export function describeRun(run: RunView, operations: readonly OperationView[], display: RunDisplay): string {
   const { request, error_code: code } = run
   const counts = Object.entries(run.counts).filter(([, count]) => count > 0)
@@ -21,7 +22,7 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['run', run.run_id],
     ['status', display.isWaiting && !hasEnded(run.status) ? waitingStatus(run, display) : statusOf(run)],
     ['reason', code ? '' : (run.reason ?? '')],
-    ['retry of', request.retry_of ?? ''],
+    ['retry of', retryOf(run)],
     ['agents', request.agents.join(', ')],
     ['included', (request.include ?? []).join(', ')],
     ['model', kind === undefined ? '' : describeModelKind(kind)],
@@ -34,7 +35,16 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['checks', checksOf(run)],
     ['conflicts', String(run.conflicts)],
   ])
-  return `${[...lines, ...operationLines(run, operations, display)].join('\n')}\n`
+  return `${[...lines, ...failureLines(run, display), ...operationLines(run, operations, display)].join('\n')}\n`
+}
+
+function retryOf({ request: { retry_of: former = '', codes } }: RunView): string {
+  return codes === undefined ? former : `${former}, of what failed with ${codes.join(', ')}`
+}
+
+function failureLines({ failures }: RunView, { width }: RunDisplay): string[] {
+  if (failures.length === 0) return []
+  return ['', 'failed, by error code, each with the first:', ...failures.map((one) => clip(failureText(one), width))]
 }
 
 function tookOf({ status, duration_ms: ms }: RunView): string {

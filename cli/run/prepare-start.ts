@@ -2,6 +2,7 @@ import { resolve } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import { OperationId } from '#domain/ids.ts'
 import { requireSameModel } from '#domain/model-kind.ts'
+import type { RetryChoice } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
 import { hasEnded } from '../api-views.ts'
 import { requirePacks } from '../discover/local-discovery.ts'
@@ -15,7 +16,7 @@ import { prepareSource, type Submission, submitSource } from './submit-source.ts
 type RunSource =
   | { kind: 'folder'; submission: Submission }
   | { kind: 'resume'; runId: string }
-  | { kind: 'retry'; runId: string; operations: readonly string[]; errorPolicy: string | undefined }
+  | ({ kind: 'retry'; runId: string } & RetryChoice)
 
 export type RunOrder = {
   source: RunSource

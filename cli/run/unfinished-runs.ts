@@ -1,7 +1,7 @@
 import { describeModelKind, mayGoOn, type ModelKind, modelKindOf } from '#domain/model-kind.ts'
 import type { ApiClient } from '../api-client.ts'
 import { allRuns } from '../api-lists.ts'
-import { hasEnded, type RunView } from '../api-views.ts'
+import { hasEnded, type RunSummary } from '../api-views.ts'
 import { plural } from '../wording.ts'
 import { kindOfModel } from '../model-server.ts'
 
@@ -12,7 +12,7 @@ export type UnfinishedRuns = {
   /** Ids of those that the stack continues, newest first. */
   goingOn: readonly string[]
   /** Those that were begun with the other kind of model and wait for a stack that has it. */
-  waiting: readonly RunView[]
+  waiting: readonly RunSummary[]
 }
 
 /** Those of the latest 1,000 runs that have not ended, without the run `except`; `modelKind` is the stack's. */
@@ -20,13 +20,13 @@ export async function unfinishedRuns(
   client: Pick<ApiClient, 'listRuns'>,
   { modelKind, except }: { modelKind: ModelKind | undefined; except?: string | undefined },
 ): Promise<UnfinishedRuns> {
-  const runs: RunView[] = []
+  const runs: RunSummary[] = []
   let read = 0
   for await (const run of allRuns(client)) {
     if (!hasEnded(run.status) && run.run_id !== except) runs.push(run)
     if (++read === mostRead) break
   }
-  const goesOn = (run: RunView) => mayGoOn(run.request.labels, modelKind)
+  const goesOn = (run: RunSummary) => mayGoOn(run.request.labels, modelKind)
   return { goingOn: runs.filter(goesOn).map((run) => run.run_id), waiting: runs.filter((run) => !goesOn(run)) }
 }
 
@@ -64,7 +64,7 @@ export function sameModelFlag(model: string | undefined): string {
 }
 
 /** The command that continues an idle run. It names a model when the environment's is of another kind. */
-export function resumeCommand({ run_id: runId, request }: Pick<RunView, 'run_id' | 'request'>, modelUrls?: string) {
+export function resumeCommand({ run_id: runId, request }: Pick<RunSummary, 'run_id' | 'request'>, modelUrls?: string) {
   const kind = modelKindOf(request.labels)
   const isOther = kind !== undefined && kind !== kindOfModel(modelUrls)
   return `remora run --resume ${runId}${isOther ? ` --model ${kind === 'rehearsal' ? kind : 'URL'}` : ''}`

@@ -56,6 +56,8 @@ export const RunRequest = z.strictObject({
   retryOf: RunId.optional(),
   /** Of a retry: the operations to repeat; absent: all that did not end well. */
   operations: z.array(OperationId).max(1000).optional(),
+  /** Of a retry, instead of `operations`: repeats what failed or was blocked with one of these error codes. */
+  codes: z.array(z.string().min(1).max(64)).min(1).max(100).optional(),
 })
 export type RunRequest = z.infer<typeof RunRequest>
 

@@ -11,7 +11,7 @@ const Result = z.object({
   result: z.looseObject({
     status: z.string(),
     error_code: z.string().nullable(),
-    failures: z.array(z.looseObject({ error_code: z.string(), reason: z.string() })),
+    failures: z.array(z.looseObject({ error_code: z.string(), count: z.int(), reason: z.string() })),
     patch: z.looseObject({ path: z.string() }).nullable(),
   }),
 })
@@ -71,7 +71,7 @@ describe('a run whose model has trouble', () => {
     expect(await rehearsal.exited).toBe(0)
     const { code, status, error_code: error, failures, patch } = await run('shop/stock.py')
     expect({ code, status, error, patch }).toEqual({ code: 1, status: 'failed', error: 'AGENT_002', patch: null })
-    expect(failures.map(({ error_code: reason }) => reason)).toEqual(['AGENT_002', 'AGENT_002'])
+    expect(failures).toMatchObject([{ error_code: 'AGENT_002', count: 2 }])
     expect(failures[0]?.reason).toMatch(/\(\d (?:try|tries) in \d+ ms\)/)
     expect(existsSync(join(folder.path, 'x.patch'))).toBe(false)
   })

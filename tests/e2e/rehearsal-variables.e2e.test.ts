@@ -3,7 +3,12 @@ import { z } from 'zod'
 import { lastDocument, openPrograms, remora } from './program.ts'
 import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
 
-const Result = z.object({ result: z.looseObject({ failures: z.array(z.looseObject({ error_code: z.string() })) }) })
+const Result = z.object({
+  result: z.looseObject({
+    run_id: z.string(),
+    failures: z.array(z.looseObject({ error_code: z.string(), count: z.int() })),
+  }),
+})
 
 const programs = openPrograms()
 afterAll(() => programs.end())
@@ -15,20 +20,30 @@ describe('the rehearsal model of a command', () => {
   })
   afterEach(() => folder.remove())
 
-  async function run(env: Readonly<Record<string, string>>) {
-    const args = ['run', '--agents', 'docstring', '--paths', 'shop', '--out', 'x.patch', '--json']
-    const program = remora(programs, folder, args, env)
+  const docstring = ['run', '--agents', 'docstring', '--paths', 'shop']
+  async function run(env: Readonly<Record<string, string>>, args: readonly string[] = docstring) {
+    const program = remora(programs, folder, [...args, '--out', 'x.patch', '--json'], env)
     const code = await program.exited
+    const { run_id: runId } = Result.parse(lastDocument(program)).result
     return {
       code,
+      runId,
       out: program.out(),
-      failed: Result.parse(lastDocument(program)).result.failures.map((one) => one.error_code),
+      failed: Result.parse(lastDocument(program)).result.failures.map((one) => `${one.count} ${one.error_code}`),
     }
   }
 
-  it('has the faults that its variable names, in a run', async () => {
-    const { code, failed } = await run({ REMORA_REHEARSAL_FAULTS: 'oversized:1' })
-    expect({ code, failed }).toEqual({ code: 1, failed: ['AGENT_007', 'AGENT_007'] })
+  it('has the faults that its variable names, in a run, which is tried again by its error code', async () => {
+    const { code, failed, runId } = await run({ REMORA_REHEARSAL_FAULTS: 'oversized:1' })
+    expect({ code, failed }).toEqual({ code: 1, failed: ['2 AGENT_007'] })
+
+    const show = remora(programs, folder, ['show', runId])
+    expect(await show.exited, show.err()).toBe(0)
+    expect(show.out()).toMatch(/^AGENT_007 \(2 operations\) {2}docstring o[0-9a-f]{16} {2}shop\/.+: /m)
+    const unused = remora(programs, folder, ['retry', runId, '--code', 'AGENT_002'])
+    expect(await unused.exited).toBe(1)
+    expect(unused.err()).toContain('failed with AGENT_002; its codes: AGENT_007 (2)')
+    expect(await run({}, ['retry', runId, '--code', 'AGENT_007'])).toMatchObject({ code: 0, failed: [] })
   })
 
   it('refuses what its variable names, in a run, and then gets requests of another form', async () => {

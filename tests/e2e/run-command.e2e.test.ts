@@ -87,6 +87,7 @@ describe('remora run on a folder', () => {
     const { runs: listed } = Runs.parse(lastDocument(runs))
     expect(listed.map(({ status }) => status)).toEqual(['completed', 'completed'])
     expect(listed[0]?.run_id).toBe(result.run_id)
+    for (const unread of ['checks', 'failures', 'left_out']) expect(listed[0]).not.toHaveProperty(unread)
     expect(await processesNaming(folder.path)).toEqual([])
   })
 })

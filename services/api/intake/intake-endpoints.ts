@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { OperationId, RunId } from '#domain/ids.ts'
+import { RunRequest } from '#domain/run.ts'
 import { endpoint, jsonAnswer } from '../http/endpoint.ts'
 import { ErrorPolicyShape, RunAccepted, RunLinks, RunParams, RunStatusShape } from '../runs/run-schema.ts'
 import { IdempotencyHeader } from './idempotency.ts'
@@ -26,11 +27,13 @@ The service accepts \`REMORA_MAX_UPLOADS\` uploads at once. Another one waits fo
 
 const retryProse = `
 Starts a new run over the same upload. It repeats the operations that did not end well in this run, or only those that are
-named; its patch also has the changes that succeeded before. Its \`request\` is that of the former run, with \`retry_of\` (the
-former run) and, where given, \`operations\` and \`error_policy\` (which replaces the former run's). \`earlier_change_sets\` of
-its event \`run.composed\` counts the change sets that succeeded before. A run that ended before its patch was composed can be
+named, or, with \`codes\`, those that failed or were blocked with one of these error codes, whatever their number, and those
+that were skipped only because of them. Its patch also has the changes that succeeded before. Its \`request\` is that of the
+former run, with \`retry_of\` (the former run) and, where given, \`operations\`, \`codes\` and \`error_policy\` (which replaces
+the former run's). \`earlier_change_sets\` of its event \`run.composed\` counts the change sets that succeeded before. A run that ended before its patch was composed can be
 retried even when all its operations ended well: the retry composes the patch. RUN_006 while the former run is going on,
-INTAKE_007 when there is nothing to repeat, RUN_004 for an operation that the run does not have.`
+INTAKE_007 when there is nothing to repeat or no operation failed with one of the codes, INTAKE_008 for both \`operations\` and
+\`codes\`, RUN_004 for an operation that the run does not have.`
 
 const refusals = ['INTAKE_001', 'INTAKE_003', 'INTAKE_005', 'INTAKE_006', 'INTAKE_007', 'INTAKE_008'] as const
 
@@ -62,8 +65,10 @@ const CancelBody = z
 const RetryBody = z
   .strictObject({
     operations: z.array(OperationId).min(1).max(1000).optional(),
+    codes: RunRequest.shape.codes.meta({ description: 'instead of `operations`: what failed with one of these codes' }),
     error_policy: ErrorPolicyShape.optional(),
   })
+  .refine(({ operations, codes }) => operations === undefined || codes === undefined, 'operations or codes, not both')
   .openapi('RetryRequest')
 
 const Cancelled = z

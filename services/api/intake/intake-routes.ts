@@ -50,12 +50,13 @@ export function intakeRoutes(deps: IntakeDeps): OpenAPIHono<ApiEnv> {
     return c.json({ run_id: run.runId, status, cancel_requested: true, links: runLinks(run.runId) } as const, 202)
   })
   routes.openapi(intakeEndpoints.retry, async (c) => {
-    const { operations, error_policy: errorPolicy } = c.req.valid('json')
+    const { operations, codes, error_policy: errorPolicy } = c.req.valid('json')
     await deps.memoryGate()
     const idempotencyKey = c.req.valid('header')['idempotency-key']
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
     const correlation = { requestId: c.get('requestId'), traceparent: null }
-    const { runId, status } = await retryRun({ run, operations, errorPolicy, idempotencyKey, correlation }, deps)
+    const retry = { run, operations, codes, errorPolicy, idempotencyKey, correlation }
+    const { runId, status } = await retryRun(retry, deps)
     return c.json({ run_id: runId, status, retry_of: run.runId, links: runLinks(runId) }, 202)
   })
   return routes

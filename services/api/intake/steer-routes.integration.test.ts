@@ -31,7 +31,7 @@ async function endedRun(status: EndedOperationStatus, ended: 'composed' | 'early
   for (const { operationId, dispatch } of (await api.ledger.dispatch(runId, 2)).taken) {
     const answer = await api.ledger.claim({ runId, operationId, dispatch }, 'token')
     if (answer.kind !== 'claimed') throw new Error('it was not claimed')
-    const outcome = anOutcome({ status: operationId === good.operationId ? 'succeeded' : status })
+    const outcome = operationId === good.operationId ? anOutcome() : anOutcome({ status, errorCode: 'AGENT_002' })
     await api.ledger.settle(answer.attempt, 1, { outcome, events: [] })
   }
   const events = [anEvent({ event: 'run.completed', phase: 'review' })]
@@ -122,6 +122,28 @@ describe('POST /v1/runs/{run_id}/retry', () => {
     expect(await policyOf({ error_policy: 'continue' })).toBe('continue')
     const unknown = await (await post(`${runId}/retry`, { error_policy: 'never' })).json()
     expect(unknown).toMatchObject({ status: 422, error_code: 'INTAKE_008' })
+  })
+
+  it('takes what failed with some error codes, as a filter that stands for one run under one key', async () => {
+    const runId = await endedRun('failed')
+    const ask = (body: object, headers = {}) => post(`${runId}/retry`, body, headers)
+    const key = { 'idempotency-key': `codes-${runId}` }
+    const first = Answer.parse(await (await ask({ codes: ['AGENT_002'] }, key)).json())
+    expect(await (await ask({ codes: ['AGENT_002', 'AGENT_002'] }, key)).json()).toMatchObject({ run_id: first.run_id })
+    const { request } = await api.ledger.getRun(first.run_id ?? '')
+    expect(request).toMatchObject({ retryOf: runId, codes: ['AGENT_002'] })
+    expect(request).not.toHaveProperty('operations')
+    const view = await (await api.ask(`/v1/runs/${first.run_id}`)).json()
+    expect(view).toMatchObject({ request: { retry_of: runId, codes: ['AGENT_002'] } })
+
+    for (const code of ['AGENT_004', 'NONSENSE']) {
+      const detail = `No operation of run "${runId}" failed with ${code}; its codes: AGENT_002 (1).`
+      const refused = await (await ask({ codes: ['AGENT_002', code] })).json()
+      expect(refused).toMatchObject({ status: 422, error_code: 'INTAKE_007', detail })
+    }
+    const both = await (await ask({ codes: ['AGENT_002'], operations: [bad.operationId] })).json()
+    expect(both).toMatchObject({ status: 422, error_code: 'INTAKE_008', detail: expect.stringContaining('not both') })
+    expect(await (await ask({ codes: [] })).json()).toMatchObject({ status: 422, error_code: 'INTAKE_008' })
   })
 
   it('refuses a run that goes on, one with nothing to do again, and an operation it does not have', async () => {

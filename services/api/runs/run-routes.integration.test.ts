@@ -14,6 +14,8 @@ beforeAll(async () => {
     { name: 'one', changes: [{ kind: 'create', path: 'one.py', content: 'x = 1\n' }] },
     { name: 'two', fails: { code: 'AGENT_004', reason: 'turn limit of 12' } },
     { name: 'three', changes: [{ kind: 'create', path: 'three.py', content: 'x = 3\n' }] },
+    { name: 'four', fails: { code: 'AGENT_002', reason: 'm1 does not answer' } },
+    { name: 'five', fails: { code: 'AGENT_002', reason: 'm2 does not answer' } },
   ])
 })
 afterAll(() => api.close())
@@ -48,15 +50,31 @@ describe('GET /v1/runs', () => {
 })
 
 describe('GET /v1/runs/{run_id}', () => {
-  it('tells state, counts and why operations failed', async () => {
+  it('tells state, counts, and why operations failed: how many with each error code, and one example', async () => {
+    const lint = { agent: 'lint', path: 'a.py', status: 'failed' }
     expect(await json(`/v1/runs/${runId}`)).toMatchObject({
       run_id: runId,
       project_id: api.project,
       status: 'running',
-      counts: { succeeded: 2, failed: 1, ready: 0 },
+      counts: { succeeded: 2, failed: 3, ready: 0 },
       checks: {},
       failures: [
-        { operation_id: plannedOperation('two').operationId, error_code: 'AGENT_004', reason: 'turn limit of 12' },
+        {
+          ...lint,
+          error_code: 'AGENT_002',
+          count: 2,
+          operation_id: plannedOperation('four').operationId,
+          qualified_name: 'four',
+          reason: 'm1 does not answer',
+        },
+        {
+          ...lint,
+          error_code: 'AGENT_004',
+          count: 1,
+          operation_id: plannedOperation('two').operationId,
+          qualified_name: 'two',
+          reason: 'turn limit of 12',
+        },
       ],
     })
   })
@@ -85,13 +103,14 @@ describe('GET /v1/runs/{run_id}/operations', () => {
     const first = await page('limit=2')
     const second = await page(`limit=2&cursor=${first.next}`)
     const ids = [...first.operations, ...second.operations].map((operation) => operation.operation_id)
-    expect(ids).toEqual(['one', 'two', 'three'].map((name) => plannedOperation(name).operationId))
-    expect(second.next).toBeNull()
+    expect(ids).toEqual(['one', 'two', 'three', 'four'].map((name) => plannedOperation(name).operationId))
+    expect(second.next).toBe('4')
   })
 
   it('lists those of one status', async () => {
     const { operations } = await page('status=failed')
-    expect(operations.map((operation) => operation.operation_id)).toEqual([plannedOperation('two').operationId])
+    const failed = ['two', 'four', 'five'].map((name) => plannedOperation(name).operationId)
+    expect(operations.map((operation) => operation.operation_id)).toEqual(failed)
     expect((await page('status=blocked')).operations).toEqual([])
   })
 
@@ -129,7 +148,7 @@ describe('GET /v1/runs/{run_id}/events', () => {
   it('shows one category and goes on behind what it passed over', async () => {
     const { seq } = await api.ledger.getRun(runId)
     const page = await events('category=failed')
-    expect(page.events.map((event) => event.event)).toEqual(['operation.failed'])
+    expect(page.events.map((event) => event.event)).toEqual(Array(3).fill('operation.failed'))
     expect(page.next_after).toBe(seq)
   })
 

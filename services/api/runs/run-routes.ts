@@ -1,6 +1,5 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { SkippedFile } from '#domain/code-node.ts'
-import type { Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Composition } from '#objects/composition.ts'
@@ -24,11 +23,9 @@ export type RunRecords = {
 export type RunRouteDeps = EventRouteDeps &
   NodeRouteDeps &
   QuestionRouteDeps & {
-    ledger: Pick<Ledger, 'getRun' | 'listRuns' | 'getOperation' | 'listOperations' | 'readEvents'>
+    ledger: Pick<Ledger, 'getRun' | 'listRuns' | 'countFailures' | 'getOperation' | 'listOperations' | 'readEvents'>
     records: RunRecords
   }
-
-const maxFailures = 100
 
 /** Reading runs with their plans, code nodes, operations and events, and answering their questions. */
 export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
@@ -42,12 +39,12 @@ export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
   })
   routes.openapi(runEndpoints.get, async (c) => {
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)
-    const [composition, skipped, failed] = await Promise.all([
+    const [composition, skipped, failures] = await Promise.all([
       deps.records.readComposition(run),
       deps.records.readSkipped(run),
-      firstFailed(run, ledger),
+      ledger.countFailures(run),
     ])
-    return c.json(runView(run, { composition, skipped, failed }), 200)
+    return c.json(runView(run, { composition, skipped, failures }), 200)
   })
   routes.openapi(runEndpoints.plan, async (c) => {
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)
@@ -69,14 +66,4 @@ export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
   addQuestionRoutes(routes, deps)
   addEventRoute(routes, deps)
   return routes
-}
-
-async function firstFailed(run: Run, ledger: RunRouteDeps['ledger']): Promise<Operation[]> {
-  const failed: Operation[] = []
-  for (const status of ['failed', 'blocked'] as const) {
-    const limit = maxFailures - failed.length
-    if (limit === 0 || (run.counts[status] ?? 0) === 0) continue
-    failed.push(...(await ledger.listOperations(run.runId, { status, limit })).operations)
-  }
-  return failed
 }

@@ -80,6 +80,7 @@ export const RequestView = z
     labels: Labels,
     retry_of: fields.retryOf.meta({ description: 'the run that this one retries' }),
     operations: fields.operations.meta({ description: 'of a retry: only these' }),
+    codes: fields.codes.meta({ description: 'of a retry: only what failed with one of these error codes' }),
   })
   .openapi('AcceptedRequest')
 
@@ -122,15 +123,16 @@ const CheckView = z
   .openapi('Check')
 export const FailureView = z
   .strictObject({
+    error_code: z.string().nullable(),
+    count: z.int().openapi({ description: 'how many operations failed or were blocked with this code' }),
     operation_id: OperationId,
     agent: z.string(),
     path: z.string(),
     qualified_name: z.string(),
     status: OperationStatusShape,
-    error_code: z.string().nullable(),
     reason: z.string().nullable(),
   })
-  .openapi('Failure')
+  .openapi('Failure', { description: 'An error code, how often it occurred, and the first operation with it.' })
 export type FailureView = z.infer<typeof FailureView>
 
 const RunChecks = z
@@ -146,7 +148,10 @@ export const RunView = z
     left_out: z.array(LeftOut).openapi({ description: 'the first 100 of them' }),
     skipped: z.int().openapi({ description: 'how many paths of the archive were skipped' }),
     skipped_files: z.array(SkippedFileShape).openapi({ description: 'the first 100 of them, sorted by path' }),
-    failures: z.array(FailureView).openapi({ description: 'the first 100 failed and blocked operations' }),
+    failures: z.array(FailureView).openapi({
+      description:
+        'failed and blocked operations by error code, the commonest first; where an earlier version ended some of them, only 500 are counted',
+    }),
   })
   .openapi('Run')
 export type RunView = z.infer<typeof RunView>

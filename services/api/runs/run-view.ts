@@ -1,12 +1,12 @@
 import { z } from '@hono/zod-openapi'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { evidenceChecks } from '#domain/change-set.ts'
-import type { Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import { type Composition, conflictView } from '#objects/composition.ts'
 import { AppError } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Ledger } from '#ledger/ledger.ts'
+import type { FailureCount } from '#ledger/read-operations.ts'
 import type { PlanSummary } from '#objects/plan-summary.ts'
 import { isoTime, viewOf } from '../http/schema-parts.ts'
 import { FailureView, RequestView, type RunLinks, RunSummary, type RunView, SkippedFileShape } from './run-schema.ts'
@@ -32,11 +32,11 @@ export type RunDetails = {
   composition: Composition | null
   /** All files of its archive that were skipped. */
   skipped: readonly SkippedFile[]
-  /** The first failed and blocked operations. */
-  failed: readonly Operation[]
+  /** Failed and blocked operations by error code. */
+  failures: readonly FailureCount[]
 }
 
-export function runView(run: Run, { composition, skipped, failed }: RunDetails): RunView {
+export function runView(run: Run, { composition, skipped, failures }: RunDetails): RunView {
   return {
     ...runSummaryView(run),
     checks: composition === null ? {} : checksView(composition),
@@ -44,7 +44,7 @@ export function runView(run: Run, { composition, skipped, failed }: RunDetails):
     left_out: (composition?.conflicts ?? []).slice(0, maxLeftOut).map(conflictView),
     skipped: skipped.length,
     skipped_files: skipped.slice(0, maxSkipped),
-    failures: failed.map(failureView),
+    failures: failures.map(failureView),
   }
 }
 
@@ -84,13 +84,14 @@ function checksView(composition: Composition): RunView['checks'] {
   return Object.fromEntries(made.filter(([, { total, not_checked: notChecked = 0 }]) => total + notChecked > 0))
 }
 
-function failureView(operation: Operation): FailureView {
-  const { bundle, node, outcome } = operation
-  return viewOf(FailureView, operation, {
+function failureView({ errorCode, count, first }: FailureCount): FailureView {
+  const { bundle, node, outcome } = first
+  return viewOf(FailureView, first, {
+    error_code: errorCode,
+    count,
     agent: bundle,
     path: node.path,
     qualified_name: node.qualifiedName,
-    error_code: outcome?.errorCode ?? null,
     reason: outcome?.reason ?? outcome?.summary ?? null,
   })
 }

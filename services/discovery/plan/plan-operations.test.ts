@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { planOperations } from './plan-operations.ts'
+import type { OperationStatus, PlannedOperation } from '#domain/operation.ts'
 import { aBundle, nodesOf } from './planning.fixture.ts'
 
 const nodes = [
@@ -66,4 +67,24 @@ describe('planning operations', () => {
       { ...second, after: [] },
     ])
   })
+
+  it('plans, with what failed, what was skipped for its sake alone', () => {
+    const file = nodesOf('a.py', ['file', 'a.py', ['function', 'f'], ['function', 'g']])
+    const lint = aBundle('lint', ['file', 'function'], { containment: 'inner_first' })
+    const bundles = [lint, aBundle('test', ['function'], { after: ['lint'] })]
+    const ids = new Map(planOperations(file, bundles).operations.map((one) => [nameOf(one), one.operationId]))
+    const retried = (name: string, ends: Readonly<Record<string, OperationStatus>>) => {
+      const unwell = new Map(Object.entries(ends).map(([one, status]) => [ids.get(one) ?? '', { status }]))
+      const planned = planOperations(file, bundles, { only: new Set([ids.get(name) ?? '']), unwell })
+      return planned.operations.map((one) => `${nameOf(one)} after ${one.after.length}`)
+    }
+    const ends = { 'lint f': 'failed', 'test f': 'skipped', 'lint a.py': 'skipped' } as const
+    expect(retried('lint f', ends)).toEqual(['lint f after 0', 'lint a.py after 1', 'test f after 1'])
+    const others = { 'lint g': 'failed', 'test g': 'skipped' } as const
+    expect(retried('lint f', { ...ends, ...others })).toEqual(['lint f after 0', 'test f after 1'])
+  })
 })
+
+function nameOf({ bundle, node }: PlannedOperation): string {
+  return `${bundle} ${node.name}`
+}

@@ -1,6 +1,6 @@
 import type { CodeNode } from '#domain/code-node.ts'
 import { operationId } from '#domain/ids.ts'
-import type { OperationWork, PlannedOperation } from '#domain/operation.ts'
+import type { OperationStatus, OperationWork, PlannedOperation } from '#domain/operation.ts'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import { AppError } from '#domain/error.ts'
 import { always, type PlannedWork, takes } from './node-work.ts'
@@ -14,6 +14,11 @@ export type PlanChoices = {
   work?: Pick<PlannedWork, 'of'>
   limit?: number | undefined
   only?: ReadonlySet<string> | undefined
+  /**
+   * With `only`: all operations that did not end well in the run that is retried. Of those, the skipped ones are planned as
+   * well that wait for nothing but operations of `only` and such as are planned for this reason.
+   */
+  unwell?: ReadonlyMap<string, { status: OperationStatus }> | undefined
 }
 
 export type PlannedOperations = {
@@ -32,7 +37,7 @@ export type PlannedOperations = {
 export function planOperations(
   nodes: readonly CodeNode[],
   bundles: readonly PinnedBundle[],
-  { work = { of: () => always }, limit, only }: PlanChoices = {},
+  { work = { of: () => always }, limit, ...retried }: PlanChoices = {},
 ): PlannedOperations {
   refuseCircles(bundles.map(({ bundle }) => bundle))
   const withoutWork: NodeLeftOut[] = []
@@ -45,6 +50,7 @@ export function planOperations(
       return works.map((one) => operationOf(node, pinned, one))
     }),
   )
+  const only = withSkipped(operations, bundles, retried)
   const asked = operations.filter(({ operationId: id }) => only?.has(id) ?? true)
   const inOrder = planDependencies(asked, bundles)
   const kept = inOrder.slice(0, limit)
@@ -52,6 +58,21 @@ export function planOperations(
   const beyond = nodesOnlyOf(cut, kept, `beyond the limit of ${limit} ${limit === 1 ? 'operation' : 'operations'}`)
   const unasked = nodesOnlyOf(operations, asked, 'not among the operations to retry')
   return { operations: kept, leftOut: [...withoutWork, ...beyond, ...unasked], beyondLimit: cut.length }
+}
+
+function withSkipped(
+  operations: readonly PlannedOperation[],
+  bundles: readonly PinnedBundle[],
+  { only, unwell }: Pick<PlanChoices, 'only' | 'unwell'>,
+): ReadonlySet<string> | undefined {
+  if (only === undefined || unwell === undefined) return only
+  const chosen = new Set(only)
+  const ended = operations.filter(({ operationId: id }) => unwell.has(id))
+  for (const { operationId: id, after } of planDependencies(ended, bundles)) {
+    const wasSkipped = unwell.get(id)?.status === 'skipped' && after.length > 0
+    if (wasSkipped && after.every((other) => chosen.has(other))) chosen.add(id)
+  }
+  return chosen
 }
 
 /** The nodes of `operations`, once per bundle, without nodes on which the bundle has one of `others`. */

@@ -4,6 +4,7 @@ import type { Operation } from '#domain/operation.ts'
 import type { Run, RunRequest } from '#domain/run.ts'
 import { getPlanSummary, type PlanSummary } from '#objects/plan-summary.ts'
 import { getRepositoryRules, pathRulesOf } from '#objects/repository-rules.ts'
+import { anOutcome } from '#testing/open-test-ledger.ts'
 import { runDiscoveryStage } from '../stages/discovery-stage.ts'
 import { openStages, type TestStages } from '../stages/open-stages.fixture.ts'
 
@@ -138,5 +139,25 @@ describe('planning a run', () => {
     const again = await planned(faulty, { ...servers, operations: [one?.operationId ?? ''] })
     expect(again.names).toEqual(['lint mechanical shop/stock.py'])
     expect(again.run.phase).toBe('execution')
+  })
+
+  it('tries again what failed with the codes that a retry names, and refuses codes that nothing failed with', async () => {
+    const { run, operations } = await planned(faulty, servers)
+    const { ledger } = stages.stores
+    for (const { operationId: id, dispatch } of (await ledger.dispatch(run.runId, operations.length)).taken) {
+      const answer = await ledger.claim({ runId: run.runId, operationId: id, dispatch }, 'token')
+      if (answer.kind !== 'claimed') throw new Error('it was not claimed')
+      const isAgent = operations.some((one) => one.operationId === id && one.work === 'agent')
+      const outcome = anOutcome({ status: 'failed', errorCode: isAgent ? 'AGENT_002' : 'TOOL_004' })
+      await ledger.settle(answer.attempt, 1, { outcome, events: [] })
+    }
+    const retry = { ...servers, retryOf: run.runId }
+    expect((await planned(faulty, { ...retry, codes: ['AGENT_002'] })).names).toEqual(['lint agent total'])
+    expect((await planned(faulty, { ...retry, codes: ['AGENT_002', 'TOOL_004'] })).names).toHaveLength(2)
+    expect((await planned(faulty, { ...retry, codes: ['AGENT_009'] })).run).toMatchObject({
+      status: 'failed',
+      errorCode: 'INTAKE_007',
+      reason: `no operation of run "${run.runId}" failed with AGENT_009`,
+    })
   })
 })

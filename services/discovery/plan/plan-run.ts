@@ -1,7 +1,7 @@
 import type { CodeNode, SkippedFile } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 import { type OperationId, type RunId, sha256 } from '#domain/ids.ts'
-import type { PlannedOperation } from '#domain/operation.ts'
+import type { OperationStatus, PlannedOperation } from '#domain/operation.ts'
 import type { Run, RunRequest } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { maxSliceOperations } from '#ledger/plan.ts'
@@ -16,7 +16,7 @@ import { selectedNodes } from '#objects/node-selection.ts'
 import { type Survey, type SurveyDeps, surveyRepository } from '../survey/survey-repository.ts'
 import { findWork, takes } from './node-work.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'
-import { planOperations } from './plan-operations.ts'
+import { type PlanChoices, planOperations } from './plan-operations.ts'
 import { requireFitting } from './require-fitting.ts'
 import { commonest, summarisePlan } from './summarise-plan.ts'
 
@@ -42,9 +42,9 @@ export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal:
   const nodes = await selectedNodes(run, found.nodes, deps.blobs)
   const survey = await surveyOf(run, { nodes, bundles }, deps, signal)
   const work = findWork(nodes, bundles, { survey, labels: run.request.labels })
-  const only = await operationsToRetry(run.request, deps.ledger)
-  const planned = planOperations(nodes, bundles, { work, limit: run.request.limits.operations, only })
-  requirePlanned(planned.operations, only)
+  const retried = await operationsToRetry(run.request, deps.ledger)
+  const planned = planOperations(nodes, bundles, { work, limit: run.request.limits.operations, ...retried })
+  requirePlanned(planned.operations, retried.only)
   const notices = [...(survey?.notices ?? []), ...work.notices]
   const summary = summarisePlan({ nodes, bundles, planned, skipped: await skippedFiles(run, deps), notices })
   const keys = {
@@ -138,24 +138,35 @@ function planLine({ operationId, bundleHash, priority, after }: PlannedOperation
 const well = new Set<string>(['succeeded', 'unchanged'])
 
 /**
- * The operations a retry is about: those its request names, else those that did not end well in the nearest run before it
- * whose plan was complete; retries in between without a complete plan may name operations of their own. Undefined: all
- * operations, for a run that is no retry, or when no run before it was planned completely.
+ * The operations a retry is about: those its request names, those that failed with one of its codes, else those that did
+ * not end well in the nearest run before it whose plan was complete; retries in between without a complete plan may name
+ * operations or codes of their own. None: all operations, for a run that is no retry, or when no run before it was planned
+ * completely. INTAKE_007 when none failed with the codes.
  */
 async function operationsToRetry(
-  { retryOf, operations }: Pick<RunRequest, 'retryOf' | 'operations'>,
+  { retryOf, operations, codes }: Pick<RunRequest, 'retryOf' | 'operations' | 'codes'>,
   ledger: Pick<Ledger, 'getRun' | 'listOperations'>,
-): Promise<ReadonlySet<OperationId> | undefined> {
-  if (operations !== undefined) return new Set(operations)
-  if (retryOf === undefined) return undefined
+): Promise<Pick<PlanChoices, 'only' | 'unwell'>> {
+  if (operations !== undefined) return { only: new Set(operations) }
+  if (retryOf === undefined) return {}
   const former = await ledger.getRun(retryOf)
-  return former.isPlanned ? notEndedWell(retryOf, ledger) : operationsToRetry(former.request, ledger)
+  if (codes === undefined && !former.isPlanned) return operationsToRetry(former.request, ledger)
+  const unwell = await notEndedWell(retryOf, ledger)
+  if (codes === undefined) return { only: new Set(unwell.keys()) }
+  const failed = [...unwell].filter(([, { failedWith }]) => failedWith !== undefined && codes.includes(failedWith))
+  if (failed.length > 0) return { only: new Set(failed.map(([id]) => id)), unwell }
+  throw new AppError('INTAKE_007', `no operation of run "${retryOf}" failed with ${codes.join(' or ')}`)
 }
 
-async function notEndedWell(runId: RunId, ledger: Pick<Ledger, 'listOperations'>): Promise<Set<OperationId>> {
-  const wanted = new Set<OperationId>()
+type Unwell = { status: OperationStatus; failedWith: string | undefined }
+
+async function notEndedWell(runId: RunId, ledger: Pick<Ledger, 'listOperations'>): Promise<Map<OperationId, Unwell>> {
+  const found = new Map<OperationId, Unwell>()
   for await (const page of operationPages(ledger, runId)) {
-    for (const { operationId, status } of page) if (!well.has(status)) wanted.add(operationId)
+    for (const { operationId, status, outcome } of page) {
+      const failedWith = status === 'failed' || status === 'blocked' ? outcome?.errorCode : undefined
+      if (!well.has(status)) found.set(operationId, { status, failedWith })
+    }
   }
-  return wanted
+  return found
 }
