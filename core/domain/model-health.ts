@@ -51,7 +51,8 @@ export function judgeModels(reports: readonly (readonly ModelHealth[])[], { isPa
 
 /** One entry for each server: workers that share servers report the same ones. The earliest probe counts. */
 function joinServers(servers: readonly ServerHealth[]): ServerHealth[] {
-  return [...Map.groupBy(servers, ({ url }) => url).values()].flatMap((same) => {
+  const byUrl = [...Map.groupBy(servers, ({ url }) => url)].toSorted(([one], [other]) => (one < other ? -1 : 1))
+  return byUrl.flatMap(([, same]) => {
     const [first] = same
     if (first === undefined) return []
     const probes = same.flatMap(({ nextProbeAt }) => nextProbeAt ?? [])

@@ -83,6 +83,24 @@ export async function readFleet(
   return { slots, isPartial, ...judgeModels([...reports.values()], { isPartial }) }
 }
 
+const freshMs = 250
+
+/** For a reader that asks more often than workers come and go. */
+export function openFleet(redis: RedisClient, namespace = 'remora') {
+  let [reading, readAt]: [Promise<Fleet> | undefined, number] = [undefined, 0]
+  return {
+    /** As it was at most 250 ms ago. */
+    read(): Promise<Fleet> {
+      if (reading !== undefined && performance.now() - readAt < freshMs) return reading
+      readAt = performance.now()
+      const now = readFleet(redis, { namespace })
+      now.catch(() => (reading = undefined))
+      return (reading = now)
+    },
+    want: (models: readonly string[]) => wantModels(redis, models, namespace),
+  }
+}
+
 /** For the next 15 seconds every worker probes these models, also one that was never asked for them. */
 export async function wantModels(redis: RedisClient, models: readonly string[], namespace = 'remora'): Promise<void> {
   if (models.length === 0) return

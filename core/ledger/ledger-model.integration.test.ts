@@ -56,7 +56,7 @@ const rarer: readonly Act[] = [
   'sweep',
   'requeue',
 ]
-const rarest: readonly Act[] = ['relay', 'restEnds', 'waitEnds', 'modelsAway', 'modelsBack', 'modelsBack', 'blockHeld']
+const rarest: readonly Act[] = ['relay', 'restEnds', 'waitEnds', 'setAway', 'setAway', 'blockHeld']
 const anAct: fc.Arbitrary<Act> = fc.oneof(
   { weight: 70, arbitrary: fc.constantFrom(...frequent) },
   { weight: 30, arbitrary: fc.constantFrom(...rarer, ...rarer, ...rarest) },
@@ -90,8 +90,8 @@ const scenarios = [
   'dispatch:3 claim settle:2',
   'dispatch:3 claim settle:3',
   'dispatch:3 claim settle:4',
-  'modelsAway dispatch:3 modelsBack dispatch:7 dispatch:3 claim settle:0',
-  'modelsAway dispatch:3 blockHeld',
+  'setAway dispatch:3 setAway:1 dispatch:7 dispatch:3 claim settle:0',
+  'setAway dispatch:3 blockHeld',
   'cancel endSlice',
   'dispatch:3 cancel endSlice',
   'dispatch:3 requeue cancel claim:1',

@@ -1,3 +1,4 @@
+import { AppError } from '#domain/error.ts'
 import type { OperationId } from '#domain/ids.ts'
 import type { EndedOperationStatus } from '#domain/operation.ts'
 import type { SweepReason, Taken } from './dispatch.ts'
@@ -277,4 +278,15 @@ export function relayModel(model: LedgerModel): number {
   const fresh = model.ended.length - model.published
   model.published = model.ended.length
   return fresh
+}
+
+/** The answer, or what names the fault. */
+export async function orFault(work: Promise<unknown>): Promise<unknown> {
+  try {
+    return await work
+  } catch (error) {
+    if (error instanceof AppError) return error.code
+    if (error instanceof RangeError) return 'RangeError'
+    throw error
+  }
 }

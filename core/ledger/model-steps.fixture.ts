@@ -1,5 +1,4 @@
 import { z } from 'zod'
-import { AppError } from '#domain/error.ts'
 import type { OperationId, RunId } from '#domain/ids.ts'
 import type { Question } from '#domain/question.ts'
 import { aCost, anEvent, anOutcome, type TestLedger } from '#testing/open-test-ledger.ts'
@@ -16,6 +15,7 @@ import {
   dispatchModel,
   endSliceModel,
   moveModel,
+  orFault,
   planModel,
   relayModel,
   releaseModel,
@@ -59,8 +59,7 @@ export const Act = z.enum([
   'release',
   'suspend',
   'resume',
-  'modelsAway',
-  'modelsBack',
+  'setAway',
   'blockHeld',
   'cancel',
   'endSlice',
@@ -210,12 +209,10 @@ export const acts: Record<Act, (world: World, pick: number) => Prepared | undefi
       send: (ledger) => orFault(ledger.resume(runId, { ...answer, by: origin }).then(describeQuestion)),
     }
   },
-  modelsAway({ model, runId }: World): Prepared {
-    const away = [{ model: 'default', since: 1, bundles: ['lint'] }]
-    return { expect: () => setAwayModel(model, true), send: (ledger) => ledger.setAway(runId, away) }
-  },
-  modelsBack({ model, runId }: World): Prepared {
-    return { expect: () => setAwayModel(model, false), send: (ledger) => ledger.setAway(runId, []) }
+  /** The model is away after an even pick, and back after an odd one. */
+  setAway({ model, runId }: World, pick: number): Prepared {
+    const away = pick % 2 === 0 ? [{ model: 'default', since: 1, bundles: ['lint'] }] : []
+    return { expect: () => setAwayModel(model, away.length > 0), send: (ledger) => ledger.setAway(runId, away) }
   },
   blockHeld({ model, runId }: World): Prepared {
     const how = { bundle: 'lint', reason: 'its model was away for too long' }
@@ -298,16 +295,5 @@ function timePasses({ test, runId }: World, set: string, id: OperationId, note: 
       return 0
     },
     send: () => redis.zadd(`${namespace}:{${runId}}:${set}`, 'XX', 1, id),
-  }
-}
-
-/** The answer, or what names the fault. */
-async function orFault(work: Promise<unknown>): Promise<unknown> {
-  try {
-    return await work
-  } catch (error) {
-    if (error instanceof AppError) return error.code
-    if (error instanceof RangeError) return 'RangeError'
-    throw error
   }
 }

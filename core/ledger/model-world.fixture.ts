@@ -96,7 +96,7 @@ export async function finish(world: World): Promise<void> {
     if (round > maxRounds) throw new Error(`after ${maxRounds} rounds ${openCount(model)} operations are open`)
     await once('endSlice')
     await once('restEnds')
-    await once('modelsBack')
+    await once('setAway', 1)
     for (const pick of model.questions.keys()) await once('resume', pick)
     await once('sweep')
     await once('dispatch', 3 + 4 * round)

@@ -38,7 +38,7 @@ export type ModelPool = {
   /** Probes what every endpoint takes of requests for this model; waits no longer than the first request would. */
   probe(model: string, signal: AbortSignal): Promise<void>
   /** Which models work, as this process sees it; undefined stands for the first model offered. */
-  health: Pick<ModelWatch, 'watch' | 'works' | 'report'>
+  health: Pick<ModelWatch, 'listen' | 'watch' | 'works' | 'report'>
   /** The endpoints' state, as this process sees it. */
   status(): { waiting: number; endpoints: ReturnType<typeof endpointStatus>[] }
   /** Closes every socket at once. Requests in flight and later ones fail with AGENT_002. */
@@ -70,8 +70,6 @@ export type ModelPoolOptions = {
   findings?: FindingsStore
   /** How long a request may be without an answer before it is sent to a second endpoint too; never without it. */
   hedgeAfterMs?: number | undefined
-  /** Called when a model is judged for the first time, is away, or works again. */
-  onHealth?(): void
   /** For all requests; none without it. */
   proxy?: HttpProxy | undefined
   log?: Pick<Log, 'warn' | 'debug'>

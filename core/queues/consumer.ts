@@ -13,6 +13,12 @@ const abortedMs = 5_000
 const putOffMs = 1_000
 /** BullMQ's own pause after a failed command, 15 s, is longer than a failover of Redis. */
 const runRetryMs = 1_000
+const workerOptions = {
+  maxStalledCount,
+  runRetryDelay: runRetryMs,
+  removeOnComplete: { count: 0 },
+  removeOnFail: { count: 0 },
+}
 const lockLost = 'the queue has given the job to another worker'
 
 export type ConsumerOptions<Q extends QueueName> = {
@@ -65,10 +71,7 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
     concurrency: options.concurrency,
     lockDuration: lockMs,
     stalledInterval: lockMs / 2,
-    maxStalledCount,
-    runRetryDelay: runRetryMs,
-    removeOnComplete: { count: 0 },
-    removeOnFail: { count: 0 },
+    ...workerOptions,
   })
   worker.on('error', (error) => isConnected() && log.warn('worker of a queue', { queue, error }))
   worker.on('lockRenewalFailed', (jobs) => {
@@ -76,9 +79,8 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
     for (const job of jobs) worker.cancelJob(job, lockLost)
   })
   return {
-    pause: () =>
-      void worker.pause(true).catch((error: unknown) => log.warn('a queue was not paused', { queue, error })),
-    resume: () => worker.resume(),
+    pause: () => void worker.pause(true),
+    resume: () => void worker.resume(),
     async close({ graceMs }) {
       // BullMQ would wait without limit for an unreachable Redis; the jobs are delivered again once it is back.
       stopWaiting()

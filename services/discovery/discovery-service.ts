@@ -5,7 +5,7 @@ import { unlessDeadly, untilStopped, type UntilStoppedDeps } from '#ledger/run-s
 import { type Ledger, openLedger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
 import { redisCheck } from '#ledger/redis-check.ts'
-import { type Fleet, readFleet, wantModels } from '#ledger/fleet.ts'
+import { openFleet } from '#ledger/fleet.ts'
 import { openRetention } from '#ledger/retention.ts'
 import { openStopSignals } from '#ledger/stop-signals.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
@@ -82,18 +82,15 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
       readBundles: pinnedBundleReader(objects),
     }
     if (config.isAlone) await takeOver(redis, ledger)
-    const health = await openHealth(config.healthPort, {
-      redis: redisCheck(redis),
-      object_store: objectStoreCheck(objects),
-    })
+    const checks = { redis: redisCheck(redis), object_store: objectStoreCheck(objects) }
+    const health = await openHealth(config.healthPort, checks)
     releaser.add('health', health.close)
     releaser.add('consumers', startConsumers(config, stages, log))
     const stageJobs = openStageJobs(producer)
     const { modelKind, awayLimitMs } = config
-    const wanted = (models: readonly string[]) => wantModels(redis, models)
-    const awayModels = openAwayModels({ ...stages, wantModels: wanted, awayLimitMs, log })
-    const dispatch = { ledger, producer, stageJobs, fleet: sharedFleet(redis), awayModels, modelKind, log }
-    releaser.add('dispatcher', runDispatcher(dispatch))
+    const fleet = openFleet(redis)
+    const awayModels = openAwayModels({ ...stages, wantModels: fleet.want, awayLimitMs, log })
+    releaser.add('dispatcher', runDispatcher({ ...shared, stageJobs, fleet: fleet.read, awayModels, modelKind, log }))
     releaser.add('archiver', runArchiver({ ledger, log }))
     const { everyMs, ...rest } = config.housekeeping
     const housekeeping = { ledger, objects, retention: openRetention(redis), ...rest, log }
@@ -103,21 +100,6 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
   } catch (error) {
     await releaser.release()
     throw error
-  }
-}
-
-const fleetFreshMs = 250
-
-/** Rounds follow each other faster than workers come and go. */
-function sharedFleet(redis: RedisClient): () => Promise<Fleet> {
-  let [read, readAt]: [Promise<Fleet> | undefined, number] = [undefined, 0]
-  return () => {
-    if (read === undefined || performance.now() - readAt > fleetFreshMs) {
-      readAt = performance.now()
-      read = readFleet(redis)
-      read.catch(() => (read = undefined))
-    }
-    return read
   }
 }
 

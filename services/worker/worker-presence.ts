@@ -20,6 +20,7 @@ export function openModelsInUse(pool: Pick<ModelPool, 'health'>, ownName: string
   }
   uses(defaultModel)
   return {
+    listen: pool.health.listen,
     /** Probes the model from now on while it is away. `default` is the worker's own. */
     uses,
     reports: (): ModelHealth[] => [...inUse].map((model) => ({ model, ...pool.health.report(nameOf(model)) })),
@@ -40,14 +41,14 @@ export type Presence = {
   redis: RedisClient
   id: string
   slots: number
-  models: Pick<ModelsInUse, 'uses' | 'reports'>
+  models: Pick<ModelsInUse, 'listen' | 'uses' | 'reports'>
   /** Stops or goes on with taking operations. */
   takeWork(takes: boolean): void
   log: Pick<Log, 'warn'>
 }
 
 /**
- * Announces the worker and what it knows of its models, until the returned `close` is called; `now` does so at once. A worker
+ * Announces the worker and what it knows of its models, until the returned function is called. A worker
  * whose own servers do not work takes no operations while another worker's do: those would only be handed back. When no
  * worker's do it goes on: the dispatcher then hands out only what needs no model.
  */
@@ -68,16 +69,15 @@ export async function keepPresent({ redis, id, slots, models, takeWork, log }: P
     void (announcing ??= announce()
       .catch(() => undefined)
       .finally(() => (announcing = undefined)))
+  models.listen(now)
   const stop = repeatEvery(announceEveryMs, announce)
   const stopWhileAway = repeatEvery(announceWhileAwayMs, async () => {
     if (models.reports().some(({ awaySince }) => awaySince !== null)) await announce()
   })
-  return {
-    now,
-    async close(): Promise<void> {
-      await Promise.all([stop(), stopWhileAway(), announcing])
-      await withdrawWorker(redis, id)
-    },
+  return async () => {
+    models.listen(() => {})
+    await Promise.all([stop(), stopWhileAway(), announcing])
+    await withdrawWorker(redis, id)
   }
 }
 

@@ -49,8 +49,7 @@ export async function startWorker(config: WorkerConfig, { log }: { log: Log }): 
     const store = loggedOutages(openS3ObjectStore({ ...s3, maxSockets: Math.min(config.slots, 64) }), log)
     const objects = permittedPuts(store, openPutPermit(redis))
     releaser.add('objects', async () => objects.close())
-    let announceNow = () => {}
-    const model = openPool(config, { redis, log, onHealth: () => announceNow() })
+    const model = openPool(config, redis, log)
     releaser.add('model pool', () => model.close())
     const scripts = openScriptPool({ size: config.scriptProcesses, log })
     releaser.add('script processes', () => scripts.close())
@@ -62,17 +61,8 @@ export async function startWorker(config: WorkerConfig, { log }: { log: Log }): 
     const stops = openStopSignals({ redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const models = openModelsInUse(model, config.model.name)
-    const operation = await operationDeps(config, {
-      log,
-      ledger,
-      stops,
-      objects,
-      model,
-      models,
-      scripts,
-      linter,
-      syntax,
-    })
+    const opened = { log, ledger, stops, objects, model, models, scripts, linter, syntax }
+    const operation = await operationDeps(config, opened)
     const health = await openHealth(config.healthPort, {
       redis: redisCheck(redis),
       models: models.check,
@@ -82,9 +72,7 @@ export async function startWorker(config: WorkerConfig, { log }: { log: Log }): 
     const { takeWork, close } = startConsumers(config, operation, log)
     releaser.add('consumers', close)
     const slots = config.slots * operationsPerSlot
-    const presence = await keepPresent({ redis, id: config.workerId, slots, models, takeWork, log })
-    announceNow = presence.now
-    releaser.add('presence', presence.close)
+    releaser.add('presence', await keepPresent({ redis, id: config.workerId, slots, models, takeWork, log }))
     releaser.add('commands that wait for Redis', async () => stopWaiting())
     return { healthPort: health.port, close: releaser.release }
   } catch (error) {
@@ -93,7 +81,7 @@ export async function startWorker(config: WorkerConfig, { log }: { log: Log }): 
   }
 }
 
-function openPool(config: WorkerConfig, { redis, log, onHealth }: PoolDeps): ModelPool {
+function openPool(config: WorkerConfig, redis: RedisClient, log: Log): ModelPool {
   const { servers, apiKey, timeoutMs, retryBudgetMs, hedgeAfterMs, stream, proxy } = config.model
   return openModelPool({
     endpoints: servers.map((server) => ({ ...server, apiKey })),
@@ -105,12 +93,9 @@ function openPool(config: WorkerConfig, { redis, log, onHealth }: PoolDeps): Mod
     maxInFlight: config.slots,
     stream,
     proxy,
-    onHealth,
     log,
   })
 }
-
-type PoolDeps = { redis: RedisClient; log: Log; onHealth(): void }
 
 type Opened = {
   log: Log

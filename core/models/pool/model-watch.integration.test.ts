@@ -16,7 +16,8 @@ async function playedPool(...plays: readonly Played[]) {
   let changes = 0
   const endpoints = servers.map(({ url }) => ({ url }))
   const limits = { requestTimeoutMs: 300, retryBudgetMs: 200, maxInFlight: 64 }
-  const pool = openModelPool({ endpoints, ...limits, onHealth: () => void (changes += 1) })
+  const pool = openModelPool({ endpoints, ...limits })
+  pool.health.listen(() => void (changes += 1))
   closing.push(...servers.map(({ close }) => close), pool.close)
   const fail = () => pool.complete(modelRequest('m'), never).then(String, (error: unknown) => error)
   return { pool, servers, fail, changes: () => changes }

@@ -53,10 +53,19 @@ export type ModelWatch = ReturnType<typeof openModelWatch>
  * servers are probed every few seconds; the first good probe, or a good answer to a request under way, ends that.
  */
 export function openModelWatch(options: ModelWatchOptions) {
-  const watch: Watch = { ...options, answered: new Set() }
+  let listener = () => {}
+  const onChange = () => {
+    options.onChange()
+    listener()
+  }
+  const watch: Watch = { ...options, answered: new Set(), onChange }
   const watched = new Map<string | undefined, Watched>()
   const of = (name: string | undefined) => getOrMake(watched, name, () => unjudged(name))
   return {
+    /** `given` is called when a model is judged for the first time, is away, or works again. */
+    listen(given: () => void): void {
+      listener = given
+    },
     /** Judges the model now, if it has not been judged yet. */
     watch(name: string | undefined): void {
       if (of(name).isWorking === undefined) void judge(of(name), watch)

@@ -11,21 +11,15 @@ export type RouterOptions = Pick<CompleteDeps, 'retryBudgetMs' | 'clock' | 'rand
   Pick<ModelLookupOptions, 'servers' | 'onMissing'> & {
     answers: LoopThrottle
     hedgeAfterMs?: number | undefined
-    /** Called when a model is judged for the first time, is away, or works again. */
-    onHealth?(): void
   }
 
 /** Everything that decides which server gets a request, and when; it uses no network and no clock but those it is given. */
-export function openRouter({ servers, answers, hedgeAfterMs, onMissing, onHealth, ...options }: RouterOptions) {
+export function openRouter({ servers, answers, hedgeAfterMs, onMissing, ...options }: RouterOptions) {
   const { clock } = options
   const queue = openRequestQueue({ servers, clock })
   const lookup = openModelLookup({ servers, clock, onMissing })
   const closing = new AbortController()
-  const onChange = () => {
-    queue.recheck()
-    onHealth?.()
-  }
-  const health = openModelWatch({ ...options, servers, closing: closing.signal, onChange })
+  const health = openModelWatch({ ...options, servers, closing: closing.signal, onChange: queue.recheck })
   const resend = openNotedSend(openSend({ answers, clock }), health)
   const send = hedgeAfterMs === undefined ? resend : openHedgedSend(resend, { queue, clock, afterMs: hedgeAfterMs })
   const deps: CompleteDeps = { ...options, queue, lookup, send, resend, closing: closing.signal }

@@ -41,7 +41,7 @@ export function costSoFar(running: Pick<RunningAttempt, 'startedAt' | 'spentMs' 
 }
 
 /** How long the operation has run, without the time it waited for a person. */
-export function runningMs({ startedAt, spentMs }: Pick<RunningAttempt, 'startedAt' | 'spentMs'>): number {
+function runningMs({ startedAt, spentMs }: Pick<RunningAttempt, 'startedAt' | 'spentMs'>): number {
   return spentMs + Date.now() - startedAt
 }
 
