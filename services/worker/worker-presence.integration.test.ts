@@ -1,22 +1,16 @@
-import { Redis } from 'ioredis'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readFleet } from '#ledger/fleet.ts'
 import { openModelPool } from '#models/model-pool.ts'
 import { silentLog } from '#platform/log.ts'
-import { startTestRedis } from '#testing/redis.ts'
+import { openSmallRedis, type SmallRedis } from '#testing/redis.ts'
 import { until } from '#testing/until.ts'
 import { keepPresent, openModelsInUse } from './worker-presence.ts'
 
-let server: Awaited<ReturnType<typeof startTestRedis>>
-let redis: Redis
+let server: SmallRedis
 beforeAll(async () => {
-  server = await startTestRedis()
-  redis = new Redis(server.url)
+  server = await openSmallRedis()
 })
-afterAll(async () => {
-  redis.disconnect()
-  await server.stop()
-})
+afterAll(() => server.close())
 
 /** A worker over the pool's own view of a server; `cut` is what an overload does to that. */
 async function worker(id: string) {
@@ -35,7 +29,7 @@ async function worker(id: string) {
   const health = { ...pool.health, watch: () => {} }
   const models = openModelsInUse({ health, status }, 'm')
   const take = (most: number) => void takes.push(most)
-  const leave = await keepPresent({ redis, id, slots: 256, models, take, log: silentLog })
+  const leave = await keepPresent({ redis: server.redis, id, slots: 256, models, take, log: silentLog })
   return {
     takes,
     cut: (limit: number) => void (left = limit),
@@ -48,14 +42,14 @@ async function worker(id: string) {
 
 it('a worker whose server takes less of its requests than another’s takes fewer operations', async () => {
   const [one, other] = [await worker('one'), await worker('other')]
-  expect(await readFleet(redis)).toMatchObject({ slots: 512, capacity: 16 })
+  expect(await readFleet(server.redis)).toMatchObject({ slots: 512, capacity: 16 })
   one.cut(2)
   await until(() => one.takes.includes(32))
-  await until(async () => (await readFleet(redis)).slots === 288)
+  await until(async () => (await readFleet(server.redis)).slots === 288)
   // When all are cut alike, none takes less: the dispatcher hands out less.
   other.cut(2)
-  await until(async () => (await readFleet(redis)).slots === 512)
-  expect(await readFleet(redis)).toMatchObject({ capacity: 4 })
+  await until(async () => (await readFleet(server.redis)).slots === 512)
+  expect(await readFleet(server.redis)).toMatchObject({ capacity: 4 })
   expect(one.takes.at(-1)).toBe(256)
   await one.close()
   await other.close()
