@@ -32,7 +32,7 @@ async function runOperations(
   { first, count }: { first: number; count: number },
   onStep: (ended: number) => Promise<void>,
 ): Promise<void> {
-  const runId = await planRun(stack, first, count)
+  const runId = await planRun(stack, { first, count })
   await startRun(stack, runId)
   for (let next = samplesEvery; ; await delay(pollMs)) {
     const { counts, phase, status } = await stack.ledger.getRun(runId)

@@ -46,7 +46,7 @@ const limitMs = 120_000
  */
 export async function measureRun(parts: RunParts, first: number, count: number): Promise<RunFigures> {
   const { stack, model, workerPid } = parts
-  const runId = await planRun(stack, first, count)
+  const runId = await planRun(stack, { first, count })
   await model.takeCounts()
   const before = sample(parts)
   await startRun(stack, runId)

@@ -7,6 +7,8 @@ import { planOperations } from '../../services/discovery/plan/plan-operations.ts
 import { nodeSource, type NodeSource } from '../model/node-source.ts'
 import type { BenchStack } from './bench-stack.ts'
 
+export type PlannedRun = { first: number; count: number; files?: number; priority?: number | undefined }
+
 const origin = { kind: 'discovery', id: 'bench' } as const
 
 /**
@@ -14,11 +16,12 @@ const origin = { kind: 'discovery', id: 'bench' } as const
  * wait in the ledger. Nothing runs before `startRun`. Every node has a file of its own, unless there are fewer `files`:
  * then nodes share them, which makes large runs cheap to plan, and impossible to compose.
  */
-export async function planRun(stack: BenchStack, first: number, count: number, files = count): Promise<RunId> {
+export async function planRun(stack: BenchStack, plan: PlannedRun): Promise<RunId> {
   const { ledger } = stack
+  const { first, count, files = count, priority } = plan
   const sources = Array.from({ length: files }, (_, index) => nodeSource(first + index))
   const snapshotId = await storeSnapshot(stack, sources)
-  const request = RunRequest.parse({ agents: ['loop'] })
+  const request = RunRequest.parse({ agents: ['loop'], ...(priority === undefined ? {} : { priority }) })
   const runId = newRunId(Date.now())
   await ledger.createRun({
     runId,

@@ -71,6 +71,8 @@ export type DispatchDeps = {
 const usedSlots = 0.75
 /** Rounds take longer than the shortest operations: what ends in so many rounds is queued in addition. */
 const queuedRounds = 2
+/** About half a second. */
+const meanRounds = 20
 /** What is enqueued before any worker has announced itself, and while no model works: some operations need none. */
 const leastWindow = 8
 const pauseMs = 30_000
@@ -113,14 +115,14 @@ export function windowOf(
   return open + Math.min(open, Math.ceil(queuedRounds * endedPerRound))
 }
 
-/** Returns about how many operations end in a round: the most of the last rounds, which decays. */
+/** Returns how many operations end in a round, in the mean: models that answer together end many at once, and then none. */
 function noteEnded(runs: readonly Run[], states: DispatchStates): number {
   let perRound = 0
   for (const { runId, counts } of runs) {
     const state = dispatchStateOf(runId, states)
     const count = counts.succeeded + counts.unchanged + counts.failed + counts.blocked
     const { count: before, perRound: last } = state.ended ?? { count, perRound: 0 }
-    state.ended = { count, perRound: Math.max(count - before, 0.8 * last) }
+    state.ended = { count, perRound: last + (count - before - last) / meanRounds }
     perRound += state.ended.perRound
   }
   return perRound < 0.5 ? 0 : perRound
