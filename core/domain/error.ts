@@ -155,3 +155,10 @@ export function isContextOverflow(error: unknown): boolean {
   if (error instanceof ContextOverflow) return true
   return hasCode(error, 'AGENT_007') && isContextOverflow(error.cause)
 }
+
+/** AGENT_008 for a reply whose end is missing: unlike one that makes no sense, it says nothing about the request. */
+export class CutReply extends AppError {
+  constructor(message: string, cause?: unknown) {
+    super('AGENT_008', message, { cause, phase: 'model' })
+  }
+}

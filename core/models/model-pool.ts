@@ -55,7 +55,7 @@ export type EndpointChoice = {
 export type ModelPoolOptions = {
   endpoints: readonly EndpointChoice[]
   requestTimeoutMs: number
-  /** How long after a request's first failure another try may still start; each has its own time limit. */
+  /** How long after a request's first failure at a server another try may still start; each has its own time limit. */
   retryBudgetMs: number
   /** Per endpoint, this process's requests at once; further ones are queued. */
   maxInFlight: number

@@ -14,9 +14,9 @@ export type CompleteDeps = {
   queue: Pick<RequestQueue, 'reserve' | 'recheck'>
   lookup: ModelLookup
   send: Send
-  /** For retries, which are not hedged. */
-  resend: Send
-  /** How long after its first failure a request may still be retried. */
+  /** For retries, which are not hedged; but after a server that hung, another such one must not cost a time limit more. */
+  resend(failures: RequestFailures): Send
+  /** How long after its first failure at a server a request may still be retried. */
   retryBudgetMs: number
   clock: Clock
   random(): number
@@ -44,7 +44,7 @@ export async function completeWithRetries(request: ModelRequest, signal: AbortSi
   for (;;) {
     const reservation = await reserveSlot(request, failures, signal, deps)
     if (reservation === undefined) throw noServerIsUp(request.model, failures, effort, deps)
-    const send = failures === undefined ? deps.send : deps.resend
+    const send = failures === undefined ? deps.send : deps.resend(failures)
     const result = await send(reservation, request, signal)
     if (effort.tries === 0) effort.firstSentAt = result.sentAt
     effort.tries += result.requestsSent
@@ -70,8 +70,8 @@ async function reserveSlot(
   { queue, clock, retryBudgetMs }: CompleteDeps,
 ): Promise<Reservation | undefined> {
   if (failures === undefined) return queue.reserve({ model, key, isRetry: false, maxDownMs: retryBudgetMs }, signal)
-  const { deadline, failedAt, mustWaitFor } = failures
-  const leftMs = Math.max(0, deadline - clock.now())
+  const { failedAt, mustWaitFor } = failures
+  const leftMs = Math.max(0, failures.deadline() - clock.now())
   const avoid = failures.last().server
   const late = new AbortController()
   const stopDeadline = clock.after(leftMs, () => late.abort())
@@ -104,7 +104,7 @@ async function backOff(
     ? 0
     : Math.max(backOffBefore(effort.tries, random), failures.retryAfterMs([server, ...others]))
   const mayRetry = (failure.again || isOfferedElsewhere) && failures.brokenReplies() < maxBrokenReplies
-  if (!mayRetry || clock.now() + waitMs > failures.deadline || closing.aborted) {
+  if (!mayRetry || clock.now() + waitMs > failures.deadline() || closing.aborted) {
     throw lastError(model, failures, effort, clock)
   }
   log?.warn('model request is tried again', {

@@ -1,3 +1,4 @@
+import { CutReply } from '#domain/error.ts'
 import type { FailedTry } from '#domain/turn.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { FailedRequest } from './send-request.ts'
@@ -8,6 +9,8 @@ const maxListed = 10
 const most = { messageCharacters: 300, servers: 3, excerptCharacters: 120 }
 /** A server that asks for a longer wait is asked again all the same. */
 const mostRetryAfterMs = 30_000
+/** A server or proxy that cuts every reply at its own limit must not use up the whole time of the caller. */
+const maxCutReplies = 3
 
 export type RequestFailures = ReturnType<typeof openRequestFailures>
 
@@ -16,7 +19,7 @@ export function openRequestFailures(
   clock: Pick<Clock, 'now' | 'after'>,
   { first, retryBudgetMs }: { first: FailedRequest; retryBudgetMs: number },
 ) {
-  const deadline = clock.now() + retryBudgetMs
+  const budget = openRetryBudget(clock, retryBudgetMs)
   const listed: FailedTry[] = []
   const failedAt = new Set<PooledServer>()
   const retryAt = new Map<PooledServer, number>()
@@ -26,18 +29,22 @@ export function openRequestFailures(
   const add = (failed: FailedRequest): void => {
     const { server, failure, sentAt } = failed
     last = failed
+    budget.note(failed)
     if (listed.length < maxListed) listed.push(toFailedTry(failed, clock.now() - sentAt))
     retryAt.set(server, clock.now() + Math.min(failure.retryAfterMs, mostRetryAfterMs))
-    if (failure.error.code === 'AGENT_008') brokenReplies += 1
+    if (failure.error.code === 'AGENT_008' && !isCutShort(failure)) brokenReplies += 1
     if (requestEndOf(failure) !== 'overloaded') failedAt.add(server)
   }
   add(first)
   return {
     add,
-    /** No retry may start after it: the first failure and the retry budget. A time of the clock. */
-    deadline,
+    /** No retry may start after it. A time of the clock. */
+    deadline: budget.deadline,
     last: () => last,
+    /** Replies that made no sense, without those that broke off. */
     brokenReplies: () => brokenReplies,
+    /** Whether a server let its time limit pass: the next one may, too. */
+    hasHung: budget.hasHung,
     /** Servers at which it failed for another reason than overload. */
     failedAt,
     /** For the reply and its records: the first failed tries, in order. */
@@ -57,6 +64,33 @@ export function openRequestFailures(
       }
     },
   }
+}
+
+/**
+ * The retry budget begins with the first failure, and anew when another server fails the request for the first time or a
+ * reply breaks off: a try may take longer than the whole budget, and must not cost the request the servers that have not been
+ * asked.
+ */
+function openRetryBudget(clock: Pick<Clock, 'now'>, retryBudgetMs: number) {
+  const known = new Set<PooledServer>()
+  let cutReplies = 0
+  let deadline = -Infinity
+  let hasHung = false
+  return {
+    note({ server, failure }: FailedRequest): void {
+      if (failure.hasHung === true) hasHung = true
+      if (isCutShort(failure)) cutReplies += 1
+      if (known.has(server) && !(isCutShort(failure) && cutReplies < maxCutReplies)) return
+      known.add(server)
+      deadline = clock.now() + retryBudgetMs
+    },
+    deadline: () => deadline,
+    hasHung: () => hasHung,
+  }
+}
+
+function isCutShort({ error }: FailedRequest['failure']): boolean {
+  return error instanceof CutReply
 }
 
 function toFailedTry({ server, failure }: FailedRequest, durationMs: number): FailedTry {

@@ -54,10 +54,10 @@ export function openRequestQueue({ servers, clock }: { servers: readonly PooledS
       signal.throwIfAborted()
       return freeSlot(request) ?? (isClosed ? undefined : enqueue(request, signal))
     },
-    /** Reserves a slot that is free now and for which no request is queued; never at `request.avoid`. */
+    /** Reserves a slot that is free now and for which no request is queued; never where the request failed or `avoid` is. */
     reserveNow(request: PendingRequest): Reservation | undefined {
       const free = freeSlot(request)
-      if (free === undefined || free.server !== request.avoid) return free
+      if (free === undefined || !hasFailedAt(free.server, request)) return free
       free.release()
       free.report('left')
       return undefined
@@ -71,6 +71,10 @@ export function openRequestQueue({ servers, clock }: { servers: readonly PooledS
       for (const queue of queues.values()) for (const pending of allOf(queue)) settle(queues, pending, undefined)
     },
   }
+}
+
+function hasFailedAt(server: PooledServer, request: PendingRequest): boolean {
+  return server === request.avoid || candidateOf(request, server) === 'failed_here'
 }
 
 type Pending = {

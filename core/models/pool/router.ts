@@ -14,8 +14,11 @@ export function openRouter({ servers, answers, hedgeAfterMs, onMissing, ...optio
   const { clock } = options
   const queue = openRequestQueue({ servers, clock })
   const lookup = openModelLookup({ servers, clock, onMissing })
-  const resend = openSend({ answers, clock })
-  const send = hedgeAfterMs === undefined ? resend : openHedgedSend(resend, { queue, clock, afterMs: hedgeAfterMs })
+  const plain = openSend({ answers, clock })
+  const send = hedgeAfterMs === undefined ? plain : openHedgedSend(plain, { queue, clock, afterMs: hedgeAfterMs })
+  const afterHangMs = Math.min(hedgeAfterMs ?? Infinity, options.retryBudgetMs / 2)
+  const resend: CompleteDeps['resend'] = ({ hasHung, failedAt }) =>
+    hasHung() ? openHedgedSend(plain, { queue, clock, afterMs: afterHangMs, failedAt }) : plain
   const closing = new AbortController()
   const deps: CompleteDeps = { ...options, queue, lookup, send, resend, closing: closing.signal }
   return {
