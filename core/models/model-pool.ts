@@ -150,12 +150,13 @@ function openServer({ url, apiKey, models, maxInFlight: shared }: EndpointChoice
   return { server, url, apiKey }
 }
 
-/** `limit`: how many requests this process may have there at once, for now. `models`: undefined while it lists none. */
+/** `limit`: how many requests this process may have there at once, for now. `pausedMs`: by its `Retry-After`. `models`: undefined while it lists none. */
 function endpointStatus(server: PooledServer, metrics: ServerMetrics | undefined) {
   return {
     name: server.name,
     breaker: server.breaker.state(),
     limit: server.limit.current(),
+    pausedMs: Math.ceil(server.slots.pauseLeftMs()),
     inFlight: server.inFlight(),
     models: server.offered.models(),
     metrics,

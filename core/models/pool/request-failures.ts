@@ -7,8 +7,6 @@ import { requestEndOf, type PooledServer } from './servers/pooled-server.ts'
 /** A request that waits for a busy server fails many times for one reason. */
 const maxListed = 10
 const most = { messageCharacters: 300, servers: 3, excerptCharacters: 120 }
-/** A server that asks for a longer wait is asked again all the same. */
-const mostRetryAfterMs = 30_000
 /** A server or proxy that cuts every reply at its own limit must not use up the whole time of the caller. */
 const maxCutReplies = 3
 
@@ -16,14 +14,12 @@ export type RequestFailures = ReturnType<typeof openRequestFailures>
 
 /** What is known about one request since a try of it failed; most requests have none. */
 export function openRequestFailures(
-  clock: Pick<Clock, 'now' | 'after'>,
+  clock: Pick<Clock, 'now'>,
   { first, retryBudgetMs }: { first: FailedRequest; retryBudgetMs: number },
 ) {
   const budget = openRetryBudget(clock, retryBudgetMs)
   const listed: FailedTry[] = []
   const failedAt = new Set<PooledServer>()
-  const retryAt = new Map<PooledServer, number>()
-  const waitMs = (server: PooledServer) => Math.max(0, (retryAt.get(server) ?? 0) - clock.now())
   let last = first
   let brokenReplies = 0
   const add = (failed: FailedRequest): void => {
@@ -31,7 +27,6 @@ export function openRequestFailures(
     last = failed
     budget.note(failed)
     if (listed.length < maxListed) listed.push(toFailedTry(failed, clock.now() - sentAt))
-    retryAt.set(server, clock.now() + Math.min(failure.retryAfterMs, mostRetryAfterMs))
     if (failure.error.code === 'AGENT_008' && !isCutShort(failure)) brokenReplies += 1
     if (requestEndOf(failure) !== 'overloaded') failedAt.add(server)
   }
@@ -51,18 +46,6 @@ export function openRequestFailures(
     list: (): readonly FailedTry[] => listed,
     /** For an error: what the servers other than the last one said; '' when there were none. */
     otherServersText: () => otherServersText(listed, last.server),
-    /** Whether the server asked for a later retry (`Retry-After`), and that time has not come. */
-    mustWaitFor: (server: PooledServer) => waitMs(server) > 0,
-    /** Until the first of these servers may be asked again; 0 when one may be asked now. */
-    retryAfterMs: (servers: readonly PooledServer[]) => Math.min(...servers.map(waitMs)),
-    /** Calls `work` whenever a server may be asked again, until the returned function is called. */
-    onRetryAfter(work: () => void): () => void {
-      const waits = [...retryAt.keys()].map(waitMs).filter((ms) => ms > 0)
-      const stops = waits.map((ms) => clock.after(Math.ceil(ms) + 1, work))
-      return () => {
-        for (const stop of stops) stop()
-      }
-    },
   }
 }
 

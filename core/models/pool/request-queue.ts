@@ -108,8 +108,8 @@ function withRecheck({ server, ...reservation }: Reservation, recheck: () => voi
       reservation.release()
       recheck()
     },
-    report(end) {
-      reservation.report(end)
+    report(end, retryAfterMs) {
+      reservation.report(end, retryAfterMs)
       recheck()
     },
   }
@@ -171,7 +171,8 @@ function waitingSince({ retries, firstTries }: ModelQueue): number {
 
 /** Dismisses requests whose `maxDownMs` is used up. Returns for how long nothing changes by itself, in milliseconds. */
 function dismissExpired(queues: ModelQueues, servers: readonly PooledServer[], now: number): number {
-  let nextMs = Math.min(...servers.map(({ breaker }) => breaker.pauseLeftMs()).filter((ms) => ms > 0))
+  const pausesMs = servers.flatMap(({ breaker, slots }) => [breaker.pauseLeftMs(), slots.pauseLeftMs()])
+  let nextMs = Math.min(...pausesMs.filter((ms) => ms > 0))
   for (const queue of queues.values()) {
     const health = healthOf(queue.model, servers)
     queue.downtime.note(health, now)

@@ -49,7 +49,7 @@ export function routerOver(
 ) {
   const { clock, pass } = manualClock()
   const random = () => 1
-  const source = openLocalSlots()
+  const source = openLocalSlots(clock)
   const servers = endpoints.map((endpoint, at) => {
     const given: Endpoint = {
       name: `http://${at}/v1`,

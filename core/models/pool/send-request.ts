@@ -43,7 +43,7 @@ export function openSend({ answers, clock }: { answers: LoopThrottle; clock: Pic
       return { server, requestsSent: 1, sentAt, reply }
     } catch (error) {
       const failure = toTryFailure(error)
-      report(signal.aborted ? 'left' : requestEndOf(failure))
+      report(signal.aborted ? 'left' : requestEndOf(failure), failure.retryAfterMs)
       return { server, requestsSent: 1, sentAt, failure }
     }
   }
