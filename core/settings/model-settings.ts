@@ -152,7 +152,8 @@ export const modelSettings = {
     owners: ['worker'],
     type: count.max(3_600_000),
     default: 20_000,
-    about: 'how long after its first failure at a server a model request may be tried again; each try has a time limit of its own',
+    about:
+      'how long after its first failure at a server a model request may be tried again; each try has a time limit of its own',
   },
   REMORA_MODEL_AWAY_LIMIT_S: {
     key: 'model.away_limit_s',

@@ -22,7 +22,7 @@ export type CompleteDeps = {
   random(): number
   /** Aborted with AGENT_002 when the pool is closed. */
   closing: AbortSignal
-  log?: Pick<Log, 'warn'> | undefined
+  log?: Pick<Log, 'warn' | 'debug'> | undefined
 }
 
 const backOffMs = { first: 200, most: 5000 }
@@ -107,7 +107,7 @@ async function backOff(
   if (!mayRetry || clock.now() + waitMs > failures.deadline() || closing.aborted) {
     throw lastError(model, failures, effort, clock)
   }
-  log?.warn('model request is tried again', {
+  log?.debug('model request is tried again', {
     endpoint: server.name,
     tries: effort.tries,
     waitMs,
