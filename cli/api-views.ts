@@ -29,6 +29,15 @@ export const LeftOut = ConflictingSet.extend({
 })
 export type LeftOut = z.infer<typeof LeftOut>
 
+/** How far the composition of a run is; services of earlier versions do not say. */
+export const Composing = z.looseObject({
+  operations_read: z.int(),
+  operations: z.int(),
+  files_proved: z.int(),
+  files: z.int(),
+})
+export type Composing = z.infer<typeof Composing>
+
 export const RunView = z.looseObject({
   run_id: z.string(),
   status: z.string(),
@@ -45,6 +54,7 @@ export const RunView = z.looseObject({
     labels: z.record(z.string(), z.string()).optional(),
   }),
   counts: z.record(z.string(), z.number()),
+  composing: Composing.nullish(),
   accepted_at: Time,
   ended_at: Time,
   duration_ms: z.number().nullish(),
@@ -126,7 +136,12 @@ export const WireEvent = z.looseObject({
 })
 export type WireEvent = z.infer<typeof WireEvent>
 
-export const EventPage = z.object({ events: z.array(WireEvent), next_after: z.int(), run_status: z.string() })
+export const EventPage = z.object({
+  events: z.array(WireEvent),
+  next_after: z.int(),
+  run_status: z.string(),
+  composing: Composing.nullish().transform((composing) => composing ?? undefined),
+})
 export type EventPage = z.infer<typeof EventPage>
 
 export const OperationView = z.looseObject({

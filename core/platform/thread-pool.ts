@@ -15,6 +15,8 @@ export type ThreadOptions = {
   limitMs: number
   startLimitMs?: number
   memoryMb?: number
+  /** `inherited`: a copy of this process's, for libraries that look for their settings there; `bare` by default. */
+  env?: 'bare' | 'inherited'
 }
 
 export type PoolOptions = ThreadOptions & {
@@ -128,9 +130,9 @@ type Thread<Question, Report> = {
 }
 
 /** Unlimited, the young garbage alone may take 130 MB a thread. Needing more than `memoryMb` crashes the thread. */
-function startWorker({ entry, memoryMb = 256 }: ThreadOptions, progress: ThreadProgress): Worker {
+function startWorker({ entry, memoryMb = 256, env = 'bare' }: ThreadOptions, progress: ThreadProgress): Worker {
   const resourceLimits = { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 8 }
-  return new Worker(entry, { workerData: progress, resourceLimits, env: threadEnv() })
+  return new Worker(entry, { workerData: progress, resourceLimits, ...(env === 'bare' ? { env: threadEnv() } : {}) })
 }
 
 /**

@@ -13,10 +13,17 @@ export type StoreProxy = {
 
 const slowMs = 700
 
-/** A proxy in front of the object store. Headers pass unchanged, so signatures hold. */
-export async function openStoreProxy(store: string): Promise<StoreProxy> {
+/**
+ * A proxy in front of the object store. Headers pass unchanged, so signatures hold. Requests for which `hold` is true are not
+ * answered.
+ */
+export async function openStoreProxy(
+  store: string,
+  { hold = () => false }: { hold?: (request: IncomingMessage) => boolean } = {},
+): Promise<StoreProxy> {
   let fault: StoreFault | undefined
   const server = createServer((incoming, outgoing) => {
+    if (hold(incoming)) return
     if (fault === 'reset') incoming.socket.resetAndDestroy()
     else if (fault === '503') refuse(incoming, outgoing)
     else if (fault === 'slow') after(slowMs, () => forward(store, incoming, outgoing))
