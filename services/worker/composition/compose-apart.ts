@@ -66,13 +66,15 @@ function faultOf({ code, message }: NonNullable<ComposeReport['fault']>): AppErr
 
 /** The thread and its linter take about 130 MB, and a second to start. */
 const idleMs = 60_000
+/** How long its event loop may stand still. No check of a file takes nearly as long. */
+const stillMs = 120_000
 
 /** A thread that starts with a run, and ends when there was none for a minute. */
 function openComposingThread(memoryMb: number) {
   const entry = new URL('./compose-thread.ts', import.meta.url)
-  // A composition may take as long as it needs. The environment is for the AWS SDK, which may find its keys there.
-  const options = { entry, name: 'the composer', threads: 1, limitMs: Infinity, memoryMb, env: 'inherited' } as const
-  const open = () => openThreadPool<ComposeQuestion, ComposeReport>(options)
+  // The AWS SDK may find its keys in the environment.
+  const options = { entry, name: 'the composer', work: 'one step', threads: 1, memoryMb, env: 'inherited' } as const
+  const open = () => openThreadPool<ComposeQuestion, ComposeReport>({ ...options, limitMs: stillMs })
   let pool = open()
   let stopIdling = () => {}
 

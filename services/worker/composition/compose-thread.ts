@@ -6,6 +6,7 @@ import { openPythonLinter } from '#lint/python-linter.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { permittedPuts } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
+import { repeatEvery } from '#platform/clock.ts'
 import { silentLog } from '#platform/log.ts'
 import { connectRedis } from '#platform/redis-client.ts'
 import { openReleaser, type Releaser } from '#platform/service-process.ts'
@@ -26,28 +27,29 @@ export type ComposeReport = { fault?: { code: ErrorCode; message: string } }
 /** Ruff and the grammar take half a second to start, so the thread keeps them from one run to the next. */
 const checks = openChecks()
 
-/** The thread is replaced when it has more than this after a composition, in bytes: V8 gives little of it back. */
-const maxKeptHeap = 150 * 2 ** 20
 /** Contents of files that are made again, without the set that broke them. */
 const blobCacheBytes = 32 * 2 ** 20
 const sockets = 16
+const signOfLifeMs = 1_000
 
-answerRequests<ComposeQuestion, ComposeReport>(
-  async (question, begin) => {
-    begin(0)
-    const releaser = openReleaser()
-    try {
-      await composeRun(question.runId, await openDeps(question, releaser), new AbortController().signal)
-      return {}
-    } catch (error) {
-      if (error instanceof AppError) return { fault: { code: error.code, message: error.message } }
-      throw error
-    } finally {
-      await releaser.release()
-    }
-  },
-  () => process.memoryUsage().heapTotal > maxKeptHeap,
-)
+answerRequests<ComposeQuestion, ComposeReport>(async (question, begin) => {
+  begin(0)
+  const releaser = openReleaser()
+  // The thread's time limit is for standing still: a store that is away may keep a composition waiting for long.
+  releaser.add(
+    'signs of life',
+    repeatEvery(signOfLifeMs, async () => begin(0)),
+  )
+  try {
+    await composeRun(question.runId, await openDeps(question, releaser), new AbortController().signal)
+    return {}
+  } catch (error) {
+    if (error instanceof AppError) return { fault: { code: error.code, message: error.message } }
+    throw error
+  } finally {
+    await releaser.release()
+  }
+})
 
 /** Their threads end with this one. */
 async function openChecks() {
