@@ -29,6 +29,15 @@ export const LeftOut = ConflictingSet.extend({
 })
 export type LeftOut = z.infer<typeof LeftOut>
 
+/** How far the composition of a run is; services of earlier versions do not say. */
+export const Composing = z.looseObject({
+  operations_read: z.int(),
+  operations: z.int(),
+  files_proved: z.int(),
+  files: z.int(),
+})
+export type Composing = z.infer<typeof Composing>
+
 /** A run as the list has it. */
 export const RunSummary = z.looseObject({
   run_id: z.string(),
@@ -47,6 +56,7 @@ export const RunSummary = z.looseObject({
     labels: z.record(z.string(), z.string()).optional(),
   }),
   counts: z.record(z.string(), z.number()),
+  composing: Composing.nullish(),
   accepted_at: Time,
   ended_at: Time,
   duration_ms: z.number().nullish(),
@@ -137,7 +147,12 @@ export const WireEvent = z.looseObject({
 })
 export type WireEvent = z.infer<typeof WireEvent>
 
-export const EventPage = z.object({ events: z.array(WireEvent), next_after: z.int(), run_status: z.string() })
+export const EventPage = z.object({
+  events: z.array(WireEvent),
+  next_after: z.int(),
+  run_status: z.string(),
+  composing: Composing.nullish().transform((composing) => composing ?? undefined),
+})
 export type EventPage = z.infer<typeof EventPage>
 
 export const OperationView = z.looseObject({

@@ -4,6 +4,7 @@ import { type EdgeView, hasEnded, type OperationView, type RunView } from '../ap
 import { formatSeconds, labelledLines, nodePlace } from '../wording.ts'
 import { failureText } from '../progress/result-report.ts'
 import { clip } from '../terminal-text.ts'
+import { composedText } from '../progress/render-progress.ts'
 import { resumeCommand } from './unfinished-runs.ts'
 import type { NodeWithEdges } from './find-operation.ts'
 
@@ -59,8 +60,9 @@ function checksOf({ checks }: RunView): string {
   return figures.join(', ')
 }
 
-function statusOf({ status, phase, error_code: code, reason }: RunView): string {
-  return `${status}${hasEnded(status) ? '' : ` (${phase})`}${code ? `: ${code} ${reason ?? ''}` : ''}`
+function statusOf({ status, phase, composing, error_code: code, reason }: RunView): string {
+  const done = composing ? `: ${composedText(composing)}` : ''
+  return `${status}${hasEnded(status) ? '' : ` (${phase}${done})`}${code ? `: ${code} ${reason ?? ''}` : ''}`
 }
 
 function waitingStatus(run: RunView, { modelUrls }: RunDisplay): string {

@@ -5,8 +5,8 @@ import { type EventPage, hasEnded, type WireEvent } from '../api-views.ts'
 
 export type Follower = {
   onEvent(event: WireEvent): void
-  /** Called after each page, even an empty one: about twice a second while nothing happens. */
-  onPage?(): void
+  /** Called after each page's events, also for an empty one: about twice a second while nothing happens. */
+  onPage?(page: EventPage): void
 }
 
 export type FollowDeps = {
@@ -30,7 +30,7 @@ export async function followRun(runId: string, follower: Follower, deps: FollowD
   for (let last = deps.after ?? 0; ;) {
     const page = await readPage(runId, last, deps)
     for (const event of page.events) follower.onEvent(event)
-    follower.onPage?.()
+    follower.onPage?.(page)
     last = page.next_after
     if (page.events.length === 0 && hasEnded(page.run_status)) return page.run_status
   }

@@ -33,7 +33,10 @@ export function showProgress(runId: string, choice: ProgressChoice, context: Cli
       if (choice.json) context.io.out(`${line}\n`)
       else display?.update()
     },
-    onPage: () => display?.page(),
+    onPage({ composing }) {
+      state = { ...state, composing }
+      display?.page()
+    },
     state: () => state,
     close: () => display?.close(),
   }

@@ -87,6 +87,18 @@ export const RunStop = z.discriminatedUnion('kind', [
 ])
 export type RunStop = z.infer<typeof RunStop>
 
+/**
+ * How far the composition of a run is: operations whose change sets it has read, then files it has proved, of how many.
+ * `files` is 0 until all operations are read.
+ */
+export const CompositionProgress = z.object({
+  operationsRead: z.int().min(0),
+  operations: z.int().min(0),
+  filesProved: z.int().min(0),
+  files: z.int().min(0),
+})
+export type CompositionProgress = z.infer<typeof CompositionProgress>
+
 /** The state of a run in the ledger. Times are milliseconds since the epoch, by Redis' clock. */
 export const Run = z.strictObject({
   runId: RunId,
@@ -99,6 +111,8 @@ export const Run = z.strictObject({
   uploadKey: z.string(),
   snapshotId: z.string().nullable(),
   compositionKey: z.string().nullable(),
+  /** Null before a worker composes it, and from its end on. */
+  composing: CompositionProgress.nullable(),
   /** Hash of the list of its code nodes (core/objects/node-list.ts); null until discovery is done. */
   nodeListKey: z.string().nullable(),
   /** Hash of the list of their edges (core/objects/edge-list.ts); null until then, and for runs of an earlier version. */

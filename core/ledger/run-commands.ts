@@ -76,7 +76,13 @@ export const foundFields = {
   errorCode: 'error',
   reason: 'reason',
 } as const
-const fieldNames = { ...foundFields, bundles: 'bundles', nodes: 'nodes', files: 'files' } as const
+const fieldNames = {
+  ...foundFields,
+  composing: 'composing',
+  bundles: 'bundles',
+  nodes: 'nodes',
+  files: 'files',
+} as const
 
 /**
  * Changes a run's status or phase by compare-and-set, with its events, in one step. `refused`: the run is in none of

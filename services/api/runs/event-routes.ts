@@ -12,7 +12,7 @@ import {
   whileAllowed,
   type WhileAllowed,
 } from './event-stream.ts'
-import { findRun } from './run-view.ts'
+import { composingView, findRun } from './run-view.ts'
 import { eventEndpoints } from './event-endpoints.ts'
 
 export type EventRouteDeps = {
@@ -45,8 +45,8 @@ export function addEventRoute(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps)
     const signal = AbortSignal.any([c.req.raw.signal, closing])
     if (!/\btext\/event-stream\b/i.test(c.req.header('accept') ?? '')) {
       const page = await readEventPage(run, { after, category, limit, waitMs }, { source: ledger, readers }, signal)
-      const { nextAfter, runStatus } = page
-      return c.json({ events: page.events.map(wireEvent), next_after: nextAfter, run_status: runStatus }, 200)
+      const { nextAfter: next_after, runStatus: run_status } = page
+      return c.json({ events: page.events.map(wireEvent), next_after, run_status, composing: composingView(run) }, 200)
     }
     // A client that connects again sends the id of its last event; its URL still has the `after` of its first request.
     const resumed = c.req.valid('header')['last-event-id'] ?? after

@@ -9,7 +9,15 @@ import type { Ledger } from '#ledger/ledger.ts'
 import type { FailureCount } from '#ledger/read-operations.ts'
 import type { PlanSummary } from '#objects/plan-summary.ts'
 import { isoTime, viewOf } from '../http/schema-parts.ts'
-import { FailureView, RequestView, type RunLinks, RunSummary, type RunView, SkippedFileShape } from './run-schema.ts'
+import {
+  ComposingView,
+  FailureView,
+  RequestView,
+  type RunLinks,
+  RunSummary,
+  type RunView,
+  SkippedFileShape,
+} from './run-schema.ts'
 
 const maxSkipped = 100
 const maxLeftOut = 100
@@ -19,12 +27,17 @@ export function runSummaryView(run: Run): RunSummary {
   return viewOf(RunSummary, run, {
     request: viewOf(RequestView, run.request, { selected_nodes: run.request.nodes?.count }),
     open_questions: counts.waiting,
+    composing: composingView(run),
     cancel_requested: stop !== null,
     accepted_at: isoTime(acceptedAt),
     ended_at: isoTime(endedAt),
     duration_ms: endedAt === null ? null : endedAt - acceptedAt,
     links: runLinks(runId),
   })
+}
+
+export function composingView({ composing }: Pick<Run, 'composing'>): RunSummary['composing'] {
+  return composing === null ? null : viewOf(ComposingView, composing, {})
 }
 
 export type RunDetails = {
