@@ -90,11 +90,17 @@ const addressPassword: SecretRule = {
 /** What many rules allow before their keyword. It decides nothing, and makes a search from every place slow. */
 const anyPrefix = /\[\\w\.-\]\{0,50\}\?/g
 
+/** What JavaScript would take for something else. */
+const unknownSyntax = /\[:(?!alnum)\^?\w+:\]|\\[ACQEpP]|\(\?[a-z]*[mU]/
+
 /**
  * A regular expression of Go (RE2) as one of JavaScript: `(?i)` counts to the end of its group, `\z` is the end of the
  * text. Without the prefix that only lengthens a match.
  */
 function patternOf(source: string): string {
+  const unknown = unknownSyntax.exec(source)?.[0]
+  if (unknown !== undefined)
+    throw new RangeError(`${unknown} of a regular expression of Go is not known here: ${source}`)
   const text = source
     .replaceAll(anyPrefix, '')
     .replaceAll('(?P<', '(?<')
