@@ -86,10 +86,10 @@ export const modelSettings = {
     },
   },
   REMORA_MODEL_API_KEY: {
-    owners: ['worker', 'cli'],
+    owners: ['worker', 'cli', 'api'],
     type: z.string(),
     setByStack: true,
-    about: 'secret: the key that workers send to the model servers',
+    about: 'secret: the key that workers send to the model servers; the api hides it in what it shows',
   },
   REMORA_MODEL_MAX_IN_FLIGHT: {
     owners: ['worker'],

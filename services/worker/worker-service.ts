@@ -15,6 +15,7 @@ import { getBundle } from '#objects/stored-records.ts'
 import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import { openHealth } from '#platform/http-health.ts'
 import type { Log } from '#platform/log.ts'
+import type { Redactor } from '#platform/secrets/redactor.ts'
 import { openReleaser } from '#platform/service-process.ts'
 import { openConsumer } from '#queues/consumer.ts'
 import { loadLanguage } from '#syntax/parser.ts'
@@ -37,8 +38,10 @@ export type WorkerService = {
   close(): Promise<void>
 }
 
+type ServiceDeps = { log: Log; redactor: Redactor }
+
 /** Starts a worker. It has no host credentials and no state of its own; any number of workers may run. */
-export async function startWorker(config: WorkerConfig, { log }: { log: Log }): Promise<WorkerService> {
+export async function startWorker(config: WorkerConfig, { log, redactor }: ServiceDeps): Promise<WorkerService> {
   const { redisUrl, s3 } = config.storage
   const releaser = openReleaser()
   try {
@@ -56,7 +59,8 @@ export async function startWorker(config: WorkerConfig, { log }: { log: Log }): 
     releaser.add('linter', linter.close)
     const syntax = openSyntaxChecker()
     releaser.add('parser', syntax.close)
-    const ledger = openLedger(redis, { leaseMs: config.leaseMs, origin: { kind: 'worker', id: config.workerId } })
+    const origin = { kind: 'worker', id: config.workerId } as const
+    const ledger = openLedger(redis, { leaseMs: config.leaseMs, origin, redactor })
     const stops = openStopSignals({ redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const models = openModelsInUse(model, config.model.name)
