@@ -72,7 +72,8 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
       object_store: objectStoreCheck(objects),
     })
     releaser.add('health', health.close)
-    const composer = openComposer({ workerId: config.workerId, storage: config.storage }, { ledger, stops, log })
+    const { workerId, storage } = config
+    const composer = openComposer({ workerId, storage, secrets: redactor.given }, { ledger, stops, log })
     releaser.add('composer', composer.close)
     const { takeWork, close } = startConsumers(config, { operation, composer }, log)
     releaser.add('consumers', close)
