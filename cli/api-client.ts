@@ -8,6 +8,8 @@ import {
   OperationPage,
   OperationView,
   PlanView,
+  ProjectPage,
+  ProjectView,
   QuestionPage,
   QuestionView,
   RunAccepted,
@@ -37,7 +39,12 @@ export type WireRequest = {
 }
 
 type RetryChoice = { operations: readonly string[]; errorPolicy?: string | undefined }
-type NewToken = { name?: string | undefined; scopes?: Texts; expires_in_s?: number | undefined }
+type NewToken = {
+  name?: string | undefined
+  scopes?: Texts
+  expires_in_s?: number | undefined
+  project_id?: string | undefined
+}
 type Page = { cursor?: string | undefined; limit: number }
 
 /** The API at `url`, a method for each request. Errors and `signal` are as for `ApiConnection`; nothing is repeated. */
@@ -114,11 +121,14 @@ function operationCalls({ get, getText, post }: ApiConnection) {
 
 function tokenCalls(connection: ApiConnection) {
   return {
-    /** Makes a token of the caller's project; without `expires_in_s` it does not expire. */
+    /** Without `project_id` it is of the caller's project; without `expires_in_s` it does not expire. */
     createToken: (token: NewToken) => connection.post('/v1/tokens', token, TokenCreated),
-    listTokens: () => connection.get('/v1/tokens', TokenPage),
+    listTokens: (projectId?: string) => connection.get('/v1/tokens', TokenPage, { project_id: projectId }),
     /** AUTH_003 when there is none. */
     revokeToken: (tokenId: string) => connection.delete(`/v1/tokens/${encodeURIComponent(tokenId)}`),
+    /** Changes nothing when there is one of this id. */
+    createProject: (projectId: string) => connection.put(`/v1/projects/${encodeURIComponent(projectId)}`, ProjectView),
+    listProjects: () => connection.get('/v1/projects', ProjectPage),
   }
 }
 

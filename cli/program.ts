@@ -18,7 +18,7 @@ import { addRunCommand } from './commands/run-command.ts'
 import { addRunsCommand } from './commands/runs-command.ts'
 import { addShowCommand } from './commands/show-command.ts'
 import { addSubmitCommand } from './commands/submit-command.ts'
-import { addTokenCommand } from './commands/token-command.ts'
+import { addProjectCommand, addTokenCommand } from './commands/token-command.ts'
 import { addToolCommand } from './commands/tool-command.ts'
 import { addTranscriptCommand } from './commands/transcript-command.ts'
 import { addUpCommand } from './commands/up-command.ts'
@@ -52,6 +52,7 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addCancelCommand(program, context)
   addRetryCommand(program, context)
   addTokenCommand(program, context)
+  addProjectCommand(program, context)
   addVerifyCommand(program, context)
   addConfigCommand(program, context)
   addDiscoverCommand(program, context)

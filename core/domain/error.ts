@@ -56,6 +56,7 @@ export const errorPolicies = {
   AUTH_001: once('missing or unknown token', 401),
   AUTH_002: once('the token lacks the scope', 403),
   AUTH_003: once('no such token to revoke', 404),
+  PROJECT_001: once('unknown project', 404),
   HTTP_001: once('no such address', 404),
   HTTP_002: once('method not allowed', 405),
   HTTP_003: once('unsupported content type', 415),

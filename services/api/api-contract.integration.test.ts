@@ -74,6 +74,8 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
   }),
   'GET /v1/tokens': async () => ({ path: '/v1/tokens' }),
   'DELETE /v1/tokens/{token_id}': async () => ({ path: `/v1/tokens/${tokenId}`, init: { method: 'DELETE' } }),
+  'PUT /v1/projects/{project_id}': async () => ({ path: '/v1/projects/shop', init: { method: 'PUT' } }),
+  'GET /v1/projects': async () => ({ path: '/v1/projects' }),
   'GET /healthz': async () => ({ path: '/healthz' }),
   'GET /readyz': async () => ({ path: '/readyz' }),
   'GET /openapi.json': async () => ({ path: '/openapi.json' }),

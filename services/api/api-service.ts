@@ -21,6 +21,7 @@ import { openRateLimit } from './http/rate-limit.ts'
 import { serveApp } from './http/serve-app.ts'
 import { openIdempotencyStore } from './intake/idempotency.ts'
 import { openUploadGate } from './intake/intake-routes.ts'
+import { openProjectStore } from './tokens/project-store.ts'
 import { openTokenStore } from './tokens/token-store.ts'
 import { openStoredCallers, openTokenTable } from './tokens/token-table.ts'
 import type { RunRouteDeps } from './runs/run-routes.ts'
@@ -120,7 +121,7 @@ function appParts(
     runs: { ledger, records, log, closing },
     changes: { ledger, records },
     transcripts: { ledger, records, fullPrompts: config.fullPrompts },
-    tokens: { store, table, idempotency },
+    tokens: { store, projects: openProjectStore(redis, namespace), table, idempotency },
   }
 }
 
