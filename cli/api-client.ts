@@ -60,7 +60,8 @@ export function openApiClient(options: { url: string; token: string | undefined;
   }
 }
 
-function runCalls({ get, getStream, post, postForm }: ApiConnection) {
+function runCalls(connection: ApiConnection) {
+  const { get, getStream, post, postForm } = connection
   return {
     /** Sends the archive while it is read. */
     submit: ({ request, archive }: { request: WireRequest; archive: AsyncIterable<Uint8Array> }) =>
@@ -68,6 +69,8 @@ function runCalls({ get, getStream, post, postForm }: ApiConnection) {
     getRun: (runId: string) => get(runPath(runId), RunView),
     /** Asks the service to stop the run, which ends a moment later. RUN_007 when it has ended otherwise. */
     cancel: (runId: string, reason?: string) => post(`${runPath(runId)}/cancel`, { reason }, RunAccepted),
+    /** Asks the service to delete a run that has ended. RUN_001 when nothing of it is left, RUN_006, RUN_010 when it must stay. */
+    deleteRun: (runId: string) => connection.delete(runPath(runId)),
     /** Starts a run that tries again what did not end well, or only `operations` if there are any. */
     retry: (runId: string, { operations, errorPolicy }: RetryChoice) => {
       const document = { operations: operations.length === 0 ? undefined : operations, error_policy: errorPolicy }

@@ -6,6 +6,7 @@ import { addAnswerCommand } from './commands/answer-command.ts'
 import { addCancelCommand } from './commands/cancel-command.ts'
 import { addCheckCommand } from './commands/check-command.ts'
 import { addConfigCommand } from './commands/config-command.ts'
+import { addDeleteCommand } from './commands/delete-command.ts'
 import { addDiffCommand } from './commands/diff-command.ts'
 import { addCompletionCommand } from './commands/completion-command.ts'
 import { addDoctorCommand } from './commands/doctor-command.ts'
@@ -51,6 +52,7 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addAnswerCommand(program, context)
   addCancelCommand(program, context)
   addRetryCommand(program, context)
+  addDeleteCommand(program, context)
   addTokenCommand(program, context)
   addProjectCommand(program, context)
   addVerifyCommand(program, context)

@@ -2,6 +2,7 @@ import type { EventOrigin } from '#domain/event.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import { leftovers } from './accounts.ts'
 import { append, claim } from './attempt.ts'
+import { deleteRun, isDeleted } from './delete-run.ts'
 import { dispatch, dispatchedLongAgo, requeue, sweep } from './dispatch.ts'
 import { release, settle, suspend } from './end-attempt.ts'
 import { archiveEvents, readEvents } from './event-log.ts'
@@ -63,6 +64,8 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     listOperations: bind(listOperations),
     endedOperations: bind(endedOperations),
     listQuestions: bind(listQuestions),
+    deleteRun: bind(deleteRun),
+    isDeleted: bind(isDeleted),
     readEvents: bind(readEvents),
     archiveEvents: bind(archiveEvents),
     leftovers: bind(leftovers),

@@ -40,6 +40,11 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
     path: `/v1/runs/${await submitRun(api)}/cancel`,
     init: { method: 'POST' },
   }),
+  'DELETE /v1/runs/{run_id}': async () => {
+    const ended = await playRun(api, [])
+    await composeRun(api, ended, { files: [] })
+    return { path: `/v1/runs/${ended}`, init: { method: 'DELETE' } }
+  },
   'POST /v1/runs/{run_id}/retry': async () => ({ path: `/v1/runs/${runId}/retry`, init: { method: 'POST' } }),
   'GET /v1/runs/{run_id}/operations': async () => ({ path: `/v1/runs/${runId}/operations` }),
   'GET /v1/runs/{run_id}/operations/{operation_id}': async () => ({

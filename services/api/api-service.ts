@@ -1,6 +1,7 @@
 import { bundleNames } from '#bundles/bundle-files.ts'
 import { announcedFindable, requireFindable } from '#bundles/findable-nodes.ts'
 import { openLedger } from '#ledger/ledger.ts'
+import { openPutPermit } from '#ledger/collection-window.ts'
 import { openMemoryGate } from '#ledger/memory-gate.ts'
 import { type BlobStore, openBlobStore } from '#objects/blob-store.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
@@ -89,7 +90,7 @@ function appParts(
   const { agents, maxUploadBytes, modelKind } = config
   const archive = openEventSegments(objects)
   const ledger = openLedger(redis, { namespace, origin: { kind: 'api', id: 'api' }, archive })
-  const blobs = openBlobStore(objects, { maxCacheBytes: blobCacheBytes })
+  const blobs = openBlobStore(objects, { maxCacheBytes: blobCacheBytes, permit: openPutPermit(redis, namespace) })
   const records = openRunRecords(objects, blobs)
   const idempotency = openIdempotencyStore(redis, namespace)
   const store = openTokenStore(redis, { log, namespace })

@@ -4,6 +4,7 @@ import { packTar } from 'modern-tar'
 import { sha256 } from '#domain/ids.ts'
 import { allScopes } from '#domain/scope.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
+import { openPutPermit } from '#ledger/collection-window.ts'
 import { openMemoryGate } from '#ledger/memory-gate.ts'
 import { openBlobStore, type BlobStore } from '#objects/blob-store.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
@@ -72,7 +73,7 @@ export async function openTestApi(
 ): Promise<TestApi> {
   const redis = new Redis(server.url)
   const { objects, project } = store
-  const blobs = openBlobStore(objects, { maxCacheBytes: 1_000_000 })
+  const blobs = openBlobStore(objects, { maxCacheBytes: 1_000_000, permit: openPutPermit(redis, server.namespace) })
   const ledger = openLedger(redis, { namespace: server.namespace })
   const records = openRunRecords(objects, blobs)
   const closing = new AbortController()

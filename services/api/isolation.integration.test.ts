@@ -82,6 +82,8 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
   'GET /v1/runs': ({ run }) => [...get('/v1/runs?limit=100'), ...get(`/v1/runs?before=${run}`)],
   'GET /v1/runs/{run_id}': ({ run, asking }) => [...get(`/v1/runs/${run}`), ...get(`/v1/runs/${asking}`)],
   'POST /v1/runs/{run_id}/cancel': ({ asking }) => [{ path: `/v1/runs/${asking}/cancel`, init: json({}) }],
+  'DELETE /v1/runs/{run_id}': ({ run, asking }) =>
+    [run, asking].map((runId) => ({ path: `/v1/runs/${runId}`, init: { method: 'DELETE' } })),
   'POST /v1/runs/{run_id}/retry': ({ run, operation }) => [
     { path: `/v1/runs/${run}/retry`, init: json({}) },
     { path: `/v1/runs/${run}/retry`, init: json({ operations: [operation] }) },
@@ -156,7 +158,7 @@ describe('a token of another project', () => {
       const before = await stateOf(alpha)
       const ofAlpha = await answersOn(route, alpha.ids)
       const ofNobody = await answersOn(route, unknown())
-      // The own run, but the other's operation, node, token and project.
+      // Runs of its own, but the other's operation, node, token and project.
       const mixed = await answersOn(route, { ...alpha.ids, run: beta.ids.run, asking: beta.ids.asking })
       for (const [at, { request, answer, told }] of ofAlpha.entries()) {
         expect(told.status, request).toBe(ofNobody[at]?.told.status)

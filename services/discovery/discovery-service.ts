@@ -9,7 +9,7 @@ import { openStopSignals } from '#ledger/stop-signals.ts'
 import { liveSlots } from '#ledger/worker-slots.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
-import { loggedOutages, permittedPuts } from '#objects/object-store.ts'
+import { loggedOutages, type ObjectStore, permittedPuts } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openSnapshotReader } from '#objects/snapshot.ts'
 import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
@@ -29,6 +29,7 @@ import { openParsePool } from './discover/parse-pool.ts'
 import { findableNodes, loadSoundPacks } from './load-sound-packs.ts'
 import { runDispatcher } from './dispatch/run-dispatcher.ts'
 import { openStageJobs } from './dispatch/stage-jobs.ts'
+import { runDeletions } from './housekeeping/delete-runs.ts'
 import { runHousekeeping } from './housekeeping/run-housekeeping.ts'
 import { defaultSnapshotLimits } from './snapshot/snapshot-limits.ts'
 import { type DiscoveryStageDeps, runDiscoveryStage } from './stages/discovery-stage.ts'
@@ -60,7 +61,8 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
     releaser.add('redis', async () => redis.disconnect())
     releaser.add('announcement', announce(redis, findable, log))
     const bundles = adjustBundles(await checkedBundles(config.agentsDir, findable), config.bundles, findable)
-    const objects = permittedPuts(loggedOutages(openS3ObjectStore(s3), log), openPutPermit(redis))
+    const permit = openPutPermit(redis)
+    const objects = permittedPuts(loggedOutages(openS3ObjectStore(s3), log), permit)
     releaser.add('objects', async () => objects.close())
     const producer = openProducer({ redisUrl, log })
     releaser.add('producer', () => producer.close())
@@ -69,7 +71,7 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
     const ledger = openLedger(redis, { origin, archive })
     const stops = openStopSignals({ redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
-    const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes })
+    const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes, permit })
     const { leaveOut } = config
     const limits = defaultSnapshotLimits
     const shared = { ledger, stops, objects, blobs, producer, packs, leaveOut, limits }
@@ -89,15 +91,29 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
     const dispatch = { ledger, producer, stageJobs, liveSlots: () => liveSlots(redis), modelKind, log }
     releaser.add('dispatcher', runDispatcher(dispatch))
     releaser.add('archiver', runArchiver({ ledger, log }))
-    const { everyMs, ...rest } = config.housekeeping
-    const housekeeping = { ledger, objects, retention: openRetention(redis), ...rest, log }
-    if (everyMs > 0) releaser.add('housekeeping', runHousekeeping(housekeeping, everyMs))
+    await startHousekeeping(config, { redis, ledger, objects, log }, releaser)
     releaser.add('commands that wait for Redis', async () => stopWaiting())
     return { healthPort: health.port, close: releaser.release }
   } catch (error) {
     await releaser.release()
     throw error
   }
+}
+
+type HousekeepingStores = { redis: RedisClient; ledger: Ledger; objects: ObjectStore; log: Log }
+
+/** What users deleted is removed in any case. */
+async function startHousekeeping(
+  { housekeeping, isAlone }: DiscoveryConfig,
+  { redis, ...stores }: HousekeepingStores,
+  releaser: Releaser,
+): Promise<void> {
+  const { everyMs, ...times } = housekeeping
+  const retention = openRetention(redis)
+  await retention.noteEpochs({ isAlone })
+  const deps = { ...stores, retention, ...times }
+  releaser.add('deletions', runDeletions(deps))
+  if (everyMs > 0) releaser.add('housekeeping', runHousekeeping(deps, everyMs))
 }
 
 /** Announced before the bundles are checked, so that the API refuses at submission what discovery refuses here. */

@@ -8,7 +8,7 @@ import { openModelPool, type ModelPool } from '#models/model-pool.ts'
 import { openSharedSlots } from '#models/pool/slots/shared-slots.ts'
 import { openSharedFindings } from '#models/capabilities/findings-store.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
-import { loggedOutages, type ObjectStore, permittedPuts } from '#objects/object-store.ts'
+import { loggedOutages, type ObjectStore, permittedPuts, type PutPermit } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openSnapshotReader } from '#objects/snapshot.ts'
 import { getBundle } from '#objects/stored-records.ts'
@@ -46,7 +46,8 @@ export async function startWorker(config: WorkerConfig, { log }: { log: Log }): 
     const { redis, stopWaiting } = connectRedis(redisUrl, { retries: null }, log)
     releaser.add('redis', async () => redis.disconnect())
     const store = loggedOutages(openS3ObjectStore({ ...s3, maxSockets: Math.min(config.slots, 64) }), log)
-    const objects = permittedPuts(store, openPutPermit(redis))
+    const permit = openPutPermit(redis)
+    const objects = permittedPuts(store, permit)
     releaser.add('objects', async () => objects.close())
     const model = openPool(config, redis, log)
     releaser.add('model pool', () => model.close())
@@ -59,7 +60,17 @@ export async function startWorker(config: WorkerConfig, { log }: { log: Log }): 
     const ledger = openLedger(redis, { leaseMs: config.leaseMs, origin: { kind: 'worker', id: config.workerId } })
     const stops = openStopSignals({ redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
-    const operation = await operationDeps(config, { log, ledger, stops, objects, model, scripts, linter, syntax })
+    const operation = await operationDeps(config, {
+      log,
+      ledger,
+      stops,
+      objects,
+      permit,
+      model,
+      scripts,
+      linter,
+      syntax,
+    })
     const health = await openHealth(config.healthPort, { redis: () => redis.ping(), objects: () => objects.ping() })
     releaser.add('health', health.close)
     releaser.add('consumers', startConsumers(config, operation, log))
@@ -93,6 +104,7 @@ type Opened = {
   ledger: Ledger
   stops: StopSignals
   objects: ObjectStore
+  permit: PutPermit
   model: ModelPool
   scripts: ScriptPool
   linter: PythonLinter
@@ -105,7 +117,7 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
   if (name === undefined) await warnWithoutModel(opened)
   else void model.probe(name, new AbortController().signal) // so that missing features of the servers are logged before the first operation
   const python = await loadLanguage('python')
-  const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes })
+  const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes, permit: opened.permit })
   const readSnapshot = openSnapshotReader(objects)
   return {
     ...opened,

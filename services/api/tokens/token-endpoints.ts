@@ -70,7 +70,7 @@ export const TokenPage = z
 
 const createProse = `
 The text of the token is in this answer only: Remora stores its SHA-256. Scopes: \`runs:read\` (read runs and patches),
-\`runs:write\` (submit, cancel, retry), \`tokens:admin\` (create, list and revoke tokens; it can give any scope, so it
+\`runs:write\` (submit, cancel, retry, delete), \`tokens:admin\` (create, list and revoke tokens; it can give any scope, so it
 amounts to all in its project). No scope implies another. Without \`scopes\` the token gets \`runs:read\` and \`runs:write\`.
 At most 1,000 tokens, of which the owners of \`tokens:admin\` make up to 250 in their project; INTAKE_003 above that. An \`Idempotency-Key\` whose token was revoked is INTAKE_005.`
 
