@@ -5,8 +5,8 @@ local published = 0
 for i = 4, #ARGV, 3 do
   local seq = tonumber(ARGV[i])
   if seq > last then
-    redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[3], '*', 'project_id', ARGV[2], 'run_id', ARGV[1],
-      'operation_id', ARGV[i + 1], 'result', ARGV[i + 2])
+    redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[3], '*', 'run_id', ARGV[1], 'operation_id', ARGV[i + 1],
+      'result', ARGV[i + 2], 'project_id', ARGV[2])
     last = seq
     published = published + 1
   end
