@@ -91,7 +91,7 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
     const dispatch = { ledger, producer, stageJobs, liveSlots: () => liveSlots(redis), modelKind, log }
     releaser.add('dispatcher', runDispatcher(dispatch))
     releaser.add('archiver', runArchiver({ ledger, log }))
-    await startHousekeeping(config, { redis, ledger, objects, log }, releaser)
+    startHousekeeping(config, { redis, ledger, objects, log }, releaser)
     releaser.add('commands that wait for Redis', async () => stopWaiting())
     return { healthPort: health.port, close: releaser.release }
   } catch (error) {
@@ -103,16 +103,15 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
 type HousekeepingStores = { redis: RedisClient; ledger: Ledger; objects: ObjectStore; log: Log }
 
 /** What users deleted is removed in any case. */
-async function startHousekeeping(
+function startHousekeeping(
   { housekeeping, isAlone }: DiscoveryConfig,
   { redis, ...stores }: HousekeepingStores,
   releaser: Releaser,
-): Promise<void> {
+): void {
   const { everyMs, ...times } = housekeeping
   const retention = openRetention(redis)
-  await retention.noteEpochs({ isAlone })
   const deps = { ...stores, retention, ...times }
-  releaser.add('deletions', runDeletions(deps))
+  releaser.add('deletions', runDeletions(deps, { isAlone }))
   if (everyMs > 0) releaser.add('housekeeping', runHousekeeping(deps, everyMs))
 }
 

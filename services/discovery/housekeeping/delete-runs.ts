@@ -22,14 +22,19 @@ type DeleteCommand =
   | 'followEpochs'
   | 'forgetRun'
   | 'inTurn'
+  | 'noteEpochs'
   | 'removeResults'
   | 'whileDeleting'
 
 const everyMs = 1_000
 
-/** Finishes the deletion of runs that users asked for. The returned function stops it, also in the middle of a collection. */
-export function runDeletions(deps: DeleteDeps): () => Promise<void> {
+/**
+ * Finishes the deletion of runs that users asked for. The returned function stops it, also in the middle of a collection.
+ * `isAlone`: no other process works on these stores.
+ */
+export function runDeletions(deps: DeleteDeps, { isAlone }: { isAlone: boolean }): () => Promise<void> {
   const stop = new AbortController()
+  let isNoted = false
   const withoutOwn = new Set<RunId>()
   let said = ''
   const sayOnce = (message: string, say: () => void) => {
@@ -38,6 +43,8 @@ export function runDeletions(deps: DeleteDeps): () => Promise<void> {
   }
   const stopRounds = repeatEvery(everyMs, async () => {
     try {
+      if (!isNoted) await deps.retention.noteEpochs({ isAlone })
+      isNoted = true
       const ids = (await deletionRound(deps, stop.signal, withoutOwn)).map(({ runId }) => runId)
       sayOnce(ids.join(), () => ids.length > 0 && deps.log.info('runs are being deleted', { run_ids: ids }))
     } catch (error) {
