@@ -88,6 +88,10 @@ describe('remora token', () => {
     await expect(ofShop('project', 'create', 'mine')).rejects.toMatchObject(operators)
     await expect(ofShop('project', 'list')).rejects.toMatchObject(operators)
     await expect(ofShop('token', 'create', '--project', 'default')).rejects.toMatchObject(operators)
+    await expect(remora(api.token, 'project', 'create', 'My-Shop')).rejects.toMatchObject({
+      code: 'commander.invalidArgument',
+      message: expect.stringContaining('4 to 64 lower-case letters'),
+    })
     const unknown = remora(api.token, 'token', 'create', '--project', 'nowhere')
     await expect(unknown).rejects.toMatchObject({ code: 'PROJECT_001' })
   })

@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander'
+import { ProjectId } from '#domain/ids.ts'
 import { Scope, usualScopes } from '#domain/scope.ts'
 import type { TokenView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
@@ -61,10 +62,10 @@ export function addProjectCommand(program: Command, context: CliContext): void {
   projects
     .command('create')
     .description('create a project, unless it is there')
-    .argument('<id>', '4 to 64 lower-case letters and digits, a letter first')
+    .argument('<id>', projectForm, projectId)
     .option('--json', 'print one JSON document')
-    .action(async (projectId: string, { json }: { json?: true }) => {
-      const made = await withRuns(context, ({ client }) => client.createProject(projectId))
+    .action(async (id: string, { json }: { json?: true }) => {
+      const made = await withRuns(context, ({ client }) => client.createProject(id))
       const next = `"remora token create --project ${made.project_id}" makes a token of it`
       context.io.out(json ? `${JSON.stringify(made)}\n` : `${made.project_id}: ${next}\n`)
     })
@@ -77,6 +78,13 @@ export function addProjectCommand(program: Command, context: CliContext): void {
       const lines = page.projects.map((one) => `${one.project_id}${createdAt(one.created_at)}\n`)
       context.io.out(json ? `${JSON.stringify(page)}\n` : visible(lines.join('')))
     })
+}
+
+const projectForm = '4 to 64 lower-case letters and digits, a letter first'
+
+function projectId(text: string): string {
+  if (ProjectId.safeParse(text).success) return text
+  throw new InvalidArgumentError(`It must be ${projectForm}.`)
 }
 
 function createdAt(time: string | null | undefined): string {
