@@ -1,6 +1,7 @@
 import { bundleNames } from '#bundles/bundle-files.ts'
 import { announcedFindable, requireFindable } from '#bundles/findable-nodes.ts'
 import { openLedger } from '#ledger/ledger.ts'
+import { openPutPermit } from '#ledger/collection-window.ts'
 import { openMemoryGate } from '#ledger/memory-gate.ts'
 import { redisCheck } from '#ledger/redis-check.ts'
 import { type BlobStore, openBlobStore } from '#objects/blob-store.ts'
@@ -23,6 +24,7 @@ import { openRateLimit } from './http/rate-limit.ts'
 import { serveApp } from './http/serve-app.ts'
 import { openIdempotencyStore } from './intake/idempotency.ts'
 import { openUploadGate } from './intake/intake-routes.ts'
+import { openProjectStore } from './tokens/project-store.ts'
 import { openTokenStore } from './tokens/token-store.ts'
 import { openStoredCallers, openTokenTable } from './tokens/token-table.ts'
 import type { RunRouteDeps } from './runs/run-routes.ts'
@@ -93,7 +95,7 @@ function appParts(
   const { agents, maxUploadBytes, modelKind } = config
   const archive = openEventSegments(objects)
   const ledger = openLedger(redis, { namespace, origin: { kind: 'api', id: 'api' }, archive, redactor })
-  const blobs = openBlobStore(objects, { maxCacheBytes: blobCacheBytes })
+  const blobs = openBlobStore(objects, { maxCacheBytes: blobCacheBytes, permit: openPutPermit(redis, namespace) })
   const records = openRunRecords(objects, blobs)
   const idempotency = openIdempotencyStore(redis, namespace)
   const store = openTokenStore(redis, { log, namespace })
@@ -125,7 +127,7 @@ function appParts(
     runs: { ledger, records, log, redactor, closing },
     changes: { ledger, records },
     transcripts: { ledger, records, fullPrompts: config.fullPrompts },
-    tokens: { store, table, idempotency },
+    tokens: { store, projects: openProjectStore(redis, namespace), table, idempotency },
   }
 }
 

@@ -69,7 +69,8 @@ async function openDeps({ worker }: ComposeQuestion, releaser: Releaser): Promis
   releaser.add('redis', async () => redis.disconnect())
   const store = openS3ObjectStore({ ...s3, maxSockets: sockets })
   releaser.add('objects', async () => store.close())
-  const objects = permittedPuts(store, openPutPermit(redis))
+  const permit = openPutPermit(redis)
+  const objects = permittedPuts(store, permit)
   return {
     ...(await checks),
     ledger: openLedger(redis, {
@@ -77,7 +78,7 @@ async function openDeps({ worker }: ComposeQuestion, releaser: Releaser): Promis
       redactor: openRedactor(worker.secrets),
     }),
     objects,
-    blobs: openBlobStore(objects, { maxCacheBytes: blobCacheBytes }),
+    blobs: openBlobStore(objects, { maxCacheBytes: blobCacheBytes, permit }),
     runRules: openRunRules(objects),
     workerId: worker.workerId,
   }
