@@ -34,6 +34,7 @@ export const benches = [
   'memory',
   'archives',
   'fairness',
+  'outage',
   'composition',
   'python-agreement',
   'scripts',

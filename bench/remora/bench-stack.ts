@@ -4,7 +4,7 @@ import { Redis } from 'ioredis'
 import { loadBundle } from '#bundles/load-bundle.ts'
 import { defaultProject } from '#domain/ids.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
-import { readFleet } from '#ledger/fleet.ts'
+import { openFleet } from '#ledger/fleet.ts'
 import { openBlobStore, type BlobStore } from '#objects/blob-store.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
@@ -13,9 +13,10 @@ import { startLocalS3, type LocalS3 } from '#platform/local-s3.ts'
 import { openLog } from '#platform/log.ts'
 import { openReleaser } from '#platform/service-process.ts'
 import { openProducer } from '#queues/producer.ts'
+import { openAwayModels } from '../../services/discovery/dispatch/away-models.ts'
 import { runDispatcher } from '../../services/discovery/dispatch/run-dispatcher.ts'
 import { openStageJobs } from '../../services/discovery/dispatch/stage-jobs.ts'
-import { bundlePinner, type PinnedBundle } from '../../services/discovery/pin-bundles.ts'
+import { bundlePinner, pinnedBundleReader, type PinnedBundle } from '../../services/discovery/pin-bundles.ts'
 
 /** Redis, the object store and the dispatcher: everything but the worker; this process stands in for discovery. */
 export type BenchStack = {
@@ -34,6 +35,7 @@ export type BenchStack = {
   close(): Promise<void>
 }
 
+const awayLimitMs = 86_400_000
 const bundleFolder = fileURLToPath(new URL('../agents/loop', import.meta.url))
 
 /** Starts the stack with its data under `dir`. */
@@ -61,8 +63,9 @@ export async function openBenchStack(dir: string): Promise<BenchStack> {
     ensure: async (run: Parameters<typeof jobs.ensure>[0]) =>
       composable.has(run.runId) ? jobs.ensure(run) : undefined,
   }
-  const fleet = () => readFleet(client)
-  const awayModels = { note: async () => {} }
+  const { read: fleet, want } = openFleet(client)
+  const readBundles = pinnedBundleReader(objects)
+  const awayModels = openAwayModels({ ledger, readBundles, wantModels: want, awayLimitMs, log })
   const activeRuns = async () => (await ledger.activeRuns()).filter(({ runId }) => !held.has(runId))
   const dispatched = { ...ledger, activeRuns }
   releaser.add('dispatcher', runDispatcher({ ledger: dispatched, producer, stageJobs, fleet, awayModels, log }))

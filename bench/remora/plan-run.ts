@@ -42,7 +42,7 @@ export async function planNodes(stack: BenchStack, { files, nodes }: PlannedTree
     from: [{ status: 'queued' }],
     to: { status: 'running', phase: 'planning' },
     command: 'start',
-    set: { snapshotId, nodes: nodes.length, files: files.length },
+    set: { snapshotId, nodes: nodes.length, files: files.length, bundles: JSON.stringify([stack.bundle.hash]) },
     events: [{ event: 'run.started', phase: 'planning', origin, data: {} }],
   })
   const { operations } = planOperations(nodes, [stack.bundle])

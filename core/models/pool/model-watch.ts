@@ -14,6 +14,8 @@ export type ModelWatchOptions = {
   closing: AbortSignal
   /** Called when a model is judged for the first time, is away, or works again. */
   onChange(): void
+  /** Called when a server of a model that was away answers a probe. */
+  onBack(server: PooledServer): void
   log?: Pick<Log, 'warn'> | undefined
 }
 
@@ -41,6 +43,9 @@ type Watched = ProbedModel & {
   awaySince: number | undefined
   judging: Promise<boolean> | undefined
 }
+
+/** A try at a server, and when it was sent, by the clock. */
+type Tried = { server: PooledServer; sentAt: number }
 
 type Watch = ModelWatchOptions & {
   /** By the name it is asked for; the first model both by its name and without one. */
@@ -74,9 +79,10 @@ export function openModelWatch(options: ModelWatchOptions) {
       if (of(name).isWorking === undefined) void judge(of(name), watch)
     },
     /** How a try at a server ended; answered without `failure`. */
-    note(server: PooledServer, name: string, failure: TryFailure | undefined): void {
+    note({ server, sentAt }: Tried, name: string, failure: TryFailure | undefined): void {
       if (failure?.kind === 'request' && failure.status === undefined) return // a broken reply says nothing
       const entry = of(name)
+      if (failure === undefined && sentAt < (entry.awaySince ?? 0)) return // it was under way when the servers stopped
       note(entry, server, failure, watch)
       const isDown = candidates(entry, watch).every(({ breaker }) => breaker.state() !== 'closed')
       if (failure !== undefined && entry.isWorking !== false && isDown) void judge(entry, watch)
@@ -95,6 +101,10 @@ export function openModelWatch(options: ModelWatchOptions) {
         const works = await judge(of(name), watch)
         throw new ModelUnavailable(error.message, { cause: error, isAway: !works, kind: error.kind })
       }
+    },
+    /** Judges the model, if it is thought to work. */
+    doubt(name: string): void {
+      if (of(name).isWorking !== false) void judge(of(name), watch)
     },
     /** Judges the model now: whether any of its servers works. */
     works: (name: string | undefined) => judge(of(name), watch),
@@ -169,6 +179,7 @@ async function probe(entry: Watched, server: PooledServer, watch: Watch): Promis
   if (failure === undefined && entry.awaySince !== undefined) {
     server.breaker.succeed()
     server.limit.restart()
+    watch.onBack(server)
   }
   note(entry, server, failure, watch)
   return failure === undefined

@@ -64,7 +64,10 @@ async function nameAt(
   })
 }
 
+/** By this text counters of a test's server can leave probes out. */
+export const probeText = 'Say ok.'
+
 function probeRequest(model: string): ModelRequest {
-  const messages = [{ role: 'user', content: 'Say ok.' }] as const
+  const messages = [{ role: 'user', content: probeText }] as const
   return { model, messages, tools: [], toolChoice: 'none', temperature: 0, maxTokens: 1 }
 }
