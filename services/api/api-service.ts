@@ -1,5 +1,6 @@
 import { bundleNames } from '#bundles/bundle-files.ts'
 import { announcedFindable, requireFindable } from '#bundles/findable-nodes.ts'
+import { awayModelsCheck, openFleet } from '#ledger/fleet.ts'
 import { openLedger } from '#ledger/ledger.ts'
 import { openMemoryGate } from '#ledger/memory-gate.ts'
 import { redisCheck } from '#ledger/redis-check.ts'
@@ -89,6 +90,7 @@ function appParts(
   const { agents, maxUploadBytes, modelKind } = config
   const archive = openEventSegments(objects)
   const ledger = openLedger(redis, { namespace, origin: { kind: 'api', id: 'api' }, archive })
+  const fleet = openFleet(redis, namespace)
   const blobs = openBlobStore(objects, { maxCacheBytes: blobCacheBytes })
   const records = openRunRecords(objects, blobs)
   const idempotency = openIdempotencyStore(redis, namespace)
@@ -102,6 +104,7 @@ function appParts(
   }
   return {
     auth,
+    shownChecks: { models: awayModelsCheck(ledger) },
     intake: {
       agents,
       checkAgents: async (names: readonly string[]) => {
@@ -118,7 +121,7 @@ function appParts(
       memoryGate: openMemoryGate(redis, config.redisMemoryShare),
       uploadGate: openUploadGate(config.maxUploads),
     },
-    runs: { ledger, records, log, closing },
+    runs: { ledger, records, readAway: async () => (await fleet.read()).away, log, closing },
     changes: { ledger, records },
     transcripts: { ledger, records, fullPrompts: config.fullPrompts },
     tokens: { store, table, idempotency },

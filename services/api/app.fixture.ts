@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { packTar } from 'modern-tar'
+import { awayModelsCheck, openFleet } from '#ledger/fleet.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
 import { openMemoryGate } from '#ledger/memory-gate.ts'
 import { redisCheck } from '#ledger/redis-check.ts'
@@ -28,6 +29,8 @@ export type TestApi = {
   /** What intake works with, for tests that break one part of it. */
   intake: AppDeps['intake']
   ledger: Ledger
+  redis: Redis
+  namespace: string
   objects: ObjectStore
   blobs: BlobStore
   /** The tokens kept in Redis, and how often all of them were read. */
@@ -71,6 +74,8 @@ export async function openTestApi(
   const blobs = openBlobStore(objects, { maxCacheBytes: 1_000_000 })
   const ledger = openLedger(redis, { namespace: server.namespace })
   const records = openRunRecords(objects, blobs)
+  const fleet = openFleet(redis, server.namespace)
+  const readAway = async () => (await fleet.read()).away
   const closing = new AbortController()
   const jobs: string[] = []
   const intake: TestApi['intake'] = {
@@ -99,15 +104,28 @@ export async function openTestApi(
     },
     log,
     isRedisReady: () => redis.status === 'ready',
+    shownChecks: { models: awayModelsCheck(ledger) },
     readyChecks: { redis: redisCheck(redis, 0.8), object_store: objectStoreCheck(objects) },
     intake,
-    runs: { ledger, records, log, closing: closing.signal, recheckMs: options.recheckMs ?? 3_000 },
+    runs: { ledger, records, readAway, log, closing: closing.signal, recheckMs: options.recheckMs ?? 3_000 },
     changes: { ledger, records },
     transcripts: { ledger, records, fullPrompts: options.fullPrompts ?? true },
     tokens: { store: tokenStore, table, idempotency: intake.idempotency },
   })
   const close = () => inOrder([() => redis.quit(), () => store.close(), () => server.close()])
-  const parts = { app, token: ownToken, project, intake, ledger, objects, blobs, jobs, tokenStore }
+  const parts = {
+    app,
+    redis,
+    namespace: server.namespace,
+    token: ownToken,
+    project,
+    intake,
+    ledger,
+    objects,
+    blobs,
+    jobs,
+    tokenStore,
+  }
   return { ...parts, ...askers(app), stopWaiting: () => closing.abort(), close }
 }
 
