@@ -63,7 +63,11 @@ function runCalls({ get, getStream, post, postForm }: ApiConnection) {
     /** Asks the service to stop the run, which ends a moment later. RUN_007 when it has ended otherwise. */
     cancel: (runId: string, reason?: string) => post(`${runPath(runId)}/cancel`, { reason }, RunAccepted),
     retry: (runId: string, { operations, codes, errorPolicy }: RetryChoice) => {
-      const document = { operations: operations.length === 0 ? undefined : operations, codes, error_policy: errorPolicy }
+      const document = {
+        operations: operations.length === 0 ? undefined : operations,
+        codes,
+        error_policy: errorPolicy,
+      }
       return post(`${runPath(runId)}/retry`, document, RunAccepted)
     },
     /** Waits on the server up to `waitMs` (at most 10,000) for the first event after `after`. */

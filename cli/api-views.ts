@@ -29,6 +29,25 @@ export const LeftOut = ConflictingSet.extend({
 })
 export type LeftOut = z.infer<typeof LeftOut>
 
+/** What a run waits for: a model that is away (`models`), answers of people (`answer`), or what a newer service adds. */
+const WaitingFor = z.looseObject({
+  kind: z.string(),
+  model: z.string().optional(),
+  since: Time,
+  servers: z
+    .array(
+      z.looseObject({
+        url: z.string(),
+        has_answered: z.boolean(),
+        last_error: z.string().nullable(),
+        next_probe: Time,
+      }),
+    )
+    .default([]),
+  questions: z.number().optional(),
+})
+export type WaitingFor = z.infer<typeof WaitingFor>
+
 /** A run as the list has it. */
 export const RunSummary = z.looseObject({
   run_id: z.string(),
@@ -47,6 +66,7 @@ export const RunSummary = z.looseObject({
     labels: z.record(z.string(), z.string()).optional(),
   }),
   counts: z.record(z.string(), z.number()),
+  waiting_for: z.array(WaitingFor).default([]),
   accepted_at: Time,
   ended_at: Time,
   duration_ms: z.number().nullish(),

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { SkippedFile } from '#domain/code-node.ts'
 import type { WireEvent } from '../api-views.ts'
 import {
+  type AwayModel,
   emptyAgent,
   shownPhases,
   type AgentProgress,
@@ -25,6 +26,13 @@ const PlannedByAgent = z
   .transform(({ looked_at: lookedAt, ...agent }): PlannedAgent => ({ lookedAt, ...agent }))
 const PlannedAgents = z.record(z.string(), PlannedByAgent).catch({})
 const Text = z.string().optional().catch(undefined)
+/** Milliseconds since the epoch. */
+const Time = z
+  .number()
+  .max(8.64e15)
+  .transform((ms) => new Date(ms))
+  .optional()
+  .catch(undefined)
 
 /** The state after one more event. Events must be folded in the order of their numbers, each once. */
 export function foldProgress(state: ProgressState, event: WireEvent): ProgressState {
@@ -77,12 +85,16 @@ function foldRun(state: ProgressState, event: WireEvent): ProgressState {
       }
     case 'run.waiting':
       return { ...state, status: 'waiting' }
+    case 'models.away':
+      return { ...state, away: [...withoutModel(state, data['model']), awayOf(data)] }
+    case 'models.back':
+      return { ...resumed(state, event), away: withoutModel(state, data['model']) }
     case 'run.completed':
-      return { ...state, phase: 'review', status: 'completed' }
+      return { ...state, phase: 'review', status: 'completed', away: [] }
     case 'run.failed':
-      return { ...state, status: 'failed', errorCode: event.error_code, reason: Text.parse(data['reason']) }
+      return { ...state, status: 'failed', away: [], errorCode: event.error_code, reason: Text.parse(data['reason']) }
     case 'run.cancelled':
-      return { ...state, status: 'cancelled' }
+      return { ...state, status: 'cancelled', away: [] }
     default:
       return state
   }
@@ -115,9 +127,26 @@ function foldOperation(waiting: ProgressState, event: WireEvent): ProgressState 
   }
 }
 
-/** A run that only waited for answers is running again with the first operation that is answered or ends. */
+function awayOf(data: WireEvent['data']): AwayModel {
+  const since = Time.parse(data['since'])
+  return { model: Text.parse(data['model']) ?? '', since: since?.toISOString() }
+}
+
+function withoutModel({ away }: ProgressState, model: unknown): AwayModel[] {
+  return away.filter((one) => one.model !== model)
+}
+
+const moving: ReadonlySet<string> = new Set([
+  'operation.resumed',
+  'operation.started',
+  'operation.ended',
+  'operation.skipped',
+  'models.back',
+])
+
+/** A run that only waited runs again with the first operation that moves, or with its model. */
 function resumed(state: ProgressState, { event }: WireEvent): ProgressState {
-  const moves = event === 'operation.resumed' || event === 'operation.ended' || event === 'operation.skipped'
+  const moves = moving.has(event)
   return state.status === 'waiting' && moves ? { ...state, status: 'running' } : state
 }
 
