@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { RunView } from '../api-views.ts'
 import { openPaint } from '../terminal-text.ts'
-import { awayModels, openWaitingNotices, waitingLines, waitingText } from './describe-waiting.ts'
+import { openWaitingNotices, waitingLines, waitingText, withServers } from './describe-waiting.ts'
 import { eventsOf, plannedRun } from './events.fixture.ts'
 import { foldProgress } from './fold-progress.ts'
 import { emptyProgress, type ProgressState } from './progress-state.ts'
@@ -33,7 +33,7 @@ const run = RunView.parse({
     { kind: 'a kind of a newer service' },
   ],
 })
-const asked = (state: ProgressState): ProgressState => ({ ...state, away: awayModels(run) })
+const asked = (state: ProgressState) => withServers(state, run)
 
 describe('a run whose model is away', () => {
   it('waits when nothing of it can move, and runs again once the model is back', () => {
@@ -70,8 +70,10 @@ describe('a run whose model is away', () => {
     expect(noticesOf(known, 1)).toEqual(waitingLines(known))
     expect(noticesOf(known, 60_000)).toEqual([])
     expect(noticesOf(known, 60_001)).toHaveLength(3)
-    expect(noticesOf({ away: [] }, 60_002)).toEqual(['the model works again'])
-    expect(noticesOf({ away: [] }, 60_003)).toEqual([])
+    expect(noticesOf(fold(plannedRun), 60_002)).toEqual(['the model works again'])
+    expect(noticesOf(fold(plannedRun), 60_003)).toEqual([])
+    noticesOf(known, 60_004)
+    expect(noticesOf(fold([...plannedRun, { event: 'run.cancelled' }]), 60_005)).toEqual([])
   })
 
   it('is told in a few words, also by events of the version before, which only count the questions', () => {

@@ -1,8 +1,8 @@
-import type { RunView, WaitingFor } from '../api-views.ts'
+import { hasEnded, type RunView, type WaitingFor } from '../api-views.ts'
 import { plural } from '../wording.ts'
 import type { AwayModel, ProgressState } from './progress-state.ts'
 
-type Waiting = Pick<ProgressState, 'away'>
+type Waiting = Pick<ProgressState, 'away' | 'status'>
 type AwayServer = WaitingFor['servers'][number]
 
 const shownServers = 3
@@ -30,8 +30,14 @@ export function awayModels({ waiting_for: waitingFor }: Pick<RunView, 'waiting_f
   )
 }
 
+/** The state with what the servers of its models say now. Which models are away its events say. */
+export function withServers(state: ProgressState, run: Pick<RunView, 'waiting_for'>): ProgressState {
+  const found = new Map(awayModels(run).map(({ model, servers }) => [model, servers]))
+  return { ...state, away: state.away.map((one) => ({ ...one, servers: found.get(one.model) ?? [] })) }
+}
+
 /** Each model that the run waits for with what its servers said, and that nobody has to do anything here. */
-export function waitingLines({ away }: Waiting): string[] {
+export function waitingLines({ away }: Pick<Waiting, 'away'>): string[] {
   return away.flatMap(({ model, since, servers = [] }) => {
     const rest = servers.length > shownServers ? [`  … and ${servers.length - shownServers} more servers`] : []
     const from = since === undefined ? '' : ` since ${shownTime(since)}`
@@ -54,13 +60,14 @@ function shownTime(time: string): string {
 /** For a pipe: the lines when a model is away, with what its servers said, once a minute again, and when it is back. */
 export function openWaitingNotices(): (state: Waiting, nowMs: number) => string[] {
   const saidAt = new Map<string, number>()
-  return ({ away }, nowMs) => {
+  return ({ away, status }, nowMs) => {
     const back = [...saidAt.keys()].filter((model) => away.every((one) => one.model !== model))
     for (const model of back) saidAt.delete(model)
     const due = away.filter(
       ({ model, servers }) => servers !== undefined && nowMs - (saidAt.get(model) ?? -Infinity) >= repeatedMs,
     )
     for (const { model } of due) saidAt.set(model, nowMs)
-    return [...back.map((model) => `${modelText(model)} works again`), ...waitingLines({ away: due })]
+    const isBack = !hasEnded(status)
+    return [...(isBack ? back : []).map((model) => `${modelText(model)} works again`), ...waitingLines({ away: due })]
   }
 }

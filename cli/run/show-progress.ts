@@ -3,14 +3,14 @@ import type { RunView, WireEvent } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import { foldProgress } from '../progress/fold-progress.ts'
 import { openLiveScreen } from '../progress/live-screen.ts'
-import { awayModels, openWaitingNotices } from '../progress/describe-waiting.ts'
+import { openWaitingNotices, withServers } from '../progress/describe-waiting.ts'
 import { openNewQuestions } from '../progress/describe-question.ts'
 import { emptyProgress, type ProgressState } from '../progress/progress-state.ts'
 import { openPlainLines, renderScreen } from '../progress/render-progress.ts'
 import { openPaint, visible } from '../terminal-text.ts'
 import type { Follower } from './follow-run.ts'
 
-export type ShownProgress = Follower & {
+export type ShownProgress = Required<Follower> & {
   state(): ProgressState
   /** Ends the display; nothing is drawn after it. */
   close(): void
@@ -37,7 +37,7 @@ export function showProgress(runId: string, choice: ProgressChoice, context: Cli
     onPage: () => display?.page(),
     isWaiting: () => state.away.length > 0,
     onRun(run: RunView) {
-      state = { ...state, away: awayModels(run) }
+      state = withServers(state, run)
       display?.page()
     },
     state: () => state,
