@@ -34,6 +34,7 @@ export const benches = [
   'memory',
   'archives',
   'fairness',
+  'composition',
   'python-agreement',
   'scripts',
   'repositories',

@@ -48,6 +48,15 @@ const WaitingFor = z.looseObject({
 })
 export type WaitingFor = z.infer<typeof WaitingFor>
 
+/** How far the composition of a run is; services of earlier versions do not say. */
+export const Composing = z.looseObject({
+  operations_read: z.int(),
+  operations: z.int(),
+  files_proved: z.int(),
+  files: z.int(),
+})
+export type Composing = z.infer<typeof Composing>
+
 /** A run as the list has it. */
 export const RunSummary = z.looseObject({
   run_id: z.string(),
@@ -67,6 +76,7 @@ export const RunSummary = z.looseObject({
   }),
   counts: z.record(z.string(), z.number()),
   waiting_for: z.array(WaitingFor).default([]),
+  composing: Composing.nullish(),
   accepted_at: Time,
   ended_at: Time,
   duration_ms: z.number().nullish(),
@@ -157,7 +167,12 @@ export const WireEvent = z.looseObject({
 })
 export type WireEvent = z.infer<typeof WireEvent>
 
-export const EventPage = z.object({ events: z.array(WireEvent), next_after: z.int(), run_status: z.string() })
+export const EventPage = z.object({
+  events: z.array(WireEvent),
+  next_after: z.int(),
+  run_status: z.string(),
+  composing: Composing.nullish().transform((composing) => composing ?? undefined),
+})
 export type EventPage = z.infer<typeof EventPage>
 
 export const OperationView = z.looseObject({

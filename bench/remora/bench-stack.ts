@@ -27,6 +27,8 @@ export type BenchStack = {
   blobs: BlobStore
   bundle: PinnedBundle
   liveSlots(): Promise<number>
+  /** The dispatcher leaves this run alone until it may be composed. */
+  hold(runId: string): void
   /** Runs whose operations have ended are composed only after this, so that the two can be measured apart. */
   allowComposition(runId: string): void
   close(): Promise<void>
@@ -53,6 +55,7 @@ export async function openBenchStack(dir: string): Promise<BenchStack> {
   const [bundle] = await bundlePinner(new Map([['loop', loaded]]), objects)(defaultProject, ['loop'])
   if (bundle === undefined) throw new Error('the bundle was not pinned')
   const composable = new Set<string>()
+  const held = new Set<string>()
   const jobs = openStageJobs(producer)
   const stageJobs = {
     ensure: async (run: Parameters<typeof jobs.ensure>[0]) =>
@@ -60,7 +63,9 @@ export async function openBenchStack(dir: string): Promise<BenchStack> {
   }
   const fleet = () => readFleet(client)
   const awayModels = { note: async () => {} }
-  releaser.add('dispatcher', runDispatcher({ ledger, producer, stageJobs, fleet, awayModels, log }))
+  const activeRuns = async () => (await ledger.activeRuns()).filter(({ runId }) => !held.has(runId))
+  const dispatched = { ...ledger, activeRuns }
+  releaser.add('dispatcher', runDispatcher({ ledger: dispatched, producer, stageJobs, fleet, awayModels, log }))
   return {
     redis,
     redisVersion: /redis_version:(\S+)/.exec(await client.info('server'))?.[1] ?? 'unknown',
@@ -70,7 +75,11 @@ export async function openBenchStack(dir: string): Promise<BenchStack> {
     blobs: openBlobStore(objects, { maxCacheBytes: 1 }),
     bundle,
     liveSlots: async () => (await fleet()).slots,
-    allowComposition: (runId) => void composable.add(runId),
+    hold: (runId) => void held.add(runId),
+    allowComposition(runId) {
+      composable.add(runId)
+      held.delete(runId)
+    },
     close: releaser.release,
   }
 }

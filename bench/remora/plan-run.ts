@@ -15,9 +15,19 @@ const origin = { kind: 'discovery', id: 'bench' } as const
  * then nodes share them, which makes large runs cheap to plan, and impossible to compose.
  */
 export async function planRun(stack: BenchStack, first: number, count: number, files = count): Promise<RunId> {
-  const { ledger } = stack
   const sources = Array.from({ length: files }, (_, index) => nodeSource(first + index))
-  const snapshotId = await storeSnapshot(stack, sources)
+  const nodes = Array.from({ length: Math.ceil(count / files) }, (_, ordinal) =>
+    sources.map((source) => nodeOf(source, ordinal)),
+  )
+  return planNodes(stack, { files: sources, nodes: nodes.flat().slice(0, count) })
+}
+
+export type PlannedTree = { files: readonly Pick<NodeSource, 'path' | 'file'>[]; nodes: readonly CodeNode[] }
+
+/** The same for the nodes of given files. */
+export async function planNodes(stack: BenchStack, { files, nodes }: PlannedTree): Promise<RunId> {
+  const { ledger } = stack
+  const snapshotId = await storeSnapshot(stack, files)
   const request = RunRequest.parse({ agents: ['loop'] })
   const runId = newRunId(Date.now())
   await ledger.createRun({
@@ -32,13 +42,10 @@ export async function planRun(stack: BenchStack, first: number, count: number, f
     from: [{ status: 'queued' }],
     to: { status: 'running', phase: 'planning' },
     command: 'start',
-    set: { snapshotId, nodes: count, files },
+    set: { snapshotId, nodes: nodes.length, files: files.length },
     events: [{ event: 'run.started', phase: 'planning', origin, data: {} }],
   })
-  const nodes = Array.from({ length: Math.ceil(count / files) }, (_, ordinal) =>
-    sources.map((source) => nodeOf(source, ordinal)),
-  )
-  const { operations } = planOperations(nodes.flat().slice(0, count), [stack.bundle])
+  const { operations } = planOperations(nodes, [stack.bundle])
   const slices = Math.ceil(operations.length / maxSliceOperations)
   for (let slice = 0; slice < slices; slice++) {
     const part = operations.slice(slice * maxSliceOperations, (slice + 1) * maxSliceOperations)
@@ -57,7 +64,7 @@ export async function startRun({ ledger }: BenchStack, runId: RunId): Promise<vo
   })
 }
 
-async function storeSnapshot({ blobs, objects }: BenchStack, sources: readonly NodeSource[]): Promise<string> {
+async function storeSnapshot({ blobs, objects }: BenchStack, sources: PlannedTree['files']): Promise<string> {
   const contents = sources.map(({ file }) => Buffer.from(file))
   const hashes = await blobs.putMany(defaultProject, contents)
   const files = sources.map(({ path }, index) => {
@@ -68,7 +75,7 @@ async function storeSnapshot({ blobs, objects }: BenchStack, sources: readonly N
   return snapshotId
 }
 
-function nodeOf({ path, name, startByte, text }: NodeSource, ordinal: number): CodeNode {
+export function nodeOf({ path, name, startByte, text }: Omit<NodeSource, 'file'>, ordinal = 0): CodeNode {
   return {
     nodeId: nodeId({ path, kind: 'function', qualifiedName: name, ordinal }),
     kind: 'function',

@@ -1,6 +1,6 @@
 import type { SkippedFile } from '#domain/code-node.ts'
 import type { RunPhase } from '#domain/run.ts'
-import type { WaitingFor } from '../api-views.ts'
+import type { Composing, WaitingFor } from '../api-views.ts'
 
 /** The phases a run of this command goes through, in order. */
 export const shownPhases = ['snapshot', 'discovery', 'planning', 'execution', 'review'] as const satisfies RunPhase[]
@@ -63,6 +63,8 @@ export type ProgressState = {
   /** Names of the models that answered, as their servers report them. */
   models: readonly string[]
   changeSets: number
+  /** While the patch is composed: how far that is. */
+  composing?: Composing | undefined
   /** Change sets in the patch from the runs that this one retries; 0 until it is composed. */
   earlierChangeSets: number
   /** Files that the patch changes; 0 until it is composed. */

@@ -5,6 +5,7 @@ import { formatSeconds, labelledLines, nodePlace } from '../wording.ts'
 import { failureText } from '../progress/result-report.ts'
 import { awayModels, waitingLines, waitingText } from '../progress/describe-waiting.ts'
 import { clip } from '../terminal-text.ts'
+import { composedText } from '../progress/render-progress.ts'
 import { resumeCommand } from './unfinished-runs.ts'
 import type { NodeWithEdges } from './find-operation.ts'
 
@@ -62,9 +63,10 @@ function checksOf({ checks }: RunView): string {
   return figures.join(', ')
 }
 
-function statusOf({ status, phase, error_code: code, reason, waiting_for: waitingFor }: RunView): string {
+function statusOf({ status, phase, composing, error_code: code, reason, waiting_for: waitingFor }: RunView): string {
+  const done = composing ? `: ${composedText(composing)}` : ''
   const waits = waitingText(waitingFor)
-  const going = `${phase}${waits === '' ? '' : `; ${waits}`}`
+  const going = `${phase}${done}${waits === '' ? '' : `; ${waits}`}`
   return `${status}${hasEnded(status) ? '' : ` (${going})`}${code ? `: ${code} ${reason ?? ''}` : ''}`
 }
 

@@ -1,12 +1,12 @@
 import { AppError, hasCode } from '#domain/error.ts'
 import { delay } from '#platform/clock.ts'
 import type { ApiClient } from '../api-client.ts'
-import { hasEnded, type RunView, type WireEvent } from '../api-views.ts'
+import { type EventPage, hasEnded, type RunView, type WireEvent } from '../api-views.ts'
 
 export type Follower = {
   onEvent(event: WireEvent): void
-  /** Called after each page, even an empty one: about twice a second while nothing happens. */
-  onPage?(): void
+  /** Called after each page's events, also for an empty one: about twice a second while nothing happens. */
+  onPage?(page: EventPage): void
   /** Whether to read after a page, every two seconds at most, what the run waits for; `onRun` gets it. */
   isWaiting?(): boolean
   /** What it throws ends the following. */
@@ -38,7 +38,7 @@ export async function followRun(runId: string, follower: Follower, deps: FollowD
     const wanted = { after: last, limit: pageSize, waitMs }
     const page = await patiently(() => client.readEvents(runId, wanted), signal)
     for (const event of page.events) follower.onEvent(event)
-    follower.onPage?.()
+    follower.onPage?.(page)
     last = page.next_after
     if (page.events.length === 0 && hasEnded(page.run_status)) return page.run_status
     if (follower.isWaiting?.() !== true || performance.now() - lookedAt < lookMs) continue

@@ -34,7 +34,10 @@ export function showProgress(runId: string, choice: ProgressChoice, context: Cli
       if (choice.json) context.io.out(`${line}\n`)
       else display?.update()
     },
-    onPage: () => display?.page(),
+    onPage({ composing }) {
+      state = { ...state, composing }
+      display?.page()
+    },
     isWaiting: () => state.away.length > 0,
     onRun(run: RunView) {
       state = withServers(state, run)

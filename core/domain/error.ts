@@ -178,3 +178,10 @@ export class ModelUnavailable extends AppError {
     return this.isAway ? this.kind === 'doubtful' : this.kind !== 'busy'
   }
 }
+
+/** AGENT_008 for a reply whose end is missing: unlike one that makes no sense, it says nothing about the request. */
+export class CutReply extends AppError {
+  constructor(message: string, cause?: unknown) {
+    super('AGENT_008', message, { cause, phase: 'model' })
+  }
+}

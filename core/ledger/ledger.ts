@@ -1,5 +1,6 @@
 import type { EventOrigin } from '#domain/event.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
+import { openRedactor, type Redactor } from '#platform/secrets/redactor.ts'
 import { leftovers } from './accounts.ts'
 import { append, claim } from './attempt.ts'
 import { blockHeld, dispatch, dispatchedLongAgo, requeue, setAway, sweep } from './dispatch.ts'
@@ -22,6 +23,8 @@ export type LedgerOptions = {
   origin?: EventOrigin
   /** Where trimmed events are; without it events are read from the streams alone, and stay there. */
   archive?: EventArchive
+  /** Hides secrets in events and results before they are written; without it, those that can be recognised. */
+  redactor?: Redactor
 }
 
 /**
@@ -34,9 +37,9 @@ const defaultLeaseMs = 30_000
 
 /** The ledger over a connection that stays the caller's to close. */
 export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
-  const { namespace = 'remora', leaseMs = defaultLeaseMs, archive } = options
+  const { namespace = 'remora', leaseMs = defaultLeaseMs, archive, redactor = openRedactor() } = options
   const { origin = { kind: 'worker', id: 'ledger' } } = options
-  const store: LedgerStore = { redis, namespace, leaseMs, origin, archive }
+  const store: LedgerStore = { redis, namespace, leaseMs, origin, archive, redactor }
   const bind = bindTo(store)
   return {
     createRun: bind(createRun),

@@ -58,7 +58,7 @@ export type EndpointChoice = {
 export type ModelPoolOptions = {
   endpoints: readonly EndpointChoice[]
   requestTimeoutMs: number
-  /** How long after a request's first failure another try may still start; each has its own time limit. */
+  /** How long after a request's first failure at a server another try may still start; each has its own time limit. */
   retryBudgetMs: number
   /** Per endpoint, this process's requests at once; further ones are queued. */
   maxInFlight: number
@@ -153,12 +153,13 @@ function openServer({ url, apiKey, models, maxInFlight: shared }: EndpointChoice
   return { server, url, apiKey }
 }
 
-/** `limit`: how many requests this process may have there at once, for now. `models`: undefined while it lists none. */
+/** `limit`: how many requests this process may have there at once, for now. `pausedMs`: by its `Retry-After`. `models`: undefined while it lists none. */
 function endpointStatus(server: PooledServer, metrics: ServerMetrics | undefined) {
   return {
     name: server.name,
     breaker: server.breaker.state(),
     limit: server.limit.current(),
+    pausedMs: Math.ceil(server.slots.pauseLeftMs()),
     inFlight: server.inFlight(),
     models: server.offered.models(),
     metrics,

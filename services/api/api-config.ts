@@ -37,7 +37,7 @@ export function parseConfig(env: Env) {
       storage: storageConfig(read),
     },
     logLevel: read.REMORA_LOG_LEVEL,
-    secrets: [read.REMORA_TOKEN, ...storageSecrets(read)],
+    secrets: [read.REMORA_TOKEN, read.REMORA_MODEL_API_KEY ?? [], storageSecrets(read)].flat(),
   }
 }
 

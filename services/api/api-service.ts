@@ -10,6 +10,7 @@ import { loggedOutages, type ObjectStore, objectStoreCheck } from '#objects/obje
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import type { Log } from '#platform/log.ts'
+import type { Redactor } from '#platform/secrets/redactor.ts'
 import { openReleaser } from '#platform/service-process.ts'
 import { openProducer, type Producer } from '#queues/producer.ts'
 import { AppError } from '#domain/error.ts'
@@ -43,7 +44,8 @@ const badTokens = { perSecond: 1, burst: 20 }
 const blobCacheBytes = 32 * 1024 * 1024
 
 /** Starts the API: opens its stores, then its port. Resolves when it listens; the stores may still be connecting. */
-export async function startApi(config: ApiConfig, { log }: { log: Log }): Promise<ApiService> {
+export async function startApi(config: ApiConfig, deps: { log: Log; redactor: Redactor }): Promise<ApiService> {
+  const { log, redactor } = deps
   const { namespace = 'remora' } = config
   const releaser = openReleaser()
   try {
@@ -58,9 +60,10 @@ export async function startApi(config: ApiConfig, { log }: { log: Log }): Promis
     const closing = new AbortController()
     const app = createApp({
       log,
+      redactor,
       isRedisReady: isConnected,
       readyChecks: { redis: redisCheck(redis, config.redisMemoryShare), object_store: objectStoreCheck(objects) },
-      ...appParts({ ...config, agents }, { redis, objects, producer, log, namespace, closing: closing.signal }),
+      ...appParts({ ...config, agents }, { ...deps, redis, objects, producer, namespace, closing: closing.signal }),
     })
     const { host, port, maxConnections } = config
     const served = await serveApp(app, { host, port, graceMs, limits: { maxConnections }, log })
@@ -78,6 +81,7 @@ type Opened = {
   objects: ObjectStore
   producer: Producer
   log: Log
+  redactor: Redactor
   namespace: string
   closing: AbortSignal
 }
@@ -85,11 +89,11 @@ type Opened = {
 /** The dependencies of the routes, over the stores that were opened. */
 function appParts(
   config: ApiConfig & { agents: readonly string[] },
-  { redis, objects, producer, log, namespace, closing }: Opened,
+  { redis, objects, producer, log, redactor, namespace, closing }: Opened,
 ) {
   const { agents, maxUploadBytes, modelKind } = config
   const archive = openEventSegments(objects)
-  const ledger = openLedger(redis, { namespace, origin: { kind: 'api', id: 'api' }, archive })
+  const ledger = openLedger(redis, { namespace, origin: { kind: 'api', id: 'api' }, archive, redactor })
   const fleet = openFleet(redis, namespace)
   const blobs = openBlobStore(objects, { maxCacheBytes: blobCacheBytes })
   const records = openRunRecords(objects, blobs)
@@ -121,7 +125,7 @@ function appParts(
       memoryGate: openMemoryGate(redis, config.redisMemoryShare),
       uploadGate: openUploadGate(config.maxUploads),
     },
-    runs: { ledger, records, readAway: async () => (await fleet.read()).away, log, closing },
+    runs: { ledger, records, readAway: async () => (await fleet.read()).away, log, redactor, closing },
     changes: { ledger, records },
     transcripts: { ledger, records, fullPrompts: config.fullPrompts },
     tokens: { store, table, idempotency },

@@ -8,6 +8,7 @@ import { redisCheck } from '#ledger/redis-check.ts'
 import { openBlobStore, type BlobStore } from '#objects/blob-store.ts'
 import { type ObjectStore, objectStoreCheck } from '#objects/object-store.ts'
 import { openLog } from '#platform/log.ts'
+import { openRedactor } from '#platform/secrets/redactor.ts'
 import { createApp, type AppDeps } from './app.ts'
 import type { ApiEnv } from './http/api-env.ts'
 import { accessToken } from './api-config.ts'
@@ -57,6 +58,8 @@ export type TestApiOptions = {
   /** Of the transcripts. */
   fullPrompts?: boolean
   checkAgents?: TestApi['intake']['checkAgents']
+  /** Secrets of the configuration. */
+  secrets?: readonly string[]
 }
 type TestStore = { objects: ObjectStore; project: string; close(): Promise<void> }
 
@@ -72,7 +75,8 @@ export async function openTestApi(
   const redis = new Redis(server.url)
   const { objects, project } = store
   const blobs = openBlobStore(objects, { maxCacheBytes: 1_000_000 })
-  const ledger = openLedger(redis, { namespace: server.namespace })
+  const redactor = openRedactor(options.secrets)
+  const ledger = openLedger(redis, { namespace: server.namespace, redactor })
   const records = openRunRecords(objects, blobs)
   const fleet = openFleet(redis, server.namespace)
   const readAway = async () => (await fleet.read()).away
@@ -103,11 +107,12 @@ export async function openTestApi(
       perAddress: options.perAddress ?? unlimited,
     },
     log,
+    redactor,
     isRedisReady: () => redis.status === 'ready',
     shownChecks: { models: awayModelsCheck(ledger) },
     readyChecks: { redis: redisCheck(redis, 0.8), object_store: objectStoreCheck(objects) },
     intake,
-    runs: { ledger, records, readAway, log, closing: closing.signal, recheckMs: options.recheckMs ?? 3_000 },
+    runs: { ledger, records, readAway, log, redactor, closing: closing.signal, recheckMs: options.recheckMs ?? 3_000 },
     changes: { ledger, records },
     transcripts: { ledger, records, fullPrompts: options.fullPrompts ?? true },
     tokens: { store: tokenStore, table, idempotency: intake.idempotency },

@@ -5,6 +5,7 @@ import { Hono, type MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import type { Log } from '#platform/log.ts'
 import { openReadiness, type PartChecks } from '#platform/readiness.ts'
+import type { Redactor } from '#platform/secrets/redactor.ts'
 import { msSince } from '#platform/clock.ts'
 import type { ApiEnv } from './http/api-env.ts'
 import { type AuthDeps, bearerAuth } from './http/auth.ts'
@@ -22,6 +23,7 @@ import { readReference } from './reference/read-reference.ts'
 export type AppDeps = {
   auth: AuthDeps
   log: Log
+  redactor: Redactor
   isRedisReady(): boolean
   /** The parts the service cannot do without, by the name `/readyz` reports. */
   readyChecks: PartChecks
@@ -40,7 +42,7 @@ export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
   app.use(requestId({ limitLength: 64 }), accessLog(deps.log), securityHeaders())
   app.onError(problemHandler(deps))
   app.notFound(unknownRoute)
-  app.use('/v1/*', bearerAuth(deps.auth))
+  app.use('/v1/*', redactAnswers(deps.redactor), bearerAuth(deps.auth))
   app.use(methodNotAllowed({ app, onMethodNotAllowed: methodNotAllowedProblem }))
   app.openapi(probeEndpoints.live, (c) => c.json({ status: 'ok' } as const, 200))
   const readiness = openReadiness(deps.readyChecks, deps.shownChecks)
@@ -77,6 +79,20 @@ function accessLog(log: Log): MiddlewareHandler<ApiEnv> {
       project: caller?.projectId ?? null,
       token: caller?.tokenId ?? null,
     })
+  }
+}
+
+/**
+ * Hides secrets in every answer of JSON or Markdown, problems included. The patch is neither: it has the bytes of the
+ * repository. A stream of events reads them redacted.
+ */
+function redactAnswers(redactor: Redactor): MiddlewareHandler<ApiEnv> {
+  return async (context, next) => {
+    await next()
+    const type = context.res.headers.get('content-type') ?? ''
+    const redact = /^application\/(?:problem\+)?json\b/.test(type) ? redactor.json : redactor.text
+    if (redact === redactor.text && !type.startsWith('text/markdown')) return
+    context.res = new Response(redact(await context.res.text()), context.res)
   }
 }
 

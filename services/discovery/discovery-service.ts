@@ -17,6 +17,7 @@ import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import { openHealth } from '#platform/http-health.ts'
 import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
 import type { Log } from '#platform/log.ts'
+import type { Redactor } from '#platform/secrets/redactor.ts'
 import { openReleaser, type Releaser } from '#platform/service-process.ts'
 import { openConsumer } from '#queues/consumer.ts'
 import { clearQueues, openProducer } from '#queues/producer.ts'
@@ -52,8 +53,11 @@ async function checkedBundles(dir: string, findable: FindableNodes): Promise<Map
   }
 }
 
+type ServiceDeps = { log: Log; redactor: Redactor }
+
 /** Starts discovery: snapshots, code nodes, plans, and the dispatcher that feeds the workers. */
-export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Log }): Promise<DiscoveryService> {
+export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps): Promise<DiscoveryService> {
+  const { log, redactor } = deps
   const { redisUrl, s3 } = config.storage
   const releaser = openReleaser()
   try {
@@ -68,7 +72,7 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
     releaser.add('producer', () => producer.close())
     const readers = openReaders(config, releaser)
     const archive = openEventSegments(objects)
-    const ledger = openLedger(redis, { origin, archive })
+    const ledger = openLedger(redis, { origin, archive, redactor })
     const stops = openStopSignals({ redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes })

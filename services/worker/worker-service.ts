@@ -1,6 +1,5 @@
 import { askedModel } from '#domain/agent-bundle.ts'
 import { defaultModel } from '#domain/model-health.ts'
-import { unlessDeadly, untilStopped } from '#ledger/run-stage.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
 import { redisCheck } from '#ledger/redis-check.ts'
@@ -16,12 +15,13 @@ import { getBundle } from '#objects/stored-records.ts'
 import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import { openHealth } from '#platform/http-health.ts'
 import type { Log } from '#platform/log.ts'
+import type { Redactor } from '#platform/secrets/redactor.ts'
 import { openReleaser } from '#platform/service-process.ts'
 import { openConsumer } from '#queues/consumer.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openScriptPool, type ScriptPool } from '#tool-scripts/script-pool.ts'
 import { openPreparedBundles } from './agent/prepared-bundle.ts'
-import { composeRun, type CompositionDeps } from './composition/compose-run.ts'
+import { type Composer, openComposer } from './composition/compose-apart.ts'
 import type { WorkerConfig } from './worker-config.ts'
 import { openEvidenceChecker } from './evidence/evidence-checker.ts'
 import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
@@ -38,8 +38,10 @@ export type WorkerService = {
   close(): Promise<void>
 }
 
+type ServiceDeps = { log: Log; redactor: Redactor }
+
 /** Starts a worker. It has no host credentials and no state of its own; any number of workers may run. */
-export async function startWorker(config: WorkerConfig, { log }: { log: Log }): Promise<WorkerService> {
+export async function startWorker(config: WorkerConfig, { log, redactor }: ServiceDeps): Promise<WorkerService> {
   const { redisUrl, s3 } = config.storage
   const releaser = openReleaser()
   try {
@@ -57,7 +59,8 @@ export async function startWorker(config: WorkerConfig, { log }: { log: Log }): 
     releaser.add('linter', linter.close)
     const syntax = openSyntaxChecker()
     releaser.add('parser', syntax.close)
-    const ledger = openLedger(redis, { leaseMs: config.leaseMs, origin: { kind: 'worker', id: config.workerId } })
+    const origin = { kind: 'worker', id: config.workerId } as const
+    const ledger = openLedger(redis, { leaseMs: config.leaseMs, origin, redactor })
     const stops = openStopSignals({ redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const models = openModelsInUse(model, config.model.name)
@@ -69,7 +72,9 @@ export async function startWorker(config: WorkerConfig, { log }: { log: Log }): 
       object_store: objectStoreCheck(objects),
     })
     releaser.add('health', health.close)
-    const { takeWork, close } = startConsumers(config, operation, log)
+    const composer = openComposer({ workerId: config.workerId, storage: config.storage }, { ledger, stops, log })
+    releaser.add('composer', composer.close)
+    const { takeWork, close } = startConsumers(config, { operation, composer }, log)
     releaser.add('consumers', close)
     const slots = config.slots * operationsPerSlot
     releaser.add('presence', await keepPresent({ redis, id: config.workerId, slots, models, takeWork, log }))
@@ -109,7 +114,7 @@ type Opened = {
   syntax: SyntaxChecker
 }
 
-async function operationDeps(config: WorkerConfig, opened: Opened): Promise<OperationDeps & CompositionDeps> {
+async function operationDeps(config: WorkerConfig, opened: Opened): Promise<OperationDeps> {
   const { objects, model, models, linter, syntax } = opened
   const { name, temperature, toolChoice } = config.model
   if (name === undefined) await warnWithoutModel(opened)
@@ -120,7 +125,6 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
   return {
     ...opened,
     ...openSurroundings(opened),
-    blobs,
     python,
     evidence: openEvidenceChecker({ linter, python, syntax }),
     runRules: openRunRules(objects),
@@ -150,12 +154,13 @@ async function warnWithoutModel({ model, log }: Opened): Promise<void> {
  */
 const operationsPerSlot = 3
 
-/** A composition computes longer than an operation before it can renew its lock. */
-const leastCompositionLockMs = 10_000
+/** How long a composition stands still at most when its worker is killed, and half as long again. */
+const mostCompositionLockMs = 10_000
 
-function startConsumers(config: WorkerConfig, deps: OperationDeps & CompositionDeps, log: Log): WorkerConsumers {
+type Working = { operation: OperationDeps; composer: Composer }
+
+function startConsumers(config: WorkerConfig, { operation, composer }: Working, log: Log): WorkerConsumers {
   const { redisUrl } = config.storage
-  const origin = { kind: 'worker', id: config.workerId } as const
   const operations = openConsumer({
     redisUrl,
     queue: 'operations',
@@ -164,18 +169,15 @@ function startConsumers(config: WorkerConfig, deps: OperationDeps & CompositionD
     lostLock: 'go_on',
     log,
     handler: ({ run_id: runId, operation_id: operationId, dispatch }, signal) =>
-      runOperation({ runId, operationId, dispatch }, deps, signal),
+      runOperation({ runId, operationId, dispatch }, operation, signal),
   })
   const compositions = openConsumer({
     redisUrl,
     queue: 'compositions',
     concurrency: 1,
-    lockMs: Math.max(leastCompositionLockMs, config.leaseMs),
+    lockMs: Math.min(mostCompositionLockMs, config.leaseMs),
     log,
-    handler: ({ run_id: runId }, signal, stalls) =>
-      unlessDeadly(runId, { phases: ['review'], origin, signal, stalls }, deps.ledger, () =>
-        untilStopped(runId, (own) => composeRun(runId, deps, own), deps, signal),
-      ),
+    handler: ({ run_id: runId }, signal, stalls) => composer.compose({ runId, stalls }, signal),
   })
   const graceMs = config.drainMs
   return {

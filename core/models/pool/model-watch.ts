@@ -4,7 +4,7 @@ import { getOrMake } from '#platform/cached-answers.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import type { TryFailure } from '../wire/try-failure.ts'
-import { probeModel } from './probe-model.ts'
+import { probeModel, type ProbedModel } from './probe-model.ts'
 import type { PooledServer } from './servers/pooled-server.ts'
 
 export type ModelWatchOptions = {
@@ -34,16 +34,19 @@ type ServerState = {
   nextProbeAt: number | undefined
 }
 
-/** A model in use. `name`: undefined for the first model that the servers offer. */
-type Watched = {
-  name: string | undefined
+/** A model in use. */
+type Watched = ProbedModel & {
   states: Map<PooledServer, ServerState>
   isWorking: boolean | undefined
   awaySince: number | undefined
   judging: Promise<boolean> | undefined
 }
 
-type Watch = ModelWatchOptions & { answered: Set<PooledServer> }
+type Watch = ModelWatchOptions & {
+  /** By the name it is asked for; the first model both by its name and without one. */
+  watched: Map<string | undefined, Watched>
+  answered: Set<PooledServer>
+}
 
 export type ModelWatch = ReturnType<typeof openModelWatch>
 
@@ -58,8 +61,8 @@ export function openModelWatch(options: ModelWatchOptions) {
     options.onChange()
     listener()
   }
-  const watch: Watch = { ...options, answered: new Set(), onChange }
-  const watched = new Map<string | undefined, Watched>()
+  const watched: Watch['watched'] = new Map()
+  const watch: Watch = { ...options, watched, answered: new Set(), onChange }
   const of = (name: string | undefined) => getOrMake(watched, name, () => unjudged(name))
   return {
     /** `given` is called when a model is judged for the first time, is away, or works again. */
@@ -100,12 +103,13 @@ export function openModelWatch(options: ModelWatchOptions) {
 }
 
 function unjudged(name: string | undefined): Watched {
-  return { name, states: new Map(), isWorking: undefined, awaySince: undefined, judging: undefined }
+  const isFirst = name === undefined
+  return { name, isFirst, states: new Map(), isWorking: undefined, awaySince: undefined, judging: undefined }
 }
 
 /** Those that may have the model; all of them when none may, since it may be loaded at any time. */
-function candidates({ name }: Watched, { servers }: Watch): readonly PooledServer[] {
-  if (name === undefined) return servers
+function candidates({ name, isFirst }: Watched, { servers }: Watch): readonly PooledServer[] {
+  if (name === undefined || isFirst) return servers
   const offering = servers.filter(({ offered }) => offered.mayOffer(name) || offered.isLacking(name))
   return offering.length === 0 ? servers : offering
 }
@@ -156,8 +160,12 @@ function judge(entry: Watched, watch: Watch): Promise<boolean> {
 }
 
 async function probe(entry: Watched, server: PooledServer, watch: Watch): Promise<boolean> {
-  const failure = await probeModel(server, entry.name, watch)
+  const failure = await probeModel(server, entry, watch)
   if (watch.closing.aborted) return false
+  if (entry.isFirst && entry.name !== undefined) watch.watched.set(entry.name, entry)
+  if (failure !== undefined && entry.awaySince === undefined && entry.states.get(server)?.isWorking !== false) {
+    watch.log?.warn('a model server does not work', { server: server.name, error: failure.error.message })
+  }
   if (failure === undefined && entry.awaySince !== undefined) {
     server.breaker.succeed()
     server.limit.restart()

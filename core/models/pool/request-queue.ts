@@ -54,10 +54,10 @@ export function openRequestQueue({ servers, clock }: { servers: readonly PooledS
       signal.throwIfAborted()
       return freeSlot(request) ?? (isClosed ? undefined : enqueue(request, signal))
     },
-    /** Reserves a slot that is free now and for which no request is queued; never at `request.avoid`. */
+    /** Reserves a slot that is free now and for which no request is queued; never where the request failed or `avoid` is. */
     reserveNow(request: PendingRequest): Reservation | undefined {
       const free = freeSlot(request)
-      if (free === undefined || free.server !== request.avoid) return free
+      if (free === undefined || !hasFailedAt(free.server, request)) return free
       free.release()
       free.report('left')
       return undefined
@@ -71,6 +71,10 @@ export function openRequestQueue({ servers, clock }: { servers: readonly PooledS
       for (const queue of queues.values()) for (const pending of allOf(queue)) settle(queues, pending, undefined)
     },
   }
+}
+
+function hasFailedAt(server: PooledServer, request: PendingRequest): boolean {
+  return server === request.avoid || candidateOf(request, server) === 'failed_here'
 }
 
 type Pending = {
@@ -104,8 +108,8 @@ function withRecheck({ server, ...reservation }: Reservation, recheck: () => voi
       reservation.release()
       recheck()
     },
-    report(end) {
-      reservation.report(end)
+    report(end, retryAfterMs) {
+      reservation.report(end, retryAfterMs)
       recheck()
     },
   }
@@ -167,7 +171,8 @@ function waitingSince({ retries, firstTries }: ModelQueue): number {
 
 /** Dismisses requests whose `maxDownMs` is used up. Returns for how long nothing changes by itself, in milliseconds. */
 function dismissExpired(queues: ModelQueues, servers: readonly PooledServer[], now: number): number {
-  let nextMs = Math.min(...servers.map(({ breaker }) => breaker.pauseLeftMs()).filter((ms) => ms > 0))
+  const pausesMs = servers.flatMap(({ breaker, slots }) => [breaker.pauseLeftMs(), slots.pauseLeftMs()])
+  let nextMs = Math.min(...pausesMs.filter((ms) => ms > 0))
   for (const queue of queues.values()) {
     const health = healthOf(queue.model, servers)
     queue.downtime.note(health, now)

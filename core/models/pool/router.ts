@@ -20,8 +20,11 @@ export function openRouter({ servers, answers, hedgeAfterMs, onMissing, ...optio
   const lookup = openModelLookup({ servers, clock, onMissing })
   const closing = new AbortController()
   const health = openModelWatch({ ...options, servers, closing: closing.signal, onChange: queue.recheck })
-  const resend = openNotedSend(openSend({ answers, clock }), health)
-  const send = hedgeAfterMs === undefined ? resend : openHedgedSend(resend, { queue, clock, afterMs: hedgeAfterMs })
+  const plain = openNotedSend(openSend({ answers, clock }), health)
+  const send = hedgeAfterMs === undefined ? plain : openHedgedSend(plain, { queue, clock, afterMs: hedgeAfterMs })
+  const afterHangMs = Math.min(hedgeAfterMs ?? Infinity, options.retryBudgetMs / 2)
+  const resend: CompleteDeps['resend'] = ({ hasHung, failedAt }) =>
+    hasHung() ? openHedgedSend(plain, { queue, clock, afterMs: afterHangMs, failedAt }) : plain
   const deps: CompleteDeps = { ...options, queue, lookup, send, resend, closing: closing.signal }
   return {
     complete: (request: ModelRequest, signal: AbortSignal) =>

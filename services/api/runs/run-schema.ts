@@ -119,6 +119,16 @@ const WaitsForAnswer = z
 export const WaitingFor = z.discriminatedUnion('kind', [WaitsForModel, WaitsForAnswer]).openapi('WaitingFor')
 export type WaitingFor = z.infer<typeof WaitingFor>
 
+/** How far the composition of a run's patch is. */
+export const ComposingView = z
+  .strictObject({
+    operations_read: z.int().openapi({ description: 'operations whose change sets were read' }),
+    operations: z.int(),
+    files_proved: z.int().openapi({ description: 'changed files that were composed and checked again' }),
+    files: z.int().openapi({ description: '0 until all operations are read' }),
+  })
+  .openapi('Composing', { description: 'how far the composition of the patch is; null before and after it' })
+
 const RunState = z.strictObject({
   run_id: RunId,
   project_id: ProjectId,
@@ -134,6 +144,7 @@ const RunState = z.strictObject({
   nodes: z.int(),
   files: z.int(),
   seq: z.int().openapi({ description: 'number of the last event' }),
+  composing: ComposingView.nullable(),
   cancel_requested: z.boolean(),
   accepted_at: Time,
   ended_at: Time.nullable(),

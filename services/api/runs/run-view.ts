@@ -11,6 +11,7 @@ import type { FailureCount } from '#ledger/read-operations.ts'
 import type { PlanSummary } from '#objects/plan-summary.ts'
 import { isoTime, viewOf } from '../http/schema-parts.ts'
 import {
+  ComposingView,
   FailureView,
   RequestView,
   type RunLinks,
@@ -30,6 +31,7 @@ export function runSummaryView(run: Run, away: readonly UnreachableModel[]): Run
     request: viewOf(RequestView, run.request, { selected_nodes: run.request.nodes?.count }),
     open_questions: counts.waiting,
     waiting_for: waitingFor(run, away),
+    composing: composingView(run),
     cancel_requested: stop !== null,
     accepted_at: isoTime(acceptedAt),
     ended_at: isoTime(endedAt),
@@ -51,6 +53,10 @@ function waitingFor(run: Run, away: readonly UnreachableModel[]): WaitingFor[] {
 
 function serverView({ url, hasAnswered, lastError, nextProbeAt }: ServerHealth) {
   return { url, has_answered: hasAnswered, last_error: lastError, next_probe: isoTime(nextProbeAt) }
+}
+
+export function composingView({ composing }: Pick<Run, 'composing'>): RunSummary['composing'] {
+  return composing === null ? null : viewOf(ComposingView, composing, {})
 }
 
 export type RunDetails = {
