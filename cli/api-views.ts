@@ -282,6 +282,10 @@ export const TokenPage = z.object({
   unreadable: z.array(z.object({ token_id: z.string() })).default([]),
 })
 
+export const ProjectView = z.looseObject({ project_id: z.string(), created_at: Time })
+
+export const ProjectPage = z.object({ projects: z.array(ProjectView) })
+
 /** With the token's text, which is given out this once. */
 export const TokenCreated = TokenView.extend({ token: z.string() })
 

@@ -41,7 +41,7 @@ export function parseConfig(env: Env) {
   }
 }
 
-/** A token as the service stores it: its hash and its project, of which there is only one until projects can be created. */
+/** The token of the environment as the service keeps it: its hash, and the project of its runs. */
 export function accessToken(token: string, projectId: string = defaultProject): AccessToken {
   return { hash: sha256(token), projectId }
 }

@@ -2,6 +2,7 @@ import { bundleNames } from '#bundles/bundle-files.ts'
 import { announcedFindable, requireFindable } from '#bundles/findable-nodes.ts'
 import { awayModelsCheck, openFleet } from '#ledger/fleet.ts'
 import { openLedger } from '#ledger/ledger.ts'
+import { openPutPermit } from '#ledger/collection-window.ts'
 import { openMemoryGate } from '#ledger/memory-gate.ts'
 import { redisCheck } from '#ledger/redis-check.ts'
 import { type BlobStore, openBlobStore } from '#objects/blob-store.ts'
@@ -24,6 +25,7 @@ import { openRateLimit } from './http/rate-limit.ts'
 import { serveApp } from './http/serve-app.ts'
 import { openIdempotencyStore } from './intake/idempotency.ts'
 import { openUploadGate } from './intake/intake-routes.ts'
+import { openProjectStore } from './tokens/project-store.ts'
 import { openTokenStore } from './tokens/token-store.ts'
 import { openStoredCallers, openTokenTable } from './tokens/token-table.ts'
 import type { RunRouteDeps } from './runs/run-routes.ts'
@@ -95,7 +97,7 @@ function appParts(
   const archive = openEventSegments(objects)
   const ledger = openLedger(redis, { namespace, origin: { kind: 'api', id: 'api' }, archive, redactor })
   const fleet = openFleet(redis, namespace)
-  const blobs = openBlobStore(objects, { maxCacheBytes: blobCacheBytes })
+  const blobs = openBlobStore(objects, { maxCacheBytes: blobCacheBytes, permit: openPutPermit(redis, namespace) })
   const records = openRunRecords(objects, blobs)
   const idempotency = openIdempotencyStore(redis, namespace)
   const store = openTokenStore(redis, { log, namespace })
@@ -128,7 +130,7 @@ function appParts(
     runs: { ledger, records, readAway: async () => (await fleet.read()).away, log, redactor, closing },
     changes: { ledger, records },
     transcripts: { ledger, records, fullPrompts: config.fullPrompts },
-    tokens: { store, table, idempotency },
+    tokens: { store, projects: openProjectStore(redis, namespace), table, idempotency },
   }
 }
 

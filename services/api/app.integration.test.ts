@@ -70,7 +70,13 @@ describe('the answers of the API', () => {
     const server = await testRedis()
     const own = await openTestApi(server, await testObjects(), { secrets: [configured] })
     const redis = new Redis(server.url)
-    const asBefore: Redactor = { text: (text) => text, value: (one) => one, record: (one) => one, json: (text) => text }
+    const asBefore: Redactor = {
+      given: [],
+      text: (text) => text,
+      value: (one) => one,
+      record: (one) => one,
+      json: (text) => text,
+    }
     const before = openLedger(redis, { namespace: server.namespace, redactor: asBefore })
     const runId = await submitRun(own)
     const data = { reason: `token = "${value}", ${configured}` }

@@ -14,6 +14,7 @@ import { type IntakeDeps, intakeRoutes } from './intake/intake-routes.ts'
 import { probeEndpoints, referenceEndpoints } from './service-endpoints.ts'
 import { type ChangeRouteDeps, changeRoutes } from './review/change-routes.ts'
 import { type RunRouteDeps, runRoutes } from './runs/run-routes.ts'
+import { projectRoutes } from './tokens/project-routes.ts'
 import { type TokenRouteDeps, tokenRoutes } from './tokens/token-routes.ts'
 import { type TranscriptRouteDeps, transcriptRoutes } from './transcript/transcript-routes.ts'
 import { apiDocument } from './reference/api-document.ts'
@@ -56,6 +57,7 @@ export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
   app.route('/', changeRoutes(deps.changes))
   app.route('/', transcriptRoutes(deps.transcripts))
   app.route('/', tokenRoutes(deps.tokens))
+  app.route('/', projectRoutes(deps.tokens))
   return app
 }
 

@@ -10,7 +10,7 @@ import { openRetention } from '#ledger/retention.ts'
 import { openStopSignals } from '#ledger/stop-signals.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
-import { loggedOutages, objectStoreCheck, permittedPuts } from '#objects/object-store.ts'
+import { loggedOutages, type ObjectStore, objectStoreCheck, permittedPuts } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openSnapshotReader } from '#objects/snapshot.ts'
 import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
@@ -32,6 +32,7 @@ import { findableNodes, loadSoundPacks } from './load-sound-packs.ts'
 import { openAwayModels } from './dispatch/away-models.ts'
 import { runDispatcher } from './dispatch/run-dispatcher.ts'
 import { openStageJobs } from './dispatch/stage-jobs.ts'
+import { runDeletions } from './housekeeping/delete-runs.ts'
 import { runHousekeeping } from './housekeeping/run-housekeeping.ts'
 import { defaultSnapshotLimits } from './snapshot/snapshot-limits.ts'
 import { type DiscoveryStageDeps, runDiscoveryStage } from './stages/discovery-stage.ts'
@@ -66,7 +67,8 @@ export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps)
     releaser.add('redis', async () => redis.disconnect())
     releaser.add('announcement', announce(redis, findable, log))
     const bundles = adjustBundles(await checkedBundles(config.agentsDir, findable), config.bundles, findable)
-    const objects = permittedPuts(loggedOutages(openS3ObjectStore(s3), log), openPutPermit(redis))
+    const permit = openPutPermit(redis)
+    const objects = permittedPuts(loggedOutages(openS3ObjectStore(s3), log), permit)
     releaser.add('objects', async () => objects.close())
     const producer = openProducer({ redisUrl, log })
     releaser.add('producer', () => producer.close())
@@ -75,7 +77,7 @@ export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps)
     const ledger = openLedger(redis, { origin, archive, redactor })
     const stops = openStopSignals({ redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
-    const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes })
+    const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes, permit })
     const { leaveOut } = config
     const shared = { ledger, stops, objects, blobs, producer, packs, leaveOut, limits: defaultSnapshotLimits }
     const stages = {
@@ -96,15 +98,28 @@ export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps)
     const awayModels = openAwayModels({ ...stages, wantModels: fleet.want, awayLimitMs, log })
     releaser.add('dispatcher', runDispatcher({ ...shared, stageJobs, fleet: fleet.read, awayModels, modelKind, log }))
     releaser.add('archiver', runArchiver({ ledger, log }))
-    const { everyMs, ...rest } = config.housekeeping
-    const housekeeping = { ledger, objects, retention: openRetention(redis), ...rest, log }
-    if (everyMs > 0) releaser.add('housekeeping', runHousekeeping(housekeeping, everyMs))
+    startHousekeeping(config, { redis, ledger, objects, log }, releaser)
     releaser.add('commands that wait for Redis', async () => stopWaiting())
     return { healthPort: health.port, close: releaser.release }
   } catch (error) {
     await releaser.release()
     throw error
   }
+}
+
+type HousekeepingStores = { redis: RedisClient; ledger: Ledger; objects: ObjectStore; log: Log }
+
+/** What users deleted is removed in any case. */
+function startHousekeeping(
+  { housekeeping, isAlone }: DiscoveryConfig,
+  { redis, ...stores }: HousekeepingStores,
+  releaser: Releaser,
+): void {
+  const { everyMs, ...times } = housekeeping
+  const retention = openRetention(redis)
+  const deps = { ...stores, retention, ...times }
+  releaser.add('deletions', runDeletions(deps, { isAlone }))
+  if (everyMs > 0) releaser.add('housekeeping', runHousekeeping(deps, everyMs))
 }
 
 /** Announced before the bundles are checked, so that the API refuses at submission what discovery refuses here. */

@@ -8,7 +8,13 @@ import { openModelPool, type ModelPool } from '#models/model-pool.ts'
 import { openSharedSlots } from '#models/pool/slots/shared-slots.ts'
 import { openSharedFindings } from '#models/capabilities/findings-store.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
-import { loggedOutages, type ObjectStore, objectStoreCheck, permittedPuts } from '#objects/object-store.ts'
+import {
+  loggedOutages,
+  type ObjectStore,
+  objectStoreCheck,
+  permittedPuts,
+  type PutPermit,
+} from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openSnapshotReader } from '#objects/snapshot.ts'
 import { getBundle } from '#objects/stored-records.ts'
@@ -49,7 +55,8 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     const { redis, stopWaiting } = connectRedis(redisUrl, { retries: null }, log)
     releaser.add('redis', async () => redis.disconnect())
     const store = loggedOutages(openS3ObjectStore({ ...s3, maxSockets: Math.min(config.slots, 64) }), log)
-    const objects = permittedPuts(store, openPutPermit(redis))
+    const permit = openPutPermit(redis)
+    const objects = permittedPuts(store, permit)
     releaser.add('objects', async () => objects.close())
     const model = openPool(config, redis, log)
     releaser.add('model pool', () => model.close())
@@ -64,7 +71,7 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     const stops = openStopSignals({ redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const models = openModelsInUse(model, config.model.name)
-    const opened = { log, ledger, stops, objects, model, models, scripts, linter, syntax }
+    const opened = { log, ledger, stops, objects, permit, model, models, scripts, linter, syntax }
     const operation = await operationDeps(config, opened)
     const health = await openHealth(config.healthPort, {
       redis: redisCheck(redis),
@@ -72,7 +79,8 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
       object_store: objectStoreCheck(objects),
     })
     releaser.add('health', health.close)
-    const composer = openComposer({ workerId: config.workerId, storage: config.storage }, { ledger, stops, log })
+    const { workerId, storage } = config
+    const composer = openComposer({ workerId, storage, secrets: redactor.given }, { ledger, stops, log })
     releaser.add('composer', composer.close)
     const { takeWork, close } = startConsumers(config, { operation, composer }, log)
     releaser.add('consumers', close)
@@ -107,6 +115,7 @@ type Opened = {
   ledger: Ledger
   stops: StopSignals
   objects: ObjectStore
+  permit: PutPermit
   model: ModelPool
   models: ModelsInUse
   scripts: ScriptPool
@@ -120,7 +129,7 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
   if (name === undefined) await warnWithoutModel(opened)
   else void model.probe(name, new AbortController().signal) // so that missing features of the servers are logged before the first operation
   const python = await loadLanguage('python')
-  const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes })
+  const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes, permit: opened.permit })
   const readSnapshot = openSnapshotReader(objects)
   return {
     ...opened,

@@ -9,6 +9,8 @@ export const secretMark = '[secret]'
  * services store for themselves and compute with never goes through it.
  */
 export type Redactor = {
+  /** The values that it was given, for a thread that opens one of its own. */
+  readonly given: readonly string[]
   text(text: string): string
   /** A JSON value with all its strings redacted; the same one if it has no secret. What one string reveals is hidden in all. */
   value(value: unknown): unknown
@@ -34,6 +36,7 @@ export function openRedactor(values: readonly string[] = []): Redactor {
     return mapStrings(value, (text) => withMarks(text, secrets))
   }
   return {
+    given: values,
     text: (text) => withMarks(text, known),
     value: hideIn,
     record(record) {

@@ -71,7 +71,7 @@ export async function serveEvents(ledger: EventSource, options: { heartbeatMs?: 
   const app = new OpenAPIHono<ApiEnv>({ defaultHook: refuseInput })
   app.onError(problemHandler({ log, isRedisReady: () => true }))
   app.use(async (c, next) => {
-    const caller = { projectId: 'default', scopes: allScopes, tokenId: 'test' }
+    const caller = { projectId: 'default', scopes: allScopes, tokenId: 'test', isOperator: false }
     c.set('caller', caller)
     c.set('callerNow', async () => caller)
     c.set('requestId', 'q1')

@@ -36,7 +36,7 @@ describe('a composition in a thread', () => {
   }: { endpoint?: string; memoryMb?: number } = {}): Composer {
     const { accessKeyId, secretAccessKey, ...place } = store.s3
     const s3 = { ...place, endpoint, credentials: { accessKeyId, secretAccessKey } }
-    const worker = { workerId: 'w1', storage: { redisUrl: server.url, s3 } }
+    const worker = { workerId: 'w1', storage: { redisUrl: server.url, s3 }, secrets: [] }
     const limits = memoryMb === undefined ? {} : { memoryMb }
     const opened = openComposer(worker, { ledger, stops: { on: () => () => {} }, log: silentLog }, limits)
     onTestFinished(opened.close)

@@ -9,6 +9,7 @@ import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import { silentLog } from '#platform/log.ts'
 import { connectRedis } from '#platform/redis-client.ts'
+import { openRedactor } from '#platform/secrets/redactor.ts'
 import { openReleaser, type Releaser } from '#platform/service-process.ts'
 import { answerRequests } from '#platform/thread-entry.ts'
 import type { StorageConfig } from '#settings/storage-settings.ts'
@@ -19,7 +20,11 @@ import { openSyntaxChecker } from '../evidence/syntax-evidence.ts'
 import { composeRun, type CompositionDeps } from './compose-run.ts'
 
 /** All that the thread knows: it reads no settings of its own. */
-export type ComposeQuestion = { runId: RunId; worker: { workerId: string; storage: StorageConfig } }
+export type ComposeQuestion = {
+  runId: RunId
+  /** `secrets`: what its events must hide. */
+  worker: { workerId: string; storage: StorageConfig; secrets: readonly string[] }
+}
 
 /** `fault`: one that may pass, for which the run is left as it is. */
 export type ComposeReport = { fault?: { code: ErrorCode; message: string } }
@@ -64,12 +69,16 @@ async function openDeps({ worker }: ComposeQuestion, releaser: Releaser): Promis
   releaser.add('redis', async () => redis.disconnect())
   const store = openS3ObjectStore({ ...s3, maxSockets: sockets })
   releaser.add('objects', async () => store.close())
-  const objects = permittedPuts(store, openPutPermit(redis))
+  const permit = openPutPermit(redis)
+  const objects = permittedPuts(store, permit)
   return {
     ...(await checks),
-    ledger: openLedger(redis, { origin: { kind: 'worker', id: worker.workerId } }),
+    ledger: openLedger(redis, {
+      origin: { kind: 'worker', id: worker.workerId },
+      redactor: openRedactor(worker.secrets),
+    }),
     objects,
-    blobs: openBlobStore(objects, { maxCacheBytes: blobCacheBytes }),
+    blobs: openBlobStore(objects, { maxCacheBytes: blobCacheBytes, permit }),
     runRules: openRunRules(objects),
     workerId: worker.workerId,
   }
