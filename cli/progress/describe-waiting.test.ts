@@ -26,7 +26,12 @@ const server = {
 }
 const wrong = { url: 'http://gpv:8000/v1', has_answered: false, last_error: 'no answer: ENOTFOUND', next_probe: null }
 const run = RunView.parse({
-  ...{ run_id: 'r1', status: 'waiting', phase: 'execution', seq: 9, counts: {}, request: { agents: ['lint'] } },
+  run_id: 'r1',
+  status: 'waiting',
+  phase: 'execution',
+  seq: 9,
+  counts: {},
+  request: { agents: ['lint'] },
   waiting_for: [
     { kind: 'models', model: 'default', since: new Date(since).toISOString(), servers: [server, wrong] },
     { kind: 'answer', questions: 1 },

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { SkippedFile } from '#domain/code-node.ts'
-import type { WireEvent } from '../api-views.ts'
+import { hasEnded, type WireEvent } from '../api-views.ts'
 import {
   type AwayModel,
   emptyAgent,
@@ -43,7 +43,7 @@ export function foldProgress(state: ProgressState, event: WireEvent): ProgressSt
     startedAtMs: state.startedAtMs ?? Date.parse(event.ts),
     lastAtMs: Date.parse(event.ts),
   }
-  return event.operation_id ? foldOperation(seen, event) : foldRun(seen, event)
+  return event.operation_id ? foldOperation(seen, event) : foldModels(foldRun(seen, event), event)
 }
 
 function foldRun(state: ProgressState, event: WireEvent): ProgressState {
@@ -85,16 +85,12 @@ function foldRun(state: ProgressState, event: WireEvent): ProgressState {
       }
     case 'run.waiting':
       return { ...state, status: 'waiting' }
-    case 'models.away':
-      return { ...state, away: [...withoutModel(state, data['model']), awayOf(data)] }
-    case 'models.back':
-      return { ...resumed(state, event), away: withoutModel(state, data['model']) }
     case 'run.completed':
-      return { ...state, phase: 'review', status: 'completed', away: [] }
+      return { ...state, phase: 'review', status: 'completed' }
     case 'run.failed':
-      return { ...state, status: 'failed', away: [], errorCode: event.error_code, reason: Text.parse(data['reason']) }
+      return { ...state, status: 'failed', errorCode: event.error_code, reason: Text.parse(data['reason']) }
     case 'run.cancelled':
-      return { ...state, status: 'cancelled', away: [] }
+      return { ...state, status: 'cancelled' }
     default:
       return state
   }
@@ -125,6 +121,15 @@ function foldOperation(waiting: ProgressState, event: WireEvent): ProgressState 
     default:
       return state
   }
+}
+
+/** A run that has ended waits for nothing. */
+function foldModels(state: ProgressState, event: WireEvent): ProgressState {
+  const { data } = event
+  if (hasEnded(state.status)) return { ...state, away: [] }
+  if (event.event === 'models.away') return { ...state, away: [...withoutModel(state, data['model']), awayOf(data)] }
+  if (event.event !== 'models.back') return state
+  return { ...resumed(state, event), away: withoutModel(state, data['model']) }
 }
 
 function awayOf(data: WireEvent['data']): AwayModel {

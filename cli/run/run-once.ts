@@ -15,7 +15,7 @@ import { withRepository } from '../discover/repository-around.ts'
 import { reportRun, reportView } from './report-run.ts'
 import { shownPath } from '../wording.ts'
 import { isComposed } from '../progress/progress-state.ts'
-import { openServerWatch, type ServerWatch } from './server-watch.ts'
+import { judgeServers, type ServersJudge } from './judge-servers.ts'
 import { showProgress, type ShownProgress } from './show-progress.ts'
 import { takePatch } from './take-patch.ts'
 import { describeUnfinished, sameModelFlag, unfinishedRuns, whatBecameOf } from './unfinished-runs.ts'
@@ -66,9 +66,9 @@ async function runOn(service: Service, order: RunOrder, running: Running): Promi
   io.err(describeUnfinished(unfinished, order.model ?? config.modelUrls))
   const runId = await start(service)
   const progress = showProgress(runId, { json: order.json, onLine }, context)
-  const servers = stack === undefined ? undefined : watchServers(order, service, context)
+  const servers = stack === undefined ? undefined : judgeOwnServers(order, service, context)
   try {
-    await followRun(runId, servers === undefined ? progress : watched(progress, servers), { client, signal: ended })
+    await followRun(runId, servers === undefined ? progress : judged(progress, servers), { client, signal: ended })
   } catch (error) {
     progress.close()
     const model = hasCode(error, 'CONFIG_005') ? 'URL' : order.model
@@ -92,12 +92,16 @@ async function runOn(service: Service, order: RunOrder, running: Running): Promi
   if (!order.json) io.out(await whatBecameOf(earlierRuns, client))
 }
 
-function watchServers({ model, source }: RunOrder, { client, signal }: Service, { config }: CliContext): ServerWatch {
+function judgeOwnServers(
+  { model, source }: RunOrder,
+  { client, signal }: Service,
+  { config }: CliContext,
+): ServersJudge {
   const namedIn = model === undefined ? 'REMORA_MODEL_URLS or model.pool' : '--model'
-  return openServerWatch({ client, signal, namedIn, apiKey: config.modelApiKey, isResumed: source.kind === 'resume' })
+  return judgeServers({ client, signal, namedIn, apiKey: config.modelApiKey, isResumed: source.kind === 'resume' })
 }
 
-function watched(progress: ShownProgress, servers: ServerWatch): Follower {
+function judged(progress: ShownProgress, servers: ServersJudge): Follower {
   return {
     ...progress,
     onEvent(event) {

@@ -131,7 +131,12 @@ export async function openTestApi(
   const close = () => inOrder([() => redis.quit(), () => store.close(), () => server.close()])
   const stored = { redis, namespace: server.namespace, ledger, objects, blobs, tokenStore }
   return {
-    ...{ app, token: ownToken, project, intake, jobs, ...stored },
+    app,
+    token: ownToken,
+    project,
+    intake,
+    jobs,
+    ...stored,
     ...askers(app, () => storeOther(tokenStore, `${project}x`)),
     stopWaiting: () => closing.abort(),
     close,

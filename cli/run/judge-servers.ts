@@ -6,7 +6,7 @@ import { askServer } from '../model-server.ts'
 import { awayModels } from '../progress/describe-waiting.ts'
 import type { Follower } from './follow-run.ts'
 
-export type ServerWatchOptions = {
+export type JudgedServers = {
   client: Pick<ApiClient, 'cancel'>
   /** Where the servers are named, for the advice. */
   namedIn: string
@@ -16,8 +16,8 @@ export type ServerWatchOptions = {
   signal: AbortSignal
 }
 
-export type ServerWatch = Required<Pick<Follower, 'onEvent' | 'onRun'>> & {
-  /** Why the run was cancelled, if this watch did it. */
+export type ServersJudge = Required<Pick<Follower, 'onEvent' | 'onRun'>> & {
+  /** Why the run was cancelled, if this did it. */
   fault(): AppError | undefined
 }
 
@@ -31,7 +31,7 @@ const notFound = 404
  * move without them, a run of which something is done is left as it is, by a CONFIG_005 that ends the following; another one is
  * cancelled.
  */
-export function openServerWatch(options: ServerWatchOptions): ServerWatch {
+export function judgeServers(options: JudgedServers): ServersJudge {
   const startedAt = Date.now()
   let hasReplied = false
   let fault: AppError | undefined
@@ -51,7 +51,7 @@ export function openServerWatch(options: ServerWatchOptions): ServerWatch {
   }
 }
 
-async function faultOfServers(run: RunView, options: ServerWatchOptions): Promise<AppError | undefined> {
+async function faultOfServers(run: RunView, options: JudgedServers): Promise<AppError | undefined> {
   const waitsForPeople = run.waiting_for.some(({ kind }) => kind === 'answer')
   if (run.status !== 'waiting' || waitsForPeople) return undefined
   const servers = Map.groupBy(
@@ -67,7 +67,7 @@ async function faultOfServers(run: RunView, options: ServerWatchOptions): Promis
 async function faultOf(
   url: string,
   seen: WaitingFor['servers'],
-  { apiKey, signal }: ServerWatchOptions,
+  { apiKey, signal }: JudgedServers,
 ): Promise<string | undefined> {
   const at = withoutLogin(url)
   if (seen.every((server) => !server.has_answered)) {
