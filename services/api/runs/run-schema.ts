@@ -5,7 +5,7 @@ import { OperationId, ProjectId, RunId } from '#domain/ids.ts'
 import { OperationStatus, operationStatuses, OperationWork } from '#domain/operation.ts'
 import { ErrorPolicyName, RunPhase, RunRequest, RunStatus, SkipKind } from '#domain/run.ts'
 import { LineRange } from '#objects/composition.ts'
-import { named } from '../http/schema-parts.ts'
+import { named, orNull } from '../http/schema-parts.ts'
 
 const lines = named('LineRange', LineRange, { description: 'lines of the file before the run, from 1, both included' })
 const CodePlace = z.strictObject({ path: z.string(), qualified_name: z.string() }).openapi('CodePlace')
@@ -144,7 +144,7 @@ const RunState = z.strictObject({
   nodes: z.int(),
   files: z.int(),
   seq: z.int().openapi({ description: 'number of the last event' }),
-  composing: ComposingView.nullable(),
+  composing: orNull(ComposingView),
   cancel_requested: z.boolean(),
   accepted_at: Time,
   ended_at: Time.nullable(),
