@@ -29,6 +29,23 @@ export const LeftOut = ConflictingSet.extend({
 })
 export type LeftOut = z.infer<typeof LeftOut>
 
+const AwayServer = z.looseObject({
+  url: z.string(),
+  has_answered: z.boolean(),
+  last_error: z.string().nullable(),
+  next_probe: Time,
+})
+
+/** What a run waits for: a model that is away (`models`), answers of people (`answer`), or what a newer service adds. */
+const WaitingFor = z.looseObject({
+  kind: z.string(),
+  model: z.string().optional(),
+  since: Time,
+  servers: z.array(AwayServer).default([]),
+  questions: z.number().optional(),
+})
+export type WaitingFor = z.infer<typeof WaitingFor>
+
 /** How far the composition of a run is; services of earlier versions do not say. */
 export const Composing = z.looseObject({
   operations_read: z.int(),
@@ -56,6 +73,7 @@ export const RunSummary = z.looseObject({
     labels: z.record(z.string(), z.string()).optional(),
   }),
   counts: z.record(z.string(), z.number()),
+  waiting_for: z.array(WaitingFor).default([]),
   composing: Composing.nullish(),
   accepted_at: Time,
   ended_at: Time,
@@ -78,19 +96,16 @@ const FailureView = z.looseObject({
 })
 export type FailureView = z.infer<typeof FailureView>
 
+const CheckView = z.object({
+  ok: z.number(),
+  total: z.number(),
+  with_errors: z.number().optional(),
+  not_checked: z.number().optional(),
+})
+
 export const RunView = RunSummary.extend({
   /** Per check, over the files of the composed patch. */
-  checks: z
-    .record(
-      z.string(),
-      z.object({
-        ok: z.number(),
-        total: z.number(),
-        with_errors: z.number().optional(),
-        not_checked: z.number().optional(),
-      }),
-    )
-    .default({}),
+  checks: z.record(z.string(), CheckView).default({}),
   conflicts: z.number().default(0),
   left_out: z.array(LeftOut).default([]),
   /** Skipped files of its archive: how many, and the first of them. */

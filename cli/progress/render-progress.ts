@@ -2,6 +2,7 @@ import { unreachable } from '#domain/error.ts'
 import { formatSeconds, plural } from '../wording.ts'
 import type { Composing } from '../api-views.ts'
 import { clip, type Paint } from '../terminal-text.ts'
+import { waitingLines } from './describe-waiting.ts'
 import { questionLines } from './describe-question.ts'
 import {
   cancelledOperations,
@@ -35,7 +36,7 @@ export function renderScreen(state: ProgressState, view: ScreenView): string[] {
     view.paint('bold', head),
     ...shownPhases.map((phase) => phaseLine(state, phase, width, view.paint)),
     clip(`operations  ${counts}`, width),
-    ...questionLines(state).map((line) => view.paint('yellow', clip(line, width))),
+    ...[...waitingLines(state), ...questionLines(state)].map((line) => view.paint('yellow', clip(line, width))),
     ...state.recent.map((line) => view.paint('dim', clip(`  ${line}`, width))),
   ]
 }

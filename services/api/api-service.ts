@@ -1,5 +1,6 @@
 import { bundleNames } from '#bundles/bundle-files.ts'
 import { announcedFindable, requireFindable } from '#bundles/findable-nodes.ts'
+import { awayModelsCheck, openFleet } from '#ledger/fleet.ts'
 import { openLedger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
 import { openMemoryGate } from '#ledger/memory-gate.ts'
@@ -95,6 +96,7 @@ function appParts(
   const { agents, maxUploadBytes, modelKind } = config
   const archive = openEventSegments(objects)
   const ledger = openLedger(redis, { namespace, origin: { kind: 'api', id: 'api' }, archive, redactor })
+  const fleet = openFleet(redis, namespace)
   const blobs = openBlobStore(objects, { maxCacheBytes: blobCacheBytes, permit: openPutPermit(redis, namespace) })
   const records = openRunRecords(objects, blobs)
   const idempotency = openIdempotencyStore(redis, namespace)
@@ -108,6 +110,7 @@ function appParts(
   }
   return {
     auth,
+    shownChecks: { models: awayModelsCheck(ledger) },
     intake: {
       agents,
       checkAgents: async (names: readonly string[]) => {
@@ -124,7 +127,7 @@ function appParts(
       memoryGate: openMemoryGate(redis, config.redisMemoryShare),
       uploadGate: openUploadGate(config.maxUploads),
     },
-    runs: { ledger, records, log, redactor, closing },
+    runs: { ledger, records, readAway: async () => (await fleet.read()).away, log, redactor, closing },
     changes: { ledger, records },
     transcripts: { ledger, records, fullPrompts: config.fullPrompts },
     tokens: { store, projects: openProjectStore(redis, namespace), table, idempotency },

@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { packTar } from 'modern-tar'
+import { awayModelsCheck, openFleet } from '#ledger/fleet.ts'
 import { sha256 } from '#domain/ids.ts'
 import { allScopes } from '#domain/scope.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
@@ -34,6 +35,8 @@ export type TestApi = {
   /** What intake works with, for tests that break one part of it. */
   intake: AppDeps['intake']
   ledger: Ledger
+  redis: Redis
+  namespace: string
   objects: ObjectStore
   blobs: BlobStore
   /** The tokens kept in Redis, and how often all of them were read. */
@@ -81,6 +84,8 @@ export async function openTestApi(
   const ledger = openLedger(redis, { namespace: server.namespace, redactor })
   const blobs = openBlobStore(objects, { maxCacheBytes: 1_000_000, permit: openPutPermit(redis, server.namespace) })
   const records = openRunRecords(objects, blobs)
+  const fleet = openFleet(redis, server.namespace)
+  const readAway = async () => (await fleet.read()).away
   const closing = new AbortController()
   const jobs: string[] = []
   const intake: TestApi['intake'] = {
@@ -110,9 +115,10 @@ export async function openTestApi(
     log,
     redactor,
     isRedisReady: () => redis.status === 'ready',
+    shownChecks: { models: awayModelsCheck(ledger) },
     readyChecks: { redis: redisCheck(redis, 0.8), object_store: objectStoreCheck(objects) },
     intake,
-    runs: { ledger, records, log, redactor, closing: closing.signal, recheckMs: options.recheckMs ?? 3_000 },
+    runs: { ledger, records, readAway, log, redactor, closing: closing.signal, recheckMs: options.recheckMs ?? 3_000 },
     changes: { ledger, records },
     transcripts: { ledger, records, fullPrompts: options.fullPrompts ?? true },
     tokens: {
@@ -123,9 +129,14 @@ export async function openTestApi(
     },
   })
   const close = () => inOrder([() => redis.quit(), () => store.close(), () => server.close()])
-  const parts = { app, token: ownToken, project, intake, ledger, objects, blobs, jobs, tokenStore }
+  const stored = { redis, namespace: server.namespace, ledger, objects, blobs, tokenStore }
   return {
-    ...parts,
+    app,
+    token: ownToken,
+    project,
+    intake,
+    jobs,
+    ...stored,
     ...askers(app, () => storeOther(tokenStore, `${project}x`)),
     stopWaiting: () => closing.abort(),
     close,

@@ -20,7 +20,8 @@ describe('the API', () => {
     expect((await api.askAs('none', '/healthz')).status).toBe(200)
     const usable = { state: 'ok', message: 'it answers' }
     const ready = await (await api.askAs('none', '/readyz')).json()
-    expect(ready).toEqual({ status: 'ready', parts: { redis: usable, object_store: usable } })
+    const models = { state: 'ok', message: 'no run waits for a model' }
+    expect(ready).toEqual({ status: 'ready', parts: { redis: usable, object_store: usable, models } })
   })
 
   it.for(['/v1/runs', '/v1/runs/r0123456789', '/v1/runs/r0123456789/patch', '/v1/nothing', '/v1/'])(

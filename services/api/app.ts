@@ -4,7 +4,7 @@ import { requestId } from 'hono/request-id'
 import { Hono, type MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import type { Log } from '#platform/log.ts'
-import { openReadiness, type PartCheck } from '#platform/readiness.ts'
+import { openReadiness, type PartChecks } from '#platform/readiness.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import { msSince } from '#platform/clock.ts'
 import type { ApiEnv } from './http/api-env.ts'
@@ -27,7 +27,9 @@ export type AppDeps = {
   redactor: Redactor
   isRedisReady(): boolean
   /** The parts the service cannot do without, by the name `/readyz` reports. */
-  readyChecks: Readonly<Record<string, PartCheck>>
+  readyChecks: PartChecks
+  /** Parts that `/readyz` only shows. */
+  shownChecks: PartChecks
   intake: IntakeDeps
   runs: RunRouteDeps
   changes: ChangeRouteDeps
@@ -44,7 +46,7 @@ export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
   app.use('/v1/*', redactAnswers(deps.redactor), bearerAuth(deps.auth))
   app.use(methodNotAllowed({ app, onMethodNotAllowed: methodNotAllowedProblem }))
   app.openapi(probeEndpoints.live, (c) => c.json({ status: 'ok' } as const, 200))
-  const readiness = openReadiness(deps.readyChecks)
+  const readiness = openReadiness(deps.readyChecks, deps.shownChecks)
   app.openapi(probeEndpoints.ready, async (c) => {
     const { status, parts } = await readiness()
     return status === 'ready' ? c.json({ status, parts }, 200) : c.json({ status, parts }, 503)

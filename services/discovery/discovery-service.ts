@@ -5,7 +5,7 @@ import { unlessDeadly, untilStopped, type UntilStoppedDeps } from '#ledger/run-s
 import { type Ledger, openLedger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
 import { redisCheck } from '#ledger/redis-check.ts'
-import { openFleet } from '#ledger/fleet.ts'
+import { awayModelsCheck, openFleet } from '#ledger/fleet.ts'
 import { openRetention } from '#ledger/retention.ts'
 import { openStopSignals } from '#ledger/stop-signals.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
@@ -89,7 +89,7 @@ export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps)
     }
     if (config.isAlone) await takeOver(redis, ledger)
     const checks = { redis: redisCheck(redis), object_store: objectStoreCheck(objects) }
-    const health = await openHealth(config.healthPort, checks)
+    const health = await openHealth(config.healthPort, checks, { models: awayModelsCheck(ledger) })
     releaser.add('health', health.close)
     releaser.add('consumers', startConsumers(config, stages, log))
     const stageJobs = openStageJobs(producer)

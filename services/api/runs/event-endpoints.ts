@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { eventCategories, type EventCategory, EventName, EventOrigin, EventPhase, WireEvent } from '#domain/event.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { named, pageLimit, wholeNumber } from '../http/schema-parts.ts'
+import { named, orNull, pageLimit, wholeNumber } from '../http/schema-parts.ts'
 import { ComposingView, RunParams, RunStatusShape } from './run-schema.ts'
 
 const fields = WireEvent.shape
@@ -38,7 +38,7 @@ const EventPage = z
     events: z.array(EventView),
     next_after: z.int(),
     run_status: RunStatusShape,
-    composing: ComposingView.nullable(),
+    composing: orNull(ComposingView),
   })
   .openapi('EventPage')
 
