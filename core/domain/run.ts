@@ -141,7 +141,7 @@ export const Run = z.strictObject({
   snapshotId: z.string().nullable(),
   compositionKey: z.string().nullable(),
   /** Null before a worker composes it, and from its end on. */
-  composing: CompositionProgress.nullable(),
+  composing: CompositionProgress.nullable().default(null),
   /** Hash of the list of its code nodes (core/objects/node-list.ts); null until discovery is done. */
   nodeListKey: z.string().nullable(),
   /** Hash of the list of their edges (core/objects/edge-list.ts); null until then, and for runs of an earlier version. */

@@ -76,10 +76,12 @@ describe('DELETE /v1/runs/{run_id}', () => {
 })
 
 describe('an idempotency key whose run was deleted', () => {
+  // Packed once: an archive names the second it was made in.
+  const archive = tarOf({ 'a.py': 'x = 1\n' })
   const submit = async () =>
     api.ask('/v1/runs', {
       method: 'POST',
-      body: runForm(await tarOf({ 'a.py': 'x = 1\n' })),
+      body: runForm(await archive),
       headers: { 'idempotency-key': 'of-a-deleted-run' },
     })
   const refused = { status: 422, error_code: 'INTAKE_005', detail: expect.stringContaining('deleted') }
