@@ -29,7 +29,7 @@ export async function startOutageModel({ latencyMs }: { latencyMs: number }) {
       request.on('data', (chunk: Buffer) => chunks.push(chunk))
       request.on('end', () => {
         if (request.method === 'POST') return chat(Buffer.concat(chunks).toString('latin1'), response)
-        return response.writeHead(404).end()
+        return playing === 'hang' ? undefined : response.writeHead(404).end()
       })
     }).listen(port, '127.0.0.1')
     await once(server, 'listening')

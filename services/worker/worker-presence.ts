@@ -69,13 +69,13 @@ export async function keepPresent({ redis, id, slots, models, takeWork, log }: P
     void (announcing ??= announce()
       .catch(() => undefined)
       .finally(() => (announcing = undefined)))
-  models.listen(now)
+  const stopListening = models.listen(now)
   const stop = repeatEvery(announceEveryMs, announce)
   const stopWhileAway = repeatEvery(announceWhileAwayMs, async () => {
     if (models.reports().some(({ awaySince }) => awaySince !== null)) await announce()
   })
   return async () => {
-    models.listen(() => {})
+    stopListening()
     await Promise.all([stop(), stopWhileAway(), announcing])
     await withdrawWorker(redis, id)
   }

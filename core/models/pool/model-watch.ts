@@ -51,6 +51,7 @@ type Watch = ModelWatchOptions & {
   /** By the name it is asked for; the first model both by its name and without one. */
   watched: Map<string | undefined, Watched>
   answered: Set<PooledServer>
+  listeners: Set<() => void>
 }
 
 export type ModelWatch = ReturnType<typeof openModelWatch>
@@ -61,18 +62,14 @@ export type ModelWatch = ReturnType<typeof openModelWatch>
  * servers are probed every few seconds; the first good probe, or a good answer to a request under way, ends that.
  */
 export function openModelWatch(options: ModelWatchOptions) {
-  let listener = () => {}
-  const onChange = () => {
-    options.onChange()
-    listener()
-  }
   const watched: Watch['watched'] = new Map()
-  const watch: Watch = { ...options, watched, answered: new Set(), onChange }
+  const watch: Watch = { ...options, watched, answered: new Set(), listeners: new Set([options.onChange]) }
   const of = (name: string | undefined) => getOrMake(watched, name, () => unjudged(name))
   return {
-    /** `given` is called when a model is judged for the first time, is away, or works again. */
-    listen(given: () => void): void {
-      listener = given
+    /** Calls `listener` when a model is judged for the first time, is away, or works again; returns how to stop that. */
+    listen(listener: () => void): () => void {
+      watch.listeners.add(listener)
+      return () => void watch.listeners.delete(listener)
     },
     /** Judges the model now, if it has not been judged yet. */
     watch(name: string | undefined): void {
@@ -185,22 +182,22 @@ async function probe(entry: Watched, server: PooledServer, watch: Watch): Promis
   return failure === undefined
 }
 
-function setWorking(entry: Watched, { log, onChange }: Watch): void {
+function setWorking(entry: Watched, { log, listeners }: Watch): void {
   if (entry.isWorking === true) return
   if (entry.awaySince !== undefined) log?.warn('a model works again', { model: entry.name ?? null })
   entry.isWorking = true
   entry.awaySince = undefined
-  onChange()
+  for (const listener of listeners) listener()
 }
 
 function setAway(entry: Watched, watch: Watch): void {
-  const { clock, closing, log, onChange } = watch
+  const { clock, closing, log, listeners } = watch
   if (entry.isWorking === false || closing.aborted) return
   entry.isWorking = false
   entry.awaySince = clock.now()
   log?.warn('no server of a model works', { model: entry.name ?? null, servers: faultsOf(entry) })
   for (const server of candidates(entry, watch)) probeLater(entry, server, watch)
-  onChange()
+  for (const listener of listeners) listener()
 }
 
 /** The next probe does not wait for one that hangs. */

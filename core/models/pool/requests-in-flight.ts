@@ -27,7 +27,8 @@ type AtServer = { flights: Set<Flight>; heardAt: number; isChecked: boolean }
  * a list of models that does not come, and what it still owes when it works again is given up and tried anew. A busy server
  * lists its models, however long its replies take.
  */
-export function openRequestsInFlight({ clock, closing, onSilent }: RequestsInFlightOptions) {
+export function openRequestsInFlight(options: RequestsInFlightOptions) {
+  const { clock, closing } = options
   const servers = new Map<PooledServer, AtServer>()
   const at = (server: PooledServer) =>
     getOrMake(servers, server, (): AtServer => ({ flights: new Set(), heardAt: -Infinity, isChecked: false }))
@@ -37,21 +38,9 @@ export function openRequestsInFlight({ clock, closing, onSilent }: RequestsInFli
     isArmed = true
     clock.after(checkEveryMs, () => {
       isArmed = false
-      for (const [server, one] of servers) void check(server, one)
+      for (const [server, one] of servers) void check(server, one, options)
       if ([...servers.values()].some(({ flights }) => flights.size > 0)) arm()
     })
-  }
-  const check = async (server: PooledServer, one: AtServer) => {
-    const [oldest] = one.flights
-    const since = Math.max(one.heardAt, oldest?.sentAt ?? Infinity)
-    if (one.isChecked || clock.now() - since < silentMs) return
-    one.isChecked = true
-    const isSilent = await server.endpoint.models({ timeoutMs: listLimitMs, signal: closing }).then(
-      () => false,
-      (error: unknown) => toTryFailure(error).status === undefined,
-    )
-    one.isChecked = false
-    if (isSilent && !closing.aborted) for (const model of modelsOf(one)) onSilent(model)
   }
   return {
     /** `send`, over requests that can be given up. */
@@ -79,6 +68,23 @@ export function openRequestsInFlight({ clock, closing, onSilent }: RequestsInFli
       })
     },
   }
+}
+
+async function check(
+  { endpoint }: PooledServer,
+  one: AtServer,
+  { clock, closing, onSilent }: RequestsInFlightOptions,
+): Promise<void> {
+  const [oldest] = one.flights
+  const since = Math.max(one.heardAt, oldest?.sentAt ?? Infinity)
+  if (one.isChecked || clock.now() - since < silentMs) return
+  one.isChecked = true
+  const isSilent = await endpoint.models({ timeoutMs: listLimitMs, signal: closing }).then(
+    () => false,
+    (error: unknown) => toTryFailure(error).status === undefined,
+  )
+  one.isChecked = false
+  if (isSilent && !closing.aborted) for (const model of modelsOf(one)) onSilent(model)
 }
 
 const givenUp = new AppError('AGENT_002', 'no answer from before the server was away', { phase: 'model' })
