@@ -91,6 +91,11 @@ export function storedRequest({ include = [], ...same }: RunRequest): z.input<ty
   }
 }
 
+/** Of its share among the runs of its project: priority 0 gets ten times what priority 9 gets. */
+export function weightOf(priority: RunRequest['priority']): number {
+  return 10 - priority
+}
+
 /** The schema number of a run. Code that knows only lower numbers refuses the run (RUN_005). */
 export const runSchema = 4
 /** Of a new run: versions that know no higher number may work on it until it needs what they do not know. */

@@ -43,6 +43,21 @@ export type ModelRequest = {
   constraint?: DecodingConstraint | undefined
   /** Requests with the same key share a prefix: the server that has it in its cache answers fastest. */
   prefixKey?: string | undefined
+  /** Whose request it is, so that runs share the servers; it is not sent. */
+  share?: RequestShare | undefined
+}
+
+/** A run's part of the model servers: projects share them equally, the runs of a project by weight. */
+export type RequestShare = { projectId: string; runId: string; weight: number }
+
+/** Told how a request fares, in this order: `queued`, then `sent` once for each try, and `failed` when that was in vain. */
+export type RequestProgress = {
+  /** No server works on it: it waits for a slot, or for its next try. */
+  queued(): void
+  /** A server works on it from now on. */
+  sent(): void
+  /** What was sent has failed; no server works on it any more. */
+  failed(): void
 }
 
 export const TokenUsage = z.strictObject({ promptTokens: z.int().min(0), completionTokens: z.int().min(0) })
@@ -63,6 +78,8 @@ export type ModelReply = {
   /** The failed tries, or the first of them when there were many; absent when none failed. */
   failedTries?: readonly FailedTry[] | undefined
   latencyMs: number
+  /** How long it waited for slots, before all its tries together. */
+  queueMs?: number | undefined
   /** From sending until the first part of a streamed reply; absent when the reply was not streamed. */
   firstTokenMs?: number | undefined
   /** Features that the server lacks, for which a workaround was used. */

@@ -75,3 +75,20 @@ it('says which models runs wait for', async () => {
   await redis.zadd(`${namespace}:{all}:wanted-models`, 1, 'old')
   expect((await wantedModels(redis, namespace)).toSorted()).toEqual(['default', 'lora'])
 })
+
+it('adds up what the servers take of all workers, and knows nothing while one does not say so', async () => {
+  const pool = (limit: number, url = 'http://gpu:8000/v1') => ({
+    waiting: 3,
+    servers: [{ url, most: 16, limit }],
+    left: limit / 16,
+  })
+  const joins = (id: string, limit: number, url?: string) =>
+    announceWorker(redis, { id, slots: 256, models: [], pool: pool(limit, url) }, namespace)
+  for (const id of ['a', 'b', 'c', 'd']) await joins(id, 16)
+  expect(await fleet()).toMatchObject({ slots: 1024, capacity: 16, waiting: 12, mostLeft: 1 })
+  for (const id of ['a', 'b', 'c']) await joins(id, 2)
+  await joins('d', 4, 'http://other:8000/v1')
+  expect(await fleet()).toMatchObject({ capacity: 10, mostLeft: 0.25 })
+  await announce('earlier', 4)
+  expect(await fleet()).toMatchObject({ slots: 1028, capacity: undefined })
+})

@@ -1,5 +1,5 @@
 import { AppError } from '#domain/error.ts'
-import type { ModelReply, ModelRequest } from '#domain/turn.ts'
+import type { ModelReply, ModelRequest, RequestProgress } from '#domain/turn.ts'
 import { type Clock, systemClock, withinLimit } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import type { HttpProxy } from '#platform/env.ts'
@@ -20,9 +20,10 @@ export type ModelPool = {
    * One reply to one request. Retried while that may help and the retry budget lasts, on another server if there is one.
    * Rejects with AGENT_002 (refused, or a `ModelUnavailable`: no endpoint could answer), AGENT_007 (the request or the reply
    * is too long), AGENT_008 (replies were cut short or are no completions), or at once with the signal's reason, closing
-   * the socket. While the model is away it rejects at once. Safe to repeat: nothing is stored between calls.
+   * the socket. While the model is away it rejects at once. Safe to repeat: nothing is stored between calls. `progress` is
+   * told when a server works on the request, and when it waits.
    */
-  complete(request: ModelRequest, signal: AbortSignal): Promise<ModelReply>
+  complete(request: ModelRequest, signal: AbortSignal, progress?: RequestProgress): Promise<ModelReply>
   /** The models of the endpoints that answer within a second; CONFIG_005 when none offers any. */
   describe(): Promise<{ models: string[] }>
   /**
@@ -39,7 +40,10 @@ export type ModelPool = {
   probe(model: string, signal: AbortSignal): Promise<void>
   /** Which models work, as this process sees it; undefined stands for the first model offered. */
   health: Pick<ModelWatch, 'listen' | 'watch' | 'works' | 'report'>
-  /** The endpoints' state, as this process sees it. */
+  /**
+   * The endpoints' state, as this process sees it. `waiting`: requests without a slot. `shared`, `own`: the most requests at
+   * once of all processes, and of this one.
+   */
   status(): { waiting: number; endpoints: ReturnType<typeof endpointStatus>[] }
   /** Closes every socket at once. Requests in flight and later ones fail with AGENT_002. */
   close(): Promise<void>
@@ -100,7 +104,7 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
   const { queue, lookup, health } = router
   const status = () => ({
     waiting: queue.size(),
-    endpoints: servers.map((server) => endpointStatus(server, watch.metrics(server))),
+    endpoints: servers.map((server, at) => endpointStatus(server, watch.metrics(server), limitsAt(at, options))),
   })
   const watch = openServerWatch({
     servers: watched,
@@ -116,9 +120,9 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
   })
   slots.listen(queue.recheck)
   return {
-    complete(request, signal) {
+    complete(request, signal, progress) {
       watch.touch()
-      return router.complete(request, signal)
+      return router.complete(request, signal, progress)
     },
     describe: () => describeEndpoints(endpoints),
     firstModel: (signal) => health.guard(undefined, () => first.name(signal)),
@@ -153,9 +157,20 @@ function openServer({ url, apiKey, models, maxInFlight: shared }: EndpointChoice
   return { server, url, apiKey }
 }
 
+/** The most requests at once at the endpoint number `at`: of all processes, and of this one. */
+function limitsAt(at: number, { endpoints, maxInFlight }: Pick<ModelPoolOptions, 'endpoints' | 'maxInFlight'>) {
+  const shared = endpoints[at]?.maxInFlight ?? maxInFlight
+  return { shared, own: Math.min(shared, maxInFlight) }
+}
+
 /** `limit`: how many requests this process may have there at once, for now. `pausedMs`: by its `Retry-After`. `models`: undefined while it lists none. */
-function endpointStatus(server: PooledServer, metrics: ServerMetrics | undefined) {
+function endpointStatus(
+  server: PooledServer,
+  metrics: ServerMetrics | undefined,
+  limits: { shared: number; own: number },
+) {
   return {
+    ...limits,
     name: server.name,
     breaker: server.breaker.state(),
     limit: server.limit.current(),

@@ -28,6 +28,8 @@ export const Exchange = z.strictObject({
   /** Milliseconds since the epoch. */
   startedAt: z.number(),
   durationMs: z.number(),
+  /** Of it, waiting for a slot at a server; absent when it did not wait. */
+  queueMs: z.number().optional(),
   firstTokenMs: z.number().optional(),
   model: z.string(),
   endpoint: z.string().optional(),

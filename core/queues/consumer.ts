@@ -36,9 +36,8 @@ export type ConsumerOptions<Q extends QueueName> = {
 }
 
 export type Consumer = {
-  /** Takes no more jobs; those that run go on. */
-  pause(): void
-  resume(): void
+  /** Has at most so many jobs at once from now on; with 0 it takes no more. Those that run go on. */
+  take(most: number): void
   /** Takes no more jobs, waits `graceMs` for the running ones, then aborts their signals. */
   close(options: { graceMs: number }): Promise<void>
 }
@@ -53,13 +52,9 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
   // Blocking commands wait through any outage of Redis instead of failing after some tries.
   const { redis: connection, isConnected, stopWaiting } = connectRedis(options.redisUrl, { retries: null }, log)
   let running = 0
-  const handler: typeof options.handler = async (payload, signal, stalls) => {
+  const handler: typeof options.handler = (payload, signal, stalls) => {
     running += 1
-    try {
-      await options.handler(payload, signal, stalls)
-    } finally {
-      running -= 1
-    }
+    return options.handler(payload, signal, stalls).finally(() => (running -= 1))
   }
   // BullMQ passes an AbortSignal only to a function that declares three parameters.
   const process = async (job: Job, token: string | undefined, signal: AbortSignal | undefined) => {
@@ -79,8 +74,11 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
     for (const job of jobs) worker.cancelJob(job, lockLost)
   })
   return {
-    pause: () => void worker.pause(true),
-    resume: () => void worker.resume(),
+    take(most) {
+      if (most > 0) worker.concurrency = most
+      if (most > 0) void worker.resume()
+      else void worker.pause(true)
+    },
     async close({ graceMs }) {
       // BullMQ would wait without limit for an unreachable Redis; the jobs are delivered again once it is back.
       stopWaiting()

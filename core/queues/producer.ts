@@ -11,7 +11,8 @@ const commandRetries = 20
 /** Nothing reads BullMQ's own events: the ledger has them. */
 const keptQueueEvents = 100
 
-export type JobToAdd<Q extends QueueName> = { id: string; payload: PayloadOf<Q> }
+/** `priority`: the lowest is delivered first, those without one before all others. */
+export type JobToAdd<Q extends QueueName> = { id: string; payload: PayloadOf<Q>; priority?: number }
 
 export type Producer = {
   add<Q extends QueueName>(queue: Q, id: string, payload: PayloadOf<Q>): Promise<void>
@@ -50,7 +51,11 @@ export function openProducer(options: { redisUrl: string; prefix?: string; log: 
   async function addMany<Q extends QueueName>(name: Q, jobs: readonly JobToAdd<Q>[]): Promise<void> {
     for (let first = 0; first < jobs.length; first += sliceJobs) {
       const slice = jobs.slice(first, first + sliceJobs)
-      const bulk = slice.map(({ id, payload }) => ({ name, data: { ...payload, v: payloadVersion }, opts: once(id) }))
+      const bulk = slice.map(({ id, payload, priority }) => ({
+        name,
+        data: { ...payload, v: payloadVersion },
+        opts: { ...once(id), ...(priority === undefined ? {} : { priority }) },
+      }))
       await orStoreError(addBulk(queueOf(name), bulk), 'The job cannot be added to its queue.')
     }
   }

@@ -103,7 +103,7 @@ export const runSettings = {
     type: z.int().min(1).max(4096),
     default: 16,
     about:
-      'requests of one worker to each model server at once. Three times as many operations are open, so that a model is not idle while some are set up or proved',
+      'requests of one worker to each model server at once. Three times as many operations are open, so that a model is not idle while some are set up or proved, and a third more (at least 8) for runs that begin',
   },
   REMORA_ERROR_POLICY: {
     key: 'execution.error_policy',

@@ -1,5 +1,6 @@
 import { askedModel } from '#domain/agent-bundle.ts'
 import { defaultModel } from '#domain/model-health.ts'
+import { operationsPerSlot } from '#ledger/fleet.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
 import { redisCheck } from '#ledger/redis-check.ts'
@@ -82,10 +83,10 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     const { workerId, storage } = config
     const composer = openComposer({ workerId, storage, secrets: redactor.given }, { ledger, stops, log })
     releaser.add('composer', composer.close)
-    const { takeWork, close } = startConsumers(config, { operation, composer }, log)
+    const { take, close } = startConsumers(config, { operation, composer }, log)
     releaser.add('consumers', close)
-    const slots = config.slots * operationsPerSlot
-    releaser.add('presence', await keepPresent({ redis, id: config.workerId, slots, models, takeWork, log }))
+    const slots = openOperations(config)
+    releaser.add('presence', await keepPresent({ redis, id: config.workerId, slots, models, take, log }))
     releaser.add('commands that wait for Redis', async () => stopWaiting())
     return { healthPort: health.port, close: releaser.release }
   } catch (error) {
@@ -156,12 +157,13 @@ async function warnWithoutModel({ model, log }: Opened): Promise<void> {
   await model.describe().catch((error: unknown) => log.warn('no model server answers yet', { error }))
 }
 
-/**
- * How many operations are open for each request to the model: while some are prepared or proved, others keep the model busy.
- * Compared with a bare loop, the model was busy 0.78 of the time with one, and 0.96 with three (bench/utilisation-bench.ts,
- * 256 slots).
- */
-const operationsPerSlot = 3
+/** Operations of runs that begin while others use all that the model has room for. */
+const leastForNewRuns = 8
+
+/** The dispatcher leaves those for new runs free. */
+function openOperations({ slots }: WorkerConfig): number {
+  return slots * operationsPerSlot + Math.max(slots, leastForNewRuns)
+}
 
 /** How long a composition stands still at most when its worker is killed, and half as long again. */
 const mostCompositionLockMs = 10_000
@@ -173,7 +175,7 @@ function startConsumers(config: WorkerConfig, { operation, composer }: Working, 
   const operations = openConsumer({
     redisUrl,
     queue: 'operations',
-    concurrency: config.slots * operationsPerSlot,
+    concurrency: openOperations(config),
     lockMs: config.leaseMs,
     lostLock: 'go_on',
     log,
@@ -190,9 +192,9 @@ function startConsumers(config: WorkerConfig, { operation, composer }: Working, 
   })
   const graceMs = config.drainMs
   return {
-    takeWork: (takes) => (takes ? operations.resume() : operations.pause()),
+    take: operations.take,
     close: async () => void (await Promise.all([operations.close({ graceMs }), compositions.close({ graceMs })])),
   }
 }
 
-type WorkerConsumers = { takeWork(takes: boolean): void; close(): Promise<void> }
+type WorkerConsumers = { take(most: number): void; close(): Promise<void> }

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { z } from 'zod'
 import { delay } from '#platform/clock.ts'
 import { openPrograms } from './program.ts'
 import { startServices, startStores, type Services, type Stores } from './services.ts'
@@ -10,7 +11,8 @@ let services: Services
 beforeAll(async () => {
   open.stores = await startStores()
   const workerEnv = { REMORA_MODEL_MAX_IN_FLIGHT: '2', REMORA_WORKER_SLOTS: '4' }
-  services = await startServices(programs, open.stores, { workers: ['worker-1', 'worker-2'], workerEnv })
+  const discoveryEnv = { REMORA_MAX_TIMEOUT_S: '3' }
+  services = await startServices(programs, open.stores, { workers: ['worker-1', 'worker-2'], workerEnv, discoveryEnv })
 })
 afterAll(async () => {
   await programs.end()
@@ -42,5 +44,19 @@ it('two workers keep the limit of a model server together, and fill it', async (
   const asked = events.filter(({ event }) => event === 'model.requested')
   expect(new Set(asked.map(({ origin: who }) => who.id))).toEqual(new Set(['worker-1', 'worker-2']))
   expect(Math.max(...(await running))).toBe(2)
+  await folder.remove()
+})
+
+it('no operation fails for waiting, though all wait longer together than one may work', async () => {
+  const { origin } = services.named('rehearsal')
+  await (await fetch(`${origin}/latency`, { method: 'POST', body: JSON.stringify({ ms: 150 }) })).text()
+  const folder = await sourceFolder({ 'prices.py': manyFunctions(60) })
+  const runId = await services.api.submit(await folder.pack(), { agents: ['docstring'] })
+  const { status, events } = await services.api.follow(runId)
+  expect(status).toBe('completed')
+  const operations = await services.api.operations(runId)
+  expect(operations.filter((one) => one.status === 'succeeded')).toHaveLength(60)
+  const queueMs = events.map(({ data }) => z.object({ queue_ms: z.number().default(0) }).parse(data).queue_ms)
+  expect(queueMs.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(3000)
   await folder.remove()
 })

@@ -1,5 +1,5 @@
 import { AppError, ModelUnavailable } from '#domain/error.ts'
-import type { ModelRequest } from '#domain/turn.ts'
+import type { ModelRequest, RequestProgress } from '#domain/turn.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import type { TryFailure } from '../wire/try-failure.ts'
@@ -23,13 +23,15 @@ export type CompleteDeps = {
   /** Aborted with AGENT_002 when the pool is closed. */
   closing: AbortSignal
   log?: Pick<Log, 'warn' | 'debug'> | undefined
+  /** Of this request. */
+  progress?: RequestProgress | undefined
 }
 
 const backOffMs = { first: 200, most: 5000 }
 /** A model that babbles once may not the next time; one that does so three times will not stop. */
 const maxBrokenReplies = 3
 
-type Effort = { tries: number; firstSentAt: number }
+type Effort = { tries: number; firstSentAt: number; queueMs: number }
 
 /**
  * Sends a request until a reply is whole, with back-off between tries and until the deadline that its first failure sets;
@@ -37,15 +39,18 @@ type Effort = { tries: number; firstSentAt: number }
  * retried. Rejects with AGENT_002, AGENT_007 and AGENT_008 as `ModelPool.complete` says.
  */
 export async function completeWithRetries(request: ModelRequest, signal: AbortSignal, deps: CompleteDeps) {
-  const { lookup, clock, retryBudgetMs } = deps
-  const effort: Effort = { tries: 0, firstSentAt: 0 }
+  const { lookup, clock, retryBudgetMs, progress } = deps
+  const effort: Effort = { tries: 0, firstSentAt: 0, queueMs: 0 }
   let failures: RequestFailures | undefined
+  progress?.queued()
   await lookup.require(request.model, signal)
   for (;;) {
+    const queuedAt = clock.now()
     const reservation = await reserveSlot(request, failures, signal, deps)
+    effort.queueMs += clock.now() - queuedAt
     if (reservation === undefined) throw noServerIsUp(request.model, failures, effort, deps)
     const send = failures === undefined ? deps.send : deps.resend(failures)
-    const result = await send(reservation, request, signal)
+    const result = await send(reservation, request, signal, progress?.sent)
     if (effort.tries === 0) effort.firstSentAt = result.sentAt
     effort.tries += result.requestsSent
     for (const failed of [result.otherFailure, 'failure' in result ? result : undefined]) {
@@ -55,8 +60,10 @@ export async function completeWithRetries(request: ModelRequest, signal: AbortSi
     }
     if ('reply' in result) {
       const failed = failures === undefined ? {} : { failedTries: failures.list() }
-      return { ...result.reply, endpoint: result.server.name, tries: effort.tries, ...failed }
+      const queueMs = Math.round(effort.queueMs)
+      return { ...result.reply, endpoint: result.server.name, tries: effort.tries, queueMs, ...failed }
     }
+    progress?.failed()
     signal.throwIfAborted()
     if (failures !== undefined) await backOff(request.model, failures, effort, signal, deps)
   }
@@ -64,18 +71,19 @@ export async function completeWithRetries(request: ModelRequest, signal: AbortSi
 
 /** A first try waits for a slot for as long as some server is up; a retry until its deadline. */
 async function reserveSlot(
-  { model, prefixKey: key = model }: ModelRequest,
+  { model, prefixKey: key = model, share }: ModelRequest,
   failures: RequestFailures | undefined,
   signal: AbortSignal,
   { queue, clock, retryBudgetMs }: CompleteDeps,
 ): Promise<Reservation | undefined> {
-  if (failures === undefined) return queue.reserve({ model, key, isRetry: false, maxDownMs: retryBudgetMs }, signal)
+  if (failures === undefined)
+    return queue.reserve({ model, key, share, isRetry: false, maxDownMs: retryBudgetMs }, signal)
   const leftMs = Math.max(0, failures.deadline() - clock.now())
   const avoid = failures.last().server
   const late = new AbortController()
   const stopDeadline = clock.after(leftMs, () => late.abort())
   try {
-    const pending = { model, key, isRetry: true, maxDownMs: leftMs, avoid, failedAt: failures.failedAt }
+    const pending = { model, key, share, isRetry: true, maxDownMs: leftMs, avoid, failedAt: failures.failedAt }
     return await queue.reserve(pending, AbortSignal.any([signal, late.signal]))
   } catch {
     signal.throwIfAborted()

@@ -1,19 +1,21 @@
 import type { Clock } from '#platform/clock.ts'
-import { getOrMake } from '#platform/cached-answers.ts'
 import { candidateOf, chooseServer, openRanking, type PendingRequest } from './servers/choose-server.ts'
 import type { PooledServer, Reservation } from './servers/pooled-server.ts'
-
-export type QueuedRequest = PendingRequest & {
-  /** It has failed before; retries are admitted before first tries. */
-  isRetry: boolean
-  /** How long it waits, in all, while every server of its model is down; time with a half-open probe is not counted. */
-  maxDownMs: number
-}
+import {
+  allOf,
+  type ModelQueue,
+  type ModelQueues,
+  openModelQueues,
+  type Pending,
+  type QueuedRequest,
+  type Turn,
+} from './model-queues.ts'
+import { openSlotsInUse } from './slots-in-use.ts'
 
 /**
- * `reserve` waits for a slot at a server that may serve the request. Requests that prefer the same server are admitted in
- * order of arrival, retries first. It resolves to undefined when all servers were down for `maxDownMs`, or once the queue is
- * closed, and rejects with the signal's reason.
+ * `reserve` waits for a slot at a server that may serve the request. Retries are admitted first, then runs in turn
+ * (model-queues.ts); requests of one run that prefer the same server in order of arrival. It resolves to undefined when all
+ * servers were down for `maxDownMs`, or once the queue is closed, and rejects with the signal's reason.
  */
 export type RequestQueue = ReturnType<typeof openRequestQueue>
 
@@ -24,21 +26,24 @@ export type RequestQueue = ReturnType<typeof openRequestQueue>
  */
 export function openRequestQueue({ servers, clock }: { servers: readonly PooledServer[]; clock: Clock }) {
   const rank = openRanking(servers)
-  const queues: ModelQueues = new Map()
+  const inUse = openSlotsInUse()
+  const queues = openModelQueues(inUse)
+  const downtimes = new WeakMap<ModelQueue, Downtime>()
   let isClosed = false
   let stopTimer = () => {}
   const takeSlot: TakeSlot = (request, waiting) => {
     const server = chooseServer({ ranked: rank(request.key), request, waiting })
     if (server === undefined || server === 'soon') return undefined
-    return withRecheck(server.reserve(candidateOf(request, server)), () => recheck(server))
+    const leave = inUse.enter(request.model, request.share)
+    return withRecheck(server.reserve(candidateOf(request, server)), { leave, recheck: () => recheck(server) })
   }
   const recheck = (freed?: PooledServer) => {
-    if (queues.size === 0) return
+    if (queues.isEmpty()) return
     if (freed !== undefined) admitOnePreferring(freed, queues, takeSlot, clock.now())
     admitAll(queues, takeSlot)
     stopTimer()
-    const nextMs = dismissExpired(queues, servers, clock.now())
-    if (queues.size > 0 && nextMs !== Infinity) stopTimer = clock.after(Math.ceil(nextMs) + 1, () => recheck())
+    const nextMs = dismissExpired(queues, { servers, downtimes }, clock.now())
+    if (!queues.isEmpty() && nextMs !== Infinity) stopTimer = clock.after(Math.ceil(nextMs) + 1, () => recheck())
   }
   const enqueue = (request: QueuedRequest, signal: AbortSignal) => {
     const { key, model } = request
@@ -55,57 +60,42 @@ export function openRequestQueue({ servers, clock }: { servers: readonly PooledS
       return freeSlot(request) ?? (isClosed ? undefined : enqueue(request, signal))
     },
     /** Reserves a slot that is free now and for which no request is queued; never where the request failed or `avoid` is. */
-    reserveNow(request: PendingRequest): Reservation | undefined {
-      const free = freeSlot(request)
-      if (free === undefined || !hasFailedAt(free.server, request)) return free
-      free.release()
-      free.report('left')
-      return undefined
-    },
-    size: () => [...queues.values()].reduce((sum, queue) => sum + queue.retries.size + queue.firstTries.size, 0),
+    reserveNow: (request: PendingRequest): Reservation | undefined => elsewhere(freeSlot(request), request),
+    size: queues.size,
     /** To be called when slots, limits, breakers or models have changed outside the queue. */
     recheck: () => recheck(),
     close() {
       isClosed = true
       stopTimer()
-      for (const queue of queues.values()) for (const pending of allOf(queue)) settle(queues, pending, undefined)
+      for (const queue of queues.all()) for (const pending of allOf(queue)) settle(queues, pending, undefined)
     },
   }
+}
+
+function elsewhere(free: Reservation | undefined, request: PendingRequest): Reservation | undefined {
+  if (free === undefined || !hasFailedAt(free.server, request)) return free
+  free.release()
+  free.report('left')
+  return undefined
 }
 
 function hasFailedAt(server: PooledServer, request: PendingRequest): boolean {
   return server === request.avoid || candidateOf(request, server) === 'failed_here'
 }
 
-type Pending = {
-  request: QueuedRequest
-  queuedAt: number
-  /** The server that its key prefers of those that were up when it came. */
-  preferred: PooledServer | undefined
-  settle(reservation: Reservation | undefined): void
-}
-
-/** The pending requests for one model; each set is in order of arrival. */
-type ModelQueue = {
-  model: string
-  retries: Set<Pending>
-  firstTries: Set<Pending>
-  byPreferred: Map<PooledServer | undefined, Set<Pending>>
-  downtime: Downtime
-}
-
-/** By model; a queue is removed with its last request. */
-type ModelQueues = Map<string, ModelQueue>
-
 /** `waiting`: how many requests for the model would take a slot, this one included. */
 type TakeSlot = (request: PendingRequest, waiting: number) => Reservation | undefined
 
 /** A free slot, a higher limit or a closed breaker may let a request in. */
-function withRecheck({ server, ...reservation }: Reservation, recheck: () => void): Reservation {
+function withRecheck(
+  { server, ...reservation }: Reservation,
+  { leave, recheck }: { leave(): void; recheck(): void },
+): Reservation {
   return {
     server,
     release() {
       reservation.release()
+      leave()
       recheck()
     },
     report(end, retryAfterMs) {
@@ -123,62 +113,58 @@ function withRecheck({ server, ...reservation }: Reservation, recheck: () => voi
 const preferredFirstMs = 5000
 
 function admitOnePreferring(freed: PooledServer, queues: ModelQueues, takeSlot: TakeSlot, now: number): void {
-  const queue = longestWaiting(queues, new Set())
-  if (queue === undefined || now - waitingSince(queue) > preferredFirstMs) return
-  const [pending] = queue.byPreferred.get(freed) ?? []
-  if (pending !== undefined) admit(pending, queue, queues, takeSlot)
+  const turn = queues.next(new Set())
+  if (turn === undefined || now - turn.waitingSince > preferredFirstMs) return
+  const [first = preferring(turn.queue.retries, freed)] = turn.run?.byPreferred.get(freed) ?? []
+  if (first !== undefined) admit(first, turn.queue, queues, takeSlot)
 }
 
-/** Admits requests, those of the model that has waited longest first, until no model's next request gets a slot. */
+function preferring(requests: Iterable<Pending>, server: PooledServer): Pending | undefined {
+  for (const pending of requests) if (pending.preferred === server) return pending
+  return undefined
+}
+
+/** Admits requests in turn until no model's next request gets a slot. */
 function admitAll(queues: ModelQueues, takeSlot: TakeSlot): void {
   const blocked = new Set<ModelQueue>()
-  for (let queue = longestWaiting(queues, blocked); queue !== undefined; queue = longestWaiting(queues, blocked)) {
-    if (!admitNext(queue, queues, takeSlot)) blocked.add(queue)
+  for (let turn = queues.next(blocked); turn !== undefined; turn = queues.next(blocked)) {
+    if (!admitNext(turn, queues, takeSlot)) blocked.add(turn.queue)
   }
 }
 
-function admitNext(queue: ModelQueue, queues: ModelQueues, takeSlot: TakeSlot): boolean {
-  for (const requests of [queue.retries, queue.firstTries]) {
-    for (const pending of requests) {
-      if (admit(pending, queue, queues, takeSlot)) return true
-      // A slot that is refused to a request that avoids no server is refused to all behind it.
-      if (pending.request.avoid === undefined) return false
-    }
+function admitNext(turn: Turn, queues: ModelQueues, takeSlot: TakeSlot): boolean {
+  for (const pending of turn.queue.retries) {
+    if (admit(pending, turn.queue, queues, takeSlot)) return true
+    // A slot that is refused to a request that avoids no server is refused to all behind it.
+    if (pending.request.avoid === undefined) return false
   }
+  for (const pending of turn.run?.firstTries ?? []) return admit(pending, turn.queue, queues, takeSlot)
   return false
 }
 
 function admit(pending: Pending, queue: ModelQueue, queues: ModelQueues, takeSlot: TakeSlot): boolean {
-  const reservation = takeSlot(pending.request, queue.retries.size + queue.firstTries.size)
+  const reservation = takeSlot(pending.request, queue.size)
   if (reservation === undefined) return false
   settle(queues, pending, reservation)
   return true
 }
 
-/** Of the queues that are not blocked, the one whose next request has waited longest. */
-function longestWaiting(queues: ModelQueues, blocked: ReadonlySet<ModelQueue>): ModelQueue | undefined {
-  let first: ModelQueue | undefined
-  for (const queue of queues.values()) {
-    if (!blocked.has(queue) && (first === undefined || waitingSince(queue) < waitingSince(first))) first = queue
-  }
-  return first
-}
-
-function waitingSince({ retries, firstTries }: ModelQueue): number {
-  for (const requests of [retries, firstTries]) for (const { queuedAt } of requests) return queuedAt
-  return Infinity
-}
-
 /** Dismisses requests whose `maxDownMs` is used up. Returns for how long nothing changes by itself, in milliseconds. */
-function dismissExpired(queues: ModelQueues, servers: readonly PooledServer[], now: number): number {
+function dismissExpired(
+  queues: ModelQueues,
+  { servers, downtimes }: { servers: readonly PooledServer[]; downtimes: WeakMap<ModelQueue, Downtime> },
+  now: number,
+): number {
   const pausesMs = servers.flatMap(({ breaker, slots }) => [breaker.pauseLeftMs(), slots.pauseLeftMs()])
   let nextMs = Math.min(...pausesMs.filter((ms) => ms > 0))
-  for (const queue of queues.values()) {
+  for (const queue of queues.all()) {
     const health = healthOf(queue.model, servers)
-    queue.downtime.note(health, now)
+    const downtime = downtimes.get(queue) ?? openDowntime()
+    downtimes.set(queue, downtime)
+    downtime.note(health, now)
     if (health !== 'down') continue
     for (const pending of allOf(queue)) {
-      const leftMs = pending.request.maxDownMs - queue.downtime.since(pending.queuedAt)
+      const leftMs = pending.request.maxDownMs - downtime.since(pending.queuedAt)
       if (leftMs <= 0) settle(queues, pending, undefined)
       else nextMs = Math.min(nextMs, leftMs)
     }
@@ -217,7 +203,7 @@ function openDowntime() {
 function addPending(queues: ModelQueues, entry: Omit<Pending, 'settle'>, signal: AbortSignal) {
   const { promise, resolve, reject } = Promise.withResolvers<Reservation | undefined>()
   const abort = () => {
-    remove(queues, pending)
+    queues.remove(pending)
     reject(signal.reason)
   }
   const pending: Pending = {
@@ -227,32 +213,12 @@ function addPending(queues: ModelQueues, entry: Omit<Pending, 'settle'>, signal:
       resolve(reservation)
     },
   }
-  const { model, isRetry } = entry.request
-  const queue = getOrMake(queues, model, () => emptyQueue(model))
-  queue[isRetry ? 'retries' : 'firstTries'].add(pending)
-  getOrMake(queue.byPreferred, entry.preferred, () => new Set()).add(pending)
+  queues.add(pending)
   signal.addEventListener('abort', abort, { once: true })
   return promise
 }
 
-function emptyQueue(model: string): ModelQueue {
-  return { model, retries: new Set(), firstTries: new Set(), byPreferred: new Map(), downtime: openDowntime() }
-}
-
-function allOf({ retries, firstTries }: ModelQueue): Pending[] {
-  return [...retries, ...firstTries]
-}
-
 function settle(queues: ModelQueues, pending: Pending, reservation: Reservation | undefined): void {
-  remove(queues, pending)
+  queues.remove(pending)
   pending.settle(reservation)
-}
-
-function remove(queues: ModelQueues, pending: Pending): void {
-  const queue = queues.get(pending.request.model)
-  if (queue === undefined) return
-  queue.retries.delete(pending)
-  queue.firstTries.delete(pending)
-  queue.byPreferred.get(pending.preferred)?.delete(pending)
-  if (queue.retries.size + queue.firstTries.size === 0) queues.delete(queue.model)
 }

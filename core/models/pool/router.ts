@@ -1,5 +1,5 @@
 import { AppError } from '#domain/error.ts'
-import type { ModelRequest } from '#domain/turn.ts'
+import type { ModelRequest, RequestProgress } from '#domain/turn.ts'
 import type { LoopThrottle } from '#platform/limit-concurrency.ts'
 import { completeWithRetries, type CompleteDeps } from './complete-with-retries.ts'
 import { openModelLookup, type ModelLookupOptions } from './model-lookup.ts'
@@ -30,8 +30,8 @@ export function openRouter({ servers, answers, hedgeAfterMs, onMissing, ...optio
     hasHung() ? openHedgedSend(plain, { queue, clock, afterMs: afterHangMs, failedAt }) : plain
   const deps: CompleteDeps = { ...options, queue, lookup, send, resend, closing: closing.signal }
   return {
-    complete: (request: ModelRequest, signal: AbortSignal) =>
-      health.guard(request.model, () => completeWithRetries(request, signal, deps)),
+    complete: (request: ModelRequest, signal: AbortSignal, progress?: RequestProgress) =>
+      health.guard(request.model, () => completeWithRetries(request, signal, { ...deps, progress })),
     queue,
     lookup,
     health,

@@ -74,17 +74,20 @@ export type HedgeOptions = {
  * answered `afterMs` after it was sent. The first good answer wins and the other request is aborted; when one fails, the other goes on.
  */
 export function openHedgedSend(send: Send, { queue, clock, afterMs, failedAt }: HedgeOptions): Send {
-  return async (reservation, request, signal) => {
+  return async (reservation, request, signal, onSend) => {
     const decided = new AbortController()
     const either = AbortSignal.any([signal, decided.signal])
     const sent = Promise.withResolvers<void>()
-    const first = send(reservation, request, either, sent.resolve)
+    const first = send(reservation, request, either, () => {
+      sent.resolve()
+      onSend?.()
+    })
     const late = sent.promise.then(() => clock.delay(afterMs, either))
     try {
       const result = await Promise.race([first, late])
       if (result !== undefined) return result
-      const { model, prefixKey = model } = request
-      const other = queue.reserveNow({ model, key: prefixKey, avoid: reservation.server, failedAt })
+      const { model, prefixKey = model, share } = request
+      const other = queue.reserveNow({ model, key: prefixKey, share, avoid: reservation.server, failedAt })
       if (other === undefined) return await first
       return { ...(await firstReply(first, send(other, request, either))), requestsSent: 2 }
     } catch {

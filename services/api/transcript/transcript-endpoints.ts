@@ -33,6 +33,7 @@ export const ExchangeView = z
   .strictObject({
     started_at: Time,
     duration_ms: duration.openapi({ description: 'in milliseconds, with all tries' }),
+    queue_ms: z.number().optional().openapi({ description: 'of it, waiting for a slot at a server' }),
     first_token_ms: z.number().optional(),
     tokens_per_s: z.number().optional().openapi({ description: 'while writing; absent when it was sent again' }),
     model: z.string(),

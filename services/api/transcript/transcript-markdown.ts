@@ -145,9 +145,11 @@ function faultOf(exchange: ExchangeView | null): string[] {
 function exchangeLines(exchange: ExchangeView, { namesServers }: EntryManner): string[] {
   const { tokens, endpoint, tries = 1, workarounds = [], failed_tries: failed = [] } = exchange
   const { first_token_ms: first, tokens_per_s: speed, left_out: leftOut, finish_reason: finish } = exchange
+  const { queue_ms: queued } = exchange
   const left = leftOut === 0 ? '' : `, ${figure(leftOut)} earlier ones left out to make it fit`
   const took = [
     lengthOfTime(exchange.duration_ms),
+    ...(queued === undefined ? [] : [`${lengthOfTime(queued)} of it waiting for a slot`]),
     ...(first === undefined ? [] : [`first token after ${lengthOfTime(first)}`]),
     ...(tokens === undefined ? [] : [`${figure(tokens.prompt)} tokens in, ${figure(tokens.completion)} out`]),
     ...(speed === undefined ? [] : [`${figure(speed)} tokens/s`]),

@@ -163,8 +163,14 @@ function exchangeView(request: Exchange | undefined): ExchangeView | null {
  * Of the time after the first token, where that is known. Undefined for a request that was sent again, whose duration
  * includes the other tries.
  */
-function tokensPerSecond({ usage, durationMs, firstTokenMs = 0, tries = 1 }: Exchange): number | undefined {
-  const writingMs = durationMs - firstTokenMs
+function tokensPerSecond({
+  usage,
+  durationMs,
+  queueMs = 0,
+  firstTokenMs = 0,
+  tries = 1,
+}: Exchange): number | undefined {
+  const writingMs = durationMs - queueMs - firstTokenMs
   if (usage === undefined || writingMs <= 0 || tries > 1) return undefined
   return Math.round((usage.completionTokens * 10_000) / writingMs) / 10
 }

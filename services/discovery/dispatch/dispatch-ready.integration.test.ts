@@ -12,6 +12,8 @@ import {
   testLedger,
   type TestLedger,
 } from '#testing/open-test-ledger.ts'
+import { openTestQueue } from '#queues/test-queue.fixture.ts'
+import { until } from '#testing/until.ts'
 import { type DispatchDeps, dispatchReady } from './run-dispatcher.ts'
 
 let test: TestLedger
@@ -41,7 +43,15 @@ function dispatcher() {
       missing: async (_queue, ids) => ids.filter((id) => ![...given.values()].flat().includes(id)),
     },
     stageJobs: { ensure: async () => {} },
-    fleet: async () => ({ slots: 4, away: [], working: new Set(), isPartial: false }),
+    fleet: async () => ({
+      slots: 10,
+      capacity: undefined,
+      waiting: 0,
+      mostLeft: 0,
+      away: [],
+      working: new Set(),
+      isPartial: false,
+    }),
     awayModels: { note: async () => {} },
     states: new Map(),
     log: { warn: (_message, fields) => void warnings.push(fields?.['run_id']) },
@@ -62,9 +72,27 @@ describe('dispatchReady', () => {
     const { deps, count, warnings } = dispatcher()
     expect(await dispatchReady(deps)).toBe(3)
     await dispatchReady(deps)
-    // A window of twice four slots, split between two runs.
+    // A window of three quarters of the slots, split between two runs.
     expect([count(first), count(second)]).toEqual([4, 4])
     expect(warnings).toEqual([broken])
+  })
+
+  it('lets the operations of a run that begins pass those of a large run in the queue', async () => {
+    const { producer, consume, close } = await openTestQueue()
+    const { deps } = dispatcher()
+    const large = await test.executing(operations)
+    await dispatchReady({ ...deps, producer })
+    const small = await test.executing(operations)
+    await dispatchReady({ ...deps, producer })
+    const started: RunId[] = []
+    consume(async ({ run_id: runId }) => void started.push(runId), { concurrency: 1 })
+    await until(() => started.length === 12)
+    // The small run has four of eight, and goes on as evenly as the large one, though that was there first.
+    const places = started.flatMap((runId, at) => (runId === small ? [at] : []))
+    expect(places).toHaveLength(4)
+    expect(Math.min(...places)).toBeLessThanOrEqual(1)
+    expect(started.at(-1)).toBe(large)
+    await close()
   })
 
   it('keeps the window however many dispatchers there are', async () => {

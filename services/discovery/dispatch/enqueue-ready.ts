@@ -14,16 +14,24 @@ export type DispatchState = {
   /** The dispatch command that has no answer yet: sent again, it gives the same answer. */
   command: string | undefined
   /** Operations that the ledger has dispatched and the queue may not have. */
-  unsent: readonly Taken[]
+  unsent: readonly Queued[]
+  /** How many operations had ended in the last round, and about how many end in a round. */
+  ended: { count: number; perRound: number } | undefined
   /** When the run is swept again (`performance.now()`); undefined before the first time. */
   sweepAt: number | undefined
   /** Where in the plan of a stopped run the first operation is that may not have been ended. */
   endedUpTo: number
 }
 
+type Queued = Taken & { priority: number }
+
 export type DispatchStates = Map<RunId, DispatchState>
 
 export type EnqueueDeps = { ledger: Pick<Ledger, 'dispatch'>; producer: Pick<Producer, 'addMany'> }
+
+/** Of what waits in the queue, what was lost comes first, then what is the least part of its run's share. */
+export const firstPriority = 1
+const priorityOfShare = 1000
 
 /** Dispatches and enqueues ready operations until `share` of the run are enqueued or running. */
 export async function enqueueReady(run: Run, share: number, state: DispatchState, deps: EnqueueDeps): Promise<void> {
@@ -40,8 +48,13 @@ export async function enqueueReady(run: Run, share: number, state: DispatchState
   // The window is looked at again in the step: another dispatcher may have filled it since.
   const { taken } = await deps.ledger.dispatch(runId, Math.max(0, share - underWay), { command, window: share })
   state.command = undefined
-  state.unsent = taken
+  state.unsent = taken.map((one, at) => ({ ...one, priority: priorityOf((underWay + at) / share) }))
   await enqueue(run, state, deps)
+}
+
+/** `used`: the part of its share that the run has used before. A run that has just begun goes before one that has all its share. */
+function priorityOf(used: number): number {
+  return firstPriority + 1 + Math.floor(priorityOfShare * used)
 }
 
 /** Adds the jobs of the dispatched operations. Adding a job again changes nothing. */
@@ -51,16 +64,17 @@ export async function enqueue(
   { producer }: Pick<EnqueueDeps, 'producer'>,
 ): Promise<void> {
   if (state.unsent.length === 0) return
-  const jobs = state.unsent.map(({ operationId, dispatch }) => ({
+  const jobs = state.unsent.map(({ operationId, dispatch, priority }) => ({
     id: operationJobId({ runId, operationId, dispatch }),
     payload: { run_id: runId, operation_id: operationId, dispatch, traceparent },
+    priority,
   }))
   await producer.addMany('operations', jobs)
   state.unsent = []
 }
 
 export function dispatchStateOf(runId: RunId, states: DispatchStates): DispatchState {
-  const initial = { pausedUntil: 0, command: undefined, unsent: [], sweepAt: undefined, endedUpTo: 0 }
+  const initial = { pausedUntil: 0, command: undefined, unsent: [], ended: undefined, sweepAt: undefined, endedUpTo: 0 }
   return getOrMake(states, runId, () => initial)
 }
 

@@ -4,7 +4,7 @@ import { runKeys } from '#ledger/keys.ts'
 import { aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
 import { silentLog } from '#platform/log.ts'
-import { runDispatcher } from './run-dispatcher.ts'
+import { runDispatcher, windowOf } from './run-dispatcher.ts'
 
 let test: TestLedger
 beforeAll(async () => {
@@ -23,7 +23,7 @@ function dispatcher(failing: number) {
     async fleet() {
       if (left-- > 0) throw new AppError('STORE_001', 'the store is away')
       seen.rounds += 1
-      return { slots: 4, away: [], working: new Set(), isPartial: false }
+      return { slots: 10, capacity: undefined, waiting: 0, mostLeft: 0, away: [], working: new Set(), isPartial: false }
     },
     awayModels: { note: async () => {} },
     log: silentLog,
@@ -44,4 +44,18 @@ it('takes a silent worker’s operation back, but not at once after the store wa
   const other = dispatcher(0)
   await until(async () => (await test.ledger.getOperation(runId, aPlannedOperation('root').operationId)).lost === 1)
   await other.stop()
+})
+
+it('opens as many operations as the models have room for, and leaves slots for runs that begin', () => {
+  // Four workers with 64 slots before a server that takes 16 requests.
+  expect(windowOf({ slots: 4 * 256, capacity: 16 }, 0)).toBe(48)
+  expect(windowOf({ slots: 32, capacity: 64 }, 0)).toBe(24)
+  // Workers of an earlier version do not say how much their models can take.
+  expect(windowOf({ slots: 32, capacity: undefined }, 0)).toBe(24)
+  // What ends between two rounds is queued in addition.
+  expect(windowOf({ slots: 32, capacity: 64 }, 5)).toBe(34)
+  expect(windowOf({ slots: 32, capacity: 64 }, 500)).toBe(48)
+  // Operations that need no model move in any case.
+  expect(windowOf({ slots: 32, capacity: 0 }, 0)).toBe(8)
+  expect(windowOf({ slots: 0, capacity: undefined }, 0)).toBe(8)
 })

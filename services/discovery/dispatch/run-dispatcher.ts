@@ -2,7 +2,7 @@ import { delay } from '#platform/clock.ts'
 import { AppError, hasCode } from '#domain/error.ts'
 import { mayGoOn, type ModelKind } from '#domain/model-kind.ts'
 import { isEnded, type Run } from '#domain/run.ts'
-import type { Fleet } from '#ledger/fleet.ts'
+import { type Fleet, operationsPerSlot } from '#ledger/fleet.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Log } from '#platform/log.ts'
 import { redisName } from '#platform/redis-client.ts'
@@ -67,9 +67,11 @@ export type DispatchDeps = {
   log: Pick<Log, 'warn'>
 }
 
-/** Twice the slots keeps every worker fed while the next round comes, and the queue short. */
-const windowPerSlot = 2
-/** What is enqueued before any worker has announced itself. */
+/** The rest of the workers' slots is for runs that begin: they need not wait until an operation of another run ends. */
+const usedSlots = 0.75
+/** Rounds take longer than the shortest operations: what ends in so many rounds is queued in addition. */
+const queuedRounds = 2
+/** What is enqueued before any worker has announced itself, and while no model works: some operations need none. */
 const leastWindow = 8
 const pauseMs = 30_000
 /** An index entry without a run: its acceptance is not finished, or was interrupted. */
@@ -91,7 +93,7 @@ export async function dispatchReady(deps: DispatchDeps): Promise<number> {
     if (run !== undefined) runs.push(run)
   }
   const fleet = await deps.fleet()
-  const window = Math.max(leastWindow, windowPerSlot * fleet.slots)
+  const window = windowOf(fleet, noteEnded(runs, deps.states))
   const shares = shareWindow(runs.filter((run) => isExecuting(run) && !isWaiting(run, deps)).map(demandOf), window)
   for (const run of runs) {
     await advanceRun(run, { share: shares.get(run.runId) ?? 0, fleet }, deps).catch((error: unknown) =>
@@ -99,6 +101,29 @@ export async function dispatchReady(deps: DispatchDeps): Promise<number> {
     )
   }
   return runs.filter((run) => run.status !== 'waiting').length
+}
+
+/** How many operations may be enqueued or running: what the models have room for, and what ends before the next round. */
+export function windowOf(
+  { slots, capacity = Infinity }: Pick<Fleet, 'slots' | 'capacity'>,
+  endedPerRound: number,
+): number {
+  if (slots === 0 || capacity === 0) return leastWindow
+  const open = Math.ceil(Math.min(usedSlots * slots, operationsPerSlot * capacity))
+  return open + Math.min(open, Math.ceil(queuedRounds * endedPerRound))
+}
+
+/** Returns about how many operations end in a round: the most of the last rounds, which decays. */
+function noteEnded(runs: readonly Run[], states: DispatchStates): number {
+  let perRound = 0
+  for (const { runId, counts } of runs) {
+    const state = dispatchStateOf(runId, states)
+    const count = counts.succeeded + counts.unchanged + counts.failed + counts.blocked
+    const { count: before, perRound: last } = state.ended ?? { count, perRound: 0 }
+    state.ended = { count, perRound: Math.max(count - before, 0.8 * last) }
+    perRound += state.ended.perRound
+  }
+  return perRound < 0.5 ? 0 : perRound
 }
 
 function isExecuting(run: Run): boolean {

@@ -1,4 +1,5 @@
 import type { ProjectId, RunId } from '#domain/ids.ts'
+import { weightOf } from '#domain/run.ts'
 
 export type Demand = {
   runId: RunId
@@ -30,7 +31,7 @@ export function shareWindow(demands: readonly Demand[], window: number): Map<Run
 }
 
 function claimOf({ runId, priority, demand }: Demand): Claim {
-  return { id: runId, weight: 10 - priority, least: 1, most: demand }
+  return { id: runId, weight: weightOf(priority), least: 1, most: demand }
 }
 
 const halvings = 60

@@ -2,7 +2,7 @@ import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { operationJobId } from '#queues/catalog.ts'
 import type { Producer } from '#queues/producer.ts'
-import { type DispatchState, enqueue } from './enqueue-ready.ts'
+import { type DispatchState, enqueue, firstPriority } from './enqueue-ready.ts'
 
 export type SweepDeps = {
   ledger: Pick<Ledger, 'dispatchedLongAgo' | 'requeue' | 'sweep'>
@@ -31,7 +31,8 @@ export async function sweepRun(run: Run, state: DispatchState, { ledger, produce
     const missing = new Set(await producer.missing('operations', [...byJob.keys()]))
     const lost = [...byJob].flatMap(([job, one]) => (missing.has(job) ? [one] : []))
     if (lost.length > 0) {
-      state.unsent = [...state.unsent, ...(await ledger.requeue(runId, lost))]
+      const again = await ledger.requeue(runId, lost)
+      state.unsent = [...state.unsent, ...again.map((one) => ({ ...one, priority: firstPriority }))]
       await producer.discard('operations', [...missing])
     }
     await enqueue(run, state, { producer })

@@ -1,5 +1,12 @@
 import { AppError, type ErrorCode, isContextOverflow } from '#domain/error.ts'
-import { failedTryView, type Message, type ModelReply, type ModelRequest, type ToolChoice } from '#domain/turn.ts'
+import {
+  failedTryView,
+  type Message,
+  type ModelReply,
+  type ModelRequest,
+  type RequestProgress,
+  type ToolChoice,
+} from '#domain/turn.ts'
 import { submitToolName } from '#bundles/tool-definition.ts'
 import type { Exchange } from '#objects/attempt-record.ts'
 import { msSince } from '#platform/clock.ts'
@@ -18,7 +25,7 @@ export type ModelAsker = {
 }
 
 export type AskedModel = {
-  complete(request: ModelRequest, signal: AbortSignal): Promise<ModelReply>
+  complete(request: ModelRequest, signal: AbortSignal, progress?: RequestProgress): Promise<ModelReply>
   /** How many tokens a request and its reply may have together; undefined where no server reports it. */
   contextTokens?(model: string, signal: AbortSignal): Promise<number | undefined>
   health?: {
@@ -101,11 +108,12 @@ function requestOf(
 type AnsweredExchange = Omit<Exchange, 'turn' | 'startedAt' | 'durationMs' | 'toolChoice' | 'messages' | 'leftOut'>
 
 function exchangeOf({ model, endpoint, tries, usage, finishReason, ...more }: ModelReply): AnsweredExchange {
-  const { firstTokenMs, workarounds = [], failedTries } = more
+  const { firstTokenMs, workarounds = [], failedTries, queueMs = 0 } = more
   return {
     model,
     endpoint,
     tries,
+    ...(queueMs === 0 ? {} : { queueMs }),
     usage,
     finishReason,
     ...(firstTokenMs === undefined ? {} : { firstTokenMs }),
@@ -116,7 +124,7 @@ function exchangeOf({ model, endpoint, tries, usage, finishReason, ...more }: Mo
 
 /** The event's data. Tokens per second are counted from the first token on, where its time is known. */
 function responseOf({ model, endpoint, tries, toolCalls, finishReason, usage, ...more }: ModelReply) {
-  const { latencyMs, firstTokenMs, workarounds = [], failedTries } = more
+  const { latencyMs, firstTokenMs, workarounds = [], failedTries, queueMs = 0 } = more
   const writingMs = latencyMs - (firstTokenMs ?? 0)
   const speed = writingMs > 0 ? { tokens_per_s: Math.round((usage.completionTokens * 10_000) / writingMs) / 10 } : {}
   return {
@@ -128,6 +136,7 @@ function responseOf({ model, endpoint, tries, toolCalls, finishReason, usage, ..
     completion_tokens: usage.completionTokens,
     ...(firstTokenMs === undefined ? {} : { first_token_ms: Math.round(firstTokenMs) }),
     ...speed,
+    ...(queueMs === 0 ? {} : { queue_ms: queueMs }),
     ...(tries === 1 ? {} : { tries }),
     ...(failedTries === undefined ? {} : { failed_tries: failedTries.map(failedTryView) }),
     ...(workarounds.length === 0 ? {} : { workarounds }),

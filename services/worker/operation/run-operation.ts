@@ -1,6 +1,7 @@
 import { AppError, asAppError, ModelUnavailable } from '#domain/error.ts'
 import { newToken } from '#domain/ids.ts'
 import type { Submission } from '#domain/turn.ts'
+import type { Attempt } from '#ledger/attempt.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { StopSignals } from '#ledger/stop-signals.ts'
 import type { LoopState } from '#objects/attempt-record.ts'
@@ -49,7 +50,7 @@ export async function runOperation(job: OperationJob, deps: OperationDeps, signa
   try {
     const prepared = await prepareAttempt(attempt, deps, signal)
     const prove = openProof({ attempt, ...prepared }, deps)
-    running = { attempt, startedAt, journal, prove, checkpoint: undefined, ...prepared }
+    running = { attempt, startedAt, waitedMs: () => 0, journal, prove, checkpoint: undefined, ...prepared }
     const ending = await workOn(running, deps, signal)
     if (ending?.kind === 'suspended') await suspendOperation(running, ending, deps)
     else if (ending !== undefined) await settleOperation(running, ending, deps)
@@ -72,8 +73,9 @@ async function workOn(
   const timeoutS = running.bundle.bundle.file.limits.timeout_s
   const limitMs = Math.max(0, timeoutS * 1000 - running.spentMs)
   const stop = openAttemptStop([signal, running.journal.signal], limitMs)
+  running.waitedMs = stop.waitedMs
   try {
-    if (running.attempt.work !== 'mechanical') return await letAgentWork(running, deps, stop.signal)
+    if (running.attempt.work !== 'mechanical') return await letAgentWork(running, deps, stop)
     await settleMechanical(running, await makeLintFixes(running, deps, stop.signal), deps)
     return undefined
   } catch (error) {
@@ -86,8 +88,9 @@ async function workOn(
 async function letAgentWork(
   running: RunningAttempt,
   deps: OperationDeps,
-  signal: AbortSignal,
+  stop: AttemptStop,
 ): Promise<Ending | Suspension> {
+  const { signal } = stop
   const { attempt, journal, transcript, from } = running
   const { file } = running.bundle.bundle
   const tools = attemptTools(running, deps)
@@ -97,7 +100,24 @@ async function letAgentWork(
   const atTurn = (loop: LoopState) => {
     running.checkpoint = { loop, messages: transcript.messages.length }
   }
-  return runAgent({ transcript, tools, model: deps.model, settings, journal, verify, from, atTurn }, signal)
+  const model = { ...deps.model, complete: await completeFor(attempt, deps, stop) }
+  return runAgent({ transcript, tools, model, settings, journal, verify, from, atTurn }, signal)
+}
+
+/** Its requests share the servers with those of other runs, and its time does not run while no server works on them. */
+async function completeFor(
+  { runId, projectId }: Attempt,
+  { model, runFacts }: OperationDeps,
+  { progress, answered }: AttemptStop,
+): Promise<OperationDeps['model']['complete']> {
+  const share = { runId, projectId, weight: (await runFacts(runId)).weight }
+  return async (request, signal) => {
+    try {
+      return await model.complete({ ...request, share }, signal, progress)
+    } finally {
+      answered()
+    }
+  }
 }
 
 /** An attempt whose time is up while it waits for a model that no longer works has not used it: the model is to blame. */

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import type { RequestShare } from '#domain/turn.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import type { Candidate } from './circuit-breaker.ts'
 import type { PooledServer } from './pooled-server.ts'
@@ -13,6 +14,8 @@ export type PendingRequest = {
   model: string
   /** Equal for requests that begin alike. */
   key: string
+  /** Whose it is; all requests without one are one run's. */
+  share?: RequestShare | undefined
   /** The server at which the last try failed. */
   avoid?: PooledServer | undefined
   /** Every server at which a try failed. */
@@ -22,7 +25,7 @@ export type PendingRequest = {
 export type Choice = {
   /** In the order in which the request's key prefers them. */
   ranked: readonly PooledServer[]
-  request: Omit<PendingRequest, 'key'>
+  request: Omit<PendingRequest, 'key' | 'share'>
   /** How many requests like this one would take a slot, including this one. */
   waiting: number
 }

@@ -32,3 +32,17 @@ test('an attempt that has ended leaves nothing at its sources', () => {
   stop.release()
   expect(getEventListeners(source, 'abort')).toHaveLength(0)
 })
+
+test('time does not run while no server works on the request, and a try in vain does not count', async () => {
+  const [held, counted] = [openAttemptStop([], 20), openAttemptStop([], 60)]
+  held.progress.queued()
+  held.progress.sent()
+  held.progress.failed()
+  await until(() => counted.signal.aborted)
+  expect(held.signal.aborted).toBe(false)
+  expect(held.waitedMs()).toBeGreaterThan(0)
+  held.progress.sent()
+  held.answered()
+  await until(() => held.signal.aborted)
+  expect(held.isTimeUp).toBe(true)
+})

@@ -1,15 +1,18 @@
+import type { RequestProgress } from '#domain/turn.ts'
 import { after } from '#platform/clock.ts'
 
 export type AttemptStop = ReturnType<typeof openAttemptStop>
 
 /**
- * One signal for everything that can stop an attempt. Written by hand, because `AbortSignal.any` over `AbortSignal.timeout`
- * keeps 2.5 kB of every attempt in memory until its timeout fires, minutes after it has ended.
+ * One signal for everything that can stop an attempt. Its time does not run while no server works on its request, as
+ * `progress` says: not while it waits for a slot or for its next try, nor in a try that fails. Written by hand, because
+ * `AbortSignal.any` over `AbortSignal.timeout` keeps 2.5 kB of every attempt in memory until its timeout fires, minutes after
+ * it has ended.
  */
 export function openAttemptStop(sources: readonly AbortSignal[], limitMs: number) {
   const stop = new AbortController()
   let isTimeUp = false
-  const stopTimer = after(limitMs, () => {
+  const time = openRunningTime(limitMs, () => {
     isTimeUp = !stop.signal.aborted
     stop.abort()
   })
@@ -20,16 +23,54 @@ export function openAttemptStop(sources: readonly AbortSignal[], limitMs: number
     return () => source.removeEventListener('abort', abort)
   }
   const leave = sources.map(follow)
+  const progress: RequestProgress = { queued: time.hold, sent: time.goOn, failed: time.takeBack }
   return {
     /** Aborted with the reason of the first aborted source, or when time is up. */
     signal: stop.signal,
     get isTimeUp() {
       return isTimeUp
     },
+    /** To be told of each request; call `answered` when it has ended. */
+    progress,
+    answered: time.goOn,
+    /** For how long the time has not run. */
+    waitedMs: time.heldMs,
     /** Clears the timer and the listeners. */
     release() {
-      stopTimer()
+      time.release()
       for (const unfollow of leave) unfollow()
+    },
+  }
+}
+
+/** Calls `work` when it has run for `limitMs`, without the time it was held. */
+function openRunningTime(limitMs: number, work: () => void) {
+  const openedAt = performance.now()
+  let countedMs = 0
+  let runsSince: number | undefined
+  let stopTimer = () => {}
+  let isReleased = false
+  const goOn = () => {
+    if (runsSince !== undefined) return
+    runsSince = performance.now()
+    if (!isReleased) stopTimer = after(limitMs - countedMs, work)
+  }
+  const stopAt = (counted: number) => {
+    stopTimer()
+    countedMs = counted
+    runsSince = undefined
+  }
+  const counted = () => countedMs + (runsSince === undefined ? 0 : performance.now() - runsSince)
+  goOn()
+  return {
+    goOn,
+    hold: () => stopAt(counted()),
+    /** Holds it as well, and does not count the time since it last went on. */
+    takeBack: () => stopAt(countedMs),
+    heldMs: () => Math.round(performance.now() - openedAt - counted()),
+    release() {
+      isReleased = true
+      stopTimer()
     },
   }
 }

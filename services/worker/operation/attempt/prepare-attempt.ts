@@ -31,7 +31,10 @@ export type PrepareDeps = FixDeps & {
   modelSettings(asked: BundleFile['model'], signal: AbortSignal): Promise<ModelSettings>
 }
 
-export type PreparedAttempt = Omit<RunningAttempt, 'attempt' | 'startedAt' | 'journal' | 'prove' | 'checkpoint'>
+export type PreparedAttempt = Omit<
+  RunningAttempt,
+  'attempt' | 'startedAt' | 'waitedMs' | 'journal' | 'prove' | 'checkpoint'
+>
 
 /** Opens a new workspace and transcript, or those of the attempt that this one continues. */
 export async function prepareAttempt(

@@ -16,6 +16,8 @@ export type RunningAttempt = {
   startedAt: number
   /** How long the attempts that this one continues have run. */
   spentMs: number
+  /** For how long no server has worked on the requests of this one. */
+  waitedMs(): number
   bundle: PreparedBundle
   workspace: Workspace
   target: TargetNode
@@ -35,14 +37,16 @@ export type RunningAttempt = {
 }
 
 /** What the operation has cost so far, including the attempts that this one continues. */
-export function costSoFar(running: Pick<RunningAttempt, 'startedAt' | 'spentMs' | 'transcript'>): OperationCost {
+export function costSoFar(running: TimedAttempt & Pick<RunningAttempt, 'transcript'>): OperationCost {
   const { turns, usage } = running.transcript
   return { turns, ...usage, durationMs: runningMs(running) }
 }
 
-/** How long the operation has run, without the time it waited for a person. */
-function runningMs({ startedAt, spentMs }: Pick<RunningAttempt, 'startedAt' | 'spentMs'>): number {
-  return spentMs + Date.now() - startedAt
+type TimedAttempt = Pick<RunningAttempt, 'startedAt' | 'spentMs' | 'waitedMs'>
+
+/** How long the operation has run, without the time it waited for a person or for a model server. */
+function runningMs({ startedAt, spentMs, waitedMs }: TimedAttempt): number {
+  return spentMs + Math.max(0, Date.now() - startedAt - waitedMs())
 }
 
 /** The part of an attempt's record that does not depend on how it ends. Suspended attempts have it as well. */

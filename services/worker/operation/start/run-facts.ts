@@ -1,5 +1,5 @@
 import type { NodeId, RunId } from '#domain/ids.ts'
-import type { Run } from '#domain/run.ts'
+import { type Run, weightOf } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { type EdgeListRef, openEdgeLists } from '#objects/edge-list.ts'
 import { type NodeListRef, openNodeLists } from '#objects/node-list.ts'
@@ -12,6 +12,8 @@ import type { ObjectStore } from '#objects/object-store.ts'
 export type RunFacts = {
   bundles: readonly string[]
   retryOf: RunId | undefined
+  /** Of its share of the model servers, among the runs of its project. */
+  weight: number
   rulesKey: Run['rulesKey']
   /** Undefined where the run has stored no edges. */
   lists: { nodes: NodeListRef; edges: EdgeListRef } | undefined
@@ -26,11 +28,12 @@ export function openRunFacts(ledger: Pick<Ledger, 'getRun'>): (runId: RunId) => 
 }
 
 function factsOf({ runId, projectId, request, nodeListKey, edgeListKey, rulesKey }: Run): RunFacts {
-  const { agents: bundles, retryOf } = request
-  if (nodeListKey === null || edgeListKey === null) return { bundles, retryOf, rulesKey, lists: undefined }
+  const { agents: bundles, retryOf, priority } = request
+  const facts = { bundles, retryOf, rulesKey, weight: weightOf(priority) }
+  if (nodeListKey === null || edgeListKey === null) return { ...facts, lists: undefined }
   const owner = { projectId, runId }
   const lists = { nodes: { ...owner, hash: nodeListKey }, edges: { ...owner, hash: edgeListKey } }
-  return { bundles, retryOf, rulesKey, lists }
+  return { ...facts, lists }
 }
 
 type RelatedNodesDeps = { runFacts(runId: string): Promise<RunFacts>; objects: Pick<ObjectStore, 'get' | 'getRange'> }

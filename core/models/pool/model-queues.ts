@@ -1,0 +1,112 @@
+import type { RequestShare } from '#domain/turn.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
+import type { PendingRequest } from './servers/choose-server.ts'
+import type { PooledServer, Reservation } from './servers/pooled-server.ts'
+import type { SlotsInUse } from './slots-in-use.ts'
+
+export type QueuedRequest = PendingRequest & {
+  /** It has failed before; retries are admitted before first tries. */
+  isRetry: boolean
+  /** How long it waits, in all, while every server of its model is down; time with a half-open probe is not counted. */
+  maxDownMs: number
+}
+
+export type Pending = {
+  request: QueuedRequest
+  queuedAt: number
+  /** The server that its key prefers of those that were up when it came. */
+  preferred: PooledServer | undefined
+  settle(reservation: Reservation | undefined): void
+}
+
+/** The pending first tries of one run; the sets are in order of arrival. */
+type RunQueue = {
+  share: RequestShare | undefined
+  firstTries: Set<Pending>
+  byPreferred: Map<PooledServer | undefined, Set<Pending>>
+}
+
+/** The pending requests for one model. */
+export type ModelQueue = { model: string; size: number; retries: Set<Pending>; byRun: Map<string, RunQueue> }
+
+/** Where the next request is taken from: the retries of a model, then the first tries of the run whose turn it is. */
+export type Turn = { queue: ModelQueue; run: RunQueue | undefined; waitingSince: number; isRetry: boolean }
+
+export type ModelQueues = ReturnType<typeof openModelQueues>
+
+/**
+ * The pending requests, by model and run. Retries come first, in order of arrival. Then it is the turn of the project with the
+ * fewest slots in use, there of the run with the fewest for its weight, and of several such of the one that has waited longest.
+ */
+export function openModelQueues(inUse: Pick<SlotsInUse, 'of'>) {
+  const queues = new Map<string, ModelQueue>()
+  const turnOf = (queue: ModelQueue): Turn => {
+    const [retry] = queue.retries
+    const runs = [...queue.byRun.values()].map((run) => ({ queue, run, waitingSince: oldest(run), isRetry: false }))
+    const { run, waitingSince } = first(runs, inUse) ?? { run: undefined, waitingSince: Infinity }
+    return { queue, run, waitingSince: retry?.queuedAt ?? waitingSince, isRetry: retry !== undefined }
+  }
+  return {
+    isEmpty: () => queues.size === 0,
+    size: () => [...queues.values()].reduce((sum, { size }) => sum + size, 0),
+    has: (model: string) => queues.has(model),
+    all: () => queues.values(),
+    add(pending: Pending): void {
+      const { model, isRetry, share } = pending.request
+      const queue = getOrMake(queues, model, () => ({ model, size: 0, retries: new Set(), byRun: new Map() }))
+      queue.size += 1
+      if (isRetry) return void queue.retries.add(pending)
+      const run = getOrMake(queue.byRun, runOf(share), () => ({ share, firstTries: new Set(), byPreferred: new Map() }))
+      run.firstTries.add(pending)
+      getOrMake(run.byPreferred, pending.preferred, () => new Set()).add(pending)
+    },
+    /** A queue is removed with its last request. Nothing happens when the request is not there. */
+    remove(pending: Pending): void {
+      const queue = queues.get(pending.request.model)
+      const run = queue?.byRun.get(runOf(pending.request.share))
+      if (queue === undefined) return
+      if (!queue.retries.delete(pending) && run?.firstTries.delete(pending) !== true) return
+      queue.size -= 1
+      run?.byPreferred.get(pending.preferred)?.delete(pending)
+      if (run?.firstTries.size === 0) queue.byRun.delete(runOf(pending.request.share))
+      if (queue.size === 0) queues.delete(queue.model)
+    },
+    /** The turn among all models whose queues are not `blocked`. */
+    next(blocked: ReadonlySet<ModelQueue>): Turn | undefined {
+      const open = [...queues.values()].filter((queue) => !blocked.has(queue))
+      return first(open.map(turnOf), inUse)
+    },
+  }
+}
+
+export function allOf({ retries, byRun }: ModelQueue): Pending[] {
+  return [...retries, ...[...byRun.values()].flatMap(({ firstTries }) => [...firstTries])]
+}
+
+function oldest({ firstTries }: RunQueue): number {
+  for (const { queuedAt } of firstTries) return queuedAt
+  return Infinity
+}
+
+function runOf(share: RequestShare | undefined): string {
+  return share?.runId ?? ''
+}
+
+type Ranked = { turn: Turn; project: number; run: number }
+
+function first(turns: readonly Turn[], inUse: Pick<SlotsInUse, 'of'>): Turn | undefined {
+  const [only, another] = turns
+  if (another === undefined) return only
+  let best: Ranked | undefined
+  for (const turn of turns) {
+    const ranked = { turn, ...inUse.of(turn.queue.model, turn.run?.share) }
+    if (best === undefined || isBefore(ranked, best)) best = ranked
+  }
+  return best?.turn
+}
+
+function isBefore(one: Ranked, other: Ranked): boolean {
+  if (one.turn.isRetry !== other.turn.isRetry) return one.turn.isRetry
+  const less = one.turn.isRetry ? 0 : one.project - other.project || one.run - other.run
+  return (less || one.turn.waitingSince - other.turn.waitingSince) < 0
+}
