@@ -34,6 +34,8 @@ export const benches = [
   'memory',
   'archives',
   'fairness',
+  'outage',
+  'composition',
   'python-agreement',
   'scripts',
   'repositories',

@@ -8,6 +8,8 @@ import {
   OperationPage,
   OperationView,
   PlanView,
+  ProjectPage,
+  ProjectView,
   QuestionPage,
   QuestionView,
   RunAccepted,
@@ -38,7 +40,12 @@ export type WireRequest = {
 
 /** What a retry repeats: `operations` if there are any, or what failed with `codes`, else all that did not end well. */
 export type RetryChoice = { operations: readonly string[]; codes?: Texts; errorPolicy?: string | undefined }
-type NewToken = { name?: string | undefined; scopes?: Texts; expires_in_s?: number | undefined }
+type NewToken = {
+  name?: string | undefined
+  scopes?: Texts
+  expires_in_s?: number | undefined
+  project_id?: string | undefined
+}
 type Page = { cursor?: string | undefined; limit: number }
 
 /** The API at `url`, a method for each request. Errors and `signal` are as for `ApiConnection`; nothing is repeated. */
@@ -54,7 +61,8 @@ export function openApiClient(options: { url: string; token: string | undefined;
   }
 }
 
-function runCalls({ get, getStream, post, postForm }: ApiConnection) {
+function runCalls(connection: ApiConnection) {
+  const { get, getStream, post, postForm } = connection
   return {
     /** Sends the archive while it is read. */
     submit: ({ request, archive }: { request: WireRequest; archive: AsyncIterable<Uint8Array> }) =>
@@ -62,8 +70,14 @@ function runCalls({ get, getStream, post, postForm }: ApiConnection) {
     getRun: (runId: string) => get(runPath(runId), RunView),
     /** Asks the service to stop the run, which ends a moment later. RUN_007 when it has ended otherwise. */
     cancel: (runId: string, reason?: string) => post(`${runPath(runId)}/cancel`, { reason }, RunAccepted),
+    /** Asks the service to delete a run that has ended. RUN_001 when nothing of it is left, RUN_006, RUN_010 when it must stay. */
+    deleteRun: (runId: string) => connection.delete(runPath(runId)),
     retry: (runId: string, { operations, codes, errorPolicy }: RetryChoice) => {
-      const document = { operations: operations.length === 0 ? undefined : operations, codes, error_policy: errorPolicy }
+      const document = {
+        operations: operations.length === 0 ? undefined : operations,
+        codes,
+        error_policy: errorPolicy,
+      }
       return post(`${runPath(runId)}/retry`, document, RunAccepted)
     },
     /** Waits on the server up to `waitMs` (at most 10,000) for the first event after `after`. */
@@ -114,11 +128,14 @@ function operationCalls({ get, getText, post }: ApiConnection) {
 
 function tokenCalls(connection: ApiConnection) {
   return {
-    /** Makes a token of the caller's project; without `expires_in_s` it does not expire. */
+    /** Without `project_id` it is of the caller's project; without `expires_in_s` it does not expire. */
     createToken: (token: NewToken) => connection.post('/v1/tokens', token, TokenCreated),
-    listTokens: () => connection.get('/v1/tokens', TokenPage),
+    listTokens: (projectId?: string) => connection.get('/v1/tokens', TokenPage, { project_id: projectId }),
     /** AUTH_003 when there is none. */
     revokeToken: (tokenId: string) => connection.delete(`/v1/tokens/${encodeURIComponent(tokenId)}`),
+    /** Changes nothing when there is one of this id. */
+    createProject: (projectId: string) => connection.put(`/v1/projects/${encodeURIComponent(projectId)}`, ProjectView),
+    listProjects: () => connection.get('/v1/projects', ProjectPage),
   }
 }
 

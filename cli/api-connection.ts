@@ -20,6 +20,7 @@ export type ApiConnection = {
   post<T>(path: string, document: object, schema: z.ZodType<T>): Promise<T>
   /** The same for a form with an archive, which is sent while it is read. */
   postForm<T>(path: string, fields: Multipart, schema: z.ZodType<T>): Promise<T>
+  put<T>(path: string, schema: z.ZodType<T>): Promise<T>
   delete(path: string): Promise<void>
   /** A whole text of media type `type`. */
   getText(path: string, type: string): Promise<string>
@@ -29,7 +30,11 @@ export type ApiConnection = {
 }
 
 type Options = { url: string; token: string | undefined; signal: AbortSignal }
-type Outgoing = { method: 'GET' | 'POST' | 'DELETE'; headers?: Record<string, string>; body?: Readable | string }
+type Outgoing = {
+  method: 'GET' | 'POST' | 'PUT' | 'DELETE'
+  headers?: Record<string, string>
+  body?: Readable | string
+}
 type Answer = Dispatcher.ResponseData
 
 export function openApiConnection(options: Options): ApiConnection {
@@ -51,6 +56,9 @@ export function openApiConnection(options: Options): ApiConnection {
       const boundary = `remora-${randomUUID()}`
       const body = Readable.from(multipartBody(fields, boundary), { objectMode: false })
       return readJson(await post(path, `multipart/form-data; boundary=${boundary}`, body), schema, options)
+    },
+    async put(path, schema) {
+      return readJson(await send(path, { method: 'PUT' }), schema, options)
     },
     async delete(path) {
       const answer = await send(path, { method: 'DELETE' })

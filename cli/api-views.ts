@@ -29,6 +29,32 @@ export const LeftOut = ConflictingSet.extend({
 })
 export type LeftOut = z.infer<typeof LeftOut>
 
+const AwayServer = z.looseObject({
+  url: z.string(),
+  has_answered: z.boolean(),
+  last_error: z.string().nullable(),
+  next_probe: Time,
+})
+
+/** What a run waits for: a model that is away (`models`), answers of people (`answer`), or what a newer service adds. */
+const WaitingFor = z.looseObject({
+  kind: z.string(),
+  model: z.string().optional(),
+  since: Time,
+  servers: z.array(AwayServer).default([]),
+  questions: z.number().optional(),
+})
+export type WaitingFor = z.infer<typeof WaitingFor>
+
+/** How far the composition of a run is; services of earlier versions do not say. */
+export const Composing = z.looseObject({
+  operations_read: z.int(),
+  operations: z.int(),
+  files_proved: z.int(),
+  files: z.int(),
+})
+export type Composing = z.infer<typeof Composing>
+
 /** A run as the list has it. */
 export const RunSummary = z.looseObject({
   run_id: z.string(),
@@ -47,6 +73,8 @@ export const RunSummary = z.looseObject({
     labels: z.record(z.string(), z.string()).optional(),
   }),
   counts: z.record(z.string(), z.number()),
+  waiting_for: z.array(WaitingFor).default([]),
+  composing: Composing.nullish(),
   accepted_at: Time,
   ended_at: Time,
   duration_ms: z.number().nullish(),
@@ -68,19 +96,16 @@ const FailureView = z.looseObject({
 })
 export type FailureView = z.infer<typeof FailureView>
 
+const CheckView = z.object({
+  ok: z.number(),
+  total: z.number(),
+  with_errors: z.number().optional(),
+  not_checked: z.number().optional(),
+})
+
 export const RunView = RunSummary.extend({
   /** Per check, over the files of the composed patch. */
-  checks: z
-    .record(
-      z.string(),
-      z.object({
-        ok: z.number(),
-        total: z.number(),
-        with_errors: z.number().optional(),
-        not_checked: z.number().optional(),
-      }),
-    )
-    .default({}),
+  checks: z.record(z.string(), CheckView).default({}),
   conflicts: z.number().default(0),
   left_out: z.array(LeftOut).default([]),
   /** Skipped files of its archive: how many, and the first of them. */
@@ -137,7 +162,12 @@ export const WireEvent = z.looseObject({
 })
 export type WireEvent = z.infer<typeof WireEvent>
 
-export const EventPage = z.object({ events: z.array(WireEvent), next_after: z.int(), run_status: z.string() })
+export const EventPage = z.object({
+  events: z.array(WireEvent),
+  next_after: z.int(),
+  run_status: z.string(),
+  composing: Composing.nullish().transform((composing) => composing ?? undefined),
+})
 export type EventPage = z.infer<typeof EventPage>
 
 export const OperationView = z.looseObject({
@@ -246,6 +276,10 @@ export const TokenPage = z.object({
   tokens: z.array(TokenView),
   unreadable: z.array(z.object({ token_id: z.string() })).default([]),
 })
+
+export const ProjectView = z.looseObject({ project_id: z.string(), created_at: Time })
+
+export const ProjectPage = z.object({ projects: z.array(ProjectView) })
 
 /** With the token's text, which is given out this once. */
 export const TokenCreated = TokenView.extend({ token: z.string() })

@@ -59,13 +59,16 @@ const afterwards = (text: string): FailureAdvice => ({ text, retry: 'afterwards'
 
 const bundleLimit = (name: string) => `raise limits.${name} in the agent's bundle.yaml`
 const transcript = 'read what the agent did: remora transcript RUN OPERATION'
+const servers = 'see that the servers in --model answer, or those of the settings, which "remora doctor" asks'
 const doctor = '"remora doctor" says what is wrong on this machine'
 
 /** What to do about an operation that failed with this code. A retry gives the agent the reason of the failure. */
 const operationAdvices: Partial<Record<ErrorCode, FailureAdvice>> = {
   AGENT_001: afterwards('fix the bundle: "remora check" says what is wrong with it'),
-  AGENT_002: afterwards('see that the model servers answer: "remora doctor" asks them'),
-  AGENT_003: afterwards('the model does not call tools reliably: "remora harness" measures it; use another model'),
+  AGENT_002: afterwards(servers),
+  AGENT_003: afterwards(
+    'the model does not call tools reliably: "remora harness --model URL" measures it; use another model',
+  ),
   AGENT_004: afterwards(
     `${bundleLimit('max_turns')} (and execution.max_turns in remora.yaml), or use a stronger model`,
   ),
@@ -75,7 +78,9 @@ const operationAdvices: Partial<Record<ErrorCode, FailureAdvice>> = {
   ),
   AGENT_007: afterwards(`${bundleLimit('max_tokens')} or limits.context_tokens, or use a model with a longer context`),
   AGENT_008: now('the connection to the model server broke; a retry may go through'),
-  AGENT_009: afterwards('the model writes broken tool calls: "remora harness" measures it; use another model'),
+  AGENT_009: afterwards(
+    'the model writes broken tool calls: "remora harness --model URL" measures it; use another model',
+  ),
   AGENT_010: now('it was stopped before it had ended'),
   AGENT_011: afterwards(
     `the agent gave up: ${transcript}; then change the agent, or leave the code out with --exclude`,
@@ -90,7 +95,7 @@ const operationAdvices: Partial<Record<ErrorCode, FailureAdvice>> = {
   WORK_002: afterwards('the code has changed since the run: run again on the folder as it is now'),
   WORK_004: now(`the change does not parse; ${transcript}`),
   WORK_005: now(`the change could not be proved right; ${transcript}`),
-  CONFIG_005: afterwards('see that the model servers answer: "remora doctor" asks them'),
+  CONFIG_005: afterwards(servers),
   CONFIG_006: afterwards(doctor),
   STORE_001: now('Redis was unreachable; retry once it is back'),
   STORE_002: now('the object store was unreachable; retry once it is back'),

@@ -260,6 +260,17 @@ describe('packPath', () => {
     await expect(packPath(folder, options)).rejects.toMatchObject({ code: 'INTAKE_007' })
   })
 
+  it('does not send what is a secret by its name, unless it is asked for', async () => {
+    const folder = await folderOf({ 'a.py': '', '.env': 'TOKEN=1\n', 'deploy/id_rsa': 'key', '.env.example': '' })
+    const packed = await packPath(folder, options)
+    expect([...(await entriesOf(packed.stream)).keys()]).toEqual(['.env.example', 'a.py'])
+    expect(packed.skipped).toEqual([
+      { path: '.env', reason: 'a secret by its name' },
+      { path: 'deploy/id_rsa', reason: 'a secret by its name' },
+    ])
+    expect((await packPath(folder, { ...options, include: ['secrets'] })).files).toBe(4)
+  })
+
   it('keeps the executable bit', async () => {
     const folder = await folderOf({ 'run.sh': '#!/bin/sh\n', 'plain.sh': '' })
     await chmod(join(folder, 'run.sh'), 0o755)

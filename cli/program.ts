@@ -6,6 +6,7 @@ import { addAnswerCommand } from './commands/answer-command.ts'
 import { addCancelCommand } from './commands/cancel-command.ts'
 import { addCheckCommand } from './commands/check-command.ts'
 import { addConfigCommand } from './commands/config-command.ts'
+import { addDeleteCommand } from './commands/delete-command.ts'
 import { addDiffCommand } from './commands/diff-command.ts'
 import { addCompletionCommand } from './commands/completion-command.ts'
 import { addDoctorCommand } from './commands/doctor-command.ts'
@@ -18,7 +19,7 @@ import { addRunCommand } from './commands/run-command.ts'
 import { addRunsCommand } from './commands/runs-command.ts'
 import { addShowCommand } from './commands/show-command.ts'
 import { addSubmitCommand } from './commands/submit-command.ts'
-import { addTokenCommand } from './commands/token-command.ts'
+import { addProjectCommand, addTokenCommand } from './commands/token-command.ts'
 import { addToolCommand } from './commands/tool-command.ts'
 import { addTranscriptCommand } from './commands/transcript-command.ts'
 import { addUpCommand } from './commands/up-command.ts'
@@ -51,7 +52,9 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addAnswerCommand(program, context)
   addCancelCommand(program, context)
   addRetryCommand(program, context)
+  addDeleteCommand(program, context)
   addTokenCommand(program, context)
+  addProjectCommand(program, context)
   addVerifyCommand(program, context)
   addConfigCommand(program, context)
   addDiscoverCommand(program, context)

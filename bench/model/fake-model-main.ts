@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import { z } from 'zod'
 import { probeTool, probeUser } from '#models/capabilities/probe-requests.ts'
+import { probeText } from '#models/pool/probe-model.ts'
 import { after } from '#platform/clock.ts'
 import { openLoadMeter } from './load-meter.ts'
 import { answerTo } from './play-agent.ts'
@@ -41,7 +42,7 @@ function answerProbe(response: ServerResponse): void {
 
 function chat(body: Buffer, response: ServerResponse): void {
   const text = body.toString('latin1')
-  if (text.includes(probeMark)) return answerProbe(response)
+  if (text.includes(probeMark) || text.includes(probeText)) return answerProbe(response)
   const { turn, isAgents, reply } = answerTo(text)
   if (isAgents) counts.byTurn[turn] = (counts.byTurn[turn] ?? 0) + 1
   else counts.otherRequests++

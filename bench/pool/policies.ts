@@ -73,7 +73,7 @@ const checkEveryMs = 5000
 /** The pool's own router over these servers: everything but the network, the clock and other processes. */
 function openOurs(deps: PolicyDeps, { metrics }: { metrics: boolean }): Policy {
   const { servers, shape, maxInFlight, clock, random } = deps
-  const slots = openLocalSlots()
+  const slots = openLocalSlots(clock)
   const pooled = servers.map((server) => {
     const ask = async ({ prefixKey = '' }: ModelRequest) => {
       await server.serve(prefixKey, shape)
@@ -119,7 +119,7 @@ function openOurs(deps: PolicyDeps, { metrics }: { metrics: boolean }): Policy {
 function watchMetrics(pooled: PooledServer, server: SimulatedServer | undefined, clock: VirtualClock): void {
   const checkOverload = openOverloadCheck(pooled)
   const check = () => {
-    checkOverload(server?.metrics() ?? {}, clock.now())
+    checkOverload(server?.metrics() ?? {})
     clock.after(checkEveryMs, check)
   }
   clock.after(checkEveryMs, check)

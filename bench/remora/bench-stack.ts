@@ -4,7 +4,7 @@ import { Redis } from 'ioredis'
 import { loadBundle } from '#bundles/load-bundle.ts'
 import { defaultProject } from '#domain/ids.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
-import { readFleet } from '#ledger/fleet.ts'
+import { openFleet } from '#ledger/fleet.ts'
 import { openBlobStore, type BlobStore } from '#objects/blob-store.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
@@ -13,9 +13,10 @@ import { startLocalS3, type LocalS3 } from '#platform/local-s3.ts'
 import { openLog } from '#platform/log.ts'
 import { openReleaser } from '#platform/service-process.ts'
 import { openProducer } from '#queues/producer.ts'
+import { openAwayModels } from '../../services/discovery/dispatch/away-models.ts'
 import { runDispatcher } from '../../services/discovery/dispatch/run-dispatcher.ts'
 import { openStageJobs } from '../../services/discovery/dispatch/stage-jobs.ts'
-import { bundlePinner, type PinnedBundle } from '../../services/discovery/pin-bundles.ts'
+import { bundlePinner, pinnedBundleReader, type PinnedBundle } from '../../services/discovery/pin-bundles.ts'
 
 /** Redis, the object store and the dispatcher: everything but the worker; this process stands in for discovery. */
 export type BenchStack = {
@@ -27,11 +28,14 @@ export type BenchStack = {
   blobs: BlobStore
   bundle: PinnedBundle
   liveSlots(): Promise<number>
+  /** The dispatcher leaves this run alone until it may be composed. */
+  hold(runId: string): void
   /** Runs whose operations have ended are composed only after this, so that the two can be measured apart. */
   allowComposition(runId: string): void
   close(): Promise<void>
 }
 
+const awayLimitMs = 86_400_000
 const bundleFolder = fileURLToPath(new URL('../agents/loop', import.meta.url))
 
 /** Starts the stack with its data under `dir`. */
@@ -53,14 +57,18 @@ export async function openBenchStack(dir: string): Promise<BenchStack> {
   const [bundle] = await bundlePinner(new Map([['loop', loaded]]), objects)(defaultProject, ['loop'])
   if (bundle === undefined) throw new Error('the bundle was not pinned')
   const composable = new Set<string>()
+  const held = new Set<string>()
   const jobs = openStageJobs(producer)
   const stageJobs = {
     ensure: async (run: Parameters<typeof jobs.ensure>[0]) =>
       composable.has(run.runId) ? jobs.ensure(run) : undefined,
   }
-  const fleet = () => readFleet(client)
-  const awayModels = { note: async () => {} }
-  releaser.add('dispatcher', runDispatcher({ ledger, producer, stageJobs, fleet, awayModels, log }))
+  const { read: fleet, want } = openFleet(client)
+  const readBundles = pinnedBundleReader(objects)
+  const awayModels = openAwayModels({ ledger, readBundles, wantModels: want, awayLimitMs, log })
+  const activeRuns = async () => (await ledger.activeRuns()).filter(({ runId }) => !held.has(runId))
+  const dispatched = { ...ledger, activeRuns }
+  releaser.add('dispatcher', runDispatcher({ ledger: dispatched, producer, stageJobs, fleet, awayModels, log }))
   return {
     redis,
     redisVersion: /redis_version:(\S+)/.exec(await client.info('server'))?.[1] ?? 'unknown',
@@ -70,7 +78,11 @@ export async function openBenchStack(dir: string): Promise<BenchStack> {
     blobs: openBlobStore(objects, { maxCacheBytes: 1 }),
     bundle,
     liveSlots: async () => (await fleet()).slots,
-    allowComposition: (runId) => void composable.add(runId),
+    hold: (runId) => void held.add(runId),
+    allowComposition(runId) {
+      composable.add(runId)
+      held.delete(runId)
+    },
     close: releaser.release,
   }
 }

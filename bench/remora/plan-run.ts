@@ -17,10 +17,24 @@ const origin = { kind: 'discovery', id: 'bench' } as const
  * then nodes share them, which makes large runs cheap to plan, and impossible to compose.
  */
 export async function planRun(stack: BenchStack, plan: PlannedRun): Promise<RunId> {
-  const { ledger } = stack
   const { first, count, files = count, priority } = plan
   const sources = Array.from({ length: files }, (_, index) => nodeSource(first + index))
-  const snapshotId = await storeSnapshot(stack, sources)
+  const nodes = Array.from({ length: Math.ceil(count / files) }, (_, ordinal) =>
+    sources.map((source) => nodeOf(source, ordinal)),
+  )
+  return planNodes(stack, { files: sources, nodes: nodes.flat().slice(0, count), priority })
+}
+
+export type PlannedTree = {
+  files: readonly Pick<NodeSource, 'path' | 'file'>[]
+  nodes: readonly CodeNode[]
+  priority?: number | undefined
+}
+
+/** The same for the nodes of given files. */
+export async function planNodes(stack: BenchStack, { files, nodes, priority }: PlannedTree): Promise<RunId> {
+  const { ledger } = stack
+  const snapshotId = await storeSnapshot(stack, files)
   const request = RunRequest.parse({ agents: ['loop'], ...(priority === undefined ? {} : { priority }) })
   const runId = newRunId(Date.now())
   await ledger.createRun({
@@ -35,13 +49,10 @@ export async function planRun(stack: BenchStack, plan: PlannedRun): Promise<RunI
     from: [{ status: 'queued' }],
     to: { status: 'running', phase: 'planning' },
     command: 'start',
-    set: { snapshotId, nodes: count, files },
+    set: { snapshotId, nodes: nodes.length, files: files.length, bundles: JSON.stringify([stack.bundle.hash]) },
     events: [{ event: 'run.started', phase: 'planning', origin, data: {} }],
   })
-  const nodes = Array.from({ length: Math.ceil(count / files) }, (_, ordinal) =>
-    sources.map((source) => nodeOf(source, ordinal)),
-  )
-  const { operations } = planOperations(nodes.flat().slice(0, count), [stack.bundle])
+  const { operations } = planOperations(nodes, [stack.bundle])
   const slices = Math.ceil(operations.length / maxSliceOperations)
   for (let slice = 0; slice < slices; slice++) {
     const part = operations.slice(slice * maxSliceOperations, (slice + 1) * maxSliceOperations)
@@ -60,7 +71,7 @@ export async function startRun({ ledger }: BenchStack, runId: RunId): Promise<vo
   })
 }
 
-async function storeSnapshot({ blobs, objects }: BenchStack, sources: readonly NodeSource[]): Promise<string> {
+async function storeSnapshot({ blobs, objects }: BenchStack, sources: PlannedTree['files']): Promise<string> {
   const contents = sources.map(({ file }) => Buffer.from(file))
   const hashes = await blobs.putMany(defaultProject, contents)
   const files = sources.map(({ path }, index) => {
@@ -71,7 +82,7 @@ async function storeSnapshot({ blobs, objects }: BenchStack, sources: readonly N
   return snapshotId
 }
 
-function nodeOf({ path, name, startByte, text }: NodeSource, ordinal: number): CodeNode {
+export function nodeOf({ path, name, startByte, text }: Omit<NodeSource, 'file'>, ordinal = 0): CodeNode {
   return {
     nodeId: nodeId({ path, kind: 'function', qualifiedName: name, ordinal }),
     kind: 'function',

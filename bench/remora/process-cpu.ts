@@ -24,6 +24,17 @@ export function cpuBetween(before: ProcessCpu, after: ProcessCpu): ProcessCpu {
   }
 }
 
+/** How long threads ran, and were ready to run while others had the CPU, in ms since they started. */
+export type ThreadTimes = { ranMs: number; waitedMs: number }
+
+/** Of the threads of process `pid` with this name: its first 15 characters. */
+export function threadTimes(pid: number, name: string): ThreadTimes {
+  const own = readdirSync(`/proc/${pid}/task`).filter((id) => readText(`/proc/${pid}/task/${id}/comm`)?.trim() === name)
+  const times = own.map((id) => (readText(`/proc/${pid}/task/${id}/schedstat`) ?? '0 0').split(' ').map(Number))
+  const sumOf = (at: number) => times.reduce((sum, time) => sum + (time[at] ?? 0), 0) / 1e6
+  return { ranMs: sumOf(0), waitedMs: sumOf(1) }
+}
+
 function childrenOf(pid: number): number[] {
   return readdirSync('/proc').flatMap((name) => {
     const candidate = Number(name)

@@ -44,7 +44,7 @@ export async function profileRun(
   return { figures, areas: profileAreas(join(dir, profile), figures.between), storeRequests }
 }
 
-type CountingProxy = {
+export type CountingProxy = {
   url: string
   /** Requests since the last call, by method and kind of object: `PUT attempts`. */
   takeCounts(): Map<string, number>
@@ -52,7 +52,7 @@ type CountingProxy = {
 }
 
 /** A proxy in front of the object store that counts the worker's requests. Headers pass unchanged, so signatures hold. */
-async function openCountingProxy(endpoint: string): Promise<CountingProxy> {
+export async function openCountingProxy(endpoint: string): Promise<CountingProxy> {
   let counts = new Map<string, number>()
   const server = createServer((incoming, outgoing) => {
     const { method = 'GET', url = '/', headers } = incoming

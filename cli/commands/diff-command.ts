@@ -4,6 +4,7 @@ import type { ApiClient } from '../api-client.ts'
 import { allChanges } from '../api-lists.ts'
 import type { ChangeView, OperationView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
+import { secretMark } from '#platform/secrets/redactor.ts'
 import { nodePlace } from '../wording.ts'
 import { visible } from '../terminal-text.ts'
 import { withRuns } from '../run/reach-service.ts'
@@ -65,8 +66,13 @@ async function printChanges(
     for (const change of changes) {
       context.io.err(visible(`${done === undefined ? authorOf(change) : ''}${describeChange(change)}`))
       context.io.out(shownDiff(change.diff, context))
+      if (change.diff.includes(secretMark)) context.io.err(hiddenNote(runId))
     }
   }
+}
+
+function hiddenNote(runId: string): string {
+  return `  ${secretMark} hides a secret: this diff is to be read; git can apply the patch, "remora diff ${runId}"\n`
 }
 
 /** The operation is undefined when it belongs to an earlier run whose change the patch of a retry holds. */

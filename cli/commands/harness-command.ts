@@ -1,6 +1,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
 import { bundleNames } from '#bundles/bundle-files.ts'
 import { openLog } from '#platform/log.ts'
+import { openRedactor } from '#platform/secrets/redactor.ts'
 import { proxyOf } from '#platform/env.ts'
 import type { CliContext } from '../cli-context.ts'
 import { describeReport } from '../harness/describe-report.ts'
@@ -108,7 +109,7 @@ async function measure(options: HarnessOptions, context: CliContext, command: Co
 function retryLog({ io, config, verbose }: CliContext) {
   if (!verbose()) return undefined
   const secrets = config.modelApiKey === undefined ? [] : [config.modelApiKey]
-  return openLog({ service: 'harness', level: config.logLevel, secrets, write: io.err })
+  return openLog({ service: 'harness', level: config.logLevel, redactor: openRedactor(secrets), write: io.err })
 }
 
 function shapeList(text: string, before: string[] = []): string[] {

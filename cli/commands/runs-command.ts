@@ -1,6 +1,7 @@
 import type { Command } from 'commander'
 import type { RunSummary } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
+import { waitingText } from '../progress/describe-waiting.ts'
 import { visible } from '../terminal-text.ts'
 import { formatSeconds, plural, shownPath } from '../wording.ts'
 import { resumeCommand } from '../run/unfinished-runs.ts'
@@ -43,6 +44,7 @@ function runLine(run: ListedRun): string {
   const took = typeof run.duration_ms === 'number' ? formatSeconds(run.duration_ms) : '-'
   const when = (run.accepted_at ?? '').slice(0, 19).replace('T', ' ')
   const failed = (run.counts['failed'] ?? 0) + (run.counts['blocked'] ?? 0)
-  const figures = `${plural(operations, 'operation')}, ${failed} failed`
+  const waits = run.waits_for_stack ? '' : waitingText(run.waiting_for)
+  const figures = `${plural(operations, 'operation')}, ${failed} failed${waits === '' ? '' : `, ${waits}`}`
   return `${run.run_id}  ${when}  ${run.status.padEnd(9)}  ${took.padStart(9)}  ${run.request.agents.join(',')}  ${figures}`
 }

@@ -82,6 +82,7 @@ export function includedKinds(options: IncludeOptions, set: readonly SkipKind[] 
     migrations: options.includeMigrations,
     snapshots: options.includeSnapshots,
     ignored: options.includeIgnored,
+    secrets: options.includeSecrets,
   }
   return skipKinds.filter((kind) => asked[kind] === true || set.includes(kind))
 }

@@ -71,6 +71,31 @@ describe('remora token', () => {
     expect((await remora(api.token, 'token', 'list')).out).not.toContain(id)
   })
 
+  it('makes the first token of a project, whose owner manages the tokens of it alone', async () => {
+    const project = `${api.project}shop`
+    const next = `"remora token create --project ${project}" makes a token of it`
+    expect((await remora(api.token, 'project', 'create', project)).out).toBe(`${project}: ${next}\n`)
+    expect((await remora(api.token, 'project', 'list')).out).toMatch(
+      new RegExp(`^default\n${project}  created \\d{4}-.*\n$`),
+    )
+    const made = await remora(api.token, 'token', 'create', '--project', project, '--scopes', 'tokens:admin')
+    const ofShop = (...args: string[]) => remora(made.out.trim(), ...args)
+    expect((await ofShop('token', 'list')).out.split('\n')).toHaveLength(2)
+    expect((await ofShop('token', 'list')).out).toBe(
+      (await remora(api.token, 'token', 'list', '--project', project)).out,
+    )
+    const operators = { code: 'AUTH_002' }
+    await expect(ofShop('project', 'create', 'mine')).rejects.toMatchObject(operators)
+    await expect(ofShop('project', 'list')).rejects.toMatchObject(operators)
+    await expect(ofShop('token', 'create', '--project', 'default')).rejects.toMatchObject(operators)
+    await expect(remora(api.token, 'project', 'create', 'My-Shop')).rejects.toMatchObject({
+      code: 'commander.invalidArgument',
+      message: expect.stringContaining('4 to 64 lower-case letters'),
+    })
+    const unknown = remora(api.token, 'token', 'create', '--project', 'nowhere')
+    await expect(unknown).rejects.toMatchObject({ code: 'PROJECT_001' })
+  })
+
   it('tells a token without the scope what it lacks', async () => {
     const { out } = await remora(api.token, 'token', 'create')
     await expect(remora(out.trim(), 'token', 'list')).rejects.toMatchObject({

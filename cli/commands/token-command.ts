@@ -1,4 +1,5 @@
 import { InvalidArgumentError, type Command } from 'commander'
+import { ProjectId } from '#domain/ids.ts'
 import { Scope, usualScopes } from '#domain/scope.ts'
 import type { TokenView } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
@@ -6,9 +7,14 @@ import { visible } from '../terminal-text.ts'
 import { withRuns } from '../run/reach-service.ts'
 import { commaList } from './shared-options.ts'
 
-type CreateOptions = { name?: string; scopes?: string[]; expires?: number; json?: true }
+type CreateOptions = { name?: string; scopes?: string[]; expires?: number; project?: string; json?: true }
 
-/** `remora token create|list|revoke`: the tokens of the service. They need a token with the scope `tokens:admin`. */
+const projectHelp = 'of this project (only the operator: the token that the service was started with)'
+
+/**
+ * `remora token create|list|revoke`: the tokens of the service. They need a token with the scope `tokens:admin`; those of
+ * another project, the operator's.
+ */
 export function addTokenCommand(program: Command, context: CliContext): void {
   const tokens = program.command('token').description('make, list and revoke tokens for the API')
   tokens
@@ -17,9 +23,11 @@ export function addTokenCommand(program: Command, context: CliContext): void {
     .option('--name <name>', 'a name to recognise it by')
     .option('--scopes <scopes>', `of ${Scope.options.join(', ')}; without it ${usualScopes.join(',')}`, scopeList)
     .option('--expires <time>', 'the token expires after this time, such as 30d, 12h or 90m', secondsOf)
+    .option('--project <id>', projectHelp)
     .option('--json', 'print one JSON document')
-    .action(async ({ name, scopes, expires, json }: CreateOptions) => {
-      const made = await withRuns(context, ({ client }) => client.createToken({ name, scopes, expires_in_s: expires }))
+    .action(async ({ name, scopes, expires, project, json }: CreateOptions) => {
+      const wanted = { name, scopes, expires_in_s: expires, project_id: project }
+      const made = await withRuns(context, ({ client }) => client.createToken(wanted))
       // Only the text goes to stdout, so that a script can take it; what else a person wants to know goes to stderr.
       context.io.out(json ? `${JSON.stringify(made)}\n` : `${made.token}\n`)
       if (!json) context.io.err(`${tokenLine(made)}\nKeep it now: it is not shown again.\n`)
@@ -27,9 +35,10 @@ export function addTokenCommand(program: Command, context: CliContext): void {
   tokens
     .command('list')
     .description('list tokens, newest first, without their texts')
+    .option('--project <id>', projectHelp)
     .option('--json', 'print one JSON document')
-    .action(async ({ json }: { json?: true }) => {
-      const page = await withRuns(context, ({ client }) => client.listTokens())
+    .action(async ({ project, json }: { project?: string; json?: true }) => {
+      const page = await withRuns(context, ({ client }) => client.listTokens(project))
       const damaged = page.unreadable.map(({ token_id: id }) => `${id}  damaged, and refused everywhere: revoke it`)
       const lines = [...page.tokens.map(tokenLine), ...damaged]
       const text =
@@ -45,6 +54,41 @@ export function addTokenCommand(program: Command, context: CliContext): void {
       await withRuns(context, ({ client }) => client.revokeToken(tokenId))
       context.io.out(json ? `${JSON.stringify({ token_id: tokenId, revoked: true })}\n` : `${tokenId}: revoked\n`)
     })
+}
+
+/** `remora project create|list`: the projects of the service. They need the operator's token. */
+export function addProjectCommand(program: Command, context: CliContext): void {
+  const projects = program.command('project').description('create and list projects, which see nothing of each other')
+  projects
+    .command('create')
+    .description('create a project, unless it is there')
+    .argument('<id>', projectForm, projectId)
+    .option('--json', 'print one JSON document')
+    .action(async (id: string, { json }: { json?: true }) => {
+      const made = await withRuns(context, ({ client }) => client.createProject(id))
+      const next = `"remora token create --project ${made.project_id}" makes a token of it`
+      context.io.out(json ? `${JSON.stringify(made)}\n` : `${made.project_id}: ${next}\n`)
+    })
+  projects
+    .command('list')
+    .description('list projects')
+    .option('--json', 'print one JSON document')
+    .action(async ({ json }: { json?: true }) => {
+      const page = await withRuns(context, ({ client }) => client.listProjects())
+      const lines = page.projects.map((one) => `${one.project_id}${createdAt(one.created_at)}\n`)
+      context.io.out(json ? `${JSON.stringify(page)}\n` : visible(lines.join('')))
+    })
+}
+
+const projectForm = '4 to 64 lower-case letters and digits, a letter first'
+
+function projectId(text: string): string {
+  if (ProjectId.safeParse(text).success) return text
+  throw new InvalidArgumentError(`It must be ${projectForm}.`)
+}
+
+function createdAt(time: string | null | undefined): string {
+  return time ? `  created ${shortTime(time)}` : ''
 }
 
 function tokenLine(token: TokenView): string {

@@ -18,6 +18,7 @@ import { applyChanges } from '../tool/workspace-changes.ts'
 import { describeToolRun, runLog, scriptEventView, toolRunView, valueText } from '../tool/describe-tool-run.ts'
 import { readGiven } from '../tool/tool-inputs.ts'
 import type { ToolRun, ToolRunDeps, ToolRunOrder } from '../tool/run-tool.ts'
+import { openRedactor } from '#platform/secrets/redactor.ts'
 import { visible } from '../terminal-text.ts'
 
 type RunOptions = {
@@ -69,6 +70,9 @@ export function addToolCommand(program: Command, context: ToolContext): void {
     .action((file: string, options: RunOptions) => refusingInputs(options, context, () => run(file, options, context)))
 }
 
+/** Scripts read what is in the folder; the changes that `--apply` writes keep their bytes. */
+const redactor = openRedactor()
+
 async function run(file: string, options: RunOptions, context: ToolContext): Promise<void> {
   const { artifacts, json } = options
   const { io, cwd } = context
@@ -78,10 +82,10 @@ async function run(file: string, options: RunOptions, context: ToolContext): Pro
   const hasReturned = ran.ending.kind === 'returned'
   const applied = options.apply === true && hasReturned && ran.changes.length > 0
   if (applied) await applyChanges(ran.top, ran.changes)
-  if (json) io.out(`${JSON.stringify(toolRunView(ran, applied))}\n`)
+  if (json) io.out(`${JSON.stringify(redactor.record(toolRunView(ran, applied)))}\n`)
   else {
-    io.err(describeToolRun(ran, applied))
-    if (ran.ending.kind === 'returned') io.out(valueText(ran.ending.value))
+    io.err(redactor.text(describeToolRun(ran, applied)))
+    if (ran.ending.kind === 'returned') io.out(valueText(redactor.value(ran.ending.value)))
   }
   if (!hasReturned) io.exit(1)
 }
@@ -94,7 +98,7 @@ async function runGiven(file: string, options: RunOptions, context: ToolContext)
   const events = options.events === undefined ? undefined : await openLineFile(resolve(cwd, options.events))
   const deps: ToolRunDeps = {
     packs: config.queries,
-    onLog: (message: string) => io.err(visible(`log: ${message}\n`)),
+    onLog: (message: string) => io.err(visible(`log: ${redactor.text(message)}\n`)),
     onEvent: events && ((event) => events.add(JSON.stringify(scriptEventView(event)))),
     answer: answerQuestions(answer),
   }
@@ -108,7 +112,7 @@ async function runGiven(file: string, options: RunOptions, context: ToolContext)
 
 async function keepArtifacts(ran: ToolRun, order: ArtifactOrder): Promise<void> {
   const folders = await writeScriptArtifacts([ran.checked], order)
-  for (const folder of folders) await writeArtifacts(folder, new Map([['run.log', runLog(ran)]]))
+  for (const folder of folders) await writeArtifacts(folder, new Map([['run.log', redactor.text(runLog(ran))]]))
 }
 
 /** Inputs that do not fit are wrong usage, but the command line cannot be judged before the script is read. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { WireEvent } from '../api-views.ts'
-import { nodePlace, plural } from '../wording.ts'
+import { formatSeconds, nodePlace, plural } from '../wording.ts'
+import { modelText, waitingText } from './describe-waiting.ts'
 
 const Words = z.string().catch('')
 const Count = z.number().catch(0)
@@ -18,11 +19,19 @@ export function describeEvent(event: WireEvent): string | undefined {
     case 'operation.ended':
       return `${workOf(event)} ${Words.parse(data['status'])}: ${summaryOf(event)}`
     case 'operation.retried':
-      return `${workOf(event)} tried again: ${Words.parse(data['reason'])}`
+      return data['reason'] === 'models'
+        ? `${workOf(event)} waits for its model`
+        : `${workOf(event)} tried again: ${Words.parse(data['reason'])}`
     case 'human_input.requested':
       return `${workOf(event)} asks ${Words.parse(data['request_id'])}: ${oneLine(Words.parse(data['question']))}`
     case 'human_input.answered':
       return `${Words.parse(data['request_id'])} answered: ${oneLine(Words.parse(data['answer']))}`
+    case 'models.away':
+      return `no server of ${modelText(Words.parse(data['model']))} works`
+    case 'models.back':
+      return `${modelText(Words.parse(data['model']))} works again, after ${formatSeconds(Count.parse(data['away_ms']))}`
+    case 'run.waiting':
+      return `nothing can move: the run ${waitingText(waitedFor(data))}`
     case 'run.composed':
       return 'all changes put together into one patch'
     case 'run.failed':
@@ -30,6 +39,17 @@ export function describeEvent(event: WireEvent): string | undefined {
     default:
       return undefined
   }
+}
+
+const WaitedFor = z
+  .array(z.object({ kind: z.string(), model: z.string().optional(), questions: z.number().optional() }))
+  .optional()
+  .catch(undefined)
+
+/** An earlier version counts the questions alone. */
+function waitedFor(data: WireEvent['data']) {
+  const list = WaitedFor.parse(data['waiting_for']) ?? [{ kind: 'answer', questions: Count.parse(data['questions']) }]
+  return list.map((one) => ({ ...one, servers: [] }))
 }
 
 /** `lint src/money.py round_half_up`: the agent and the node, as far as the event names it. */

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { SkippedFile } from '#domain/code-node.ts'
-import type { WireEvent } from '../api-views.ts'
+import { hasEnded, type WireEvent } from '../api-views.ts'
 import {
+  type AwayModel,
   emptyAgent,
   shownPhases,
   type AgentProgress,
@@ -25,6 +26,13 @@ const PlannedByAgent = z
   .transform(({ looked_at: lookedAt, ...agent }): PlannedAgent => ({ lookedAt, ...agent }))
 const PlannedAgents = z.record(z.string(), PlannedByAgent).catch({})
 const Text = z.string().optional().catch(undefined)
+/** Milliseconds since the epoch. */
+const Time = z
+  .number()
+  .max(8.64e15)
+  .transform((ms) => new Date(ms))
+  .optional()
+  .catch(undefined)
 
 /** The state after one more event. Events must be folded in the order of their numbers, each once. */
 export function foldProgress(state: ProgressState, event: WireEvent): ProgressState {
@@ -35,7 +43,7 @@ export function foldProgress(state: ProgressState, event: WireEvent): ProgressSt
     startedAtMs: state.startedAtMs ?? Date.parse(event.ts),
     lastAtMs: Date.parse(event.ts),
   }
-  return event.operation_id ? foldOperation(seen, event) : foldRun(seen, event)
+  return event.operation_id ? foldOperation(seen, event) : foldModels(foldRun(seen, event), event)
 }
 
 function foldRun(state: ProgressState, event: WireEvent): ProgressState {
@@ -115,9 +123,35 @@ function foldOperation(waiting: ProgressState, event: WireEvent): ProgressState 
   }
 }
 
-/** A run that only waited for answers is running again with the first operation that is answered or ends. */
+/** A run that has ended waits for nothing. */
+function foldModels(state: ProgressState, event: WireEvent): ProgressState {
+  const { data } = event
+  if (hasEnded(state.status)) return { ...state, away: [] }
+  if (event.event === 'models.away') return { ...state, away: [...withoutModel(state, data['model']), awayOf(data)] }
+  if (event.event !== 'models.back') return state
+  return { ...resumed(state, event), away: withoutModel(state, data['model']) }
+}
+
+function awayOf(data: WireEvent['data']): AwayModel {
+  const since = Time.parse(data['since'])
+  return { model: Text.parse(data['model']) ?? '', since: since?.toISOString() }
+}
+
+function withoutModel({ away }: ProgressState, model: unknown): AwayModel[] {
+  return away.filter((one) => one.model !== model)
+}
+
+const moving: ReadonlySet<string> = new Set([
+  'operation.resumed',
+  'operation.started',
+  'operation.ended',
+  'operation.skipped',
+  'models.back',
+])
+
+/** A run that only waited runs again with the first operation that moves, or with its model. */
 function resumed(state: ProgressState, { event }: WireEvent): ProgressState {
-  const moves = event === 'operation.resumed' || event === 'operation.ended' || event === 'operation.skipped'
+  const moves = moving.has(event)
   return state.status === 'waiting' && moves ? { ...state, status: 'running' } : state
 }
 

@@ -1,5 +1,6 @@
 import type { SkippedFile } from '#domain/code-node.ts'
 import type { RunPhase } from '#domain/run.ts'
+import type { Composing, WaitingFor } from '../api-views.ts'
 
 /** The phases a run of this command goes through, in order. */
 export const shownPhases = ['snapshot', 'discovery', 'planning', 'execution', 'review'] as const satisfies RunPhase[]
@@ -31,6 +32,9 @@ export type PlannedAgent = {
 /** A question that an operation waits for a person to answer. `work`: its agent and node. */
 export type OpenQuestion = { requestId: string; operationId: string; work: string; text: string; choices: string[] }
 
+/** A model that operations wait for. `since` is ISO 8601; `servers` is undefined until the service was asked for them. */
+export type AwayModel = { model: string; since: string | undefined; servers?: WaitingFor['servers'] | undefined }
+
 export type ProgressState = {
   runId: string
   status: string
@@ -53,11 +57,14 @@ export type ProgressState = {
   agents: Readonly<Record<string, AgentProgress>>
   /** In the order they were asked. */
   questions: readonly OpenQuestion[]
+  away: readonly AwayModel[]
   /** The latest events as text, newest last. */
   recent: readonly string[]
   /** Names of the models that answered, as their servers report them. */
   models: readonly string[]
   changeSets: number
+  /** While the patch is composed: how far that is. */
+  composing?: Composing | undefined
   /** Change sets in the patch from the runs that this one retries; 0 until it is composed. */
   earlierChangeSets: number
   /** Files that the patch changes; 0 until it is composed. */
@@ -79,6 +86,7 @@ export function emptyProgress(runId: string): ProgressState {
     notices: [],
     agents: {},
     questions: [],
+    away: [],
     recent: [],
     models: [],
     changeSets: 0,

@@ -72,6 +72,32 @@ operations  3 done · 1 running · 1 failed
   })
 })
 
+describe('a patch that is being composed', () => {
+  const ended = [...workedRun, { event: 'operation.ended', operation_id: 'o4', agent: 'lint', data: {} }]
+  const state = eventsOf(ended).reduce(foldProgress, emptyProgress('r1'))
+  const at = (operationsRead: number, filesProved: number, files: number) => {
+    const composing = { operations_read: operationsRead, operations: 4, files_proved: filesProved, files }
+    return { ...state, composing }
+  }
+
+  it('has its share in the bar of the review, and never less than before', () => {
+    const bar = (progress: typeof state) =>
+      renderScreen(progress, { width: 37, elapsedMs: 0, paint: openPaint(false) })[5]
+    expect(bar(at(2, 0, 0))).toBe('review      ██░░░░░░░░ 2/4 read')
+    expect(bar(at(4, 0, 3))).toBe('review      █████░░░░░ 0/3 files')
+    expect(bar(at(4, 3, 3))).toBe('review      ██████████ 3/3 files')
+  })
+
+  it('has a line when another part of it is done, at most one a second', () => {
+    const line = openPlainLines()
+    line(state, 0)
+    expect(line(at(0, 0, 0), 100)).toMatch(/^\[.*\] review: the changes of 0\/4 operations read$/)
+    expect(line(at(4, 1, 3), 600)).toBeUndefined()
+    expect(line(at(4, 2, 3), 1200)).toMatch(/review: 2\/3 changed files composed and checked$/)
+    expect(line(at(4, 2, 3), 2500)).toBeUndefined()
+  })
+})
+
 /** The events of `count` operations, of which one ends every `everyMs`. */
 function linesOf(count: number, everyMs: number): string[] {
   const planned = plannedRun.map((event) =>

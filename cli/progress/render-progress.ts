@@ -1,6 +1,8 @@
 import { unreachable } from '#domain/error.ts'
 import { formatSeconds, plural } from '../wording.ts'
+import type { Composing } from '../api-views.ts'
 import { clip, type Paint } from '../terminal-text.ts'
+import { waitingLines } from './describe-waiting.ts'
 import { questionLines } from './describe-question.ts'
 import {
   cancelledOperations,
@@ -34,7 +36,7 @@ export function renderScreen(state: ProgressState, view: ScreenView): string[] {
     view.paint('bold', head),
     ...shownPhases.map((phase) => phaseLine(state, phase, width, view.paint)),
     clip(`operations  ${counts}`, width),
-    ...questionLines(state).map((line) => view.paint('yellow', clip(line, width))),
+    ...[...waitingLines(state), ...questionLines(state)].map((line) => view.paint('yellow', clip(line, width))),
     ...state.recent.map((line) => view.paint('dim', clip(`  ${line}`, width))),
   ]
 }
@@ -53,15 +55,21 @@ function barOf(share: number | 'under way', width: number): string {
   return '█'.repeat(full) + '░'.repeat(width - full)
 }
 
-/** From 0 to 1. Only the execution has a known share while it is under way. */
+/** From 0 to 1. Only the execution and the composing of the patch have a known share while they are under way. */
 function phaseShare(state: ProgressState, phase: ShownPhase): number | 'under way' {
   if (isComposed(state.status, state)) return 1
+  if (phase === 'review' && state.composing !== undefined) return composedShare(state.composing)
   if (phase === 'review' && isInReview(state)) return 'under way'
   const distance = shownPhases.indexOf(phase) - shownPhases.indexOf(state.phase)
   if (distance !== 0) return distance < 0 ? 1 : 0
   if (phase === 'execution' && state.total !== undefined)
     return state.total === 0 ? 1 : endedOperations(state) / state.total
   return state.status === 'running' ? 'under way' : 0
+}
+
+/** Half for the operations that are read, half for the files; how many these are is only known then. */
+function composedShare({ operations_read: read, operations, files_proved: proved, files }: Composing): number {
+  return files === 0 ? read / Math.max(1, operations) / 2 : 0.5 + proved / files / 2
 }
 
 /** The patch is composed and proved once every operation has ended. No event marks the beginning of that. */
@@ -81,10 +89,15 @@ function phaseFigure(state: ProgressState, phase: ShownPhase): string {
     case 'execution':
       return state.total === undefined ? '' : `${endedOperations(state)}/${state.total}`
     case 'review':
+      if (state.composing !== undefined) return composedFigure(state.composing)
       return state.phase === 'review' || isInReview(state) ? plural(state.changeSets, 'change') : ''
     default:
       return unreachable(phase)
   }
+}
+
+function composedFigure({ operations_read: read, operations, files_proved: proved, files }: Composing): string {
+  return files === 0 ? `${read}/${operations} read` : `${proved}/${files} files`
 }
 
 const everyMs = 1000
@@ -99,15 +112,25 @@ export function openPlainLines(): (state: ProgressState, nowMs: number) => strin
   let last = { phase: '', moves: '', atMs: -Infinity, elapsedMs: 0 }
   return (state, nowMs) => {
     const running = runningOperations(state)
-    const moves = `${running} ${endedOperations(state)}`
+    const { composing } = state
+    const phase = composing === undefined ? state.phase : 'review'
+    const moves = `${running} ${endedOperations(state)} ${composing === undefined ? '' : composedFigure(composing)}`
     const sinceMs = nowMs - last.atMs
     const worthSaying = moves !== last.moves ? sinceMs >= everyMs : running > 0 && sinceMs >= quietMs
-    if (state.phase === last.phase && !worthSaying) return undefined
+    if (phase === last.phase && !worthSaying) return undefined
     const eventsMs = (state.lastAtMs ?? 0) - (state.startedAtMs ?? 0)
     const elapsedMs = last.phase === '' ? eventsMs : Math.max(eventsMs, last.elapsedMs + sinceMs)
-    last = { phase: state.phase, moves, atMs: nowMs, elapsedMs }
-    return `[${formatSeconds(elapsedMs)}] ${state.phase}: ${figures(state)}`
+    last = { phase, moves, atMs: nowMs, elapsedMs }
+    const done = composing === undefined ? figures(state) : composedText(composing)
+    return `[${formatSeconds(elapsedMs)}] ${phase}: ${done}`
   }
+}
+
+/** How far the composition of a run is, for a person. */
+export function composedText({ operations_read: read, operations, files_proved: proved, files }: Composing): string {
+  return files === 0
+    ? `the changes of ${read}/${operations} operations read`
+    : `${proved}/${files} changed files composed and checked`
 }
 
 function figures(state: ProgressState): string {

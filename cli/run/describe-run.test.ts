@@ -55,6 +55,24 @@ no error code  lint o1  a.py f: no server answers
 `)
 })
 
+it('says what it waits for, and what the servers of a model said', () => {
+  const server = { url: 'http://gpu/v1', has_answered: false, last_error: 'no answer: ECONNREFUSED', next_probe: null }
+  const since = '2026-11-01T00:00:00.000Z'
+  const waiting = [
+    { kind: 'models', model: 'docs', since, servers: [server] },
+    { kind: 'answer', questions: 2 },
+  ]
+  const run = RunView.parse({ ...running, request: usual, waiting_for: waiting })
+  const text = describeRun(run, [], manner)
+  expect(text).toContain('status      running (execution; waits for the model "docs" and 2 answers)\n')
+  expect(text.slice(text.indexOf('conflicts'))).toBe(`conflicts   0
+
+waits for the model "docs": no server of it works since 2026-11-01 00:00:00Z; it goes on by itself when one does
+  http://gpu/v1: no answer: ECONNREFUSED, and has never answered
+`)
+  expect(describeRun(run, [], { ...manner, isWaiting: true })).not.toContain('goes on by itself')
+})
+
 it('says what of the archive was passed over, and why', () => {
   const files = ['.git', 'a', 'b', 'c'].map((path) => ({ path, reason: 'said so' }))
   const text = describeRun(RunView.parse({ ...running, request: usual, skipped: 4, skipped_files: files }), [], manner)

@@ -3,7 +3,9 @@ import type { SkippedFile } from '#domain/code-node.ts'
 import { type EdgeView, hasEnded, type OperationView, type RunView } from '../api-views.ts'
 import { formatSeconds, labelledLines, nodePlace } from '../wording.ts'
 import { failureText } from '../progress/result-report.ts'
+import { awayModels, waitingLines, waitingText } from '../progress/describe-waiting.ts'
 import { clip } from '../terminal-text.ts'
+import { composedText } from '../progress/render-progress.ts'
 import { resumeCommand } from './unfinished-runs.ts'
 import type { NodeWithEdges } from './find-operation.ts'
 
@@ -35,7 +37,9 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['checks', checksOf(run)],
     ['conflicts', String(run.conflicts)],
   ])
-  return `${[...lines, ...failureLines(run, display), ...operationLines(run, operations, display)].join('\n')}\n`
+  const waits = display.isWaiting ? [] : waitingLines({ away: awayModels(run) })
+  const waiting = waits.length === 0 ? [] : ['', ...waits.map((line) => clip(line, display.width))]
+  return `${[...lines, ...waiting, ...failureLines(run, display), ...operationLines(run, operations, display)].join('\n')}\n`
 }
 
 function retryOf({ request: { retry_of: former = '', codes } }: RunView): string {
@@ -59,8 +63,11 @@ function checksOf({ checks }: RunView): string {
   return figures.join(', ')
 }
 
-function statusOf({ status, phase, error_code: code, reason }: RunView): string {
-  return `${status}${hasEnded(status) ? '' : ` (${phase})`}${code ? `: ${code} ${reason ?? ''}` : ''}`
+function statusOf({ status, phase, composing, error_code: code, reason, waiting_for: waitingFor }: RunView): string {
+  const done = composing ? `: ${composedText(composing)}` : ''
+  const waits = waitingText(waitingFor)
+  const going = `${phase}${done}${waits === '' ? '' : `; ${waits}`}`
+  return `${status}${hasEnded(status) ? '' : ` (${going})`}${code ? `: ${code} ${reason ?? ''}` : ''}`
 }
 
 function waitingStatus(run: RunView, { modelUrls }: RunDisplay): string {

@@ -1,16 +1,20 @@
 import { AppError, hasCode } from '#domain/error.ts'
 import { delay } from '#platform/clock.ts'
 import type { ApiClient } from '../api-client.ts'
-import { type EventPage, hasEnded, type WireEvent } from '../api-views.ts'
+import { type EventPage, hasEnded, type RunView, type WireEvent } from '../api-views.ts'
 
 export type Follower = {
   onEvent(event: WireEvent): void
-  /** Called after each page, even an empty one: about twice a second while nothing happens. */
-  onPage?(): void
+  /** Called after each page's events, also for an empty one: about twice a second while nothing happens. */
+  onPage?(page: EventPage): void
+  /** Whether to read after a page, every two seconds at most, what the run waits for; `onRun` gets it. */
+  isWaiting?(): boolean
+  /** What it throws ends the following. */
+  onRun?(run: RunView): void | Promise<void>
 }
 
 export type FollowDeps = {
-  client: Pick<ApiClient, 'readEvents'>
+  client: Pick<ApiClient, 'readEvents' | 'getRun'>
   signal: AbortSignal
   /** Events up to this number are left out; without it, none are. */
   after?: number
@@ -20,6 +24,7 @@ const pageSize = 1000
 const waitMs = 500
 const maxFailuresInRow = 6
 const firstPauseMs = 200
+const lookMs = 2_000
 
 /**
  * Calls `follower` with every event of the run, in order and each once, from the one after `after` to the run's end, and
@@ -27,19 +32,25 @@ const firstPauseMs = 200
  * not from the live stream: a page has a thousand events, passes any proxy, and includes the run's status.
  */
 export async function followRun(runId: string, follower: Follower, deps: FollowDeps): Promise<string> {
+  const { client, signal } = deps
+  let lookedAt = -Infinity
   for (let last = deps.after ?? 0; ;) {
-    const page = await readPage(runId, last, deps)
+    const wanted = { after: last, limit: pageSize, waitMs }
+    const page = await patiently(() => client.readEvents(runId, wanted), signal)
     for (const event of page.events) follower.onEvent(event)
-    follower.onPage?.()
+    follower.onPage?.(page)
     last = page.next_after
     if (page.events.length === 0 && hasEnded(page.run_status)) return page.run_status
+    if (follower.isWaiting?.() !== true || performance.now() - lookedAt < lookMs) continue
+    lookedAt = performance.now()
+    await follower.onRun?.(await patiently(() => client.getRun(runId), signal))
   }
 }
 
-async function readPage(runId: string, after: number, { client, signal }: FollowDeps): Promise<EventPage> {
+async function patiently<T>(read: () => Promise<T>, signal: AbortSignal): Promise<T> {
   for (let failures = 0; ; failures++) {
     try {
-      return await client.readEvents(runId, { after, limit: pageSize, waitMs })
+      return await read()
     } catch (error) {
       signal.throwIfAborted()
       const mayPass = hasCode(error, 'CONFIG_006') || (error instanceof AppError && error.retry)

@@ -3,11 +3,11 @@ import { hasCode } from '#domain/error.ts'
 import { rehearsalLabel } from '#domain/model-kind.ts'
 import { withoutLogin } from '#platform/hide-secrets.ts'
 import type { CliContext } from '../cli-context.ts'
-import { silentServers } from '../model-server.ts'
+import { serversIn, silentServers } from '../model-server.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { RunView } from '../api-views.ts'
 import { describePlan } from './describe-plan.ts'
-import { followRun } from './follow-run.ts'
+import { type Follower, followRun } from './follow-run.ts'
 import { openLineFile } from './output-file.ts'
 import { prepareStart, type RunOrder, type StartRun } from './prepare-start.ts'
 import { reachRuns, reachService, type Service } from './reach-service.ts'
@@ -15,7 +15,8 @@ import { withRepository } from '../discover/repository-around.ts'
 import { reportRun, reportView } from './report-run.ts'
 import { shownPath } from '../wording.ts'
 import { isComposed } from '../progress/progress-state.ts'
-import { showProgress } from './show-progress.ts'
+import { judgeServers, type ServersJudge } from './judge-servers.ts'
+import { showProgress, type ShownProgress } from './show-progress.ts'
 import { takePatch } from './take-patch.ts'
 import { describeUnfinished, sameModelFlag, unfinishedRuns, whatBecameOf } from './unfinished-runs.ts'
 
@@ -65,15 +66,22 @@ async function runOn(service: Service, order: RunOrder, running: Running): Promi
   io.err(describeUnfinished(unfinished, order.model ?? config.modelUrls))
   const runId = await start(service)
   const progress = showProgress(runId, { json: order.json, onLine }, context)
+  const servers = stack === undefined ? undefined : judgeOwnServers(order, service, context)
   try {
-    await followRun(runId, progress, { client, signal: ended })
+    await followRun(runId, servers === undefined ? progress : judged(progress, servers), { client, signal: ended })
   } catch (error) {
     progress.close()
-    if (ended.aborted || hasCode(error, 'STORE_001'))
-      io.err(`\n${describeLeftRun(runId, { isOurs: stack !== undefined, model: order.model }, context)}\n`)
+    const model = hasCode(error, 'CONFIG_005') ? 'URL' : order.model
+    if (ended.aborted || hasCode(error, 'STORE_001', 'CONFIG_005'))
+      io.err(`\n${describeLeftRun(runId, { isOurs: stack !== undefined, model }, context)}\n`)
     throw error
   }
   progress.close()
+  const fault = servers?.fault()
+  if (fault !== undefined) {
+    io.err(`\nRun ${runId} is cancelled: nothing of it was done.\n`)
+    throw fault
+  }
   const run = await client.getRun(runId)
   if (isDryRun(order) && run.status === 'completed') return reportPlan(run, order, { client, context })
   const isNew = order.source.kind === 'folder'
@@ -82,6 +90,29 @@ async function runOn(service: Service, order: RunOrder, running: Running): Promi
   const earlierRuns = unfinished.goingOn
   reportRun({ state, run, patch, model: stack && order.model, earlierRuns }, { ...order, context })
   if (!order.json) io.out(await whatBecameOf(earlierRuns, client))
+}
+
+function judgeOwnServers(
+  { model, source }: RunOrder,
+  { client, signal }: Service,
+  { config }: CliContext,
+): ServersJudge {
+  const namedIn = model === undefined ? 'REMORA_MODEL_URLS or model.pool' : '--model'
+  return judgeServers({ client, signal, namedIn, apiKey: config.modelApiKey, isResumed: source.kind === 'resume' })
+}
+
+function judged(progress: ShownProgress, servers: ServersJudge): Follower {
+  return {
+    ...progress,
+    onEvent(event) {
+      progress.onEvent(event)
+      servers.onEvent(event)
+    },
+    async onRun(run) {
+      await progress.onRun(run)
+      await servers.onRun(run)
+    },
+  }
 }
 
 function isDryRun({ source }: RunOrder): boolean {
@@ -97,12 +128,13 @@ async function reportPlan(
   context.io.out(json ? `${JSON.stringify({ plan })}\n` : `\n${describePlan(plan, reportView(context))}`)
 }
 
-/** Printed at the start, because each operation uses up its whole retry budget before it reports the same. */
+/** Printed at the start: a run that waits for servers says so only once it is planned. */
 async function modelLine(model: string, signal: AbortSignal): Promise<string> {
   if (model === 'rehearsal') return `model: ${rehearsalLabel}\n`
   const silent = await silentServers(model, signal)
-  const fault = (server: string) => `no model server answers at ${withoutLogin(server)}`
-  return silent.map((server) => `CONFIG_005 ${fault(server)}: operations wait for it, then fail\n`).join('')
+  const fault = (server: string) => `CONFIG_005 no model server answers at ${withoutLogin(server)}`
+  const next = silent.length < serversIn(model).length ? 'others do its work' : 'the run waits for it'
+  return silent.map((server) => `${fault(server)}: ${next}\n`).join('')
 }
 
 /** What happens to a run that this command no longer follows. */

@@ -1,15 +1,16 @@
 import { repeatEvery } from '#platform/clock.ts'
-import type { WireEvent } from '../api-views.ts'
+import type { RunView, WireEvent } from '../api-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import { foldProgress } from '../progress/fold-progress.ts'
 import { openLiveScreen } from '../progress/live-screen.ts'
+import { openWaitingNotices, withServers } from '../progress/describe-waiting.ts'
 import { openNewQuestions } from '../progress/describe-question.ts'
 import { emptyProgress, type ProgressState } from '../progress/progress-state.ts'
 import { openPlainLines, renderScreen } from '../progress/render-progress.ts'
 import { openPaint, visible } from '../terminal-text.ts'
 import type { Follower } from './follow-run.ts'
 
-export type ShownProgress = Follower & {
+export type ShownProgress = Required<Follower> & {
   state(): ProgressState
   /** Ends the display; nothing is drawn after it. */
   close(): void
@@ -33,7 +34,15 @@ export function showProgress(runId: string, choice: ProgressChoice, context: Cli
       if (choice.json) context.io.out(`${line}\n`)
       else display?.update()
     },
-    onPage: () => display?.page(),
+    onPage({ composing }) {
+      state = { ...state, composing }
+      display?.page()
+    },
+    isWaiting: () => state.away.length > 0,
+    onRun(run: RunView) {
+      state = withServers(state, run)
+      display?.page()
+    },
     state: () => state,
     close: () => display?.close(),
   }
@@ -46,6 +55,7 @@ function openDisplay(context: CliContext, state: () => ProgressState): Display {
   if (terminal === undefined || context.verbose()) {
     const lineFor = openPlainLines()
     const questionsOf = openNewQuestions()
+    const waitingOf = openWaitingNotices()
     const update = () => {
       const line = lineFor(state(), performance.now())
       if (line !== undefined) io.err(`${line}\n`)
@@ -59,7 +69,8 @@ function openDisplay(context: CliContext, state: () => ProgressState): Display {
       page() {
         update()
         // Not for every event: a question that is answered later on the same page is no longer open.
-        for (const question of questionsOf(state())) io.err(`${visible(question)}\n`)
+        const notices = [...waitingOf(state(), performance.now()), ...questionsOf(state())]
+        for (const notice of notices) io.err(`${visible(notice)}\n`)
       },
       close: () => void stopTicking(),
     }

@@ -13,7 +13,7 @@ beforeEach(async () => {
 })
 afterEach(() => rm(dir, { recursive: true, force: true }))
 
-const open = (append: boolean) => openStackLog({ path, append, level: 'info', secrets: [] })
+const open = (append: boolean) => openStackLog({ path, append, level: 'info' })
 
 async function writeLine(append: boolean): Promise<void> {
   const log = await open(append)

@@ -1,5 +1,6 @@
 import { constants, open, rename } from 'node:fs/promises'
 import { openLog, type Log, type LogLevel } from '#platform/log.ts'
+import type { Redactor } from '#platform/secrets/redactor.ts'
 import { endFile } from '../run/output-file.ts'
 import { dataNotWritable } from './data-folder.ts'
 
@@ -18,11 +19,15 @@ export async function openStackLog(options: {
   path: string | undefined
   append: boolean
   level: LogLevel
-  secrets: readonly string[]
+  redactor?: Redactor
 }): Promise<StackLog> {
-  const { path, append, level, secrets } = options
+  const { path, append, level, redactor } = options
   const sink = path === undefined ? stderrSink() : await fileSink(path, append)
-  return { level, entry: openLog({ service: 'stack', level, secrets, write: sink.write }), ...sink }
+  return {
+    level,
+    entry: openLog({ service: 'stack', level, write: sink.write, ...(redactor && { redactor }) }),
+    ...sink,
+  }
 }
 
 function stderrSink() {

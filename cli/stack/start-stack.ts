@@ -6,6 +6,7 @@ import { type LocalS3, startLocalS3 } from '#platform/local-s3.ts'
 import type { Env } from '#platform/env.ts'
 import type { Log, LogLevel } from '#platform/log.ts'
 import { openReleaser } from '#platform/service-process.ts'
+import { openRedactor } from '#platform/secrets/redactor.ts'
 import { startGuardedRedis } from './guarded-redis.ts'
 import { type ModelAccess, servicesEnv, storeEnv, workerEnv } from './stack-env.ts'
 import { lockStack, publishAccess, type StackLock } from './running-stack.ts'
@@ -77,7 +78,7 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
   const password = randomBytes(24).toString('hex')
   const secrets = [token, password, options.model.apiKey].filter((secret) => secret !== undefined)
   const { logPath: path, logLevel: level, workers: count } = options
-  const log = await openStackLog({ path, append: count === 0, level, secrets })
+  const log = await openStackLog({ path, append: count === 0, level, redactor: openRedactor(secrets) })
   releaser.add('log', log.close)
   const discovery = count > 0 || options.discovery === true ? loadDiscovery() : undefined
   discovery?.catch(() => {}) // startInProcess waits for it, and throws its error
@@ -87,7 +88,7 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
   const env = servicesEnv(stores, { token, port: options.port, environment: options.environment ?? {} })
   const answering: ModelKind = options.model.urls === undefined ? 'rehearsal' : 'servers'
   const modelKind = count === 0 ? undefined : answering
-  const url = await startInProcess({ env, modelKind, discovery, log: log.entry, releaser })
+  const url = await startInProcess({ env, modelKind, discovery, log: log.entry, secrets, releaser })
   options.signal.throwIfAborted()
   // After discovery, which takes operations back from workers of an earlier stack. Workers also stop first, while discovery runs.
   const workers = count === 0 ? undefined : await startWorkers(options, stores, { log, releaser })
@@ -161,14 +162,20 @@ async function startInProcess(options: {
   modelKind: ModelKind | undefined
   discovery: ReturnType<typeof loadDiscovery> | undefined
   log: Log
+  secrets: readonly string[]
   releaser: Releaser
 }): Promise<string> {
   const { env, modelKind, log, releaser } = options
-  const api = await startApi({ ...parseApiConfig(env).api, modelKind }, { log })
+  const config = parseApiConfig(env)
+  const redactor = openRedactor([...config.secrets, ...options.secrets])
+  const api = await startApi({ ...config.api, modelKind }, { log, redactor })
   releaser.add('api', api.close)
   if (options.discovery !== undefined) {
     const { startDiscovery, parseConfig } = await options.discovery
-    const discovery = await startDiscovery({ ...parseConfig(env).discovery, isAlone: true, modelKind }, { log })
+    const discovery = await startDiscovery(
+      { ...parseConfig(env).discovery, isAlone: true, modelKind },
+      { log, redactor },
+    )
     releaser.add('discovery', discovery.close)
   }
   return api.url

@@ -13,7 +13,7 @@ const say = (line: string) => void reported.push(line)
 beforeEach(async () => {
   reported.length = 0
   dir = await mkdtemp(join(tmpdir(), 'remora-pool-'))
-  log = await openStackLog({ append: false, path: join(dir, 'stack.log'), level: 'info', secrets: [] })
+  log = await openStackLog({ append: false, path: join(dir, 'stack.log'), level: 'info' })
 })
 afterEach(async () => {
   await log.close()

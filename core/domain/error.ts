@@ -56,6 +56,7 @@ export const errorPolicies = {
   AUTH_001: once('missing or unknown token', 401),
   AUTH_002: once('the token lacks the scope', 403),
   AUTH_003: once('no such token to revoke', 404),
+  PROJECT_001: once('unknown project', 404),
   HTTP_001: once('no such address', 404),
   HTTP_002: once('method not allowed', 405),
   HTTP_003: once('unsupported content type', 415),
@@ -74,6 +75,7 @@ export const errorPolicies = {
   RUN_007: once('the run has ended', 409),
   RUN_008: once('the plan changed while it was made', 409),
   RUN_009: once('the run was begun with another kind of model', 409),
+  RUN_010: once('another run builds on the run', 409),
   STORE_001: again('Redis unavailable', 503),
   STORE_002: again('object store unavailable', 503),
   STORE_003: once('object missing or hash mismatch', 500),
@@ -176,5 +178,12 @@ export class ModelUnavailable extends AppError {
   /** Whether the request may be the reason after all: servers broke over it, or answer others. */
   get mayBeOwn(): boolean {
     return this.isAway ? this.kind === 'doubtful' : this.kind !== 'busy'
+  }
+}
+
+/** AGENT_008 for a reply whose end is missing: unlike one that makes no sense, it says nothing about the request. */
+export class CutReply extends AppError {
+  constructor(message: string, cause?: unknown) {
+    super('AGENT_008', message, { cause, phase: 'model' })
   }
 }

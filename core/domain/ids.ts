@@ -16,7 +16,7 @@ export type NodeId = z.infer<typeof NodeId>
 export const ProjectId = z.string().regex(idPattern)
 export type ProjectId = z.infer<typeof ProjectId>
 
-/** The only project, until projects can be created. */
+/** The project that is always there: of the operator, and of all that was stored before others could be created. */
 export const defaultProject: ProjectId = 'default'
 
 /** A new run's id: the time in milliseconds and 40 random bits, base 36, so ids sort by time. */

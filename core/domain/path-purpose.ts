@@ -60,3 +60,28 @@ export function purposeOf(path: string): PathPurpose {
   )
   return found?.purpose ?? 'source'
 }
+
+export const secretReason = 'a secret by its name'
+
+/**
+ * Files that programs keep passwords, tokens and private keys in, by their usual names: after the signatures of Gitrob and the
+ * paths that gitleaks names. Public keys (`.pub`) and templates without values (`.env.example`) are none.
+ */
+const secretNames: readonly RegExp[] = [
+  /^\.env(?:rc|[.-].+)?$|.\.env$/,
+  /\.(?:pem|key|p12|pfx|pkcs12|jks|keystore|kdbx?|ppk|agilekeychain|ovpn|tfstate(?:\.backup)?|tfvars(?:\.json)?)$/,
+  /^.+_(?:rsa|dsa|ecdsa|ed25519)$/,
+  /^\.(?:npmrc|pypirc|netrc|pgpass|my\.cnf|git-credentials|htpasswd|dockercfg|s3cfg|boto|vault[-_]pass|esmtprc)$/,
+  /^(?:_netrc|htpasswd|\.?credentials(?:\.json)?|client_secrets?\.json|service[-_]?account(?:[-_.].*)?\.json)$/,
+  /^secrets\.(?:ya?ml|json|toml|ini|properties)$/,
+]
+const secretTemplate = /[.-](?:example|sample|template|tmpl|dist|defaults?)$/
+/** Where a file of a plain name holds secrets. */
+const secretPath = /(?:^|\/)(?:\.docker\/config\.json|\.kube\/config|\.gnupg\/.+)$/
+
+/** Whether a file is a secret by its name, whatever is in it. */
+export function holdsSecrets(path: string): boolean {
+  const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase()
+  if (secretTemplate.test(name)) return false
+  return secretNames.some((pattern) => pattern.test(name)) || secretPath.test(path)
+}

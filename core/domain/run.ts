@@ -2,8 +2,16 @@ import { z } from 'zod'
 import { OperationId, ProjectId, RunId } from './ids.ts'
 import { operationStatuses } from './operation.ts'
 
-/** What discovery skips unless a flag, a setting or a run's `include` asks for it. */
-export const skipKinds = ['vendored', 'generated', 'submodules', 'migrations', 'snapshots', 'ignored'] as const
+/** What intake and discovery skip unless a flag, a setting or a run's `include` asks for it. */
+export const skipKinds = [
+  'vendored',
+  'generated',
+  'submodules',
+  'migrations',
+  'snapshots',
+  'ignored',
+  'secrets',
+] as const
 export const SkipKind = z.enum(skipKinds)
 export type SkipKind = z.infer<typeof SkipKind>
 
@@ -15,6 +23,7 @@ export const skipKindText: Readonly<Record<SkipKind, string>> = {
   migrations: 'database migrations',
   snapshots: 'snapshots that tests compare with',
   ignored: 'what .gitignore files name',
+  secrets: 'files whose names say that they hold secrets: .env, *.pem, id_rsa and the like',
 }
 
 const runStatuses = ['queued', 'running', 'waiting', 'completed', 'failed', 'cancelled'] as const
@@ -61,6 +70,27 @@ export const RunRequest = z.strictObject({
 })
 export type RunRequest = z.infer<typeof RunRequest>
 
+/**
+ * A request as a run keeps it. The version before refuses a run whose `include` has a kind that it does not know, but drops
+ * fields: so the kind `secrets` is stored as a field of its own. Other fields that this version has not are dropped, too.
+ */
+const StoredRequest = z
+  .object({ ...RunRequest.shape, includeSecrets: z.literal(true).optional() })
+  .transform(({ includeSecrets, include = [], ...same }): RunRequest => {
+    const kinds: SkipKind[] = includeSecrets === undefined ? include : [...include, 'secrets']
+    return kinds.length === 0 ? same : { ...same, include: kinds }
+  })
+
+/** What `StoredRequest` reads. */
+export function storedRequest({ include = [], ...same }: RunRequest): z.input<typeof StoredRequest> {
+  const others = include.filter((kind) => kind !== 'secrets')
+  return {
+    ...same,
+    ...(others.length > 0 && { include: others }),
+    ...(include.includes('secrets') && { includeSecrets: true }),
+  }
+}
+
 /** Of its share among the runs of its project: priority 0 gets ten times what priority 9 gets. */
 export function weightOf(priority: RunRequest['priority']): number {
   return 10 - priority
@@ -92,6 +122,18 @@ export const RunStop = z.discriminatedUnion('kind', [
 ])
 export type RunStop = z.infer<typeof RunStop>
 
+/**
+ * How far the composition of a run is: operations whose change sets it has read, then files it has proved, of how many.
+ * `files` is 0 until all operations are read.
+ */
+export const CompositionProgress = z.object({
+  operationsRead: z.int().min(0),
+  operations: z.int().min(0),
+  filesProved: z.int().min(0),
+  files: z.int().min(0),
+})
+export type CompositionProgress = z.infer<typeof CompositionProgress>
+
 /** The state of a run in the ledger. Times are milliseconds since the epoch, by Redis' clock. */
 export const Run = z.strictObject({
   runId: RunId,
@@ -99,11 +141,12 @@ export const Run = z.strictObject({
   projectId: ProjectId,
   status: RunStatus,
   phase: RunPhase,
-  /** Fields that another version has and this one has not are dropped: both may serve a run at once. */
-  request: z.object(RunRequest.shape),
+  request: StoredRequest,
   uploadKey: z.string(),
   snapshotId: z.string().nullable(),
   compositionKey: z.string().nullable(),
+  /** Null before a worker composes it, and from its end on. */
+  composing: CompositionProgress.nullable().default(null),
   /** Hash of the list of its code nodes (core/objects/node-list.ts); null until discovery is done. */
   nodeListKey: z.string().nullable(),
   /** Hash of the list of their edges (core/objects/edge-list.ts); null until then, and for runs of an earlier version. */

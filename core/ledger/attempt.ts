@@ -114,7 +114,7 @@ export async function append(
   events: readonly NewEvent[],
 ): Promise<AppendAnswer> {
   const { keys, args } = attemptWrite(store, attempt, n)
-  const encoded = encodeEvents(ofAttempt(attempt, events))
+  const encoded = encodeEvents(ofAttempt(attempt, events), store.redactor)
   const reply = AppendReply.parse(await appendScript(store.redis, keys, [...args, store.leaseMs, ...encoded]))
   return reply === 'lost' ? { kind: 'lost' } : { kind: 'ok', stopRequested: reply === 'stop' }
 }

@@ -3,9 +3,9 @@ import { AppError } from '#domain/error.ts'
 import { newToken } from '#domain/ids.ts'
 import { delay } from '#platform/clock.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
-import { collectionKeys } from './keys.ts'
+import { collectionKeys, indexKeys } from './keys.ts'
 import { endLease, holdLease } from './lease.ts'
-import { orStoreError } from './store.ts'
+import { orStoreError, redisNowMs } from './store.ts'
 import { plainScript } from './script.ts'
 
 export type CollectionWindow = {
@@ -16,6 +16,11 @@ export type CollectionWindow = {
    * request that is sent now to arrive. Uses the clock and what Redis holds, not timers. STORE_001 without Redis.
    */
   isOpen(): Promise<boolean>
+  /**
+   * Begins an epoch: from now on every process puts again what it had put before, and until now did not put twice. To be
+   * called before the delete of an object that is not too old for any process to count on it.
+   */
+  beginEpoch(): Promise<void>
 }
 
 /**
@@ -39,7 +44,7 @@ export async function withCollectionWindow<T>(
   work: (window: CollectionWindow) => Promise<T>,
   { windowMs, workMs } = defaultTimes,
 ): Promise<T | undefined> {
-  const { window, permits } = collectionKeys(namespace)
+  const { window, permits, epoch } = collectionKeys(namespace)
   const lease = { key: window, token: newToken(), ms: windowMs }
   if ((await orStoreError(redis.set(window, lease.token, 'PX', windowMs, 'NX'))) === null) return undefined
   try {
@@ -52,7 +57,8 @@ export async function withCollectionWindow<T>(
     const until = performance.now() + workMs
     if (!(await holdLease(redis, lease))) return undefined
     const isOpen = async () => (await orStoreError(redis.get(window))) === lease.token && performance.now() < until
-    return await work({ timeUp: AbortSignal.timeout(workMs), isOpen })
+    const beginEpoch = async () => void (await orStoreError(redis.set(epoch, newToken())))
+    return await work({ timeUp: AbortSignal.timeout(workMs), isOpen, beginEpoch })
   } finally {
     await endLease(redis, lease)
   }
@@ -63,6 +69,7 @@ function tooSlow(leftMs: number): AppError {
   return new AppError('STORE_002', `a put is so slow that nothing can be deleted for ${seconds} s`)
 }
 
+const PermitReply = z.tuple([z.number(), z.string()])
 const permitScript = plainScript('put-permit')
 const permitMs = 4_000
 /** Longer than any request to a store takes, its retries included. */
@@ -76,15 +83,18 @@ const askEveryMs = 250
  * than the permit is made again under a longer one. Waits while a window is open. STORE_001 without Redis.
  */
 export function openPutPermit(redis: RedisClient, namespace = 'remora', firstMs = permitMs) {
-  const { window, permits } = collectionKeys(namespace)
+  const { window, permits, epoch: epochKey } = collectionKeys(namespace)
   let validUntil = -Infinity
+  let epoch = ''
   let asking: Promise<void> | undefined
 
   const ask = async (ms: number): Promise<void> => {
     for (;;) {
       const askedAt = performance.now()
-      const left = z.number().parse(await orStoreError(permitScript(redis, [window, permits], [ms])))
+      const answer = await orStoreError(permitScript(redis, [window, permits, epochKey], [ms]))
+      const [left, current] = PermitReply.parse(answer)
       if (left === 0) {
+        epoch = current
         validUntil = askedAt + ms - driftMs
         return
       }
@@ -97,12 +107,36 @@ export function openPutPermit(redis: RedisClient, namespace = 'remora', firstMs 
       await asking
     }
   }
-  /** Runs `put` so that no part of it falls into a collection's window; `put` may run again. */
-  return async (put: () => Promise<void>): Promise<void> => {
+  /**
+   * Runs `put` so that no part of it falls into a collection's window; `put` may run again. What was put in the `epoch` that it
+   * is given, and not too long ago, is still there.
+   */
+  return async (put: (epoch: string) => Promise<void>): Promise<void> => {
     for (let ms = firstMs; ; ms = Math.min(ms * 4, longestMs)) {
       await permitted(ms)
-      await put()
+      await put(epoch)
       if (performance.now() < validUntil) return
     }
   }
+}
+
+/** For so long a process of a version without epochs counts on what it has put, and a little more. */
+const withoutEpochsMs = 3_900_000
+
+/**
+ * Notes from when on every process of this ledger follows epochs: at once where no run has ended before, and
+ * when `isAlone`, since there is no other process; else an hour after the first process of this version.
+ */
+export async function noteEpochs(redis: RedisClient, namespace: string, { isAlone }: { isAlone: boolean }) {
+  const { epochsSince, ledgerId } = collectionKeys(namespace)
+  const { projects } = indexKeys(namespace)
+  if (isAlone) return void (await redis.set(epochsSince, '0'))
+  const isNew = (await redis.exists(ledgerId, projects)) === 0
+  await redis.set(epochsSince, isNew ? '0' : String((await redisNowMs(redis)) + withoutEpochsMs), 'NX')
+}
+
+/** Whether every process of this ledger follows epochs. */
+export async function followEpochs(redis: RedisClient, namespace: string): Promise<boolean> {
+  const since = await redis.get(collectionKeys(namespace).epochsSince)
+  return since !== null && Number(since) <= (await redisNowMs(redis))
 }

@@ -55,8 +55,9 @@ export async function settle(store: LedgerStore, attempt: Attempt, n: number, se
   const { keys, args } = attemptWrite(store, attempt, n)
   const after = runKeys(store.namespace, attempt.runId).after(attempt.operationId)
   const result = resultOf({ operation: attempt, nodeId: attempt.node.nodeId, outcome }, settlement.result)
-  const events = encodeEvents(ofAttempt(attempt, [...settlement.events, ...closingEvents(store, attempt, outcome)]))
-  const values = [outcome.status, JSON.stringify(outcome), JSON.stringify(result)]
+  const all = [...settlement.events, ...closingEvents(store, attempt, outcome)]
+  const events = encodeEvents(ofAttempt(attempt, all), store.redactor)
+  const values = [outcome.status, JSON.stringify(outcome), JSON.stringify(store.redactor.record(result))]
   return { kind: SettleReply.parse(await settleScript(store.redis, [...keys, after], [...args, ...values, ...events])) }
 }
 
@@ -107,7 +108,14 @@ export async function release(store: LedgerStore, attempt: Attempt, n: number, h
   const { kind, id } = store.origin
   const spent = resume === undefined ? '' : JSON.stringify(OperationCost.parse(resume.spent))
   const kept = [resume?.recordHash ?? '', spent, modelFaults ?? '']
-  const values = [reason, Math.round(delayMs), kind, id, ...kept, ...encodeEvents(ofAttempt(attempt, events))]
+  const values = [
+    reason,
+    Math.round(delayMs),
+    kind,
+    id,
+    ...kept,
+    ...encodeEvents(ofAttempt(attempt, events), store.redactor),
+  ]
   return { kind: ReleaseReply.parse(await releaseScript(store.redis, keys, [...args, ...values])) }
 }
 
@@ -116,10 +124,12 @@ export async function suspend(store: LedgerStore, attempt: Attempt, n: number, h
   const { question, answerWithinMs, recordHash, spent, events } = how
   const { keys, args } = attemptWrite(store, attempt, n)
   const { kind, id } = store.origin
-  const asked = JSON.stringify(storedQuestion(attempt, question))
+  const stored = storedQuestion(attempt, question)
+  const shown = { question: stored.text, choices: stored.choices }
   const cost = JSON.stringify(OperationCost.parse(spent))
-  const values = [asked, Math.round(answerWithinMs), recordHash, cost, kind, id]
-  const encoded = encodeEvents(ofAttempt(attempt, events))
+  const asked = [JSON.stringify(stored), JSON.stringify(store.redactor.record(shown))]
+  const values = [...asked, Math.round(answerWithinMs), recordHash, cost, kind, id]
+  const encoded = encodeEvents(ofAttempt(attempt, events), store.redactor)
   return { kind: SuspendReply.parse(await suspendScript(store.redis, keys, [...args, ...values, ...encoded])) }
 }
 

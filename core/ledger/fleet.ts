@@ -1,7 +1,10 @@
 import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
 import { judgeModels, ModelHealth, type UnreachableModel } from '#domain/model-health.ts'
+import { undefinedOn } from '#domain/error.ts'
+import type { PartCheck } from '#platform/readiness.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
+import type { Ledger } from './ledger.ts'
 import { redisNowMs } from './store.ts'
 
 const announcedForMs = 15_000
@@ -160,4 +163,24 @@ export async function wantModels(redis: RedisClient, models: readonly string[], 
 export async function wantedModels(redis: RedisClient, namespace = 'remora'): Promise<string[]> {
   await redis.zremrangebyscore(wantedKey(namespace), 0, await redisNowMs(redis))
   return redis.zrange(wantedKey(namespace), '0', '-1')
+}
+
+/**
+ * For `/readyz`: whether runs wait for models, and for which. A service that only hands out work does its own part
+ * nevertheless.
+ */
+export function awayModelsCheck(ledger: Pick<Ledger, 'activeRuns' | 'getRun'>): PartCheck {
+  return async () => {
+    const active = await ledger.activeRuns()
+    const runs = await Promise.all(
+      active.map(({ runId }) => ledger.getRun(runId).catch(undefinedOn('RUN_001', 'RUN_005'))),
+    )
+    const waits = runs.flatMap((run) => (run === undefined || run.stop !== null ? [] : run.away))
+    if (waits.length === 0) return { state: 'ok', message: 'no run waits for a model' }
+    const texts = [...Map.groupBy(waits, ({ model }) => model)].map(([model, same]) => {
+      const since = new Date(Math.min(...same.map((one) => one.since))).toISOString()
+      return `no server of the model "${model}" works since ${since}: ${same.length} ${same.length === 1 ? 'run waits' : 'runs wait'}`
+    })
+    return { state: 'away', message: texts.join('; ') }
+  }
 }

@@ -49,13 +49,15 @@ export type RunKeys = ReturnType<typeof runKeys>
 
 /**
  * The run index, in one slot of its own: members of `active` and `ended` are `<project>/<run>`, scores the time of
- * acceptance and the time it left the active ones. `projects`: those that ever had a run that ended here.
+ * acceptance and the time it left the active ones. `deleted`: the same members, by the time somebody asked to delete them.
+ * `projects`: those that ever had a run that ended here.
  */
 export function indexKeys(namespace: string) {
   const prefix = `${namespace}:{all}:`
   return {
     active: `${prefix}active`,
     ended: `${prefix}ended`,
+    deleted: `${prefix}deleted`,
     projects: `${prefix}projects`,
     runsOf: (project: string) => `${prefix}runs:${project}`,
   }
@@ -67,17 +69,21 @@ export function runOfMember(member: string): { projectId: ProjectId; runId: RunI
 }
 
 /**
- * The keys of the collection of unreferenced objects: which process collects, when it was last done, which ledger this
- * is, and the two sides that keep puts and deletes apart (collection-window.ts).
+ * The keys of the collection of unreferenced objects: which process collects, which deletes runs, when it was last done, which ledger this
+ * is, the two sides that keep puts and deletes apart, and what makes writers put again what they have put before
+ * (collection-window.ts).
  */
 export function collectionKeys(namespace: string) {
   const prefix = `${namespace}:{all}:collection:`
   return {
     lease: `${prefix}lease`,
+    deleting: `${prefix}deleting`,
     rest: `${prefix}rest`,
     ledgerId: `${prefix}ledger`,
     window: `${prefix}window`,
     permits: `${prefix}permits`,
+    epoch: `${prefix}epoch`,
+    epochsSince: `${prefix}epochs-since`,
   }
 }
 

@@ -1,7 +1,9 @@
 import type { EventOrigin } from '#domain/event.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
+import { openRedactor, type Redactor } from '#platform/secrets/redactor.ts'
 import { leftovers } from './accounts.ts'
 import { append, claim } from './attempt.ts'
+import { deleteRun, isDeleted } from './delete-run.ts'
 import { blockHeld, dispatch, dispatchedLongAgo, requeue, setAway, sweep } from './dispatch.ts'
 import { release, settle, suspend } from './end-attempt.ts'
 import { archiveEvents, readEvents } from './event-log.ts'
@@ -22,6 +24,8 @@ export type LedgerOptions = {
   origin?: EventOrigin
   /** Where trimmed events are; without it events are read from the streams alone, and stay there. */
   archive?: EventArchive
+  /** Hides secrets in events and results before they are written; without it, those that can be recognised. */
+  redactor?: Redactor
 }
 
 /**
@@ -34,9 +38,9 @@ const defaultLeaseMs = 30_000
 
 /** The ledger over a connection that stays the caller's to close. */
 export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
-  const { namespace = 'remora', leaseMs = defaultLeaseMs, archive } = options
+  const { namespace = 'remora', leaseMs = defaultLeaseMs, archive, redactor = openRedactor() } = options
   const { origin = { kind: 'worker', id: 'ledger' } } = options
-  const store: LedgerStore = { redis, namespace, leaseMs, origin, archive }
+  const store: LedgerStore = { redis, namespace, leaseMs, origin, archive, redactor }
   const bind = bindTo(store)
   return {
     createRun: bind(createRun),
@@ -66,6 +70,8 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     countFailures: bind(countFailures),
     endedOperations: bind(endedOperations),
     listQuestions: bind(listQuestions),
+    deleteRun: bind(deleteRun),
+    isDeleted: bind(isDeleted),
     readEvents: bind(readEvents),
     archiveEvents: bind(archiveEvents),
     leftovers: bind(leftovers),

@@ -78,9 +78,9 @@ export async function resume(store: LedgerStore, runId: RunId, answer: Answer): 
   if (text.length > maxAnswerCharacters) {
     throw new AppError('ASK_005', `An answer has at most ${maxAnswerCharacters} characters, this one ${text.length}.`)
   }
-  const shortened = text.slice(0, eventCharacters).toWellFormed()
+  const shown = store.redactor.text(text).slice(0, eventCharacters).toWellFormed()
   const { kind, id } = store.origin
-  const args = [requestId, text, shortened, command, by.kind, by.id, kind, id]
+  const args = [requestId, text, shown, command, by.kind, by.id, kind, id]
   const keys = runKeys(store.namespace, runId)
   const reply = expectKnownRun(runId, await resumeScript(store.redis, keys.scripted, args))
   const refusal = Refusal.safeParse(reply)

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { ProjectId, RunId } from '#domain/ids.ts'
 import { operationStatuses } from '#domain/operation.ts'
-import { Run, runSchema } from '#domain/run.ts'
+import { CompositionProgress, isEnded, Run, runSchema, RunStatus } from '#domain/run.ts'
+import { parseJson } from '#domain/json.ts'
 import { undefinedOn } from '#domain/error.ts'
 import { indexKeys, runKeys, runOfMember } from './keys.ts'
 import { foundFields } from './run-commands.ts'
@@ -18,7 +19,7 @@ const plainFields = {
   ...foundFields,
 } as const
 const numbers = ['schema', 'seq', 'nodes', 'files', 'accepted', 'ended'] as const
-const others = ['request', 'planned', 'bundles', 'traceparent', 'away'] as const
+const others = ['request', 'planned', 'bundles', 'traceparent', 'away', 'composing'] as const
 const stopFields = ['cancel', 'cancel_reason', 'cancel_by', 'cancel_code', 'stopped_by'] as const
 const counters = operationStatuses.map((status) => `n:${status}`)
 const storedNames = [...Object.values(plainFields), ...numbers, ...others, ...stopFields, ...counters]
@@ -44,11 +45,17 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
     files: number.parse(stored('files')),
     away: JSON.parse(stored('away') ?? '[]'),
     stop: stopOf(stored),
+    composing: composingOf(stored),
     traceparent: stored('traceparent') || null,
     acceptedAt: number.parse(stored('accepted')),
     endedAt: endedAt === undefined ? null : Number(endedAt),
     counts: Object.fromEntries(operationStatuses.map((status) => [status, number.parse(stored(`n:${status}`))])),
   })
+}
+
+function composingOf(stored: (name: string) => string | undefined): Run['composing'] {
+  if (isEnded(RunStatus.parse(stored('status')))) return null
+  return CompositionProgress.safeParse(parseJson(stored('composing') ?? '')).data ?? null
 }
 
 function stopOf(stored: (name: string) => string | undefined): Run['stop'] {

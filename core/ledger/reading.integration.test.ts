@@ -5,10 +5,12 @@ import {
   aNewRun,
   anOutcome,
   aPlannedOperation,
+  aRequest,
   testLedger,
   type TestLedger,
 } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
+import { runKeys } from './keys.ts'
 import type { Ledger } from './ledger.ts'
 
 let test: TestLedger
@@ -28,6 +30,17 @@ const ending = {
 } as const
 
 describe('runs', () => {
+  it('keep the request for secret files where the version before, which knows no such kind, does not read it', async () => {
+    const run = aNewRun({ request: aRequest({ include: ['ignored', 'secrets'] }) })
+    await ledger.createRun(run)
+    expect((await ledger.getRun(run.runId)).request.include).toEqual(['ignored', 'secrets'])
+    const stored: unknown = JSON.parse((await test.redis.hget(runKeys(test.namespace, run.runId).run, 'request')) ?? '')
+    expect(stored).toMatchObject({ include: ['ignored'], includeSecrets: true })
+    const plain = aNewRun()
+    await ledger.createRun(plain)
+    expect((await ledger.getRun(plain.runId)).request).toEqual(plain.request)
+  })
+
   it('are listed newest first from creation on, page by page, and leave the active ones when they end', async () => {
     const runs = [aNewRun(), aNewRun(), aNewRun()].map((run) => ({ ...run, projectId: 'listing' }))
     for (const run of runs) await ledger.createRun(run)

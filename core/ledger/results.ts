@@ -77,7 +77,7 @@ type OutboxEntry = z.infer<typeof OutboxEntry>
  * keeps the number of the last one of each run, so each is published once by any calls. Returns how many were new.
  */
 export async function relayResults(store: LedgerStore, runId: RunId): Promise<number> {
-  const { outbox } = runKeys(store.namespace, runId)
+  const { outbox, run } = runKeys(store.namespace, runId)
   const { results, published } = resultKeys(store.namespace)
   let added = 0
   for (;;) {
@@ -85,7 +85,12 @@ export async function relayResults(store: LedgerStore, runId: RunId): Promise<nu
     const last = entries.at(-1)
     if (last === undefined) return added
     const args = await Promise.all(entries.map((entry) => resultArgs(store, runId, entry)))
-    const count = await publishScript(store.redis, [results, published], [runId, keptResults, ...args.flat()])
+    const projectId = (await store.redis.hget(run, 'project')) ?? ''
+    const count = await publishScript(
+      store.redis,
+      [results, published],
+      [runId, projectId, keptResults, ...args.flat()],
+    )
     added += z.int().parse(count)
     await store.redis.xtrim(outbox, 'MINID', seqOf(last[0]) + 1)
   }

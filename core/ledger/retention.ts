@@ -2,11 +2,11 @@ import { z } from 'zod'
 import { newToken, OperationId, ProjectId, RunId } from '#domain/ids.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import { Outcome } from '#domain/operation.ts'
-import { type CollectionWindow, withCollectionWindow } from './collection-window.ts'
+import { type CollectionWindow, followEpochs, noteEpochs, withCollectionWindow } from './collection-window.ts'
+import { deletedRuns, deleteRun, endDeletion, makeUnknown, removeResults } from './delete-run.ts'
 import { collectionKeys, indexKeys, resultKeys, runKeys, runOfMember } from './keys.ts'
 import { withLease } from './lease.ts'
 import { bindTo, type LedgerStore, orStoreError, redisNowMs } from './store.ts'
-import { newerRun, runScript } from './script.ts'
 
 /** The ledger for housekeeping: which runs are kept, what they refer to, and how the others are removed. */
 export type Retention = ReturnType<typeof openRetention>
@@ -26,10 +26,19 @@ export function openRetention(redis: RedisClient, namespace = 'remora') {
     ledgerId: bind(ledgerId),
     readReferences: bind(readReferences),
     inWindow: <T>(work: (window: CollectionWindow) => Promise<T>) => withCollectionWindow(redis, namespace, work),
-    /** Runs `work` unless another process does, or did less than `restMs` ago. A lost lease aborts the signal. */
+    deleteRun: bind(deleteRun),
+    deletedRuns: bind(deletedRuns),
+    /** Runs `work` unless another process deletes runs. A lost lease aborts the signal. */
+    whileDeleting: <T>(work: (signal: AbortSignal) => Promise<T>) =>
+      withLease(redis, { key: keys.deleting, ms: leaseMs }, work),
+    removeResults: bind(removeResults),
+    endDeletion: bind(endDeletion),
+    noteEpochs: (options: { isAlone: boolean }) => orStoreError(noteEpochs(redis, namespace, options)),
+    followEpochs: () => orStoreError(followEpochs(redis, namespace)),
+    /** Runs `work` unless another process does, or did less than `restMs` ago (0: whenever). A lost lease aborts the signal. */
     inTurn: <T>(restMs: number, work: (signal: AbortSignal) => Promise<T>) =>
       withLease(redis, { key: keys.lease, ms: leaseMs }, async (signal) => {
-        if ((await orStoreError(redis.exists(keys.rest))) === 1) return undefined
+        if (restMs > 0 && (await orStoreError(redis.exists(keys.rest))) === 1) return undefined
         const result = await work(signal)
         if (restMs > 0) await orStoreError(redis.set(keys.rest, '1', 'PX', restMs))
         return result
@@ -93,8 +102,6 @@ async function readReferences(store: RetentionStore, runId: RunId, page: { first
   }
 }
 
-const forgetScript = runScript('forget-run', 'keys')
-const ForgetReply = z.enum(['forgetting', 'unknown', 'newer', 'open'])
 const sliceOperations = 500
 
 /**
@@ -107,8 +114,7 @@ export async function forgetRun(store: RetentionStore, { projectId, runId }: End
   const { redis, namespace } = store
   const keys = runKeys(namespace, runId)
   const index = indexKeys(namespace)
-  const answer = ForgetReply.parse(await forgetScript(redis, keys.scripted, []))
-  if (answer === 'newer') throw newerRun(runId)
+  const answer = await makeUnknown(store, runId)
   if (answer !== 'open') {
     await forgetOperations(store, runId, sliceLength)
     await redis.unlink(...keys.scripted.filter((key) => key !== keys.run))

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import { ProjectId, type RunId } from '#domain/ids.ts'
-import { isEnded, type RunPhase, type RunRequest, newRunSchema, RunStatus } from '#domain/run.ts'
+import { isEnded, type RunPhase, type RunRequest, newRunSchema, RunStatus, storedRequest } from '#domain/run.ts'
 import type { ErrorCode } from '#domain/error.ts'
 import { encodeEvents } from './stored-events.ts'
 import { indexKeys, runKeys } from './keys.ts'
@@ -38,10 +38,10 @@ export async function createRun(store: LedgerStore, run: NewRun): Promise<void> 
     newRunSchema,
     projectId,
     request.errorPolicy,
-    JSON.stringify(request),
+    JSON.stringify(storedRequest(request)),
     run.uploadKey,
     run.traceparent ?? '',
-    ...encodeEvents([run.acceptedEvent]),
+    ...encodeEvents([run.acceptedEvent], store.redactor),
   ])
   // When an acceptance was interrupted and repeated later, the entry without a run may have been removed in between.
   const status = RunStatus.parse(await store.redis.hget(keys.run, 'status'))
@@ -76,7 +76,13 @@ export const foundFields = {
   errorCode: 'error',
   reason: 'reason',
 } as const
-const fieldNames = { ...foundFields, bundles: 'bundles', nodes: 'nodes', files: 'files' } as const
+const fieldNames = {
+  ...foundFields,
+  composing: 'composing',
+  bundles: 'bundles',
+  nodes: 'nodes',
+  files: 'files',
+} as const
 
 /**
  * Changes a run's status or phase by compare-and-set, with its events, in one step. `refused`: the run is in none of
@@ -99,7 +105,7 @@ export async function move(store: LedgerStore, runId: RunId, change: RunMove): P
     ...change.from.flatMap(({ status, phase }) => [status, phase ?? '']),
     fields.length / 2,
     ...fields,
-    ...encodeEvents(change.events),
+    ...encodeEvents(change.events, store.redactor),
   ])
   const result = MoveAnswer.parse(expectKnownRun(runId, answer))
   const { status } = change.to

@@ -39,14 +39,15 @@ export async function failRun(runId: RunId, error: unknown, stage: FailedStage, 
 /** When the process of a stage fell silent this often, the stage itself may be what kills it. */
 const deadlyStalls = 5
 
-/** `stalls`: how often a process fell silent while it ran the stage. */
-type StageTry = FailedStage & { stalls: number }
+/** `stalls`: how often a process or its thread died while it ran the stage; `why`: how the last one did, if that is known. */
+type StageTry = FailedStage & { stalls: number; why?: string }
 
-/** Runs the stage, unless five processes have died running it: then the run fails with TOOL_004. */
+/** Runs the stage, unless five processes or threads have died running it: then the run fails with TOOL_004. */
 export async function unlessDeadly(runId: RunId, stage: StageTry, ledger: StageLedger, work: () => Promise<void>) {
-  const { stalls } = stage
+  const { stalls, why, phases } = stage
   if (stalls < deadlyStalls) return work()
-  const fault = new AppError('TOOL_004', `the process that worked on its ${stage.phases[0]} died ${stalls} times`)
+  const reason = why === undefined ? '' : `: ${why}`
+  const fault = new AppError('TOOL_004', `the process that worked on its ${phases[0]} died ${stalls} times${reason}`)
   return failRun(runId, fault, stage, ledger)
 }
 

@@ -2,6 +2,7 @@ import { z, ZodError } from 'zod'
 import { isReply, type RedisClient } from '#platform/redis-client.ts'
 import type { EventOrigin } from '#domain/event.ts'
 import { AppError } from '#domain/error.ts'
+import type { Redactor } from '#platform/secrets/redactor.ts'
 import type { EventArchive } from './stored-events.ts'
 
 export type LedgerStore = {
@@ -11,6 +12,8 @@ export type LedgerStore = {
   /** The origin of events that the ledger reports for this process (queued, started, retried, ended …). */
   origin: EventOrigin
   archive: EventArchive | undefined
+  /** For what users and other programs read: events and results. States and outcomes keep their bytes. */
+  redactor: Redactor
 }
 
 /** Runs `work`; throws STORE_001 when Redis is unreachable or cannot work now. Errors of our own code stay as they are. */

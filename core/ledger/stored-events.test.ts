@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest'
 import type { NewEvent } from '#domain/event.ts'
+import { openRedactor } from '#platform/secrets/redactor.ts'
 import { anEvent } from '#testing/open-test-ledger.ts'
 import { decodeEvent, encodeEvents, type StreamEntry } from './stored-events.ts'
 
 const run = { runId: 'r00000000', projectId: 'default' }
 
 function roundTrip(event: NewEvent) {
-  const [, body] = encodeEvents([event])
+  const [, body] = encodeEvents([event], openRedactor())
   const entry: StreamEntry = ['7-0', ['m', 1_000, 'j', body ?? '']]
   return decodeEvent(entry, run)
 }
@@ -49,9 +50,8 @@ describe('an event in the stream', () => {
   })
 
   it('says in whole milliseconds how long ago it happened', () => {
-    expect(encodeEvents([anEvent({ ageMs: 12.6 }), anEvent()]).filter((_, index) => index % 2 === 0)).toEqual([
-      '13',
-      '0',
-    ])
+    expect(
+      encodeEvents([anEvent({ ageMs: 12.6 }), anEvent()], openRedactor()).filter((_, index) => index % 2 === 0),
+    ).toEqual(['13', '0'])
   })
 })

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { type Event, eventCategories, EventName, EventOrigin, EventPhase, type NewEvent } from '#domain/event.ts'
+import type { Redactor } from '#platform/secrets/redactor.ts'
 
 /** An entry is `m`, the time in ms, and `j`, JSON with one-letter names, without what its run shares. See events.lua. */
 const StoredBody = z.strictObject({
@@ -24,12 +25,12 @@ export const StreamEntry = z.tuple([
 ])
 export type StreamEntry = z.infer<typeof StreamEntry>
 
-/** Two script arguments per event: how long ago it happened in whole ms, and its body. */
-export function encodeEvents(events: readonly NewEvent[]): string[] {
-  return events.flatMap((event) => [Math.round(event.ageMs ?? 0).toString(), bodyOf(event)])
+/** Two script arguments per event: how long ago it happened in whole ms, and its body, without secrets. */
+export function encodeEvents(events: readonly NewEvent[], redactor: Redactor): string[] {
+  return events.flatMap((event) => [Math.round(event.ageMs ?? 0).toString(), bodyOf(event, redactor)])
 }
 
-function bodyOf(event: NewEvent): string {
+function bodyOf(event: NewEvent, redactor: Redactor): string {
   return JSON.stringify({
     e: event.event,
     p: event.phase,
@@ -39,10 +40,10 @@ function bodyOf(event: NewEvent): string {
     o: event.operationId,
     n: event.nodeId,
     a: event.agent,
-    t: event.toolName,
+    t: event.toolName === undefined ? undefined : redactor.text(event.toolName),
     d: event.durationMs,
     x: event.errorCode,
-    j: event.data,
+    j: redactor.record(event.data),
   })
 }
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
 import { objectKeys } from '#objects/object-keys.ts'
+import { openRedactor } from '#platform/secrets/redactor.ts'
 import { aCost, anEvent, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { testObjects } from '#testing/s3.ts'
 import { encodeEvents } from './stored-events.ts'
@@ -43,7 +44,7 @@ async function endedRun(): Promise<RunId> {
 
 async function addEvent(keys: RunKeys, event: ReturnType<typeof anEvent>): Promise<void> {
   const seq = await test.redis.hincrby(keys.run, 'seq', 1)
-  const [, body] = encodeEvents([event])
+  const [, body] = encodeEvents([event], openRedactor())
   await test.redis.xadd(keys.events, `${seq}-0`, 'm', Date.now(), 'j', body ?? '')
 }
 

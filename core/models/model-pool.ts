@@ -62,7 +62,7 @@ export type EndpointChoice = {
 export type ModelPoolOptions = {
   endpoints: readonly EndpointChoice[]
   requestTimeoutMs: number
-  /** How long after a request's first failure another try may still start; each has its own time limit. */
+  /** How long after a request's first failure at a server another try may still start; each has its own time limit. */
   retryBudgetMs: number
   /** Per endpoint, this process's requests at once; further ones are queued. */
   maxInFlight: number
@@ -163,7 +163,7 @@ function limitsAt(at: number, { endpoints, maxInFlight }: Pick<ModelPoolOptions,
   return { shared, own: Math.min(shared, maxInFlight) }
 }
 
-/** `limit`: how many requests this process may have there at once, for now. `models`: undefined while it lists none. */
+/** `limit`: how many requests this process may have there at once, for now. `pausedMs`: by its `Retry-After`. `models`: undefined while it lists none. */
 function endpointStatus(
   server: PooledServer,
   metrics: ServerMetrics | undefined,
@@ -174,6 +174,7 @@ function endpointStatus(
     name: server.name,
     breaker: server.breaker.state(),
     limit: server.limit.current(),
+    pausedMs: Math.ceil(server.slots.pauseLeftMs()),
     inFlight: server.inFlight(),
     models: server.offered.models(),
     metrics,

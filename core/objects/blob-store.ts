@@ -3,16 +3,17 @@ import { type ProjectId, sha256 } from '#domain/ids.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import { mapBounded } from './map-bounded.ts'
 import { objectKeys } from './object-keys.ts'
-import type { ObjectStore } from './object-store.ts'
+import type { ObjectStore, PutPermit } from './object-store.ts'
 
 const concurrency = 32
 /** Hashes known to be stored: about 20 MB at most. */
 const maxTrusted = 100_000
 /**
- * For how long a blob that this process has put counts as stored. The collector deletes unreferenced objects that are a
- * day old, and a put that is left out does not make an object young again.
+ * For how long a blob that this process has put counts as stored in the epoch in which it was put. The collector deletes
+ * unreferenced objects that are a day old, and younger ones only after it has begun another epoch. A put that is left out does
+ * not make an object young again.
  */
-const trustedMs = 3_600_000
+const usualTrustedMs = 3_600_000
 
 /** File contents by their SHA-256. */
 export type BlobStore = {
@@ -25,23 +26,35 @@ export type BlobStore = {
   getMany(project: ProjectId, hashes: readonly string[]): Promise<Uint8Array[]>
 }
 
-/** Opens a blob store that caches up to `maxCacheBytes` of what it has stored and read in memory. */
+const always: PutPermit = (put) => put('')
+
+/**
+ * Opens a blob store that caches up to `maxCacheBytes` of what it has stored and read in memory. Without a `permit` no run may be
+ * deleted while it is open.
+ */
 export function openBlobStore(
   objects: Pick<ObjectStore, 'get' | 'put'>,
-  options: { maxCacheBytes: number; trustedMs?: number },
+  options: { maxCacheBytes: number; trustedMs?: number; permit?: PutPermit },
 ): BlobStore {
   const cache = openCachedAnswers<Uint8Array>({ maxSize: options.maxCacheBytes, sizeOf: ({ length }) => length })
-  const putAt = new Map<string, number>() // performance.now()
-  const trusted = options.trustedMs ?? trustedMs
+  const stored = new Map<string, { at: number; epoch: string }>() // performance.now()
+  const { permit = always, trustedMs: trusted = usualTrustedMs } = options
 
   const put = async (project: ProjectId, bytes: Uint8Array): Promise<string> => {
     const hash = sha256(bytes)
     const key = objectKeys.blob(project, hash)
-    const startedAt = performance.now()
-    if (startedAt - (putAt.get(key) ?? -Infinity) < trusted) return hash
-    await objects.put(key, bytes)
-    if (putAt.size >= maxTrusted) putAt.clear()
-    putAt.set(key, startedAt)
+    const at = performance.now()
+    const former = stored.get(key)
+    let latest = former
+    await permit(async (epoch) => {
+      latest = former
+      if (former?.epoch === epoch && at - former.at < trusted) return
+      await objects.put(key, bytes)
+      latest = { at, epoch }
+    })
+    if (latest === undefined || latest === former) return hash
+    if (stored.size >= maxTrusted) stored.clear()
+    stored.set(key, latest)
     cache.set(key, bytes)
     return hash
   }

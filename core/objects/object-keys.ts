@@ -2,6 +2,9 @@ import type { ProjectId, RunId } from '#domain/ids.ts'
 
 const ofRun = (project: ProjectId, run: RunId) => `projects/${project}/runs/${run}`
 
+/** What the keys of all objects begin with that belong to one run alone, other than its upload and its attempts. */
+export const runPrefix = (project: ProjectId, run: RunId) => `${ofRun(project, run)}/`
+
 /** The key of each kind of object in the bucket. No other code builds keys. */
 export const objectKeys = {
   upload: (project: ProjectId, run: RunId) => `projects/${project}/uploads/${run}`,
@@ -33,7 +36,7 @@ export const objectKeys = {
 export type ObjectPlace =
   | { kind: 'blob' | 'tree' | 'snapshot' | 'attempt' | 'bundle'; hash: string }
   | { kind: 'node_index'; blobHash: string }
-  | { kind: 'upload'; key: string }
+  | { kind: 'upload'; key: string; runId: RunId }
   | { kind: 'run_object'; runId: RunId }
   | { kind: 'ledger_mark' }
 
@@ -46,7 +49,7 @@ const forms: readonly [RegExp, (name: string, key: string) => ObjectPlace][] = [
   [new RegExp(`^attempts/${hash}\\.json$`), (name) => ({ kind: 'attempt', hash: name })],
   [new RegExp(`^bundles/${hash}\\.json$`), (name) => ({ kind: 'bundle', hash: name })],
   [new RegExp(`^node-index/${hash}\\.[^/]*\\.json$`), (name) => ({ kind: 'node_index', blobHash: name })],
-  [new RegExp(`^uploads/${run}$`), (_, key) => ({ kind: 'upload', key })],
+  [new RegExp(`^uploads/${run}$`), (name, key) => ({ kind: 'upload', key, runId: name })],
   [
     new RegExp(`^runs/${run}/(?:compositions|edges|events|nodes|plans|rules)/[^/]+$`),
     (name) => ({ kind: 'run_object', runId: name }),

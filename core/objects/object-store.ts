@@ -137,6 +137,11 @@ export function loggedOutages(objects: ObjectStore, log: Pick<Log, 'failing' | '
 function kindOf(key: unknown): string {
   return (typeof key === 'string' ? /^projects\/[^/]+\/(?:runs\/[^/]+\/)?([^/]+)/.exec(key)?.[1] : undefined) ?? 'other'
 }
+/**
+ * Runs `put` while no collection deletes shared objects; `put` may run again. What this process has put in the same `epoch`
+ * was deleted by none, unless it was old (collection-window.ts).
+ */
+export type PutPermit = (put: (epoch: string) => Promise<void>) => Promise<void>
 
 const sharedKinds = /^projects\/[^/]+\/(?:blobs|trees|snapshots|bundles)\//
 
@@ -144,7 +149,7 @@ const sharedKinds = /^projects\/[^/]+\/(?:blobs|trees|snapshots|bundles)\//
  * `objects`, except that every put of an object that several runs may share is made under `permit`. Only such an object may
  * look old and unreferenced to a collection just when a new run stores it again; every other kind belongs to a single run.
  */
-export function permittedPuts(objects: ObjectStore, permit: (put: () => Promise<void>) => Promise<void>): ObjectStore {
+export function permittedPuts(objects: ObjectStore, permit: PutPermit): ObjectStore {
   return {
     ...objects,
     put: (key, body, options) =>

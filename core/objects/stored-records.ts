@@ -1,6 +1,8 @@
+import { z } from 'zod'
 import { AgentBundle } from '#domain/agent-bundle.ts'
+import type { ChangeSet } from '#domain/change-set.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
-import { AttemptRecord, UnfinishedAttempt } from './attempt-record.ts'
+import { AttemptRecord, changeSetsOf, UnfinishedAttempt } from './attempt-record.ts'
 import { Composition } from './composition.ts'
 import { objectKeys } from './object-keys.ts'
 import { getHashedJson, type ObjectStore, putHashedJson } from './object-store.ts'
@@ -14,6 +16,13 @@ export function putAttemptRecord(objects: ObjectStore, project: ProjectId, recor
 /** STORE_003 when it is missing or does not have its hash. */
 export function getAttemptRecord(objects: ObjectStore, project: ProjectId, hash: string): Promise<AttemptRecord> {
   return getHashedJson(objects, objectKeys.attempt(project, hash), hash, AttemptRecord)
+}
+
+const ChangeSetsOfRecord = z.object(AttemptRecord.pick({ changeSet: true, changeSets: true }).shape)
+
+/** The change sets of a record, without a look at the conversation that it is mostly made of. STORE_003 as above. */
+export async function getChangeSets(objects: ObjectStore, project: ProjectId, hash: string): Promise<ChangeSet[]> {
+  return changeSetsOf(await getHashedJson(objects, objectKeys.attempt(project, hash), hash, ChangeSetsOfRecord))
 }
 
 /** Under the same prefix as the records of ended attempts. */

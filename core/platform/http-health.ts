@@ -1,13 +1,13 @@
 import { createServer, type Server } from 'node:http'
 import type { Server as NetServer } from 'node:net'
 import { once } from 'node:events'
-import { openReadiness, type PartCheck } from './readiness.ts'
+import { openReadiness, type PartChecks } from './readiness.ts'
 
 export type Health = { port: number; close(): Promise<void> }
 
-/** For services without an API: `/healthz` is 200; `/readyz` 200, or 503 when one of its parts cannot be used. */
-export async function openHealth(port: number, checks: Readonly<Record<string, PartCheck>>): Promise<Health> {
-  const readiness = openReadiness(checks)
+/** For services without an API: `/healthz` is 200; `/readyz` 200, or 503 when one of the `needed` parts cannot be used. */
+export async function openHealth(port: number, needed: PartChecks, shown?: PartChecks): Promise<Health> {
+  const readiness = openReadiness(needed, shown)
   const server = createServer((request, response) => {
     const answer = (status: number, body: object) => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))

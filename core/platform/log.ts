@@ -1,5 +1,6 @@
 import { type Clock, systemClock } from './clock.ts'
-import { withoutLogins, withoutSecrets } from './hide-secrets.ts'
+import { withoutLogins } from './hide-secrets.ts'
+import { openRedactor, type Redactor } from './secrets/redactor.ts'
 
 export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
@@ -24,8 +25,8 @@ export type Log = {
 export type LogOptions = {
   service: string
   level: LogLevel
-  /** Values that must never appear; each is replaced by `[secret]`. Logins of addresses never appear either. */
-  secrets?: readonly string[]
+  /** Hides the secrets of a line; without it, those that can be recognised. Logins of addresses never appear either. */
+  redactor?: Redactor
   write?: (line: string) => void
   clock?: Pick<Clock, 'now' | 'after'>
 }
@@ -33,12 +34,12 @@ export type LogOptions = {
 /** A log that writes to stderr by default, so that stdout only has the program's result. */
 export function openLog(options: LogOptions): Log {
   const least = logLevels.indexOf(options.level)
-  const secrets = options.secrets ?? []
+  const { redactor = openRedactor() } = options
   const write = options.write ?? ((line: string) => void process.stderr.write(line))
   const at = (level: LogLevel) => (message: string, fields?: LogFields) => {
     if (logLevels.indexOf(level) < least) return
     const entry = { time: new Date().toISOString(), level, service: options.service, message, ...fields }
-    write(`${withoutSecrets(JSON.stringify(entry, plainValue), secrets)}\n`)
+    write(`${redactor.json(JSON.stringify(entry, plainValue))}\n`)
   }
   const outages = openOutages(at('warn'), options.clock ?? systemClock)
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), ...outages }

@@ -9,7 +9,10 @@ export type PartState = { state: 'ok' | 'away' | 'full'; message: string }
 /** Finds out about one part. A check that rejects, or that lasts longer than `signal` lets it, has found the part away. */
 export type PartCheck = (signal: AbortSignal) => Promise<PartState>
 
-/** `parts` has the part's name for every check; ready is a service whose parts are all `ok`. */
+/** Checks by the name of their part. */
+export type PartChecks = Readonly<Record<string, PartCheck>>
+
+/** `parts` has the part's name for every check; ready is a service whose needed parts are all `ok`. */
 export type ReadyAnswer = { status: 'ready' | 'not ready'; parts: Record<string, PartState> }
 
 /** Answers within a second, whatever the parts do. */
@@ -20,14 +23,22 @@ const checkMs = 1_000
 /** How long what a check has found is given out. */
 const freshMs = 1_000
 
-/** A part costs one check a second at most, and one at a time, whoever asks how often. */
-export function openReadiness(checks: Readonly<Record<string, PartCheck>>): Readiness {
-  const parts = Object.entries(checks).map(([name, check]) => ({ name, state: sharedCheck(check) }))
+/**
+ * A part costs one check a second at most, and one at a time, whoever asks how often. `shown`: parts that are only shown,
+ * since the service can do its work without them.
+ */
+export function openReadiness(needed: PartChecks, shown: PartChecks = {}): Readiness {
+  const [ask, askShown] = [openParts(needed), openParts(shown)]
   return async () => {
-    const found = await Promise.all(parts.map(async ({ name, state }) => [name, await state()] as const))
+    const [found, beside] = await Promise.all([ask(), askShown()])
     const isReady = found.every(([, { state }]) => state === 'ok')
-    return { status: isReady ? 'ready' : 'not ready', parts: Object.fromEntries(found) }
+    return { status: isReady ? 'ready' : 'not ready', parts: Object.fromEntries([...found, ...beside]) }
   }
+}
+
+function openParts(checks: PartChecks) {
+  const parts = Object.entries(checks).map(([name, check]) => ({ name, state: sharedCheck(check) }))
+  return () => Promise.all(parts.map(async ({ name, state }) => [name, await state()] as const))
 }
 
 const silent: PartState = { state: 'away', message: 'no answer within a second' }

@@ -1,7 +1,9 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createInterface } from 'node:readline'
+import { text } from 'node:stream/consumers'
 import { describe, expect, it } from 'vitest'
+import { plantedSecrets } from '#testing/planted-secrets.ts'
 
 const module = new URL('service-process.ts', import.meta.url).href
 
@@ -33,5 +35,25 @@ describe('a service that is asked to stop', () => {
   it('exits at once when somebody asks again', async () => {
     const late = 'const from = performance.now(); while (performance.now() - from < 600);'
     expect(await endOf(`async () => { ${late} ${again}; await new Promise(() => {}) }`)).toBe(130)
+  })
+})
+
+describe('a service with a bug', () => {
+  it.each([
+    ['at its start', 'async () => { fail() }'],
+    ['later', 'async () => void setTimeout(fail, 1)'],
+    ['in a promise that nobody waits for', 'async () => void Promise.resolve().then(fail)'],
+  ])('%s ends with the stack of its error, without the secrets in it', async (_when, main) => {
+    const [{ code, value } = { code: '', value: '' }] = plantedSecrets
+    const source = `import { runService } from ${JSON.stringify(module)}
+      const fail = () => { throw new TypeError('cannot read ' + ${JSON.stringify(code)}) }
+      await runService(${main})`
+    const child = spawn(process.execPath, ['--input-type=module', '-e', source], {
+      stdio: ['ignore', 'inherit', 'pipe'],
+    })
+    const [said, [exitCode]] = await Promise.all([text(child.stderr), once(child, 'exit')])
+    expect(said).toMatch(/TypeError: cannot read "\[secret\]"\n\s+at .*\bfail\b/)
+    expect(said).not.toContain(value)
+    expect(exitCode).toBe(1)
   })
 })

@@ -1,5 +1,7 @@
+import { inspect } from 'node:util'
 import { AppError } from '#domain/error.ts'
 import { after } from './clock.ts'
+import { openRedactor } from './secrets/redactor.ts'
 
 type Closing = { name: string; close: () => Promise<void> }
 
@@ -48,15 +50,19 @@ export function stopWithParent(close: () => Promise<void>): void {
   else end()
 }
 
-/** An AppError, which an operator can fix, becomes one line on stderr and exit code 1; a bug keeps its stack. */
+/**
+ * An AppError, which an operator can fix, becomes one line on stderr and exit code 1. So does a bug, with its stack, also one
+ * after the start; secrets of what it was working on are hidden.
+ */
 export async function runService(main: () => Promise<void>): Promise<void> {
-  try {
-    await main()
-  } catch (error) {
-    if (!(error instanceof AppError)) throw error
-    process.stderr.write(`${error.code} ${error.message}\n`)
-    process.exit(1)
-  }
+  process.setUncaughtExceptionCaptureCallback(endWith)
+  await main().catch(endWith)
+}
+
+function endWith(error: unknown): never {
+  const text = error instanceof AppError ? `${error.code} ${error.message}` : inspect(error)
+  process.stderr.write(`${openRedactor().text(text)}\n`)
+  process.exit(1)
 }
 
 const echoMs = 500

@@ -8,6 +8,7 @@ import { leftMs, newProgress, readProgress, type ThreadProgress, type ThreadRepl
 export type ThreadOptions = {
   /** The module that the thread runs; it calls `answerRequests`. */
   entry: URL
+  /** In error messages and, its first 15 characters, in the system's list of threads. */
   name: string
   /** What takes too long, as error messages name it. */
   work?: string
@@ -15,6 +16,8 @@ export type ThreadOptions = {
   limitMs: number
   startLimitMs?: number
   memoryMb?: number
+  /** `inherited`: a copy of this process's, for libraries that look for their settings there; `bare` by default. */
+  env?: 'bare' | 'inherited'
 }
 
 export type PoolOptions = ThreadOptions & {
@@ -128,9 +131,14 @@ type Thread<Question, Report> = {
 }
 
 /** Unlimited, the young garbage alone may take 130 MB a thread. Needing more than `memoryMb` crashes the thread. */
-function startWorker({ entry, memoryMb = 256 }: ThreadOptions, progress: ThreadProgress): Worker {
+function startWorker({ entry, name, memoryMb = 256, env = 'bare' }: ThreadOptions, progress: ThreadProgress): Worker {
   const resourceLimits = { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 8 }
-  return new Worker(entry, { workerData: progress, resourceLimits, env: threadEnv() })
+  return new Worker(entry, {
+    name,
+    workerData: progress,
+    resourceLimits,
+    ...(env === 'bare' ? { env: threadEnv() } : {}),
+  })
 }
 
 /**

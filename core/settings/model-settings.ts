@@ -86,10 +86,10 @@ export const modelSettings = {
     },
   },
   REMORA_MODEL_API_KEY: {
-    owners: ['worker', 'cli'],
+    owners: ['worker', 'cli', 'api'],
     type: z.string(),
     setByStack: true,
-    about: 'secret: the key that workers send to the model servers',
+    about: 'secret: the key that workers send to the model servers; the api hides it in what it shows',
   },
   REMORA_MODEL_MAX_IN_FLIGHT: {
     owners: ['worker'],
@@ -152,7 +152,8 @@ export const modelSettings = {
     owners: ['worker'],
     type: count.max(3_600_000),
     default: 20_000,
-    about: 'how long after its first failure a model request may be tried again; each try has a time limit of its own',
+    about:
+      'how long after its first failure at a server a model request may be tried again; each try has a time limit of its own',
   },
   REMORA_MODEL_AWAY_LIMIT_S: {
     key: 'model.away_limit_s',

@@ -48,7 +48,7 @@ export async function testObjects() {
     objects.close()
     await stop()
   }
-  return { objects, project: `p${randomBytes(8).toString('hex')}`, close }
+  return { objects, project: `p${randomBytes(8).toString('hex')}`, s3, close }
 }
 
 function givenS3(env: Readonly<Record<string, string | undefined>>): TestS3 | undefined {

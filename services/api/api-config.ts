@@ -37,11 +37,11 @@ export function parseConfig(env: Env) {
       storage: storageConfig(read),
     },
     logLevel: read.REMORA_LOG_LEVEL,
-    secrets: [read.REMORA_TOKEN, ...storageSecrets(read)],
+    secrets: [read.REMORA_TOKEN, read.REMORA_MODEL_API_KEY ?? [], storageSecrets(read)].flat(),
   }
 }
 
-/** A token as the service stores it: its hash and its project, of which there is only one until projects can be created. */
+/** The token of the environment as the service keeps it: its hash, and the project of its runs. */
 export function accessToken(token: string, projectId: string = defaultProject): AccessToken {
   return { hash: sha256(token), projectId }
 }

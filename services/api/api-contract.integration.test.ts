@@ -40,6 +40,11 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
     path: `/v1/runs/${await submitRun(api)}/cancel`,
     init: { method: 'POST' },
   }),
+  'DELETE /v1/runs/{run_id}': async () => {
+    const ended = await playRun(api, [])
+    await composeRun(api, ended, { files: [] })
+    return { path: `/v1/runs/${ended}`, init: { method: 'DELETE' } }
+  },
   'POST /v1/runs/{run_id}/retry': async () => ({ path: `/v1/runs/${runId}/retry`, init: { method: 'POST' } }),
   'GET /v1/runs/{run_id}/operations': async () => ({ path: `/v1/runs/${runId}/operations` }),
   'GET /v1/runs/{run_id}/operations/{operation_id}': async () => ({
@@ -74,6 +79,8 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
   }),
   'GET /v1/tokens': async () => ({ path: '/v1/tokens' }),
   'DELETE /v1/tokens/{token_id}': async () => ({ path: `/v1/tokens/${tokenId}`, init: { method: 'DELETE' } }),
+  'PUT /v1/projects/{project_id}': async () => ({ path: '/v1/projects/shop', init: { method: 'PUT' } }),
+  'GET /v1/projects': async () => ({ path: '/v1/projects' }),
   'GET /healthz': async () => ({ path: '/healthz' }),
   'GET /readyz': async () => ({ path: '/readyz' }),
   'GET /openapi.json': async () => ({ path: '/openapi.json' }),

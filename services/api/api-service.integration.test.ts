@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest'
 import { z } from 'zod'
 import { announceFindable } from '#bundles/findable-nodes.ts'
 import { openLog } from '#platform/log.ts'
+import { openRedactor } from '#platform/secrets/redactor.ts'
 import { openConsumer } from '#queues/consumer.ts'
 import { testRedis, type TestRedis } from '#testing/redis.ts'
 import { until } from '#testing/until.ts'
@@ -24,7 +25,7 @@ beforeAll(async () => {
   agentsDir = await mkdtemp(join(tmpdir(), 'remora-agents-'))
   await mkdir(join(agentsDir, 'lint'))
   await writeFile(join(agentsDir, 'lint', 'bundle.yaml'), 'name: lint\n')
-  api = await startApi(configWith(agentsDir), { log })
+  api = await startApi(configWith(agentsDir), { log, redactor: openRedactor() })
 })
 afterAll(async () => {
   await api.close()
@@ -89,7 +90,7 @@ describe('startApi', () => {
   })
 
   it('answers a waiting request and goes when it is told to stop', async () => {
-    const stopping = await startApi(configWith(agentsDir), { log })
+    const stopping = await startApi(configWith(agentsDir), { log, redactor: openRedactor() })
     const body = runForm(await tarOf({ 'a.py': 'x = 1\n' }))
     const answer = await fetch(`${stopping.url}/v1/runs`, { method: 'POST', body, headers })
     const { links } = Accepted.parse(await answer.json())
@@ -106,7 +107,7 @@ describe('startApi', () => {
     const client = new Redis(redis.url)
     await announceFindable(client, { nodeKinds: new Set(['class']), languages: new Set(['python']) }, redis.namespace)
     client.disconnect()
-    const refusing = await startApi(configWith(agentsDir), { log })
+    const refusing = await startApi(configWith(agentsDir), { log, redactor: openRedactor() })
     const body = runForm(await tarOf({ 'a.py': 'x = 1\n' }), { agents: ['lint', 'poet'] })
     const answer = await fetch(`${refusing.url}/v1/runs`, { method: 'POST', body, headers })
     expect(answer.status).toBe(500)
@@ -122,6 +123,8 @@ describe('startApi', () => {
   })
 
   it('does not start without its bundles', async () => {
-    await expect(startApi(configWith(join(agentsDir, 'none')), { log })).rejects.toMatchObject({ code: 'CONFIG_001' })
+    await expect(
+      startApi(configWith(join(agentsDir, 'none')), { log, redactor: openRedactor() }),
+    ).rejects.toMatchObject({ code: 'CONFIG_001' })
   })
 })

@@ -1,6 +1,8 @@
 import { bundleNames } from '#bundles/bundle-files.ts'
 import { announcedFindable, requireFindable } from '#bundles/findable-nodes.ts'
+import { awayModelsCheck, openFleet } from '#ledger/fleet.ts'
 import { openLedger } from '#ledger/ledger.ts'
+import { openPutPermit } from '#ledger/collection-window.ts'
 import { openMemoryGate } from '#ledger/memory-gate.ts'
 import { redisCheck } from '#ledger/redis-check.ts'
 import { type BlobStore, openBlobStore } from '#objects/blob-store.ts'
@@ -9,6 +11,7 @@ import { loggedOutages, type ObjectStore, objectStoreCheck } from '#objects/obje
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import type { Log } from '#platform/log.ts'
+import type { Redactor } from '#platform/secrets/redactor.ts'
 import { openReleaser } from '#platform/service-process.ts'
 import { openProducer, type Producer } from '#queues/producer.ts'
 import { AppError } from '#domain/error.ts'
@@ -22,6 +25,7 @@ import { openRateLimit } from './http/rate-limit.ts'
 import { serveApp } from './http/serve-app.ts'
 import { openIdempotencyStore } from './intake/idempotency.ts'
 import { openUploadGate } from './intake/intake-routes.ts'
+import { openProjectStore } from './tokens/project-store.ts'
 import { openTokenStore } from './tokens/token-store.ts'
 import { openStoredCallers, openTokenTable } from './tokens/token-table.ts'
 import type { RunRouteDeps } from './runs/run-routes.ts'
@@ -42,7 +46,8 @@ const badTokens = { perSecond: 1, burst: 20 }
 const blobCacheBytes = 32 * 1024 * 1024
 
 /** Starts the API: opens its stores, then its port. Resolves when it listens; the stores may still be connecting. */
-export async function startApi(config: ApiConfig, { log }: { log: Log }): Promise<ApiService> {
+export async function startApi(config: ApiConfig, deps: { log: Log; redactor: Redactor }): Promise<ApiService> {
+  const { log, redactor } = deps
   const { namespace = 'remora' } = config
   const releaser = openReleaser()
   try {
@@ -57,9 +62,10 @@ export async function startApi(config: ApiConfig, { log }: { log: Log }): Promis
     const closing = new AbortController()
     const app = createApp({
       log,
+      redactor,
       isRedisReady: isConnected,
       readyChecks: { redis: redisCheck(redis, config.redisMemoryShare), object_store: objectStoreCheck(objects) },
-      ...appParts({ ...config, agents }, { redis, objects, producer, log, namespace, closing: closing.signal }),
+      ...appParts({ ...config, agents }, { ...deps, redis, objects, producer, namespace, closing: closing.signal }),
     })
     const { host, port, maxConnections } = config
     const served = await serveApp(app, { host, port, graceMs, limits: { maxConnections }, log })
@@ -77,6 +83,7 @@ type Opened = {
   objects: ObjectStore
   producer: Producer
   log: Log
+  redactor: Redactor
   namespace: string
   closing: AbortSignal
 }
@@ -84,12 +91,13 @@ type Opened = {
 /** The dependencies of the routes, over the stores that were opened. */
 function appParts(
   config: ApiConfig & { agents: readonly string[] },
-  { redis, objects, producer, log, namespace, closing }: Opened,
+  { redis, objects, producer, log, redactor, namespace, closing }: Opened,
 ) {
   const { agents, maxUploadBytes, modelKind } = config
   const archive = openEventSegments(objects)
-  const ledger = openLedger(redis, { namespace, origin: { kind: 'api', id: 'api' }, archive })
-  const blobs = openBlobStore(objects, { maxCacheBytes: blobCacheBytes })
+  const ledger = openLedger(redis, { namespace, origin: { kind: 'api', id: 'api' }, archive, redactor })
+  const fleet = openFleet(redis, namespace)
+  const blobs = openBlobStore(objects, { maxCacheBytes: blobCacheBytes, permit: openPutPermit(redis, namespace) })
   const records = openRunRecords(objects, blobs)
   const idempotency = openIdempotencyStore(redis, namespace)
   const store = openTokenStore(redis, { log, namespace })
@@ -102,6 +110,7 @@ function appParts(
   }
   return {
     auth,
+    shownChecks: { models: awayModelsCheck(ledger) },
     intake: {
       agents,
       checkAgents: async (names: readonly string[]) => {
@@ -118,10 +127,10 @@ function appParts(
       memoryGate: openMemoryGate(redis, config.redisMemoryShare),
       uploadGate: openUploadGate(config.maxUploads),
     },
-    runs: { ledger, records, log, closing },
+    runs: { ledger, records, readAway: async () => (await fleet.read()).away, log, redactor, closing },
     changes: { ledger, records },
     transcripts: { ledger, records, fullPrompts: config.fullPrompts },
-    tokens: { store, table, idempotency },
+    tokens: { store, projects: openProjectStore(redis, namespace), table, idempotency },
   }
 }
 

@@ -1,12 +1,17 @@
 import { Redis } from 'ioredis'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { packTar } from 'modern-tar'
+import { awayModelsCheck, openFleet } from '#ledger/fleet.ts'
+import { sha256 } from '#domain/ids.ts'
+import { allScopes } from '#domain/scope.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
+import { openPutPermit } from '#ledger/collection-window.ts'
 import { openMemoryGate } from '#ledger/memory-gate.ts'
 import { redisCheck } from '#ledger/redis-check.ts'
 import { openBlobStore, type BlobStore } from '#objects/blob-store.ts'
 import { type ObjectStore, objectStoreCheck } from '#objects/object-store.ts'
 import { openLog } from '#platform/log.ts'
+import { openRedactor } from '#platform/secrets/redactor.ts'
 import { createApp, type AppDeps } from './app.ts'
 import type { ApiEnv } from './http/api-env.ts'
 import { accessToken } from './api-config.ts'
@@ -14,28 +19,33 @@ import { openRateLimit, type RateLimit } from './http/rate-limit.ts'
 import { openIdempotencyStore } from './intake/idempotency.ts'
 import { openUploadGate } from './intake/intake-routes.ts'
 import { openRunRecords } from './api-service.ts'
+import { openProjectStore } from './tokens/project-store.ts'
+import { tokenIdOf, tokenText } from './tokens/token-record.ts'
 import { openTokenStore, type TokenStore } from './tokens/token-store.ts'
 import { openStoredCallers, openTokenTable } from './tokens/token-table.ts'
 
 const ownToken = 'token-of-this-project'
-const otherToken = 'token-of-another-project'
+const otherToken = tokenText(Buffer.alloc(32))
 
 export type TestApi = {
   app: OpenAPIHono<ApiEnv>
-  /** This project's token, for a caller over a real port. */
+  /** The operator's token, for a caller over a real port. Its runs are of `project`. */
   token: string
   project: string
   /** What intake works with, for tests that break one part of it. */
   intake: AppDeps['intake']
   ledger: Ledger
+  redis: Redis
+  namespace: string
   objects: ObjectStore
   blobs: BlobStore
   /** The tokens kept in Redis, and how often all of them were read. */
   tokenStore: TokenStore & { reads: number }
   /** Ids of the jobs that were queued, in order. */
   jobs: string[]
-  /** Asks with this project's token. */
+  /** Asks with the operator's token. */
   ask(path: string, init?: RequestInit): Promise<Response>
+  /** `other`: with a token of another project, which has every scope and is stored when it is first used. */
   askAs(token: 'other' | 'none', path: string, init?: RequestInit): Promise<Response>
   /** Stops waiting requests, as a stopping service does. */
   stopWaiting(): void
@@ -54,6 +64,8 @@ export type TestApiOptions = {
   /** Of the transcripts. */
   fullPrompts?: boolean
   checkAgents?: TestApi['intake']['checkAgents']
+  /** Secrets of the configuration. */
+  secrets?: readonly string[]
 }
 type TestStore = { objects: ObjectStore; project: string; close(): Promise<void> }
 
@@ -68,9 +80,12 @@ export async function openTestApi(
 ): Promise<TestApi> {
   const redis = new Redis(server.url)
   const { objects, project } = store
-  const blobs = openBlobStore(objects, { maxCacheBytes: 1_000_000 })
-  const ledger = openLedger(redis, { namespace: server.namespace })
+  const redactor = openRedactor(options.secrets)
+  const ledger = openLedger(redis, { namespace: server.namespace, redactor })
+  const blobs = openBlobStore(objects, { maxCacheBytes: 1_000_000, permit: openPutPermit(redis, server.namespace) })
   const records = openRunRecords(objects, blobs)
+  const fleet = openFleet(redis, server.namespace)
+  const readAway = async () => (await fleet.read()).away
   const closing = new AbortController()
   const jobs: string[] = []
   const intake: TestApi['intake'] = {
@@ -92,23 +107,40 @@ export async function openTestApi(
   const unlimited = openRateLimit({ perSecond: 0, burst: 1 })
   const app = createApp({
     auth: {
-      tokens: [accessToken(ownToken, project), accessToken(otherToken, `${project}x`)],
+      tokens: [accessToken(ownToken, project)],
       findStored: openStoredCallers({ table, store: tokenStore, log }),
       perToken: options.perToken ?? unlimited,
       perAddress: options.perAddress ?? unlimited,
     },
     log,
+    redactor,
     isRedisReady: () => redis.status === 'ready',
+    shownChecks: { models: awayModelsCheck(ledger) },
     readyChecks: { redis: redisCheck(redis, 0.8), object_store: objectStoreCheck(objects) },
     intake,
-    runs: { ledger, records, log, closing: closing.signal, recheckMs: options.recheckMs ?? 3_000 },
+    runs: { ledger, records, readAway, log, redactor, closing: closing.signal, recheckMs: options.recheckMs ?? 3_000 },
     changes: { ledger, records },
     transcripts: { ledger, records, fullPrompts: options.fullPrompts ?? true },
-    tokens: { store: tokenStore, table, idempotency: intake.idempotency },
+    tokens: {
+      store: tokenStore,
+      projects: openProjectStore(redis, server.namespace),
+      table,
+      idempotency: intake.idempotency,
+    },
   })
   const close = () => inOrder([() => redis.quit(), () => store.close(), () => server.close()])
-  const parts = { app, token: ownToken, project, intake, ledger, objects, blobs, jobs, tokenStore }
-  return { ...parts, ...askers(app), stopWaiting: () => closing.abort(), close }
+  const stored = { redis, namespace: server.namespace, ledger, objects, blobs, tokenStore }
+  return {
+    app,
+    token: ownToken,
+    project,
+    intake,
+    jobs,
+    ...stored,
+    ...askers(app, () => storeOther(tokenStore, `${project}x`)),
+    stopWaiting: () => closing.abort(),
+    close,
+  }
 }
 
 async function inOrder(steps: readonly (() => Promise<unknown>)[]): Promise<void> {
@@ -127,7 +159,13 @@ function countedReads(store: TokenStore): TestApi['tokenStore'] {
   return counted
 }
 
-function askers(app: TestApi['app']): Pick<TestApi, 'ask' | 'askAs'> {
+async function storeOther(store: TokenStore, projectId: string): Promise<void> {
+  const tokenId = tokenIdOf(otherToken)
+  const record = { tokenId, projectId, name: 'other', scopes: [...allScopes], createdAt: 0, expiresAt: null }
+  await store.add(sha256(otherToken), record)
+}
+
+function askers(app: TestApi['app'], withOther: () => Promise<void>): Pick<TestApi, 'ask' | 'askAs'> {
   const askWith = async (token: string | undefined, path: string, init: RequestInit = {}) => {
     const headers = new Headers(init.headers)
     if (token !== undefined) headers.set('authorization', `Bearer ${token}`)
@@ -135,7 +173,10 @@ function askers(app: TestApi['app']): Pick<TestApi, 'ask' | 'askAs'> {
   }
   return {
     ask: (path, init) => askWith(ownToken, path, init),
-    askAs: (token, path, init) => askWith(token === 'other' ? otherToken : undefined, path, init),
+    async askAs(token, path, init) {
+      if (token === 'other') await withOther()
+      return askWith(token === 'other' ? otherToken : undefined, path, init)
+    },
   }
 }
 

@@ -1,7 +1,13 @@
+import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openLedger } from '#ledger/ledger.ts'
+import type { Redactor } from '#platform/secrets/redactor.ts'
+import { anEvent } from '#testing/open-test-ledger.ts'
+import { plantedSecrets } from '#testing/planted-secrets.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { openTestApi, type TestApi } from './app.fixture.ts'
+import { submitRun } from './played-run.fixture.ts'
 
 let api: TestApi
 beforeAll(async () => {
@@ -14,7 +20,8 @@ describe('the API', () => {
     expect((await api.askAs('none', '/healthz')).status).toBe(200)
     const usable = { state: 'ok', message: 'it answers' }
     const ready = await (await api.askAs('none', '/readyz')).json()
-    expect(ready).toEqual({ status: 'ready', parts: { redis: usable, object_store: usable } })
+    const models = { state: 'ok', message: 'no run waits for a model' }
+    expect(ready).toEqual({ status: 'ready', parts: { redis: usable, object_store: usable, models } })
   })
 
   it.for(['/v1/runs', '/v1/runs/r0123456789', '/v1/runs/r0123456789/patch', '/v1/nothing', '/v1/'])(
@@ -52,5 +59,53 @@ describe('the API', () => {
     expect(answer.status).toBe(503)
     expect(answer.headers.get('retry-after')).not.toBeNull()
     expect(await answer.json()).toMatchObject({ error_code: 'STORE_001' })
+  })
+})
+
+describe('the answers of the API', () => {
+  const configured = 'secret-of-the-configuration'
+  const [{ value } = { value: '' }] = plantedSecrets
+
+  it('hide secrets of the configuration, also in a problem, and secrets in events that the version before stored', async () => {
+    const server = await testRedis()
+    const own = await openTestApi(server, await testObjects(), { secrets: [configured] })
+    const redis = new Redis(server.url)
+    const asBefore: Redactor = {
+      given: [],
+      text: (text) => text,
+      value: (one) => one,
+      record: (one) => one,
+      json: (text) => text,
+    }
+    const before = openLedger(redis, { namespace: server.namespace, redactor: asBefore })
+    const runId = await submitRun(own)
+    const data = { reason: `token = "${value}", ${configured}` }
+    const event = anEvent({ event: 'run.failed', phase: 'snapshot', data })
+    const from = [{ status: 'queued' as const }]
+    await before.move(runId, {
+      from,
+      to: { status: 'failed' },
+      command: 'end',
+      set: { reason: data.reason },
+      events: [event],
+    })
+
+    const asked: [path: string, accept: string][] = [
+      [`/v1/runs/${runId}`, 'application/json'],
+      [`/v1/runs/${runId}/events`, 'application/json'],
+      [`/v1/runs/${runId}/events`, 'text/event-stream'],
+      [`/v1/runs/${runId}/operations/${configured}`, 'application/json'],
+    ]
+    for (const [path, accept] of asked) {
+      const answer = await own.ask(path, { headers: { accept } })
+      const text = await answer.text()
+      expect(text, path).toContain('[secret]')
+      expect(text, path).not.toContain(value)
+      expect(text, path).not.toContain(configured)
+      expect(answer.headers.get('content-type'), path).toMatch(/json|event-stream/)
+      expect(answer.headers.get('x-content-type-options'), path).toBe('nosniff')
+    }
+    await redis.quit()
+    await own.close()
   })
 })

@@ -4,7 +4,8 @@ import { requestId } from 'hono/request-id'
 import { Hono, type MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import type { Log } from '#platform/log.ts'
-import { openReadiness, type PartCheck } from '#platform/readiness.ts'
+import { openReadiness, type PartChecks } from '#platform/readiness.ts'
+import type { Redactor } from '#platform/secrets/redactor.ts'
 import { msSince } from '#platform/clock.ts'
 import type { ApiEnv } from './http/api-env.ts'
 import { type AuthDeps, bearerAuth } from './http/auth.ts'
@@ -13,6 +14,7 @@ import { type IntakeDeps, intakeRoutes } from './intake/intake-routes.ts'
 import { probeEndpoints, referenceEndpoints } from './service-endpoints.ts'
 import { type ChangeRouteDeps, changeRoutes } from './review/change-routes.ts'
 import { type RunRouteDeps, runRoutes } from './runs/run-routes.ts'
+import { projectRoutes } from './tokens/project-routes.ts'
 import { type TokenRouteDeps, tokenRoutes } from './tokens/token-routes.ts'
 import { type TranscriptRouteDeps, transcriptRoutes } from './transcript/transcript-routes.ts'
 import { apiDocument } from './reference/api-document.ts'
@@ -22,9 +24,12 @@ import { readReference } from './reference/read-reference.ts'
 export type AppDeps = {
   auth: AuthDeps
   log: Log
+  redactor: Redactor
   isRedisReady(): boolean
   /** The parts the service cannot do without, by the name `/readyz` reports. */
-  readyChecks: Readonly<Record<string, PartCheck>>
+  readyChecks: PartChecks
+  /** Parts that `/readyz` only shows. */
+  shownChecks: PartChecks
   intake: IntakeDeps
   runs: RunRouteDeps
   changes: ChangeRouteDeps
@@ -38,10 +43,10 @@ export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
   app.use(requestId({ limitLength: 64 }), accessLog(deps.log), securityHeaders())
   app.onError(problemHandler(deps))
   app.notFound(unknownRoute)
-  app.use('/v1/*', bearerAuth(deps.auth))
+  app.use('/v1/*', redactAnswers(deps.redactor), bearerAuth(deps.auth))
   app.use(methodNotAllowed({ app, onMethodNotAllowed: methodNotAllowedProblem }))
   app.openapi(probeEndpoints.live, (c) => c.json({ status: 'ok' } as const, 200))
-  const readiness = openReadiness(deps.readyChecks)
+  const readiness = openReadiness(deps.readyChecks, deps.shownChecks)
   app.openapi(probeEndpoints.ready, async (c) => {
     const { status, parts } = await readiness()
     return status === 'ready' ? c.json({ status, parts }, 200) : c.json({ status, parts }, 503)
@@ -52,6 +57,7 @@ export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
   app.route('/', changeRoutes(deps.changes))
   app.route('/', transcriptRoutes(deps.transcripts))
   app.route('/', tokenRoutes(deps.tokens))
+  app.route('/', projectRoutes(deps.tokens))
   return app
 }
 
@@ -75,6 +81,20 @@ function accessLog(log: Log): MiddlewareHandler<ApiEnv> {
       project: caller?.projectId ?? null,
       token: caller?.tokenId ?? null,
     })
+  }
+}
+
+/**
+ * Hides secrets in every answer of JSON or Markdown, problems included. The patch is neither: it has the bytes of the
+ * repository. A stream of events reads them redacted.
+ */
+function redactAnswers(redactor: Redactor): MiddlewareHandler<ApiEnv> {
+  return async (context, next) => {
+    await next()
+    const type = context.res.headers.get('content-type') ?? ''
+    const redact = /^application\/(?:problem\+)?json\b/.test(type) ? redactor.json : redactor.text
+    if (redact === redactor.text && !type.startsWith('text/markdown')) return
+    context.res = new Response(redact(await context.res.text()), context.res)
   }
 }
 

@@ -1,5 +1,6 @@
 import '#platform/lean-v8.ts'
 import { openLog } from '#platform/log.ts'
+import { openRedactor } from '#platform/secrets/redactor.ts'
 import { loadSettings } from '#settings/load-settings.ts'
 import { exitOnSignal, runService, stopWithParent } from '#platform/service-process.ts'
 import { startApi } from './api-service.ts'
@@ -7,8 +8,9 @@ import { parseConfig } from './api-config.ts'
 
 await runService(async () => {
   const { api, logLevel, secrets } = parseConfig(loadSettings(process.env, process.cwd()).env)
-  const log = openLog({ service: 'api', level: logLevel, secrets })
-  const service = await startApi(api, { log })
+  const redactor = openRedactor(secrets)
+  const log = openLog({ service: 'api', level: logLevel, redactor })
+  const service = await startApi(api, { log, redactor })
   log.info('listening', { url: service.url })
   exitOnSignal(service.close)
   stopWithParent(service.close)

@@ -8,9 +8,10 @@ const PartCondition = z
 const PartState = z
   .strictObject({ state: PartCondition, message: z.string().openapi({ description: 'for people' }) })
   .openapi('PartState')
-const parts = z
-  .record(z.string(), PartState)
-  .openapi('ReadinessParts', { description: 'Redis and the object store, and later perhaps more, each by its name.' })
+const parts = z.record(z.string(), PartState).openapi('ReadinessParts', {
+  description:
+    'By name: `redis`, `object_store`, and `models`, which is away while runs wait for a model and does not make the service unready. There may be more later.',
+})
 const Readiness = z.strictObject({ status: z.literal('ready'), parts }).openapi('Readiness')
 const NotReady = z.strictObject({ status: z.literal('not ready'), parts }).openapi('NotReady')
 
@@ -29,8 +30,8 @@ export const probeEndpoints = {
     operationId: 'getReadiness',
     summary: 'Redis and the object store can be used',
     responses: {
-      200: jsonAnswer('all parts can be used', Readiness),
-      503: jsonAnswer('at least one is away or full', NotReady),
+      200: jsonAnswer('both stores can be used', Readiness),
+      503: jsonAnswer('a store is away or full', NotReady),
     },
   }),
 } as const

@@ -15,6 +15,7 @@ import { openNodeLists } from '#objects/node-list.ts'
 import { putBundle } from '#objects/stored-records.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openLog } from '#platform/log.ts'
+import { openRedactor } from '#platform/secrets/redactor.ts'
 import { aNewRun } from '#testing/open-test-ledger.ts'
 import { startTestRedis } from '#testing/redis.ts'
 import { startTestS3 } from '#testing/s3.ts'
@@ -71,7 +72,7 @@ async function openService() {
   const redis = new Redis(server.url)
   const ledger = openLedger(redis)
   const objects = openS3ObjectStore(storage.s3)
-  const service = await startDiscovery(configWith(storage), { log })
+  const service = await startDiscovery(configWith(storage), { log, redactor: openRedactor() })
   return {
     storage,
     redis,
@@ -144,7 +145,7 @@ it('does not start with a bundle for a node kind that no query pack has; runs pi
   await mkdir(join(dir, 'poet'))
   await writeFile(join(dir, 'poet', 'bundle.yaml'), poet)
   const fault = /bundle\.yaml:3:14 no query pack finds nodes of kind klass; did you mean class\?/
-  await expect(startDiscovery(configWith(storage, dir), { log })).rejects.toMatchObject({
+  await expect(startDiscovery(configWith(storage, dir), { log, redactor: openRedactor() })).rejects.toMatchObject({
     code: 'AGENT_001',
     message: expect.stringMatching(fault),
   })

@@ -5,18 +5,19 @@ import { unlessDeadly, untilStopped, type UntilStoppedDeps } from '#ledger/run-s
 import { type Ledger, openLedger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
 import { redisCheck } from '#ledger/redis-check.ts'
-import { openFleet } from '#ledger/fleet.ts'
+import { awayModelsCheck, openFleet } from '#ledger/fleet.ts'
 import { openRetention } from '#ledger/retention.ts'
 import { openStopSignals } from '#ledger/stop-signals.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
-import { loggedOutages, objectStoreCheck, permittedPuts } from '#objects/object-store.ts'
+import { loggedOutages, type ObjectStore, objectStoreCheck, permittedPuts } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openSnapshotReader } from '#objects/snapshot.ts'
 import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import { openHealth } from '#platform/http-health.ts'
 import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
 import type { Log } from '#platform/log.ts'
+import type { Redactor } from '#platform/secrets/redactor.ts'
 import { openReleaser, type Releaser } from '#platform/service-process.ts'
 import { openConsumer } from '#queues/consumer.ts'
 import { clearQueues, openProducer } from '#queues/producer.ts'
@@ -31,6 +32,7 @@ import { findableNodes, loadSoundPacks } from './load-sound-packs.ts'
 import { openAwayModels } from './dispatch/away-models.ts'
 import { runDispatcher } from './dispatch/run-dispatcher.ts'
 import { openStageJobs } from './dispatch/stage-jobs.ts'
+import { runDeletions } from './housekeeping/delete-runs.ts'
 import { runHousekeeping } from './housekeeping/run-housekeeping.ts'
 import { defaultSnapshotLimits } from './snapshot/snapshot-limits.ts'
 import { type DiscoveryStageDeps, runDiscoveryStage } from './stages/discovery-stage.ts'
@@ -52,8 +54,11 @@ async function checkedBundles(dir: string, findable: FindableNodes): Promise<Map
   }
 }
 
+type ServiceDeps = { log: Log; redactor: Redactor }
+
 /** Starts discovery: snapshots, code nodes, plans, and the dispatcher that feeds the workers. */
-export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Log }): Promise<DiscoveryService> {
+export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps): Promise<DiscoveryService> {
+  const { log, redactor } = deps
   const { redisUrl, s3 } = config.storage
   const releaser = openReleaser()
   try {
@@ -62,16 +67,17 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
     releaser.add('redis', async () => redis.disconnect())
     releaser.add('announcement', announce(redis, findable, log))
     const bundles = adjustBundles(await checkedBundles(config.agentsDir, findable), config.bundles, findable)
-    const objects = permittedPuts(loggedOutages(openS3ObjectStore(s3), log), openPutPermit(redis))
+    const permit = openPutPermit(redis)
+    const objects = permittedPuts(loggedOutages(openS3ObjectStore(s3), log), permit)
     releaser.add('objects', async () => objects.close())
     const producer = openProducer({ redisUrl, log })
     releaser.add('producer', () => producer.close())
     const readers = openReaders(config, releaser)
     const archive = openEventSegments(objects)
-    const ledger = openLedger(redis, { origin, archive })
+    const ledger = openLedger(redis, { origin, archive, redactor })
     const stops = openStopSignals({ redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
-    const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes })
+    const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes, permit })
     const { leaveOut } = config
     const shared = { ledger, stops, objects, blobs, producer, packs, leaveOut, limits: defaultSnapshotLimits }
     const stages = {
@@ -83,7 +89,7 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
     }
     if (config.isAlone) await takeOver(redis, ledger)
     const checks = { redis: redisCheck(redis), object_store: objectStoreCheck(objects) }
-    const health = await openHealth(config.healthPort, checks)
+    const health = await openHealth(config.healthPort, checks, { models: awayModelsCheck(ledger) })
     releaser.add('health', health.close)
     releaser.add('consumers', startConsumers(config, stages, log))
     const stageJobs = openStageJobs(producer)
@@ -92,15 +98,28 @@ export async function startDiscovery(config: DiscoveryConfig, { log }: { log: Lo
     const awayModels = openAwayModels({ ...stages, wantModels: fleet.want, awayLimitMs, log })
     releaser.add('dispatcher', runDispatcher({ ...shared, stageJobs, fleet: fleet.read, awayModels, modelKind, log }))
     releaser.add('archiver', runArchiver({ ledger, log }))
-    const { everyMs, ...rest } = config.housekeeping
-    const housekeeping = { ledger, objects, retention: openRetention(redis), ...rest, log }
-    if (everyMs > 0) releaser.add('housekeeping', runHousekeeping(housekeeping, everyMs))
+    startHousekeeping(config, { redis, ledger, objects, log }, releaser)
     releaser.add('commands that wait for Redis', async () => stopWaiting())
     return { healthPort: health.port, close: releaser.release }
   } catch (error) {
     await releaser.release()
     throw error
   }
+}
+
+type HousekeepingStores = { redis: RedisClient; ledger: Ledger; objects: ObjectStore; log: Log }
+
+/** What users deleted is removed in any case. */
+function startHousekeeping(
+  { housekeeping, isAlone }: DiscoveryConfig,
+  { redis, ...stores }: HousekeepingStores,
+  releaser: Releaser,
+): void {
+  const { everyMs, ...times } = housekeeping
+  const retention = openRetention(redis)
+  const deps = { ...stores, retention, ...times }
+  releaser.add('deletions', runDeletions(deps, { isAlone }))
+  if (everyMs > 0) releaser.add('housekeeping', runHousekeeping(deps, everyMs))
 }
 
 /** Announced before the bundles are checked, so that the API refuses at submission what discovery refuses here. */

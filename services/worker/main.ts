@@ -1,5 +1,6 @@
 import '#platform/lean-v8.ts'
 import { openLog } from '#platform/log.ts'
+import { openRedactor } from '#platform/secrets/redactor.ts'
 import { loadSettings } from '#settings/load-settings.ts'
 import { exitOnSignal, runService, stopWithParent } from '#platform/service-process.ts'
 import { parseConfig } from './worker-config.ts'
@@ -9,8 +10,9 @@ await runService(async () => {
   const settings = loadSettings(process.env, process.cwd())
   if (settings.keyFault !== undefined) throw settings.keyFault
   const { worker, logLevel, secrets } = parseConfig(settings.env)
-  const log = openLog({ service: worker.workerId, level: logLevel, secrets })
-  const service = await startWorker(worker, { log })
+  const redactor = openRedactor(secrets)
+  const log = openLog({ service: worker.workerId, level: logLevel, redactor })
+  const service = await startWorker(worker, { log, redactor })
   log.info('ready', { health_port: service.healthPort, slots: worker.slots })
   process.send?.('ready') // to the embedded stack, if that started this worker
   exitOnSignal(service.close, worker.drainMs + 10_000)

@@ -101,7 +101,7 @@ export async function keepPresent({ redis, id, slots, models, take, log }: Prese
     void (announcing ??= announce()
       .catch(() => undefined)
       .finally(() => (announcing = undefined)))
-  models.listen(now)
+  const stopListening = models.listen(now)
   const stop = repeatEvery(announceEveryMs, announce)
   const stopWhileAway = repeatEvery(announceSoonMs, async () => {
     const isAway = models.reports().some(({ awaySince }) => awaySince !== null)
@@ -109,7 +109,7 @@ export async function keepPresent({ redis, id, slots, models, take, log }: Prese
     if (isAway || change > notableChange * announced) await announce()
   })
   return async () => {
-    models.listen(() => {})
+    stopListening()
     await Promise.all([stop(), stopWhileAway(), announcing])
     await withdrawWorker(redis, id)
   }

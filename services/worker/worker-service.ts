@@ -1,6 +1,5 @@
 import { askedModel } from '#domain/agent-bundle.ts'
 import { defaultModel } from '#domain/model-health.ts'
-import { unlessDeadly, untilStopped } from '#ledger/run-stage.ts'
 import { operationsPerSlot } from '#ledger/fleet.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
@@ -10,19 +9,26 @@ import { openModelPool, type ModelPool } from '#models/model-pool.ts'
 import { openSharedSlots } from '#models/pool/slots/shared-slots.ts'
 import { openSharedFindings } from '#models/capabilities/findings-store.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
-import { loggedOutages, type ObjectStore, objectStoreCheck, permittedPuts } from '#objects/object-store.ts'
+import {
+  loggedOutages,
+  type ObjectStore,
+  objectStoreCheck,
+  permittedPuts,
+  type PutPermit,
+} from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openSnapshotReader } from '#objects/snapshot.ts'
 import { getBundle } from '#objects/stored-records.ts'
 import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import { openHealth } from '#platform/http-health.ts'
 import type { Log } from '#platform/log.ts'
+import type { Redactor } from '#platform/secrets/redactor.ts'
 import { openReleaser } from '#platform/service-process.ts'
 import { openConsumer } from '#queues/consumer.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openScriptPool, type ScriptPool } from '#tool-scripts/script-pool.ts'
 import { openPreparedBundles } from './agent/prepared-bundle.ts'
-import { composeRun, type CompositionDeps } from './composition/compose-run.ts'
+import { type Composer, openComposer } from './composition/compose-apart.ts'
 import type { WorkerConfig } from './worker-config.ts'
 import { openEvidenceChecker } from './evidence/evidence-checker.ts'
 import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
@@ -39,8 +45,10 @@ export type WorkerService = {
   close(): Promise<void>
 }
 
+type ServiceDeps = { log: Log; redactor: Redactor }
+
 /** Starts a worker. It has no host credentials and no state of its own; any number of workers may run. */
-export async function startWorker(config: WorkerConfig, { log }: { log: Log }): Promise<WorkerService> {
+export async function startWorker(config: WorkerConfig, { log, redactor }: ServiceDeps): Promise<WorkerService> {
   const { redisUrl, s3 } = config.storage
   const releaser = openReleaser()
   try {
@@ -48,7 +56,8 @@ export async function startWorker(config: WorkerConfig, { log }: { log: Log }): 
     const { redis, stopWaiting } = connectRedis(redisUrl, { retries: null }, log)
     releaser.add('redis', async () => redis.disconnect())
     const store = loggedOutages(openS3ObjectStore({ ...s3, maxSockets: Math.min(config.slots, 64) }), log)
-    const objects = permittedPuts(store, openPutPermit(redis))
+    const permit = openPutPermit(redis)
+    const objects = permittedPuts(store, permit)
     releaser.add('objects', async () => objects.close())
     const model = openPool(config, redis, log)
     releaser.add('model pool', () => model.close())
@@ -58,11 +67,12 @@ export async function startWorker(config: WorkerConfig, { log }: { log: Log }): 
     releaser.add('linter', linter.close)
     const syntax = openSyntaxChecker()
     releaser.add('parser', syntax.close)
-    const ledger = openLedger(redis, { leaseMs: config.leaseMs, origin: { kind: 'worker', id: config.workerId } })
+    const origin = { kind: 'worker', id: config.workerId } as const
+    const ledger = openLedger(redis, { leaseMs: config.leaseMs, origin, redactor })
     const stops = openStopSignals({ redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const models = openModelsInUse(model, config.model.name)
-    const opened = { log, ledger, stops, objects, model, models, scripts, linter, syntax }
+    const opened = { log, ledger, stops, objects, permit, model, models, scripts, linter, syntax }
     const operation = await operationDeps(config, opened)
     const health = await openHealth(config.healthPort, {
       redis: redisCheck(redis),
@@ -70,7 +80,10 @@ export async function startWorker(config: WorkerConfig, { log }: { log: Log }): 
       object_store: objectStoreCheck(objects),
     })
     releaser.add('health', health.close)
-    const { take, close } = startConsumers(config, operation, log)
+    const { workerId, storage } = config
+    const composer = openComposer({ workerId, storage, secrets: redactor.given }, { ledger, stops, log })
+    releaser.add('composer', composer.close)
+    const { take, close } = startConsumers(config, { operation, composer }, log)
     releaser.add('consumers', close)
     const slots = openOperations(config)
     releaser.add('presence', await keepPresent({ redis, id: config.workerId, slots, models, take, log }))
@@ -103,6 +116,7 @@ type Opened = {
   ledger: Ledger
   stops: StopSignals
   objects: ObjectStore
+  permit: PutPermit
   model: ModelPool
   models: ModelsInUse
   scripts: ScriptPool
@@ -110,18 +124,17 @@ type Opened = {
   syntax: SyntaxChecker
 }
 
-async function operationDeps(config: WorkerConfig, opened: Opened): Promise<OperationDeps & CompositionDeps> {
+async function operationDeps(config: WorkerConfig, opened: Opened): Promise<OperationDeps> {
   const { objects, model, models, linter, syntax } = opened
   const { name, temperature, toolChoice } = config.model
   if (name === undefined) await warnWithoutModel(opened)
   else void model.probe(name, new AbortController().signal) // so that missing features of the servers are logged before the first operation
   const python = await loadLanguage('python')
-  const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes })
+  const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes, permit: opened.permit })
   const readSnapshot = openSnapshotReader(objects)
   return {
     ...opened,
     ...openSurroundings(opened),
-    blobs,
     python,
     evidence: openEvidenceChecker({ linter, python, syntax }),
     runRules: openRunRules(objects),
@@ -152,12 +165,13 @@ function openOperations({ slots }: WorkerConfig): number {
   return slots * operationsPerSlot + Math.max(slots, leastForNewRuns)
 }
 
-/** A composition computes longer than an operation before it can renew its lock. */
-const leastCompositionLockMs = 10_000
+/** How long a composition stands still at most when its worker is killed, and half as long again. */
+const mostCompositionLockMs = 10_000
 
-function startConsumers(config: WorkerConfig, deps: OperationDeps & CompositionDeps, log: Log): WorkerConsumers {
+type Working = { operation: OperationDeps; composer: Composer }
+
+function startConsumers(config: WorkerConfig, { operation, composer }: Working, log: Log): WorkerConsumers {
   const { redisUrl } = config.storage
-  const origin = { kind: 'worker', id: config.workerId } as const
   const operations = openConsumer({
     redisUrl,
     queue: 'operations',
@@ -166,18 +180,15 @@ function startConsumers(config: WorkerConfig, deps: OperationDeps & CompositionD
     lostLock: 'go_on',
     log,
     handler: ({ run_id: runId, operation_id: operationId, dispatch }, signal) =>
-      runOperation({ runId, operationId, dispatch }, deps, signal),
+      runOperation({ runId, operationId, dispatch }, operation, signal),
   })
   const compositions = openConsumer({
     redisUrl,
     queue: 'compositions',
     concurrency: 1,
-    lockMs: Math.max(leastCompositionLockMs, config.leaseMs),
+    lockMs: Math.min(mostCompositionLockMs, config.leaseMs),
     log,
-    handler: ({ run_id: runId }, signal, stalls) =>
-      unlessDeadly(runId, { phases: ['review'], origin, signal, stalls }, deps.ledger, () =>
-        untilStopped(runId, (own) => composeRun(runId, deps, own), deps, signal),
-      ),
+    handler: ({ run_id: runId }, signal, stalls) => composer.compose({ runId, stalls }, signal),
   })
   const graceMs = config.drainMs
   return {

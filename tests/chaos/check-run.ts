@@ -34,10 +34,13 @@ export type CheckDeps = ProofDeps & { ledger: Ledger }
 
 /** Leases also expire while Redis is down. */
 const losesWorkers = new Set<FaultName>(['kill_worker', 'freeze_worker', 'kill_redis'])
-/** Prefixes of error codes that no operation of these histories may end with. */
-const never = ['STORE', 'TOOL', 'CONFIG', 'DISC', 'INTAKE', 'no ']
-/** Errors that only a failing model may cause: unreachable, a broken stream. */
-const ofTheModel = ['AGENT_002', 'AGENT_008']
+/**
+ * Prefixes of error codes that no operation of these histories may end with. AGENT_002 and AGENT_006: a model that is away is
+ * waited for, and that time is not the attempt's.
+ */
+const never = ['STORE', 'TOOL', 'CONFIG', 'DISC', 'INTAKE', 'AGENT_002', 'AGENT_006', 'no ']
+/** What only replies that a failing model breaks off may cause. */
+const ofTheModel = ['AGENT_008']
 const eventsPerPage = 1_000
 const maxLost = 3
 const lostTooOften = /worker was lost \d+ times/
@@ -71,7 +74,7 @@ function unexpectedStatus({ request, cancelled }: HistoryRun, run: Run, { failur
 
 /**
  * Faults of stores and processes are waited out or tried again: no operation fails for them, except one whose worker was
- * lost as often as the ledger allows. With a working model no operation fails because of the model either.
+ * lost as often as the ledger allows, and one whose replies are broken off again and again.
  */
 function unexpectedFailures({ faults }: HistoryRun, { failures }: Endings): string[] {
   const workerLosses = faults.filter((name) => losesWorkers.has(name)).length

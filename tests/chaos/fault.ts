@@ -21,10 +21,16 @@ type FaultKind =
   | { kind: 'wipe_queues' }
   | { kind: 'slow_model'; latencyMs: number; forMs: number }
   | { kind: 'failing_model'; answers: ModelFault; times: number }
+  /** No server of the model works, for longer than any budget of a request. */
+  | { kind: 'models_away'; how: Outage; forMs: number }
+  /** The same for short times, with short times between. */
+  | { kind: 'models_flap'; how: Outage; awayMs: number; backMs: number; times: number }
   | { kind: 'cancel_run'; run: number }
 
 export type StoreFault = '503' | 'slow' | 'reset'
 export type ModelFault = '429' | '503' | 'reset' | 'truncated'
+/** `refused`: the server is killed, so that connections to it are refused. */
+export type Outage = 'refused' | '503' | 'hang'
 export type FaultName = FaultKind['kind']
 
 export const faultNames = [
@@ -41,6 +47,8 @@ export const faultNames = [
   'wipe_queues',
   'slow_model',
   'failing_model',
+  'models_away',
+  'models_flap',
   'cancel_run',
 ] as const satisfies readonly FaultName[]
 
@@ -53,6 +61,8 @@ export function describeFault({ atMs, kind, ...rest }: Fault): string {
 /** How long a worker may be silent, in ms: short, so that the operations of a lost one are soon taken back. */
 export const leaseMs = 3_000
 export const workerCount = 3
+/** Of one request to the model, and how long after its first failure it may be tried again, in ms. */
+export const modelLimits = { timeoutMs: 4_000, retryBudgetMs: 1_500 }
 
 /** How often each kind is drawn, relative to the others. */
 const weights: readonly (readonly [FaultName, number])[] = [
@@ -69,8 +79,11 @@ const weights: readonly (readonly [FaultName, number])[] = [
   ['wipe_queues', 1],
   ['slow_model', 1],
   ['failing_model', 1],
+  ['models_away', 2],
+  ['models_flap', 2],
   ['cancel_run', 1],
 ]
+const outages: readonly [Outage, ...Outage[]] = ['refused', '503', 'hang']
 const names = weights.flatMap(([name, weight]) => Array.from({ length: weight }, () => name))
 
 /** Draws the next fault of a history with this many runs. */
@@ -102,6 +115,14 @@ export function drawFault(random: Random, runs: number): FaultKind {
       return { kind, latencyMs: random.int(500, 3_000), forMs: random.int(500, 2_000) }
     case 'failing_model':
       return { kind, answers: random.pick(['429', '503', 'reset', 'truncated']), times: random.int(1, 6) }
+    case 'models_away': {
+      const longestMs = modelLimits.timeoutMs + modelLimits.retryBudgetMs
+      return { kind, how: random.pick(outages), forMs: longestMs + random.int(500, 4_000) }
+    }
+    case 'models_flap': {
+      const [awayMs, backMs] = [random.int(300, 2_000), random.int(200, 2_000)]
+      return { kind, how: random.pick(outages), awayMs, backMs, times: random.int(2, 4) }
+    }
     case 'cancel_run':
       return { kind, run: random.int(0, runs - 1) }
   }

@@ -1,7 +1,8 @@
 import type { RunId } from '#domain/ids.ts'
 import { delay } from '#platform/clock.ts'
+import { until } from '#testing/until.ts'
 import type { ChaosStack } from './chaos-stack.ts'
-import type { Fault } from './fault.ts'
+import type { Fault, Outage } from './fault.ts'
 import { cancelWithRetries } from './chaos-clients.ts'
 import { deleteJobs, duplicateJobs, wipeQueues } from './queue-faults.ts'
 import type { Random } from '#platform/seeded-random.ts'
@@ -53,18 +54,40 @@ export async function injectFault(fault: Fault, targets: FaultTargets): Promise<
     case 'failing_model':
       await setModel(stack, 'faults', { shares: { [fault.answers]: 1 }, times: fault.times })
       return 'set'
+    case 'models_away':
+      return modelsAwayFor(fault.how, fault.forMs, targets)
+    case 'models_flap':
+      for (let time = 0; time < fault.times; time++) {
+        if (time > 0) await delay(fault.backMs)
+        await modelsAwayFor(fault.how, fault.awayMs, targets)
+      }
+      return 'over'
     case 'cancel_run':
       return `answered ${await cancelWithRetries(stack.api, await targets.runOf(fault.run))}`
   }
 }
 
-/** Sets the latency or the faults of the rehearsal model. */
+async function modelsAwayFor(how: Outage, ms: number, { stack, latencyMs }: FaultTargets): Promise<string> {
+  if (how !== 'refused') {
+    await setModel(stack, 'faults', { shares: { [how]: 1 } })
+    await delay(ms)
+    await setModel(stack, 'faults', { shares: {} })
+    return 'over'
+  }
+  const met = await downFor(stack.rehearsal, 'SIGKILL', ms)
+  await stack.rehearsal.ready()
+  await setModel(stack, 'latency', { ms: latencyMs })
+  return met
+}
+
+/** Sets the latency or the faults of the rehearsal model. Waits while it is down: another fault may have killed it. */
 export async function setModel(
   { rehearsal }: Pick<ChaosStack, 'rehearsal'>,
   what: 'latency' | 'faults',
   settings: object,
 ): Promise<void> {
-  const answer = await fetch(`${rehearsal.origin}/${what}`, { method: 'POST', body: JSON.stringify(settings) })
+  const post = () => fetch(`${rehearsal.origin}/${what}`, { method: 'POST', body: JSON.stringify(settings) })
+  const answer = await until(() => post().catch(() => undefined), { withinMs: 60_000 })
   const text = await answer.text()
   if (answer.status !== 200) throw new Error(`POST /${what} answered ${answer.status}: ${text}`)
 }

@@ -6,7 +6,7 @@ import { until } from '#testing/until.ts'
 import { descendantsOf, type LivingProcess } from '../e2e/living-processes.ts'
 import { repository } from '../e2e/program.ts'
 import { type StoreAddress, storeEnv } from '../e2e/services.ts'
-import { leaseMs, workerCount } from './fault.ts'
+import { leaseMs, modelLimits, workerCount } from './fault.ts'
 
 export type ServiceProcess = {
   name: string
@@ -140,6 +140,8 @@ export function openServiceSettings(addresses: StackAddresses): (name: string) =
     REMORA_WORKER_SLOTS: '4',
     REMORA_WORKER_SCRIPT_PROCESSES: '1',
     REMORA_DRAIN_MS: '200',
+    REMORA_MODEL_TIMEOUT_MS: String(modelLimits.timeoutMs),
+    REMORA_MODEL_RETRY_BUDGET_MS: String(modelLimits.retryBudgetMs),
   }
   const discoveryEnv = { ...store, REMORA_DISCOVERY_THREADS: '1', REMORA_AGENTS_DIR: agentsDir }
   const known: Record<string, Omit<ServiceSettings, 'name' | 'logDir'>> = {

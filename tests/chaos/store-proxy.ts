@@ -15,12 +15,19 @@ export type StoreProxy = {
 
 const slowMs = 700
 
-/** A proxy in front of the object store. Headers pass unchanged, so signatures hold. */
-export async function openStoreProxy(store: string): Promise<StoreProxy> {
+/**
+ * A proxy in front of the object store. Headers pass unchanged, so signatures hold. Requests for which `hold` is true are not
+ * answered.
+ */
+export async function openStoreProxy(
+  store: string,
+  { hold = () => false }: { hold?: (request: IncomingMessage) => boolean } = {},
+): Promise<StoreProxy> {
   let fault: StoreFault | 'full' | 'silent' | undefined
   let requests = 0
   const server = createServer((incoming, outgoing) => {
     requests += 1
+    if (hold(incoming)) return
     if (fault === 'silent') incoming.resume()
     else if (fault === 'reset') incoming.socket.resetAndDestroy()
     else if (fault === '503') refuse(incoming, outgoing, { status: 503, code: 'SlowDown' })

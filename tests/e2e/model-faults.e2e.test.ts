@@ -1,8 +1,7 @@
-import { existsSync } from 'node:fs'
-import { join } from 'node:path'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
+import { until } from '#testing/until.ts'
 import { lastDocument, openPrograms, remora } from './program.ts'
 import { startServices, startStores, type Services, type Stores } from './services.ts'
 import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
@@ -15,6 +14,10 @@ const Result = z.object({
     patch: z.looseObject({ path: z.string() }).nullable(),
   }),
 })
+
+const Runs = z.looseObject({ runs: z.array(z.unknown()) })
+const WaitingRun = z.looseObject({ run_id: z.string(), status: z.literal('waiting') })
+const Readiness = z.looseObject({ parts: z.looseObject({ models: z.looseObject({ state: z.string() }) }) })
 
 /** The rehearsal model answers no request that shows this function. */
 const unlucky = 'def unlucky():\n    # [[rehearsal:fault=503]]\n    return f"never"\n'
@@ -39,12 +42,20 @@ describe('a run whose model has trouble', () => {
   })
   afterEach(() => folder.remove())
 
-  async function run(paths: string) {
+  const clientEnv = () => ({ REMORA_API_URL: services.named('api').origin, REMORA_TOKEN: services.token })
+  function start(paths: string) {
     const args = ['run', '.', '--agents', 'docstring', '--paths', paths, '--out', 'x.patch', '--json']
-    const env = { REMORA_API_URL: services.named('api').origin, REMORA_TOKEN: services.token }
-    const program = remora(programs, folder, args, env)
+    return remora(programs, folder, args, clientEnv())
+  }
+  async function run(paths: string) {
+    const program = start(paths)
     const code = await program.exited
     return { code, ...Result.parse(lastDocument(program)).result }
+  }
+
+  async function readiness(name: string): Promise<object> {
+    const answer = await fetch(`${services.named(name).origin}/readyz`)
+    return { status: answer.status, parts: Readiness.parse(await answer.json()).parts }
   }
 
   it('loses nothing when some requests fail and are tried again', async () => {
@@ -58,21 +69,49 @@ describe('a run whose model has trouble', () => {
     const { code, status, failures, patch } = await run('shop/*.py')
     expect({ code, status }).toEqual({ code: 3, status: 'completed' })
     expect(failures.map(({ error_code: reason }) => reason)).toEqual(['AGENT_002'])
-    expect(failures[0]?.reason).toMatch(/503.*\d tries/)
+    expect(failures[0]?.reason).toMatch(/503.*\d (?:try|tries)/)
     expect(patch).not.toBeNull()
     await folder.apply(await folder.read('x.patch'))
     expect(await folder.read('shop/stock.py')).toMatch(/def shelf_label\(shelf, row\):\n {4}"""/)
     expect(await folder.read('shop/unlucky.py')).toBe(unlucky)
   })
 
-  it('fails without a patch when the model is unreachable, so that every operation fails', async () => {
-    const rehearsal = services.named('rehearsal')
-    rehearsal.kill('SIGTERM')
-    expect(await rehearsal.exited).toBe(0)
-    const { code, status, error_code: error, failures, patch } = await run('shop/stock.py')
-    expect({ code, status, error, patch }).toEqual({ code: 1, status: 'failed', error: 'AGENT_002', patch: null })
-    expect(failures).toMatchObject([{ error_code: 'AGENT_002', count: 2 }])
-    expect(failures[0]?.reason).toMatch(/\(\d (?:try|tries) in \d+ ms\)/)
-    expect(existsSync(join(folder.path, 'x.patch'))).toBe(false)
-  })
+  it.skipIf(lacks('git'))(
+    'waits while the model is away, says so everywhere, and goes on when it is back',
+    async () => {
+      const rehearsal = services.named('rehearsal')
+      rehearsal.kill('SIGTERM')
+      expect(await rehearsal.exited).toBe(0)
+      const program = start('shop/stock.py')
+      const waiting = await until(
+        async () => {
+          const { runs } = Runs.parse(await (await services.api.ask('/v1/runs?limit=1')).json())
+          return WaitingRun.safeParse(runs[0]).data
+        },
+        { withinMs: 60_000 },
+      )
+      const server = { has_answered: true, last_error: expect.stringContaining('ECONNREFUSED') }
+      expect(waiting).toMatchObject({ waiting_for: [{ kind: 'models', model: 'default', servers: [server] }] })
+      const shown = remora(programs, folder, ['show', waiting.run_id], clientEnv())
+      expect(await shown.exited).toBe(0)
+      expect(shown.out()).toMatch(/^status +waiting \(execution; waits for the model\)$/m)
+      expect(shown.out()).toMatch(/^ {2}http:\S+\/v1: no answer: ECONNREFUSED; asked again at /m)
+      const states = await Promise.all(['api', 'discovery', 'worker-1'].map(readiness))
+      const models = { models: { state: 'away' } }
+      expect(states).toMatchObject([
+        { status: 200, parts: models },
+        { status: 200, parts: models },
+        { status: 503, parts: models },
+      ])
+
+      const again = programs.start(['scripts/service.mjs', 'rehearsal'], {
+        env: { REMORA_REHEARSAL_PORT: new URL(rehearsal.origin).port },
+      })
+      expect(await program.exited, again.err()).toBe(0)
+      expect(Result.parse(lastDocument(program)).result).toMatchObject({ status: 'completed', failures: [] })
+      const events = program.out().match(/"event":"(?:models|run)\.(?:away|back|waiting)"/g)
+      expect(events).toEqual(['"event":"models.away"', '"event":"run.waiting"', '"event":"models.back"'])
+      await folder.apply(await folder.read('x.patch'))
+    },
+  )
 })

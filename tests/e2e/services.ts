@@ -29,6 +29,8 @@ export type Services = { all: readonly Service[]; named(name: string): Service; 
 
 export type ServicesOptions = {
   workers?: string[]
+  /** For every service. */
+  env?: Record<string, string>
   workerEnv?: Record<string, string>
   discoveryEnv?: Record<string, string>
 }
@@ -39,11 +41,11 @@ const token = 'a-token-only-for-the-tests'
 export async function startServices(
   programs: Programs,
   stores: Stores,
-  { workers = ['worker-1'], workerEnv = {}, discoveryEnv = {} }: ServicesOptions = {},
+  { workers = ['worker-1'], env: common = {}, workerEnv = {}, discoveryEnv = {} }: ServicesOptions = {},
 ): Promise<Services> {
   const [apiPort, discoveryPort, rehearsalPort, ...workerPorts] = await freePorts(3 + workers.length)
   const start = (name: string, folder: string, port: number | undefined, env: Record<string, string>): Service => ({
-    ...programs.start(['scripts/service.mjs', folder], { env }),
+    ...programs.start(['scripts/service.mjs', folder], { env: { ...common, ...env } }),
     name,
     origin: `http://127.0.0.1:${port}`,
   })

@@ -2,10 +2,13 @@ import type { Readable } from 'node:stream'
 import { AppError } from '#domain/error.ts'
 import { after } from '#platform/clock.ts'
 
-/** How long the rest of an answer may delay the caller, or the next request, once the part that counts is there. */
-const restMs = 250
+/**
+ * How long nothing may arrive before the socket is closed: once the part that counts seems to be there (servers that send a
+ * `finish_reason` before their last words, or usage late, take their time), and when nothing more can follow.
+ */
+const quietMs = { rest: 5000, enough: 250 }
 
-/** What a reader wants of the text that follows: all; `rest`, what arrives at once (usage after a reply); or nothing. */
+/** What a reader wants of the text that follows: all; `rest`, what arrives soon (usage after a reply); or nothing. */
 export type StreamDemand = 'more' | 'rest' | 'enough'
 
 /** A Response whose body is read as it arrives, once. `body` is null. */
@@ -45,7 +48,7 @@ export class StreamedResponse extends Response {
         content.destroy()
         return
       }
-      stopWaiting = after(restMs, leave)
+      stopWaiting = after(quietMs[demand], leave)
       if (demand === 'rest') return
       content.off('data', take).resume()
       resolve()

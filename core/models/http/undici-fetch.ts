@@ -1,5 +1,5 @@
 import { Agent, buildConnector, EnvHttpProxyAgent, errors, Pool, request, type Dispatcher } from 'undici'
-import { AppError } from '#domain/error.ts'
+import { AppError, CutReply } from '#domain/error.ts'
 import type { HttpProxy } from '#platform/env.ts'
 import { untilAborted } from '#platform/clock.ts'
 import { StreamedResponse } from './streamed-response.ts'
@@ -110,7 +110,7 @@ function toBreak(cause: unknown, { signal }: RequestInit): unknown {
   if (cause instanceof errors.ResponseExceededMaxSizeError) {
     return new AppError('AGENT_007', 'the answer is larger than allowed', { cause, phase: 'model' })
   }
-  return new AppError('AGENT_008', `the answer was cut short: ${nameOf(cause)}`, { cause, phase: 'model' })
+  return new CutReply(`the answer was cut short: ${nameOf(cause)}`, cause)
 }
 
 /** The error's code, if any (ECONNREFUSED says more than its message), else its message. */

@@ -1,13 +1,14 @@
 import { describe, expect, it } from 'vitest'
-import { APIError } from 'openai'
-import { AppError } from '#domain/error.ts'
+import { APIConnectionTimeoutError, APIError } from 'openai'
+import { CutReply } from '#domain/error.ts'
 import { modelRequest } from './model-server.fixture.ts'
 import { refused, good, never, retryBudgetMs, routerOver, watched } from './router.fixture.ts'
 
 /** Of a request; six times the retry budget, as by default. */
 const limitMs = 6 * retryBudgetMs
+const longReplyMs = 3 * retryBudgetMs
 
-type Play = 'good' | 'hangs' | 'refused' | 'busy for 3 s' | 'busy for 7 s' | 'busy for 25 s'
+type Play = 'good' | 'hangs' | 'breaks off' | 'refused' | 'busy for 3 s' | 'busy for 7 s' | 'busy for 25 s'
 
 /** Servers that do so with every request. `asked`: which of them were, and when. */
 function serversThat(...plays: Play[]) {
@@ -19,8 +20,8 @@ function serversThat(...plays: Play[]) {
       if (what === 'refused') throw refused()
       const [seconds] = /\d+/.exec(what) ?? []
       if (seconds !== undefined) throw APIError.generate(429, {}, undefined, new Headers({ 'retry-after': seconds }))
-      await play.clock.delay(limitMs)
-      throw new AppError('AGENT_002', 'no answer in time', { phase: 'model' })
+      await play.clock.delay(what === 'breaks off' ? longReplyMs : limitMs)
+      throw what === 'breaks off' ? new CutReply('the stream ended') : new APIConnectionTimeoutError()
     },
   }))
   const play = routerOver(served)
@@ -47,6 +48,42 @@ describe('the budget of a request', () => {
       code: 'AGENT_002',
       message: expect.stringMatching(/no answer in time \(2 tries/),
     })
+  })
+
+  it('reaches the third server when two hang, and within the budget', async () => {
+    const { router, asked, pass } = serversThat('hangs', 'hangs', 'good')
+    const requests = Array.from({ length: 12 }, (_, key) =>
+      watched(router.complete(modelRequest('m', `key ${key}`), never)),
+    )
+    await pass(limitMs + retryBudgetMs)
+    for (const { end } of requests) expect(end).toMatchObject({ content: 'hi', endpoint: 'http://2/v1' })
+    expect(asked.filter(({ at, server }) => at > limitMs && server < 2).length).toBeGreaterThan(0)
+  })
+
+  it('begins anew with every server that fails it for the first time', async () => {
+    const { router, pass } = serversThat('refused', 'hangs', 'good')
+    const requests = Array.from({ length: 12 }, (_, key) =>
+      watched(router.complete(modelRequest('m', `key ${key}`), never)),
+    )
+    await pass(2 * limitMs)
+    for (const { end } of requests) expect(end).toMatchObject({ content: 'hi', endpoint: 'http://2/v1' })
+  })
+
+  it('lasts for three replies that break off, however long each was', async () => {
+    const { router, asked, pass } = serversThat('breaks off')
+    const state = watched(router.complete(modelRequest('m'), never))
+    await pass(4 * longReplyMs)
+    expect(state.end).toMatchObject({ code: 'AGENT_008', message: expect.stringContaining('(3 tries') })
+    expect(asked).toHaveLength(3)
+  })
+
+  it('is used in full for replies that break off at once', async () => {
+    let sent = 0
+    const ask = async () => ((sent += 1) > 5 ? good : Promise.reject(new CutReply('the stream ended')))
+    const { router, pass } = routerOver([{ ask }])
+    const state = watched(router.complete(modelRequest('m'), never))
+    await pass(retryBudgetMs)
+    expect(state.end).toMatchObject({ content: 'hi', tries: 6 })
   })
 
   it('goes to those first at which the request has not failed', async () => {

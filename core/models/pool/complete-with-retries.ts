@@ -11,18 +11,18 @@ import { shortModelList } from './servers/offered-models.ts'
 import type { Reservation } from './servers/pooled-server.ts'
 
 export type CompleteDeps = {
-  queue: Pick<RequestQueue, 'reserve' | 'recheck'>
+  queue: Pick<RequestQueue, 'reserve'>
   lookup: ModelLookup
   send: Send
-  /** For retries, which are not hedged. */
-  resend: Send
-  /** How long after its first failure a request may still be retried. */
+  /** For retries, which are not hedged; but after a server that hung, another such one must not cost a time limit more. */
+  resend(failures: RequestFailures): Send
+  /** How long after its first failure at a server a request may still be retried. */
   retryBudgetMs: number
   clock: Clock
   random(): number
   /** Aborted with AGENT_002 when the pool is closed. */
   closing: AbortSignal
-  log?: Pick<Log, 'warn'> | undefined
+  log?: Pick<Log, 'warn' | 'debug'> | undefined
   /** Of this request. */
   progress?: RequestProgress | undefined
 }
@@ -49,7 +49,7 @@ export async function completeWithRetries(request: ModelRequest, signal: AbortSi
     const reservation = await reserveSlot(request, failures, signal, deps)
     effort.queueMs += clock.now() - queuedAt
     if (reservation === undefined) throw noServerIsUp(request.model, failures, effort, deps)
-    const send = failures === undefined ? deps.send : deps.resend
+    const send = failures === undefined ? deps.send : deps.resend(failures)
     const result = await send(reservation, request, signal, progress?.sent)
     if (effort.tries === 0) effort.firstSentAt = result.sentAt
     effort.tries += result.requestsSent
@@ -78,21 +78,18 @@ async function reserveSlot(
 ): Promise<Reservation | undefined> {
   if (failures === undefined)
     return queue.reserve({ model, key, share, isRetry: false, maxDownMs: retryBudgetMs }, signal)
-  const { deadline, failedAt, mustWaitFor } = failures
-  const leftMs = Math.max(0, deadline - clock.now())
+  const leftMs = Math.max(0, failures.deadline() - clock.now())
   const avoid = failures.last().server
   const late = new AbortController()
   const stopDeadline = clock.after(leftMs, () => late.abort())
-  const stopRechecks = failures.onRetryAfter(queue.recheck)
   try {
-    const pending = { model, key, share, isRetry: true, maxDownMs: leftMs, avoid, failedAt, mustWaitFor }
+    const pending = { model, key, share, isRetry: true, maxDownMs: leftMs, avoid, failedAt: failures.failedAt }
     return await queue.reserve(pending, AbortSignal.any([signal, late.signal]))
   } catch {
     signal.throwIfAborted()
     return undefined
   } finally {
     stopDeadline()
-    stopRechecks()
   }
 }
 
@@ -110,12 +107,15 @@ async function backOff(
   const isOfferedElsewhere = isMissing && others.length > 0
   const waitMs = isOfferedElsewhere
     ? 0
-    : Math.max(backOffBefore(effort.tries, random), failures.retryAfterMs([server, ...others]))
+    : Math.max(
+        backOffBefore(effort.tries, random),
+        Math.min(...[server, ...others].map(({ slots }) => slots.pauseLeftMs())),
+      )
   const mayRetry = (failure.again || isOfferedElsewhere) && failures.brokenReplies() < maxBrokenReplies
-  if (!mayRetry || clock.now() + waitMs > failures.deadline || closing.aborted) {
+  if (!mayRetry || clock.now() + waitMs > failures.deadline() || closing.aborted) {
     throw lastError(model, failures, effort, clock)
   }
-  log?.warn('model request is tried again', {
+  log?.debug('model request is tried again', {
     endpoint: server.name,
     tries: effort.tries,
     waitMs,

@@ -4,7 +4,7 @@ import { getOrMake } from '#platform/cached-answers.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import type { TryFailure } from '../wire/try-failure.ts'
-import { probeModel } from './probe-model.ts'
+import { probeModel, type ProbedModel } from './probe-model.ts'
 import type { PooledServer } from './servers/pooled-server.ts'
 
 export type ModelWatchOptions = {
@@ -14,6 +14,8 @@ export type ModelWatchOptions = {
   closing: AbortSignal
   /** Called when a model is judged for the first time, is away, or works again. */
   onChange(): void
+  /** Called when a server of a model that was away answers a probe. */
+  onBack(server: PooledServer): void
   log?: Pick<Log, 'warn'> | undefined
 }
 
@@ -34,16 +36,23 @@ type ServerState = {
   nextProbeAt: number | undefined
 }
 
-/** A model in use. `name`: undefined for the first model that the servers offer. */
-type Watched = {
-  name: string | undefined
+/** A model in use. */
+type Watched = ProbedModel & {
   states: Map<PooledServer, ServerState>
   isWorking: boolean | undefined
   awaySince: number | undefined
   judging: Promise<boolean> | undefined
 }
 
-type Watch = ModelWatchOptions & { answered: Set<PooledServer> }
+/** A try at a server, and when it was sent, by the clock. */
+type Tried = { server: PooledServer; sentAt: number }
+
+type Watch = ModelWatchOptions & {
+  /** By the name it is asked for; the first model both by its name and without one. */
+  watched: Map<string | undefined, Watched>
+  answered: Set<PooledServer>
+  listeners: Set<() => void>
+}
 
 export type ModelWatch = ReturnType<typeof openModelWatch>
 
@@ -53,27 +62,24 @@ export type ModelWatch = ReturnType<typeof openModelWatch>
  * servers are probed every few seconds; the first good probe, or a good answer to a request under way, ends that.
  */
 export function openModelWatch(options: ModelWatchOptions) {
-  let listener = () => {}
-  const onChange = () => {
-    options.onChange()
-    listener()
-  }
-  const watch: Watch = { ...options, answered: new Set(), onChange }
-  const watched = new Map<string | undefined, Watched>()
+  const watched: Watch['watched'] = new Map()
+  const watch: Watch = { ...options, watched, answered: new Set(), listeners: new Set([options.onChange]) }
   const of = (name: string | undefined) => getOrMake(watched, name, () => unjudged(name))
   return {
-    /** `given` is called when a model is judged for the first time, is away, or works again. */
-    listen(given: () => void): void {
-      listener = given
+    /** Calls `listener` when a model is judged for the first time, is away, or works again; returns how to stop that. */
+    listen(listener: () => void): () => void {
+      watch.listeners.add(listener)
+      return () => void watch.listeners.delete(listener)
     },
     /** Judges the model now, if it has not been judged yet. */
     watch(name: string | undefined): void {
       if (of(name).isWorking === undefined) void judge(of(name), watch)
     },
     /** How a try at a server ended; answered without `failure`. */
-    note(server: PooledServer, name: string, failure: TryFailure | undefined): void {
+    note({ server, sentAt }: Tried, name: string, failure: TryFailure | undefined): void {
       if (failure?.kind === 'request' && failure.status === undefined) return // a broken reply says nothing
       const entry = of(name)
+      if (failure === undefined && sentAt < (entry.awaySince ?? 0)) return // it was under way when the servers stopped
       note(entry, server, failure, watch)
       const isDown = candidates(entry, watch).every(({ breaker }) => breaker.state() !== 'closed')
       if (failure !== undefined && entry.isWorking !== false && isDown) void judge(entry, watch)
@@ -93,6 +99,10 @@ export function openModelWatch(options: ModelWatchOptions) {
         throw new ModelUnavailable(error.message, { cause: error, isAway: !works, kind: error.kind })
       }
     },
+    /** Judges the model, if it is thought to work. */
+    doubt(name: string): void {
+      if (of(name).isWorking !== false) void judge(of(name), watch)
+    },
     /** Judges the model now: whether any of its servers works. */
     works: (name: string | undefined) => judge(of(name), watch),
     report: (name: string | undefined) => reportOf(of(name), watch),
@@ -100,12 +110,13 @@ export function openModelWatch(options: ModelWatchOptions) {
 }
 
 function unjudged(name: string | undefined): Watched {
-  return { name, states: new Map(), isWorking: undefined, awaySince: undefined, judging: undefined }
+  const isFirst = name === undefined
+  return { name, isFirst, states: new Map(), isWorking: undefined, awaySince: undefined, judging: undefined }
 }
 
 /** Those that may have the model; all of them when none may, since it may be loaded at any time. */
-function candidates({ name }: Watched, { servers }: Watch): readonly PooledServer[] {
-  if (name === undefined) return servers
+function candidates({ name, isFirst }: Watched, { servers }: Watch): readonly PooledServer[] {
+  if (name === undefined || isFirst) return servers
   const offering = servers.filter(({ offered }) => offered.mayOffer(name) || offered.isLacking(name))
   return offering.length === 0 ? servers : offering
 }
@@ -156,32 +167,37 @@ function judge(entry: Watched, watch: Watch): Promise<boolean> {
 }
 
 async function probe(entry: Watched, server: PooledServer, watch: Watch): Promise<boolean> {
-  const failure = await probeModel(server, entry.name, watch)
+  const failure = await probeModel(server, entry, watch)
   if (watch.closing.aborted) return false
+  if (entry.isFirst && entry.name !== undefined) watch.watched.set(entry.name, entry)
+  if (failure !== undefined && entry.awaySince === undefined && entry.states.get(server)?.isWorking !== false) {
+    watch.log?.warn('a model server does not work', { server: server.name, error: failure.error.message })
+  }
   if (failure === undefined && entry.awaySince !== undefined) {
     server.breaker.succeed()
     server.limit.restart()
+    watch.onBack(server)
   }
   note(entry, server, failure, watch)
   return failure === undefined
 }
 
-function setWorking(entry: Watched, { log, onChange }: Watch): void {
+function setWorking(entry: Watched, { log, listeners }: Watch): void {
   if (entry.isWorking === true) return
   if (entry.awaySince !== undefined) log?.warn('a model works again', { model: entry.name ?? null })
   entry.isWorking = true
   entry.awaySince = undefined
-  onChange()
+  for (const listener of listeners) listener()
 }
 
 function setAway(entry: Watched, watch: Watch): void {
-  const { clock, closing, log, onChange } = watch
+  const { clock, closing, log, listeners } = watch
   if (entry.isWorking === false || closing.aborted) return
   entry.isWorking = false
   entry.awaySince = clock.now()
   log?.warn('no server of a model works', { model: entry.name ?? null, servers: faultsOf(entry) })
   for (const server of candidates(entry, watch)) probeLater(entry, server, watch)
-  onChange()
+  for (const listener of listeners) listener()
 }
 
 /** The next probe does not wait for one that hangs. */

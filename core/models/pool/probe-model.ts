@@ -8,13 +8,23 @@ import type { PooledServer } from './servers/pooled-server.ts'
 /** A probe asks for one token. A server that needs longer for it while no other request comes does not work. */
 const probeLimitMs = 10_000
 
-type ProbeDeps = { clock: Clock; closing: AbortSignal }
+export type ProbedModel = {
+  /** Undefined while no server has listed one. */
+  name: string | undefined
+  /** It is the first model that the servers offer, and becomes another one when none offers it any more. */
+  isFirst: boolean
+}
 
-/** Asks for one token. Undefined when the server answers, be it that it dislikes the form of the request. */
+type ProbeDeps = { servers: readonly PooledServer[]; clock: Clock; closing: AbortSignal }
+
+/**
+ * Asks a server for one token of the model; names the first model. Resolves to undefined when the server answers, be it that
+ * it dislikes the form of the request.
+ */
 export async function probeModel(
   server: PooledServer,
-  name: string | undefined,
-  { clock, closing }: ProbeDeps,
+  model: ProbedModel,
+  { servers, clock, closing }: ProbeDeps,
 ): Promise<TryFailure | undefined> {
   const late = new AbortController()
   const stopTimer = clock.after(probeLimitMs, () =>
@@ -22,8 +32,10 @@ export async function probeModel(
   )
   try {
     const signal = AbortSignal.any([late.signal, closing])
-    await server.endpoint.ask(probeRequest(await modelAt(server, name, signal)), allCapabilities, signal)
-    if (name !== undefined) server.offered.has(name)
+    const name = await nameAt(server, model, servers, signal)
+    await server.endpoint.ask(probeRequest(name), allCapabilities, signal)
+    server.offered.has(name)
+    if (model.isFirst) model.name = name
     return undefined
   } catch (error) {
     const failure = toTryFailure(late.signal.aborted ? late.signal.reason : error)
@@ -33,20 +45,29 @@ export async function probeModel(
   }
 }
 
-/** The model to ask this server for: what a bundle or the settings name, or the first that the server offers. */
-async function modelAt(server: PooledServer, name: string | undefined, signal: AbortSignal): Promise<string> {
-  const { endpoint, offered } = server
-  if (name !== undefined && (offered.mayOffer(name) || offered.isLacking(name))) return name
+/** What to ask this server for; throws when its list of models says that it has nothing to offer. */
+async function nameAt(
+  { endpoint, offered }: PooledServer,
+  { name, isFirst }: ProbedModel,
+  servers: readonly PooledServer[],
+  signal: AbortSignal,
+): Promise<string> {
+  if (name !== undefined && !isFirst && (offered.mayOffer(name) || offered.isLacking(name))) return name
   const models = await endpoint.models({ timeoutMs: probeLimitMs, signal })
   offered.learn(models)
-  const found = name === undefined ? models[0] : name
-  if (found !== undefined && (name === undefined || offered.mayOffer(name))) return found
+  if (name !== undefined && offered.mayOffer(name)) return name
+  const isOfferedElsewhere = name !== undefined && servers.some((server) => server.offered.mayOffer(name))
+  const [found] = isFirst && !isOfferedElsewhere ? models : []
+  if (found !== undefined) return found
   throw new AppError('AGENT_002', name === undefined ? 'offers no model' : `does not offer "${name}"`, {
     phase: 'model',
   })
 }
 
+/** By this text counters of a test's server can leave probes out. */
+export const probeText = 'Say ok.'
+
 function probeRequest(model: string): ModelRequest {
-  const messages = [{ role: 'user', content: 'Say ok.' }] as const
+  const messages = [{ role: 'user', content: probeText }] as const
   return { model, messages, tools: [], toolChoice: 'none', temperature: 0, maxTokens: 1 }
 }

@@ -1,3 +1,4 @@
+import { CutReply } from '#domain/error.ts'
 import type { FailedTry } from '#domain/turn.ts'
 import type { Clock } from '#platform/clock.ts'
 import type { FailedRequest } from './send-request.ts'
@@ -6,57 +7,73 @@ import { requestEndOf, type PooledServer } from './servers/pooled-server.ts'
 /** A request that waits for a busy server fails many times for one reason. */
 const maxListed = 10
 const most = { messageCharacters: 300, servers: 3, excerptCharacters: 120 }
-/** A server that asks for a longer wait is asked again all the same. */
-const mostRetryAfterMs = 30_000
+/** A server or proxy that cuts every reply at its own limit must not use up the whole time of the caller. */
+const maxCutReplies = 3
 
 export type RequestFailures = ReturnType<typeof openRequestFailures>
 
 /** What is known about one request since a try of it failed; most requests have none. */
 export function openRequestFailures(
-  clock: Pick<Clock, 'now' | 'after'>,
+  clock: Pick<Clock, 'now'>,
   { first, retryBudgetMs }: { first: FailedRequest; retryBudgetMs: number },
 ) {
-  const deadline = clock.now() + retryBudgetMs
+  const budget = openRetryBudget(clock, retryBudgetMs)
   const listed: FailedTry[] = []
   const failedAt = new Set<PooledServer>()
-  const retryAt = new Map<PooledServer, number>()
-  const waitMs = (server: PooledServer) => Math.max(0, (retryAt.get(server) ?? 0) - clock.now())
   let last = first
   let brokenReplies = 0
   const add = (failed: FailedRequest): void => {
     const { server, failure, sentAt } = failed
     last = failed
+    budget.note(failed)
     if (listed.length < maxListed) listed.push(toFailedTry(failed, clock.now() - sentAt))
-    retryAt.set(server, clock.now() + Math.min(failure.retryAfterMs, mostRetryAfterMs))
-    if (failure.error.code === 'AGENT_008') brokenReplies += 1
+    if (failure.error.code === 'AGENT_008' && !isCutShort(failure)) brokenReplies += 1
     if (requestEndOf(failure) !== 'overloaded') failedAt.add(server)
   }
   add(first)
   return {
     add,
-    /** No retry may start after it: the first failure and the retry budget. A time of the clock. */
-    deadline,
+    /** No retry may start after it. A time of the clock. */
+    deadline: budget.deadline,
     last: () => last,
+    /** Replies that made no sense, without those that broke off. */
     brokenReplies: () => brokenReplies,
+    /** Whether a server let its time limit pass: the next one may, too. */
+    hasHung: budget.hasHung,
     /** Servers at which it failed for another reason than overload. */
     failedAt,
     /** For the reply and its records: the first failed tries, in order. */
     list: (): readonly FailedTry[] => listed,
     /** For an error: what the servers other than the last one said; '' when there were none. */
     otherServersText: () => otherServersText(listed, last.server),
-    /** Whether the server asked for a later retry (`Retry-After`), and that time has not come. */
-    mustWaitFor: (server: PooledServer) => waitMs(server) > 0,
-    /** Until the first of these servers may be asked again; 0 when one may be asked now. */
-    retryAfterMs: (servers: readonly PooledServer[]) => Math.min(...servers.map(waitMs)),
-    /** Calls `work` whenever a server may be asked again, until the returned function is called. */
-    onRetryAfter(work: () => void): () => void {
-      const waits = [...retryAt.keys()].map(waitMs).filter((ms) => ms > 0)
-      const stops = waits.map((ms) => clock.after(Math.ceil(ms) + 1, work))
-      return () => {
-        for (const stop of stops) stop()
-      }
-    },
   }
+}
+
+/**
+ * The retry budget begins with the first failure, and anew when another server fails the request for the first time or a
+ * reply breaks off: a try may take longer than the whole budget, and must not cost the request the servers that have not been
+ * asked.
+ */
+function openRetryBudget(clock: Pick<Clock, 'now'>, retryBudgetMs: number) {
+  const known = new Set<PooledServer>()
+  let cutReplies = 0
+  let deadline = -Infinity
+  let hasHung = false
+  return {
+    note({ server, failure }: FailedRequest): void {
+      if (failure.hasHung === true) hasHung = true
+      if (isCutShort(failure)) cutReplies += 1
+      if (known.has(server) && !(isCutShort(failure) && cutReplies < maxCutReplies)) return
+      known.add(server)
+      deadline = clock.now() + retryBudgetMs
+    },
+    deadline: () => deadline,
+    hasHung: () => hasHung,
+  }
+}
+
+function isCutShort({ error }: FailedRequest['failure']): boolean {
+  return error instanceof CutReply
 }
 
 function toFailedTry({ server, failure }: FailedRequest, durationMs: number): FailedTry {

@@ -59,8 +59,8 @@ export function openRequestQueue({ servers, clock }: { servers: readonly PooledS
       signal.throwIfAborted()
       return freeSlot(request) ?? (isClosed ? undefined : enqueue(request, signal))
     },
-    /** Reserves a slot that is free now and for which no request is queued; never at `request.avoid`. */
-    reserveNow: (request: PendingRequest): Reservation | undefined => elsewhere(freeSlot(request), request.avoid),
+    /** Reserves a slot that is free now and for which no request is queued; never where the request failed or `avoid` is. */
+    reserveNow: (request: PendingRequest): Reservation | undefined => elsewhere(freeSlot(request), request),
     size: queues.size,
     /** To be called when slots, limits, breakers or models have changed outside the queue. */
     recheck: () => recheck(),
@@ -72,11 +72,15 @@ export function openRequestQueue({ servers, clock }: { servers: readonly PooledS
   }
 }
 
-function elsewhere(free: Reservation | undefined, avoid: PooledServer | undefined): Reservation | undefined {
-  if (free === undefined || free.server !== avoid) return free
+function elsewhere(free: Reservation | undefined, request: PendingRequest): Reservation | undefined {
+  if (free === undefined || !hasFailedAt(free.server, request)) return free
   free.release()
   free.report('left')
   return undefined
+}
+
+function hasFailedAt(server: PooledServer, request: PendingRequest): boolean {
+  return server === request.avoid || candidateOf(request, server) === 'failed_here'
 }
 
 /** `waiting`: how many requests for the model would take a slot, this one included. */
@@ -94,8 +98,8 @@ function withRecheck(
       leave()
       recheck()
     },
-    report(end) {
-      reservation.report(end)
+    report(end, retryAfterMs) {
+      reservation.report(end, retryAfterMs)
       recheck()
     },
   }
@@ -151,7 +155,8 @@ function dismissExpired(
   { servers, downtimes }: { servers: readonly PooledServer[]; downtimes: WeakMap<ModelQueue, Downtime> },
   now: number,
 ): number {
-  let nextMs = Math.min(...servers.map(({ breaker }) => breaker.pauseLeftMs()).filter((ms) => ms > 0))
+  const pausesMs = servers.flatMap(({ breaker, slots }) => [breaker.pauseLeftMs(), slots.pauseLeftMs()])
+  let nextMs = Math.min(...pausesMs.filter((ms) => ms > 0))
   for (const queue of queues.all()) {
     const health = healthOf(queue.model, servers)
     const downtime = downtimes.get(queue) ?? openDowntime()

@@ -50,7 +50,7 @@ export function routerOver(
 ) {
   const { clock, pass } = manualClock()
   const random = () => 1
-  const source = openLocalSlots()
+  const source = openLocalSlots(clock)
   const servers = endpoints.map((endpoint, at) => {
     const ask: Endpoint['ask'] = endpoint.ask ?? (async () => good)
     const given: Endpoint = {

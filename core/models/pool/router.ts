@@ -5,6 +5,7 @@ import { completeWithRetries, type CompleteDeps } from './complete-with-retries.
 import { openModelLookup, type ModelLookupOptions } from './model-lookup.ts'
 import { openRequestQueue } from './request-queue.ts'
 import { openModelWatch, type ModelWatch } from './model-watch.ts'
+import { openRequestsInFlight } from './requests-in-flight.ts'
 import { openHedgedSend, openSend, type Send } from './send-request.ts'
 
 export type RouterOptions = Pick<CompleteDeps, 'retryBudgetMs' | 'clock' | 'random' | 'log'> &
@@ -19,9 +20,14 @@ export function openRouter({ servers, answers, hedgeAfterMs, onMissing, ...optio
   const queue = openRequestQueue({ servers, clock })
   const lookup = openModelLookup({ servers, clock, onMissing })
   const closing = new AbortController()
-  const health = openModelWatch({ ...options, servers, closing: closing.signal, onChange: queue.recheck })
-  const resend = openNotedSend(openSend({ answers, clock }), health)
-  const send = hedgeAfterMs === undefined ? resend : openHedgedSend(resend, { queue, clock, afterMs: hedgeAfterMs })
+  const flights = openRequestsInFlight({ clock, closing: closing.signal, onSilent: (model) => health.doubt(model) })
+  const changes = { onChange: queue.recheck, onBack: flights.giveUpOld }
+  const health = openModelWatch({ ...options, ...changes, servers, closing: closing.signal })
+  const plain = openNotedSend(flights.tracked(openSend({ answers, clock })), health)
+  const send = hedgeAfterMs === undefined ? plain : openHedgedSend(plain, { queue, clock, afterMs: hedgeAfterMs })
+  const afterHangMs = Math.min(hedgeAfterMs ?? Infinity, options.retryBudgetMs / 2)
+  const resend: CompleteDeps['resend'] = ({ hasHung, failedAt }) =>
+    hasHung() ? openHedgedSend(plain, { queue, clock, afterMs: afterHangMs, failedAt }) : plain
   const deps: CompleteDeps = { ...options, queue, lookup, send, resend, closing: closing.signal }
   return {
     complete: (request: ModelRequest, signal: AbortSignal, progress?: RequestProgress) =>
@@ -40,7 +46,7 @@ export function openRouter({ servers, answers, hedgeAfterMs, onMissing, ...optio
 function openNotedSend(send: Send, health: Pick<ModelWatch, 'note'>): Send {
   return async (reservation, request, signal, onSend) => {
     const result = await send(reservation, request, signal, onSend)
-    if (!signal.aborted) health.note(result.server, request.model, 'failure' in result ? result.failure : undefined)
+    if (!signal.aborted) health.note(result, request.model, 'failure' in result ? result.failure : undefined)
     return result
   }
 }

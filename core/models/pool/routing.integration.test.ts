@@ -106,6 +106,14 @@ describe('requests', () => {
     expect((status?.limit ?? 8) < 8).toBe(isOverload)
   })
 
+  it('reach the third server when two take every request and answer none', async () => {
+    const servers = [await server('hang'), await server('hang'), await server()]
+    const pool = poolOver(servers, { requestTimeoutMs: 1000, retryBudgetMs: 900 })
+    const asked = Array.from({ length: 9 }, (_, key) => pool.complete(modelRequest('m', `key ${key}`), never))
+    const replies = await Promise.all(asked)
+    expect(new Set(replies.map(({ endpoint }) => endpoint))).toEqual(new Set([servers[2]?.url]))
+  })
+
   it('tell which servers failed them and why, also when they are answered', async () => {
     const [bad, good] = [await server(500), await server()]
     const pool = poolOver([bad, good])

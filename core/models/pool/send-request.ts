@@ -43,7 +43,7 @@ export function openSend({ answers, clock }: { answers: LoopThrottle; clock: Pic
       return { server, requestsSent: 1, sentAt, reply }
     } catch (error) {
       const failure = toTryFailure(error)
-      report(signal.aborted ? 'left' : requestEndOf(failure))
+      report(signal.aborted ? 'left' : requestEndOf(failure), failure.retryAfterMs)
       return { server, requestsSent: 1, sentAt, failure }
     }
   }
@@ -62,13 +62,18 @@ function readReply({ raw, workarounds, ...timing }: Awaited<ReturnType<typeof as
   return { ...reply, ...timing, workarounds: [...workarounds, ...reply.workarounds] }
 }
 
-export type HedgeOptions = { queue: Pick<RequestQueue, 'reserveNow'>; clock: Clock; afterMs: number }
+export type HedgeOptions = {
+  queue: Pick<RequestQueue, 'reserveNow'>
+  clock: Clock
+  afterMs: number
+  failedAt?: ReadonlySet<PooledServer>
+}
 
 /**
- * Sends a request a second time, to another server with a free slot, when the first has not answered `afterMs` after it was
- * sent. The first good answer wins and the other request is aborted; when one fails, the other goes on.
+ * Sends a request a second time, to another server with a free slot at which it has not failed, when the first has not
+ * answered `afterMs` after it was sent. The first good answer wins and the other request is aborted; when one fails, the other goes on.
  */
-export function openHedgedSend(send: Send, { queue, clock, afterMs }: HedgeOptions): Send {
+export function openHedgedSend(send: Send, { queue, clock, afterMs, failedAt }: HedgeOptions): Send {
   return async (reservation, request, signal, onSend) => {
     const decided = new AbortController()
     const either = AbortSignal.any([signal, decided.signal])
@@ -82,7 +87,7 @@ export function openHedgedSend(send: Send, { queue, clock, afterMs }: HedgeOptio
       const result = await Promise.race([first, late])
       if (result !== undefined) return result
       const { model, prefixKey = model, share } = request
-      const other = queue.reserveNow({ model, key: prefixKey, share, avoid: reservation.server })
+      const other = queue.reserveNow({ model, key: prefixKey, share, avoid: reservation.server, failedAt })
       if (other === undefined) return await first
       return { ...(await firstReply(first, send(other, request, either))), requestsSent: 2 }
     } catch {

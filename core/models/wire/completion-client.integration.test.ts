@@ -2,7 +2,7 @@ import { once } from 'node:events'
 import { createServer, type Server, type ServerResponse } from 'node:http'
 import { afterEach, describe, expect, it } from 'vitest'
 import type { ModelRequest } from '#domain/turn.ts'
-import { repeatEvery } from '#platform/clock.ts'
+import { after, repeatEvery } from '#platform/clock.ts'
 import { boundPort } from '#platform/http-health.ts'
 import { OpenAiClient } from '../http/openai-client.ts'
 import { openUndiciFetch, type UndiciFetch } from '../http/undici-fetch.ts'
@@ -122,6 +122,20 @@ describe('a completion client that streams', () => {
     const text = `data: ${JSON.stringify({ choices: [], usage })}\n\n`
     const { ask } = await lineTo((response) => response.write(part('hi', 'stop'), () => response.write(text)))
     expect(await ask()).toMatchObject({ raw: { choices: [{ message: { content: 'hi' } }], usage } })
+  })
+
+  it('takes what comes long after an early finish_reason, with its usage', async () => {
+    const usage = { prompt_tokens: 3, completion_tokens: 4 }
+    const text = `${part('i', 'stop')}data: ${JSON.stringify({ choices: [], usage })}\n\ndata: [DONE]\n\n`
+    const { ask } = await lineTo((response) =>
+      response.write(part('h', 'stop'), () => void after(1000, () => response.end(text))),
+    )
+    expect(await ask()).toMatchObject({ raw: { choices: [{ message: { content: 'hi' } }], usage } })
+  })
+
+  it('fails with AGENT_008 when the connection breaks in what follows an early finish_reason', async () => {
+    const { ask } = await lineTo((response) => response.write(part('h', 'stop') + part('i'), () => response.destroy()))
+    await expect(ask()).rejects.toMatchObject({ code: 'AGENT_008' })
   })
 
   it('takes a reply that is whole at its time limit when signs of life keep coming', async () => {

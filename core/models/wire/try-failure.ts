@@ -1,5 +1,5 @@
 import { APIConnectionError, APIConnectionTimeoutError, APIError } from 'openai'
-import { AppError, asAppError, ContextOverflow, type ModelFaultKind } from '#domain/error.ts'
+import { AppError, asAppError, ContextOverflow, CutReply, type ModelFaultKind } from '#domain/error.ts'
 import { isRecord } from '#domain/json.ts'
 
 /** Why one try at one endpoint failed, and whether a retry may succeed. */
@@ -11,6 +11,8 @@ export type TryFailure = {
   retryAfterMs: number
   /** What is at fault. `request`: its form, its length, or a reply that nobody can read. */
   kind: 'request' | ModelFaultKind
+  /** It was given all its time and did not answer. */
+  hasHung?: boolean
 }
 
 /** Overload (429, 503, 529), a broken server or gateway (500, 502, 504), or a wait that was too long (408, 425). */
@@ -40,7 +42,8 @@ const contextLengthWords = /context[ _]length|context size|maximum model length|
 /** Reads what the openai client threw. Its message has no credentials: it is the server's own or the socket's. */
 export function toTryFailure(thrown: unknown): TryFailure {
   if (thrown instanceof APIConnectionTimeoutError) {
-    return ours(new AppError('AGENT_002', 'no answer in time', { cause: thrown, phase: 'model' }))
+    const late = new AppError('AGENT_002', 'no answer in time', { cause: thrown, phase: 'model' })
+    return { ...ours(late), hasHung: true }
   }
   if (thrown instanceof APIConnectionError && thrown.cause instanceof AppError) return ours(thrown.cause)
   if (thrown instanceof APIError && thrown.status !== undefined) return ofStatus(thrown, thrown.status)
@@ -124,7 +127,7 @@ export function serverError(value: unknown, shown: (part: unknown) => unknown): 
   if (status !== undefined) return APIError.generate(status, { error }, undefined, new Headers())
   const words = isRecord(error) ? error['message'] : error
   const message = typeof words === 'string' ? words : JSON.stringify(error)
-  return brokenReply(`the server broke off: ${message.slice(0, 500)}`)
+  return new CutReply(`the server broke off: ${message.slice(0, 500)}`)
 }
 
 function statusOf(error: unknown): number | undefined {

@@ -1,5 +1,6 @@
 import { z, type RouteConfig } from '@hono/zod-openapi'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ProjectId } from '#domain/ids.ts'
 import { submitRun } from '../played-run.fixture.ts'
 import { endpoints } from '../reference/api-document.ts'
 import { expectAnswer, openAttackedApi, type AttackedApi } from './attacked-api.fixture.ts'
@@ -47,6 +48,7 @@ function addressOf(path: string, wrong: Record<string, string> = {}): string {
     node_id: 'n0123456789abcdef',
     request_id: 'q1',
     token_id: 't0123456789abcdef',
+    project_id: 'shop',
   }
   return path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(wrong[name] ?? right[name] ?? ''))
 }
@@ -57,7 +59,8 @@ describe('every wrong type in every place', () => {
     async ([, { method, path, request }]) => {
       const ask = (address: string) => api.fetch(address, { method: method.toUpperCase() })
       for (const name of namesOf(request?.params)) {
-        for (const text of wrongTexts.filter((one) => one !== '' && one !== '..')) {
+        const isRight = (text: string) => name === 'project_id' && ProjectId.safeParse(text).success
+        for (const text of wrongTexts.filter((one) => one !== '' && one !== '..' && !isRight(one))) {
           expect(await expectAnswer(await ask(addressOf(path, { [name]: text })))).toBe(404)
         }
       }

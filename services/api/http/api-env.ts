@@ -1,8 +1,15 @@
 import type { HttpBindings } from '@hono/node-server'
 import type { Scope } from '#domain/scope.ts'
 
-/** The owner of a request's token. `tokenId` names the token in logs, which never show its text. */
-export type Caller = { readonly projectId: string; readonly scopes: readonly Scope[]; readonly tokenId: string }
+/** The owner of a request's token. */
+export type Caller = {
+  readonly projectId: string
+  readonly scopes: readonly Scope[]
+  /** Names the token in logs, which never show its text. */
+  readonly tokenId: string
+  /** Whether it is the token of the environment, which alone acts for other projects than its own. */
+  readonly isOperator: boolean
+}
 
 /** What the middlewares set for the handlers. The bindings exist on a real port only, not in a test without one. */
 export type ApiEnv = {

@@ -19,7 +19,7 @@ function appWith(limits: { perToken?: typeof none; perAddress?: typeof none } = 
   const perToken = openRateLimit(limits.perToken ?? none)
   const perAddress = openRateLimit(limits.perAddress ?? none)
   const findStored = async (token: string) =>
-    token === 'stored' ? { projectId: 'gamma', scopes: [], tokenId: 't1' } : undefined
+    token === 'stored' ? { projectId: 'gamma', scopes: [], tokenId: 't1', isOperator: false } : undefined
   app.use(bearerAuth({ tokens, findStored, perToken, perAddress }))
   app.get('/', (c) => c.json(c.get('caller')))
   return (authorization?: string) => app.request('/', authorization === undefined ? {} : { headers: { authorization } })

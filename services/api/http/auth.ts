@@ -6,7 +6,7 @@ import { allScopes } from '#domain/scope.ts'
 import type { ApiEnv, Caller } from './api-env.ts'
 import { addressKey, type RateLimit } from './rate-limit.ts'
 
-/** A token of the environment: the hex SHA-256 of its text, and the project for which it allows everything. */
+/** A token of the environment: the hex SHA-256 of its text, and the project of its runs. Its owner is the operator. */
 export type AccessToken = { readonly hash: string; readonly projectId: string }
 
 export type AuthDeps = {
@@ -65,5 +65,5 @@ function ofEnvironment(hash: string, tokens: readonly AccessToken[]): Caller | u
   }
   return found === undefined
     ? undefined
-    : { projectId: found.projectId, scopes: allScopes, tokenId: `environment/${found.projectId}` }
+    : { projectId: found.projectId, scopes: allScopes, tokenId: `environment/${found.projectId}`, isOperator: true }
 }

@@ -77,7 +77,7 @@ describe('what cannot be answered', () => {
 
   it.for([
     ['DELETE', '/v1/runs', 'GET, HEAD, POST'],
-    ['PUT', run, 'GET, HEAD'],
+    ['PUT', run, 'DELETE, GET, HEAD'],
     ['GET', `${run}/cancel`, 'POST'],
     ['POST', '/healthz', 'GET, HEAD'],
     ['OPTIONS', '/v1/runs', 'GET, HEAD, POST'],

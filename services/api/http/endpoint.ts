@@ -2,7 +2,7 @@ import { createRoute, type RouteConfig, z } from '@hono/zod-openapi'
 import type { MiddlewareHandler } from 'hono'
 import { AppError, type ErrorCode, errorPolicies } from '#domain/error.ts'
 import type { Scope } from '#domain/scope.ts'
-import type { ApiEnv } from './api-env.ts'
+import type { ApiEnv, Caller } from './api-env.ts'
 import { Problem } from './problem.ts'
 
 /** Codes that any endpoint may answer with. */
@@ -13,10 +13,15 @@ const withJson = ['HTTP_003', 'INTAKE_003', 'INTAKE_008'] as const
 /**
  * Declares a route with its input, its answers and its problems, all of which the OpenAPI document shows. The declaration is
  * enforced: the schemas parse the input, the scope is required, an undeclared query parameter is refused, and a JSON body is
- * read up to its limit. `scope`: what the token must have; null: no token is needed. `problems`: the endpoint's own codes,
- * its `x-error-codes`; those that any endpoint of its kind may answer with are added.
+ * read up to its limit. `scope`: what the token must have; `operator`: it must be that of the environment; null: no token is
+ * needed. `problems`: the endpoint's own codes, its `x-error-codes`; those that any endpoint of its kind may answer with are
+ * added.
  */
-export function endpoint<const R extends RouteConfig>(scope: Scope | null, problems: readonly ErrorCode[], route: R) {
+export function endpoint<const R extends RouteConfig>(
+  scope: Scope | 'operator' | null,
+  problems: readonly ErrorCode[],
+  route: R,
+) {
   const takesJson = route.request?.body?.content['application/json'] !== undefined
   const codes = [...problems, ...ofAll, ...(scope === null ? [] : withToken), ...(takesJson ? withJson : [])]
   const middleware = [...(scope === null ? [] : [needScope(scope)]), ...(takesJson ? [jsonBody] : [])]
@@ -35,13 +40,20 @@ export function jsonAnswer<Schema extends z.ZodType>(description: string, schema
   return { description, content: { 'application/json': { schema } } }
 }
 
-function needScope(scope: Scope): MiddlewareHandler<ApiEnv> {
+function needScope(scope: Scope | 'operator'): MiddlewareHandler<ApiEnv> {
   return async (context, next) => {
-    if (!context.get('caller').scopes.includes(scope)) {
+    const caller = context.get('caller')
+    if (scope === 'operator') requireOperator(caller)
+    else if (!caller.scopes.includes(scope)) {
       throw new AppError('AUTH_002', `This needs a token with the scope ${scope}.`)
     }
     await next()
   }
+}
+
+/** AUTH_002 for any token but that of the environment. */
+export function requireOperator({ isOperator }: Caller): void {
+  if (!isOperator) throw new AppError('AUTH_002', 'This needs the token of the operator: REMORA_TOKEN of the service.')
 }
 
 /** One answer per status, whose description lists the codes that come with it. */

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newRunId, sha256 } from '#domain/ids.ts'
+import { objectKeys } from '#objects/object-keys.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { openTestApi, tarOf, type TestApi } from '../app.fixture.ts'
@@ -36,14 +37,14 @@ function watched(): { keys: string[]; deps: AcceptDeps } {
     keys.push(key)
     return api.objects.putStream(key, content, options)
   }
-  return { keys, deps: { ...api.intake, objects: { delete: api.objects.delete, putStream } } }
+  return { keys, deps: { ...api.intake, objects: { ...api.objects, putStream } } }
 }
 
 const died = () => Promise.reject(new Error('the process died here'))
 
 describe('acceptRun', () => {
   it('finishes what a crash before the run left undone when the same body comes again', async () => {
-    const crashing: AcceptDeps = { ...api.intake, ledger: { getRun: api.intake.ledger.getRun, createRun: died } }
+    const crashing: AcceptDeps = { ...api.intake, ledger: { ...api.intake.ledger, createRun: died } }
     await expect(acceptRun(intakeWith('before-run'), crashing)).rejects.toThrow('died')
     expect(api.jobs).toEqual([])
     const { runId } = await acceptRun(intakeWith('before-run'), api.intake)
@@ -73,6 +74,7 @@ describe('acceptRun', () => {
     const request =
       '{"agents":["lint"],"accept":"none","errorPolicy":"skip_downstream","dryRun":false,"limits":{},"priority":5,"labels":{}}'
     const bodyHash = sha256(`${request}\0${sha256(archive)}`)
+    await api.objects.put(objectKeys.upload(api.project, runId), archive)
     await api.intake.idempotency.claim(api.project, 'former', { runId, bodyHash })
     expect((await acceptRun(intakeWith('former'), api.intake)).runId).toBe(runId)
   })

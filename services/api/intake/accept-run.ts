@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto'
 import { AppError, undefinedOn } from '#domain/error.ts'
-import { newRunId, type RunId, sha256 } from '#domain/ids.ts'
+import { newRunId, type NodeId, type RunId, sha256 } from '#domain/ids.ts'
 import { type ModelKind, modelLabel } from '#domain/model-kind.ts'
 import type { RunRequest } from '#domain/run.ts'
 import type { NewRun } from '#ledger/run-commands.ts'
@@ -27,9 +27,9 @@ export type AcceptDeps = {
   maxUploadBytes: number
   /** Every run is labelled with it, if given. */
   modelKind?: ModelKind | undefined
-  objects: Pick<ObjectStore, 'putStream' | 'delete'>
+  objects: Pick<ObjectStore, 'putStream' | 'delete' | 'exists'>
   blobs: Pick<BlobStore, 'put'>
-  ledger: Pick<Ledger, 'createRun' | 'getRun'>
+  ledger: Pick<Ledger, 'createRun' | 'getRun' | 'isDeleted'>
   producer: {
     add(queue: 'snapshots', id: string, payload: { run_id: RunId; traceparent: string | null }): Promise<unknown>
   }
@@ -48,14 +48,22 @@ export async function acceptRun(intake: Intake, deps: AcceptDeps): Promise<{ run
   const { runId } = taken
   const earlier = runId === ownRunId ? undefined : await deps.ledger.getRun(runId).catch(undefinedOn('RUN_001'))
   const run = describeRun(intake, taken)
-  if (earlier === undefined) await deps.ledger.createRun(run)
+  if (earlier === undefined) {
+    if (runId !== ownRunId) await expectUpload(run, deps)
+    await deps.ledger.createRun(run)
+    // Again, now that the run refers to it: the first time nothing kept a deletion of another run from it.
+    if (taken.nodes !== undefined) await putNodeSelection(deps.blobs, intake.projectId, taken.nodes)
+  }
   if (earlier === undefined || earlier.status === 'queued') {
     await deps.producer.add('snapshots', runId, { run_id: runId, traceparent: run.traceparent })
   }
   return { runId, status: 'queued' }
 }
 
-type Taken = { runId: RunId; request: RunRequest; archiveHash: string }
+type Taken = { runId: RunId; archiveHash: string } & ReadRequest
+
+/** `nodes`: those the run is limited to, which are stored. */
+type ReadRequest = { request: RunRequest; nodes: readonly NodeId[] | undefined }
 
 /**
  * Stores the archive and returns the run that the form belongs to: `ownRunId`, or the run that its idempotency key already
@@ -73,16 +81,16 @@ async function takeForm(intake: Intake, ownRunId: RunId, deps: AcceptDeps): Prom
   const earlier = key === undefined ? undefined : await deps.idempotency.find(projectId, key)
   if (earlier !== undefined) {
     await drain(archive.content, deps.maxUploadBytes)
-    return sameBody(earlier, { runId: ownRunId, request: await requestOf(), archiveHash: archive.digest() })
+    return sameBody(earlier, { runId: ownRunId, ...(await requestOf()), archiveHash: archive.digest() })
   }
   const upload = objectKeys.upload(projectId, ownRunId)
   const limits = { maxBytes: deps.maxUploadBytes, contentType: 'application/octet-stream' }
   await deps.objects.putStream(upload, archive.content, limits)
-  const request = await requestOf().catch(async (error: unknown) => {
+  const read = await requestOf().catch(async (error: unknown) => {
     await deps.objects.delete(upload).catch(() => {}) // housekeeping deletes what is left
     throw error
   })
-  const own = { runId: ownRunId, request, archiveHash: archive.digest() }
+  const own = { runId: ownRunId, ...read, archiveHash: archive.digest() }
   if (key === undefined) return own
   const holder = await deps.idempotency.claim(projectId, key, recordOf(own))
   if (!('runId' in holder) || holder.runId !== ownRunId) await deps.objects.delete(upload)
@@ -90,13 +98,34 @@ async function takeForm(intake: Intake, ownRunId: RunId, deps: AcceptDeps): Prom
 }
 
 /** The request as the ledger keeps it: the nodes that the run is limited to are stored as a blob. */
-async function readRequest(body: unknown, projectId: string, deps: AcceptDeps): Promise<RunRequest> {
+async function readRequest(body: unknown, projectId: string, deps: AcceptDeps): Promise<ReadRequest> {
   const { request, nodes } = parseRunRequest(body, deps.agents)
   await deps.checkAgents(request.agents)
   const labelled = withModelKind(request, deps.modelKind)
-  if (nodes === undefined) return labelled
+  if (nodes === undefined) return { request: labelled, nodes }
   const hash = await putNodeSelection(deps.blobs, projectId, nodes)
-  return { ...labelled, nodes: { hash, count: new Set(nodes).size } }
+  return { request: { ...labelled, nodes: { hash, count: new Set(nodes).size } }, nodes }
+}
+
+/**
+ * INTAKE_005 when the run that an idempotency key stands for was deleted: it would have to be made again, without its upload. A
+ * run of which only the acceptance was interrupted has its upload.
+ */
+async function expectUpload({ runId, projectId, uploadKey }: NewRun, { objects, ledger }: AcceptDeps): Promise<void> {
+  await expectNotDeleted({ runId, projectId }, ledger)
+  if (!(await objects.exists(uploadKey))) throw deletedOfKey()
+}
+
+/** INTAKE_005 while the run that an idempotency key stands for is being deleted. */
+export async function expectNotDeleted(
+  run: Pick<NewRun, 'runId' | 'projectId'>,
+  ledger: Pick<Ledger, 'isDeleted'>,
+): Promise<void> {
+  if (await ledger.isDeleted(run)) throw deletedOfKey()
+}
+
+function deletedOfKey(): AppError {
+  return new AppError('INTAKE_005', 'The run of this Idempotency-Key was deleted: use another key for a new one.')
 }
 
 /** Only the service says which kind of model answers a run: a label of that name in the request does not count. */

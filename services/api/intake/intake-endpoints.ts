@@ -76,7 +76,14 @@ const Cancelled = z
   .openapi('RunCancelled')
 const Retried = z.strictObject({ ...RunAccepted.shape, retry_of: RunId }).openapi('RunRetried')
 
-/** Submitting a run, and stopping or retrying one. */
+const deleteProse = `
+From the answer on the run is unknown to every other request. Its upload, records, events, results and the blobs that no other run
+of the project refers to are removed [a moment later](../guide/operations.md#deleting): until then the answer is 202 again,
+afterwards 404 RUN_001. RUN_006 for a run that has not ended: cancel it first. RUN_010 while a run that retries it is kept.`
+
+const Deleting = z.strictObject({ run_id: RunId, deleting: z.literal(true) }).openapi('RunDeleting')
+
+/** Submitting a run, and stopping, retrying or deleting one. */
 export const intakeEndpoints = {
   submit: endpoint('runs:write', [...refusals, 'AGENT_001', 'HTTP_003', 'LIMIT_002', 'STORE_002'], {
     method: 'post',
@@ -99,6 +106,15 @@ export const intakeEndpoints = {
       'The answer comes at once; the run ends `cancelled` a moment later. Asking again changes nothing. RUN_007 for one that has ended otherwise.',
     request: { params: RunParams, body: { content: { 'application/json': { schema: CancelBody } } } },
     responses: { 202: jsonAnswer('the run was asked to stop', Cancelled) },
+  }),
+  delete: endpoint('runs:write', ['RUN_001', 'RUN_005', 'RUN_006', 'RUN_010'], {
+    method: 'delete',
+    path: '/v1/runs/{run_id}',
+    operationId: 'deleteRun',
+    summary: 'Delete a run that has ended',
+    description: deleteProse.trim(),
+    request: { params: RunParams },
+    responses: { 202: jsonAnswer('it is being deleted', Deleting) },
   }),
   retry: endpoint('runs:write', ['RUN_001', 'RUN_004', 'RUN_005', 'RUN_006', 'RUN_009', 'INTAKE_005', 'INTAKE_007'], {
     method: 'post',

@@ -1,5 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { AppError } from '#domain/error.ts'
+import type { Ledger } from '#ledger/ledger.ts'
 import type { MemoryGate } from '#ledger/memory-gate.ts'
 import { openSemaphore } from '#platform/limit-concurrency.ts'
 import type { ApiEnv } from '../http/api-env.ts'
@@ -15,12 +16,12 @@ const traceparentForm = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
 export type IntakeDeps = AcceptDeps &
   RetryDeps & {
-    ledger: AcceptDeps['ledger'] & RetryDeps['ledger']
+    ledger: AcceptDeps['ledger'] & RetryDeps['ledger'] & Pick<Ledger, 'deleteRun'>
     memoryGate: MemoryGate
     uploadGate: UploadGate
   }
 
-/** Accepting runs, and stopping and retrying those that exist. */
+/** Accepting runs, and stopping, retrying and deleting those that exist. */
 export function intakeRoutes(deps: IntakeDeps): OpenAPIHono<ApiEnv> {
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(intakeEndpoints.submit, async (c) => {
@@ -48,6 +49,15 @@ export function intakeRoutes(deps: IntakeDeps): OpenAPIHono<ApiEnv> {
       throw new AppError('RUN_007', `Run "${run.runId}" has ended: it is ${status}.`)
     }
     return c.json({ run_id: run.runId, status, cancel_requested: true, links: runLinks(run.runId) } as const, 202)
+  })
+  routes.openapi(intakeEndpoints.delete, async (c) => {
+    const { run_id: runId } = c.req.valid('param')
+    const own = { projectId: c.get('caller').projectId, runId }
+    if (!(await deps.ledger.isDeleted(own))) {
+      await findRun(runId, own.projectId, deps.ledger)
+      await deps.ledger.deleteRun(own)
+    }
+    return c.json({ run_id: runId, deleting: true } as const, 202)
   })
   routes.openapi(intakeEndpoints.retry, async (c) => {
     const { operations, codes, error_policy: errorPolicy } = c.req.valid('json')

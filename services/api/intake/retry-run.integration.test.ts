@@ -1,5 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
+import type { Run } from '#domain/run.ts'
+import { indexKeys } from '#ledger/keys.ts'
 import { openRetention } from '#ledger/retention.ts'
 import { anEvent, aNewRun, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { openIdempotencyStore } from './idempotency.ts'
@@ -11,7 +13,8 @@ beforeAll(async () => {
 })
 afterAll(() => test.close())
 
-it('ends the retry of a run that is forgotten just while it is accepted', async () => {
+/** Retries a run that has ended; `meanwhile` happens when the retry is there and not accepted yet. */
+async function retried(meanwhile: (former: Run) => Promise<unknown>) {
   const { ledger, redis, namespace } = test
   const former = aNewRun()
   await ledger.createRun(former)
@@ -27,7 +30,7 @@ it('ends the retry of a run that is forgotten just while it is accepted', async 
       createRun: async (retry: Parameters<typeof ledger.createRun>[0]) => {
         await ledger.createRun(retry)
         made.push(retry.runId)
-        await openRetention(redis, namespace).forgetRun(run)
+        await meanwhile(run)
       },
     },
     producer: { add: async (_queue: string, id: string) => void jobs.push(id) },
@@ -35,7 +38,31 @@ it('ends the retry of a run that is forgotten just while it is accepted', async 
   }
   const correlation = { requestId: 'q1', traceparent: null }
   const retry = { run, operations: undefined, idempotencyKey: undefined, correlation }
-  await expect(retryRun(retry, deps)).rejects.toMatchObject({ code: 'RUN_001' })
-  expect(jobs).toEqual([])
-  expect((await ledger.getRun(made[0] ?? '')).stop).toMatchObject({ kind: 'fault', errorCode: 'RUN_001' })
+  const answer = await retryRun(retry, deps).catch((error: unknown) => error)
+  return { former: run, answer, jobs, stop: (await ledger.getRun(made[0] ?? '')).stop }
+}
+
+const refused = {
+  answer: expect.objectContaining({ code: 'RUN_001' }),
+  jobs: [],
+  stop: { kind: 'fault', errorCode: 'RUN_001' },
+}
+
+it('ends the retry of a run that is forgotten just while it is accepted', async () => {
+  expect(await retried((run) => openRetention(test.redis, test.namespace).forgetRun(run))).toMatchObject(refused)
+})
+
+it('ends the retry of a run whose deletion was asked for before, and may have seen no retry', async () => {
+  const { deleted } = indexKeys(test.namespace)
+  const note = ({ projectId, runId }: Run) => test.redis.zadd(deleted, 1, `${projectId}/${runId}`)
+  expect(await retried(note)).toMatchObject(refused)
+})
+
+it('keeps a run from being deleted from the moment on at which its retry is there', async () => {
+  const errors: unknown[] = []
+  const erase = (run: Run) => test.ledger.deleteRun(run).catch((error: unknown) => errors.push(error))
+  const { former, answer, stop } = await retried(erase)
+  expect(errors).toMatchObject([{ code: 'RUN_010' }])
+  expect([answer, stop]).toMatchObject([{ status: 'queued' }, null])
+  expect((await test.ledger.getRun(former.runId)).status).toBe('failed')
 })

@@ -4,7 +4,8 @@ import { newRunId, type OperationId, type RunId, sha256 } from '#domain/ids.ts'
 import { requireSameModel } from '#domain/model-kind.ts'
 import { isEnded, type ErrorPolicyName, type Run, type RunRequest } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import { hashedJson, withModelKind, type AcceptDeps } from './accept-run.ts'
+import { unknownRun } from '#ledger/script.ts'
+import { expectNotDeleted, hashedJson, withModelKind, type AcceptDeps } from './accept-run.ts'
 
 export type Retry = {
   /** The run to retry. */
@@ -20,7 +21,7 @@ export type Retry = {
 }
 
 export type RetryDeps = Pick<AcceptDeps, 'producer' | 'idempotency' | 'modelKind'> & {
-  ledger: Pick<Ledger, 'cancel' | 'countFailures' | 'createRun' | 'getOperation' | 'getRun'>
+  ledger: Pick<Ledger, 'cancel' | 'countFailures' | 'createRun' | 'getOperation' | 'getRun' | 'isDeleted'>
 }
 
 const notWell = ['failed', 'blocked', 'skipped', 'cancelled'] as const
@@ -56,7 +57,7 @@ export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ runId: 
   const origin = { kind: 'api', id: requestId } as const
   const acceptedEvent = { event: 'run.accepted', phase: 'snapshot', origin, data } as const
   await deps.ledger.createRun({ runId, projectId, request, uploadKey, traceparent, acceptedEvent })
-  await expectStillThere(run.runId, { runId, origin }, deps.ledger)
+  await expectStillThere(run, { runId, origin }, deps.ledger)
   await deps.producer.add('snapshots', runId, { run_id: runId, traceparent })
   return { runId, status: 'queued' }
 }
@@ -74,16 +75,17 @@ async function requireCodes(run: Run, codes: readonly string[], ledger: RetryDep
 }
 
 /**
- * Cancels the retry when the former run was deleted, whose changes it could not use. Once the retry exists, housekeeping
- * keeps the former run.
+ * Cancels the retry when the former run was deleted, whose changes it could not use. Once the retry exists, the former run is
+ * kept (delete-run.ts).
  */
 async function expectStillThere(
-  former: RunId,
+  former: Pick<Run, 'projectId' | 'runId'>,
   retry: { runId: RunId; origin: EventOrigin },
   ledger: RetryDeps['ledger'],
 ): Promise<void> {
   try {
-    await ledger.getRun(former)
+    await ledger.getRun(former.runId)
+    if (await ledger.isDeleted(former)) throw unknownRun(former.runId)
   } catch (error) {
     if (!hasCode(error, 'RUN_001')) throw error
     const { runId, origin } = retry
@@ -103,6 +105,9 @@ async function idOf({ run, idempotencyKey: key }: Retry, request: RunRequest, de
   if (key === undefined) return runId
   const bodyHash = sha256(`retry\0${hashedJson(request)}`)
   const holder = await deps.idempotency.claim(run.projectId, key, { runId, bodyHash })
-  if ('runId' in holder && holder.bodyHash === bodyHash) return holder.runId
+  if ('runId' in holder && holder.bodyHash === bodyHash) {
+    await expectNotDeleted({ runId: holder.runId, projectId: run.projectId }, deps.ledger)
+    return holder.runId
+  }
   throw new AppError('INTAKE_005', 'This Idempotency-Key was used before with another request.')
 }

@@ -8,6 +8,7 @@ import { nodeEndpoints } from '../runs/node-endpoints.ts'
 import { questionEndpoints } from '../runs/question-endpoints.ts'
 import { eventEndpoints } from '../runs/event-endpoints.ts'
 import { runEndpoints } from '../runs/run-endpoints.ts'
+import { projectEndpoints } from '../tokens/project-endpoints.ts'
 import { tokenEndpoints } from '../tokens/token-endpoints.ts'
 import { transcriptEndpoints } from '../transcript/transcript-endpoints.ts'
 
@@ -28,6 +29,7 @@ const groups: readonly { tag: string; endpoints: Readonly<Record<string, RouteCo
   },
   { tag: 'Changes', endpoints: changeEndpoints },
   { tag: 'Tokens', endpoints: tokenEndpoints },
+  { tag: 'Projects', endpoints: projectEndpoints },
   { tag: 'Service', endpoints: { ...probeEndpoints, ...referenceEndpoints } },
 ]
 
@@ -38,9 +40,10 @@ const intro = `
 JSON in and out, snake_case. Errors are \`application/problem+json\`: \`{type, title, status, detail, error_code, run_id?}\`
 ([codes](errors.md)).
 
-Everything under \`/v1\` needs \`Authorization: Bearer <token>\`: the \`REMORA_TOKEN\` of the service, which may do
-everything, or a token made by \`remora token create\` or \`POST /v1/tokens\`, which may do what its scopes say. No or an
-unknown token is 401 AUTH_001, one without the scope 403 AUTH_002.
+Everything under \`/v1\` needs \`Authorization: Bearer <token>\`: the \`REMORA_TOKEN\` of the service, which is the operator's,
+or a token made by \`remora token create\` or \`POST /v1/tokens\`, which may do what its scopes say. No or an unknown token is
+401 AUTH_001, one without the scope 403 AUTH_002. A token belongs to one project (\`REMORA_TOKEN\` to \`default\`) and finds
+nothing of another: what belongs to another project is answered like what does not exist.
 
 Any request may also be answered with: 400 HTTP_004 (not valid HTTP), 404 HTTP_001 (no such address), 405 HTTP_002 (with
 \`Allow\`), 408 HTTP_006 (it came too slowly), 417 HTTP_008, 429 LIMIT_001 (too many requests of this token, or with unknown

@@ -63,6 +63,8 @@ export const changeEndpoints = {
     path: '/v1/runs/{run_id}/changes',
     operationId: 'listChanges',
     summary: 'Its change sets, each with its diff and evidence, also those that were left out of the patch',
+    description:
+      'For reading: secrets in a diff are shown as `[secret]`, so that git does not apply it. The patch has the bytes.',
     request: { params: RunParams, query: ChangesQuery },
     responses: { 200: jsonAnswer('a page', ChangePage) },
   }),
@@ -72,7 +74,7 @@ export const changeEndpoints = {
     operationId: 'getPatch',
     summary: 'One diff of all its changes, for git apply',
     description:
-      'RUN_006 before the run is composed, RUN_007 when it ended before that (cancelled, failed): a retry makes a patch.',
+      'The bytes of the repository, secrets that stand in them included. RUN_006 before the run is composed, RUN_007 when it ended before that (cancelled, failed): a retry makes a patch.',
     request: { params: RunParams, query: PatchQuery },
     responses: {
       200: { description: 'the patch', content: { 'text/x-diff': { schema: z.string() } } },

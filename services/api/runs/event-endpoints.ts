@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import { eventCategories, type EventCategory, EventName, EventOrigin, EventPhase, WireEvent } from '#domain/event.ts'
 import { endpoint } from '../http/endpoint.ts'
-import { named, pageLimit, wholeNumber } from '../http/schema-parts.ts'
-import { RunParams, RunStatusShape } from './run-schema.ts'
+import { named, orNull, pageLimit, wholeNumber } from '../http/schema-parts.ts'
+import { ComposingView, RunParams, RunStatusShape } from './run-schema.ts'
 
 const fields = WireEvent.shape
 
@@ -29,9 +29,17 @@ const EventView = z
   })
   .openapi('Event')
 
-/** `next_after` is the `after` of the next page: the last event that was read, whether it matched or not. */
+/**
+ * `next_after` is the `after` of the next page: the last event that was read, whether it matched or not. `composing` is as of
+ * the request's arrival.
+ */
 const EventPage = z
-  .strictObject({ events: z.array(EventView), next_after: z.int(), run_status: RunStatusShape })
+  .strictObject({
+    events: z.array(EventView),
+    next_after: z.int(),
+    run_status: RunStatusShape,
+    composing: orNull(ComposingView),
+  })
   .openapi('EventPage')
 
 const eventsProse = `

@@ -2,6 +2,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi'
 import { isEnded, type Run, type RunStatus } from '#domain/run.ts'
 import { type Event, wireEvent } from '#domain/event.ts'
 import type { Log } from '#platform/log.ts'
+import type { Redactor } from '#platform/secrets/redactor.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { type EventReaders, type EventSource, openEventReaders } from './event-readers.ts'
 import {
@@ -12,11 +13,12 @@ import {
   whileAllowed,
   type WhileAllowed,
 } from './event-stream.ts'
-import { findRun } from './run-view.ts'
+import { composingView, findRun } from './run-view.ts'
 import { eventEndpoints } from './event-endpoints.ts'
 
 export type EventRouteDeps = {
   ledger: EventSource
+  redactor: Redactor
   log: Pick<Log, 'warn'>
   /** Aborted when the service stops: waiting requests then answer with what they have, and streams end. */
   closing: AbortSignal
@@ -35,7 +37,8 @@ const streamHeaders = {
 
 /** A run's events, as a page of JSON or, for `Accept: text/event-stream`, as a live stream. */
 export function addEventRoute(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps): void {
-  const { ledger, log, closing, heartbeatMs, recheckMs = defaultRecheckMs } = deps
+  const { log, closing, heartbeatMs, recheckMs = defaultRecheckMs } = deps
+  const ledger = redactedEvents(deps)
   const readers = openEventReaders(ledger)
   const streamOptions = { readers, ...(heartbeatMs === undefined ? {} : { heartbeatMs }) }
   routes.openapi(eventEndpoints.events, async (c) => {
@@ -45,8 +48,8 @@ export function addEventRoute(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps)
     const signal = AbortSignal.any([c.req.raw.signal, closing])
     if (!/\btext\/event-stream\b/i.test(c.req.header('accept') ?? '')) {
       const page = await readEventPage(run, { after, category, limit, waitMs }, { source: ledger, readers }, signal)
-      const { nextAfter, runStatus } = page
-      return c.json({ events: page.events.map(wireEvent), next_after: nextAfter, run_status: runStatus }, 200)
+      const { nextAfter: next_after, runStatus: run_status } = page
+      return c.json({ events: page.events.map(wireEvent), next_after, run_status, composing: composingView(run) }, 200)
     }
     // A client that connects again sends the id of its last event; its URL still has the `after` of its first request.
     const resumed = c.req.valid('header')['last-event-id'] ?? after
@@ -59,6 +62,17 @@ export function addEventRoute(routes: OpenAPIHono<ApiEnv>, deps: EventRouteDeps)
     const body = streamOf(run, { after: resumed, category }, { log, streamOptions, access, signal })
     return c.body(body, 200, streamHeaders)
   })
+}
+
+/** Events are stored without secrets, but by the version before with them, and the api knows secrets that their writers do not. */
+function redactedEvents({ ledger, redactor }: Pick<EventRouteDeps, 'ledger' | 'redactor'>): EventSource {
+  return {
+    getRun: (runId) => ledger.getRun(runId),
+    async readEvents(runId, page) {
+      const events = await ledger.readEvents(runId, page)
+      return events.map((event) => ({ ...event, data: redactor.record(event.data) }))
+    },
+  }
 }
 
 type StreamDeps = {

@@ -8,6 +8,7 @@ import { allScopes } from '#domain/scope.ts'
 import type { Attempt } from '#ledger/attempt.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { openLog } from '#platform/log.ts'
+import { openRedactor } from '#platform/secrets/redactor.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { problemHandler, refuseInput } from '../http/problem.ts'
 import { serveApp } from '../http/serve-app.ts'
@@ -70,13 +71,13 @@ export async function serveEvents(ledger: EventSource, options: { heartbeatMs?: 
   const app = new OpenAPIHono<ApiEnv>({ defaultHook: refuseInput })
   app.onError(problemHandler({ log, isRedisReady: () => true }))
   app.use(async (c, next) => {
-    const caller = { projectId: 'default', scopes: allScopes, tokenId: 'test' }
+    const caller = { projectId: 'default', scopes: allScopes, tokenId: 'test', isOperator: false }
     c.set('caller', caller)
     c.set('callerNow', async () => caller)
     c.set('requestId', 'q1')
     await next()
   })
-  addEventRoute(app, { ledger: source, log, closing: closing.signal, ...options })
+  addEventRoute(app, { ledger: source, log, redactor: openRedactor(), closing: closing.signal, ...options })
   const served = await serveApp(app, { host: '127.0.0.1', port: 0, graceMs: 10_000 })
   const close = async () => {
     closing.abort()

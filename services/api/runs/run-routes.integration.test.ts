@@ -79,6 +79,15 @@ describe('GET /v1/runs/{run_id}', () => {
     })
   })
 
+  it('tells how far the composition of its patch is, as does a page of its events', async () => {
+    const progress = { operationsRead: 3, operations: 3, filesProved: 1, files: 2 }
+    const set = { composing: JSON.stringify(progress) }
+    await api.ledger.move(runId, { from: [{ status: 'running' }], to: {}, command: 'composing', set, events: [] })
+    const composing = { operations_read: 3, operations: 3, files_proved: 1, files: 2 }
+    expect(await json(`/v1/runs/${runId}`)).toMatchObject({ composing })
+    expect(await json(`/v1/runs/${runId}/events`)).toMatchObject({ composing })
+  })
+
   it.for(['r0000000000000', 'R', '..%2f', 'r'.repeat(300)])('knows no run %s', async (id) => {
     const answer = await api.ask(`/v1/runs/${id}`)
     expect(answer.status).toBe(404)
@@ -186,6 +195,7 @@ describe('GET /v1/runs/{run_id}/events', () => {
       events: [],
       next_after: 1,
       run_status: 'failed',
+      composing: null,
     })
     expect(performance.now() - start).toBeLessThan(5000)
   })
@@ -197,7 +207,7 @@ describe('a waiting request', () => {
     const waited = await submitRun(stopping)
     const answer = stopping.ask(`/v1/runs/${waited}/events?after=1&wait_ms=10000`)
     stopping.stopWaiting()
-    expect(await (await answer).json()).toEqual({ events: [], next_after: 1, run_status: 'queued' })
+    expect(await (await answer).json()).toEqual({ events: [], next_after: 1, run_status: 'queued', composing: null })
     await stopping.close()
   })
 })

@@ -1,5 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { SkippedFile } from '#domain/code-node.ts'
+import type { UnreachableModel } from '#domain/model-health.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Composition } from '#objects/composition.ts'
@@ -25,26 +26,32 @@ export type RunRouteDeps = EventRouteDeps &
   QuestionRouteDeps & {
     ledger: Pick<Ledger, 'getRun' | 'listRuns' | 'countFailures' | 'getOperation' | 'listOperations' | 'readEvents'>
     records: RunRecords
+    /** The models that no live worker can use. */
+    readAway(): Promise<readonly UnreachableModel[]>
   }
 
 /** Reading runs with their plans, code nodes, operations and events, and answering their questions. */
 export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
   const { ledger } = deps
+  /** Workers are asked only for the sake of a run that waits for a model. */
+  const awayFor = async (runs: readonly Run[]) => (runs.some((run) => run.away.length > 0) ? deps.readAway() : [])
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(runEndpoints.list, async (c) => {
     const { before, limit } = c.req.valid('query')
     const page = { ...(before === undefined ? {} : { before }), limit }
     const { runs, next } = await ledger.listRuns(c.get('caller').projectId, page)
-    return c.json({ runs: runs.map(runSummaryView), next }, 200)
+    const away = await awayFor(runs)
+    return c.json({ runs: runs.map((run) => runSummaryView(run, away)), next }, 200)
   })
   routes.openapi(runEndpoints.get, async (c) => {
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)
-    const [composition, skipped, failures] = await Promise.all([
+    const [composition, skipped, failures, away] = await Promise.all([
       deps.records.readComposition(run),
       deps.records.readSkipped(run),
       ledger.countFailures(run),
+      awayFor([run]),
     ])
-    return c.json(runView(run, { composition, skipped, failures }), 200)
+    return c.json(runView(run, { composition, skipped, failures, away }), 200)
   })
   routes.openapi(runEndpoints.plan, async (c) => {
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)

@@ -5,7 +5,7 @@ import { OperationId, ProjectId, RunId } from '#domain/ids.ts'
 import { OperationStatus, operationStatuses, OperationWork } from '#domain/operation.ts'
 import { ErrorPolicyName, RunPhase, RunRequest, RunStatus, SkipKind } from '#domain/run.ts'
 import { LineRange } from '#objects/composition.ts'
-import { named } from '../http/schema-parts.ts'
+import { named, orNull } from '../http/schema-parts.ts'
 
 const lines = named('LineRange', LineRange, { description: 'lines of the file before the run, from 1, both included' })
 const CodePlace = z.strictObject({ path: z.string(), qualified_name: z.string() }).openapi('CodePlace')
@@ -88,6 +88,47 @@ const OperationCounts = z
   .record(z.enum(operationStatuses), z.int())
   .openapi('OperationCounts', { description: 'operations by their status' })
 
+const AwayServer = z
+  .strictObject({
+    url: z.string().openapi({ description: 'without its login' }),
+    has_answered: z
+      .boolean()
+      .openapi({ description: 'whether it has ever answered its workers, if only with an error' }),
+    last_error: z.string().nullable(),
+    next_probe: Time.nullable().openapi({ description: 'when it is asked next' }),
+  })
+  .openapi('AwayServer')
+
+const WaitsForModel = z
+  .strictObject({
+    kind: z.literal('models'),
+    model: z.string().openapi({ description: "as bundles name it; `default` for the workers' own" }),
+    since: Time.openapi({ description: 'since when none of its servers has worked' }),
+    servers: z.array(AwayServer).openapi({ description: 'as live workers see them; none while no worker lives' }),
+  })
+  .openapi('WaitsForModel')
+
+const WaitsForAnswer = z
+  .strictObject({
+    kind: z.literal('answer'),
+    questions: z.int().openapi({ description: 'that people have to answer' }),
+  })
+  .openapi('WaitsForAnswer')
+
+/** What operations of a run wait for, and the run does not have in its hands. */
+export const WaitingFor = z.discriminatedUnion('kind', [WaitsForModel, WaitsForAnswer]).openapi('WaitingFor')
+export type WaitingFor = z.infer<typeof WaitingFor>
+
+/** How far the composition of a run's patch is. */
+export const ComposingView = z
+  .strictObject({
+    operations_read: z.int().openapi({ description: 'operations whose change sets were read' }),
+    operations: z.int(),
+    files_proved: z.int().openapi({ description: 'changed files that were composed and checked again' }),
+    files: z.int().openapi({ description: '0 until all operations are read' }),
+  })
+  .openapi('Composing', { description: 'how far the composition of the patch is; null before and after it' })
+
 const RunState = z.strictObject({
   run_id: RunId,
   project_id: ProjectId,
@@ -96,9 +137,14 @@ const RunState = z.strictObject({
   request: RequestView,
   counts: OperationCounts,
   open_questions: z.int().openapi({ description: 'that operations wait for' }),
+  waiting_for: z.array(WaitingFor).openapi({
+    description:
+      'what it waits for, also while other operations move; it goes on by itself. Empty once it is stopped or has ended',
+  }),
   nodes: z.int(),
   files: z.int(),
   seq: z.int().openapi({ description: 'number of the last event' }),
+  composing: orNull(ComposingView),
   cancel_requested: z.boolean(),
   accepted_at: Time,
   ended_at: Time.nullable(),

@@ -13,6 +13,7 @@ const run: Run = {
   uploadKey: 'projects/default/uploads/r0123456789',
   snapshotId: null,
   compositionKey: null,
+  composing: null,
   nodeListKey: null,
   edgeListKey: null,
   rulesKey: null,
@@ -57,13 +58,13 @@ const file = (path: string, found: Evidence[]) => ({
 describe('runView', () => {
   it('counts what was passed over of the archive, and lists the first hundred', () => {
     const skipped = Array.from({ length: 120 }, (_value, at) => ({ path: `${at}`, reason: 'the name is not UTF-8' }))
-    const view = runView(run, { composition: null, skipped, failures: [] })
+    const view = runView(run, { composition: null, skipped, failures: [], away: [] })
     expect(view.skipped).toBe(120)
     expect(view.skipped_files).toEqual(skipped.slice(0, 100))
   })
 
   it('speaks snake_case, ISO 8601 and milliseconds', () => {
-    expect(runView(run, { composition: null, skipped: [], failures: [] })).toMatchObject({
+    expect(runView(run, { composition: null, skipped: [], failures: [], away: [] })).toMatchObject({
       run_id: 'r0123456789',
       accepted_at: '2026-01-01T00:00:00.000Z',
       ended_at: '2026-01-01T00:00:01.500Z',
@@ -77,7 +78,7 @@ describe('runView', () => {
 
   it('has no duration while the run goes on', () => {
     const running = { ...run, status: 'running' as const, endedAt: null }
-    expect(runView(running, { composition: null, skipped: [], failures: [] })).toMatchObject({
+    expect(runView(running, { composition: null, skipped: [], failures: [], away: [] })).toMatchObject({
       ended_at: null,
       duration_ms: null,
     })
@@ -91,7 +92,7 @@ describe('runView', () => {
       file('b.py', [{ ...evidence('parses', true), before: 2, after: 1 }, evidence('lint_before_after', false)]),
     ]
     const composition = { v: 1 as const, runId: run.runId, of: 'proposed' as const, files, conflicts: [] }
-    expect(runView(run, { composition, skipped: [], failures: [] }).checks).toEqual({
+    expect(runView(run, { composition, skipped: [], failures: [], away: [] }).checks).toEqual({
       parses: { ok: 3, total: 3, with_errors: 1 },
       lint_before_after: { ok: 1, total: 2, not_checked: 1 },
       docstring_only: { ok: 0, total: 0, not_checked: 1 },

@@ -1,7 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { evidenceChecks } from '#domain/change-set.ts'
-import type { Run } from '#domain/run.ts'
+import { isEnded, type Run } from '#domain/run.ts'
+import type { ServerHealth, UnreachableModel } from '#domain/model-health.ts'
 import { type Composition, conflictView } from '#objects/composition.ts'
 import { AppError } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
@@ -9,22 +10,53 @@ import type { Ledger } from '#ledger/ledger.ts'
 import type { FailureCount } from '#ledger/read-operations.ts'
 import type { PlanSummary } from '#objects/plan-summary.ts'
 import { isoTime, viewOf } from '../http/schema-parts.ts'
-import { FailureView, RequestView, type RunLinks, RunSummary, type RunView, SkippedFileShape } from './run-schema.ts'
+import {
+  ComposingView,
+  FailureView,
+  RequestView,
+  type RunLinks,
+  RunSummary,
+  type RunView,
+  SkippedFileShape,
+  type WaitingFor,
+} from './run-schema.ts'
 
 const maxSkipped = 100
 const maxLeftOut = 100
 
-export function runSummaryView(run: Run): RunSummary {
+/** `away`: the models that no live worker can use. */
+export function runSummaryView(run: Run, away: readonly UnreachableModel[]): RunSummary {
   const { runId, counts, stop, acceptedAt, endedAt } = run
   return viewOf(RunSummary, run, {
     request: viewOf(RequestView, run.request, { selected_nodes: run.request.nodes?.count }),
     open_questions: counts.waiting,
+    waiting_for: waitingFor(run, away),
+    composing: composingView(run),
     cancel_requested: stop !== null,
     accepted_at: isoTime(acceptedAt),
     ended_at: isoTime(endedAt),
     duration_ms: endedAt === null ? null : endedAt - acceptedAt,
     links: runLinks(runId),
   })
+}
+
+/** The ledger knows which models are away; what their servers say only live workers do. */
+function waitingFor(run: Run, away: readonly UnreachableModel[]): WaitingFor[] {
+  if (isEnded(run.status) || run.stop !== null) return []
+  const models = run.away.map(({ model, since }) => {
+    const servers = away.find((one) => one.model === model)?.servers ?? []
+    return { kind: 'models' as const, model, since: isoTime(since), servers: servers.map(serverView) }
+  })
+  const { waiting: questions } = run.counts
+  return [...models, ...(questions === 0 ? [] : [{ kind: 'answer' as const, questions }])]
+}
+
+function serverView({ url, hasAnswered, lastError, nextProbeAt }: ServerHealth) {
+  return { url, has_answered: hasAnswered, last_error: lastError, next_probe: isoTime(nextProbeAt) }
+}
+
+export function composingView({ composing }: Pick<Run, 'composing'>): RunSummary['composing'] {
+  return composing === null ? null : viewOf(ComposingView, composing, {})
 }
 
 export type RunDetails = {
@@ -34,11 +66,12 @@ export type RunDetails = {
   skipped: readonly SkippedFile[]
   /** Failed and blocked operations by error code. */
   failures: readonly FailureCount[]
+  away: readonly UnreachableModel[]
 }
 
-export function runView(run: Run, { composition, skipped, failures }: RunDetails): RunView {
+export function runView(run: Run, { composition, skipped, failures, away }: RunDetails): RunView {
   return {
-    ...runSummaryView(run),
+    ...runSummaryView(run, away),
     checks: composition === null ? {} : checksView(composition),
     conflicts: composition?.conflicts.length ?? 0,
     left_out: (composition?.conflicts ?? []).slice(0, maxLeftOut).map(conflictView),

@@ -1,6 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { AppError, unreachable } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
+import type { Caller } from '../http/api-env.ts'
 import type { IdempotencyStore } from '../intake/idempotency.ts'
 import { tokenIdOf, tokenText, type TokenRecord } from './token-record.ts'
 import type { TokenRequest } from './token-endpoints.ts'
@@ -8,7 +9,9 @@ import { maxTokens, type TokenStore } from './token-store.ts'
 
 export type NewToken = {
   request: TokenRequest
+  /** The token's project. */
   projectId: string
+  caller: Pick<Caller, 'projectId' | 'isOperator'>
   /** The text of the caller's token. */
   asker: string
   idempotencyKey: string | undefined
@@ -16,13 +19,17 @@ export type NewToken = {
 
 export type CreateTokenDeps = { store: TokenStore; idempotency: IdempotencyStore }
 
+/** Of one project, made by those who manage its tokens: they cannot use up those of the others. */
+const maxOwnTokens = 250
+
 /** How long an expired token is still listed. */
 const keptMs = 30 * 24 * 60 * 60 * 1000
 
 /**
  * Creates a token and stores its hash; its text is only returned. Under an idempotency key the same body gives the same
  * token again: its secret is derived from the caller's token and a salt stored with the key, so that neither Redis nor the
- * caller's token alone reveals it. INTAKE_005 for another body or a revoked token, INTAKE_003 above `maxTokens`.
+ * caller's token alone reveals it. INTAKE_005 for another body or a revoked token, INTAKE_003 above `maxTokens`, and above `maxOwnTokens` unless the
+ * operator asks.
  */
 export async function createToken(
   wanted: NewToken,
@@ -37,6 +44,8 @@ export async function createToken(
   if (before !== undefined) return { text, record: before }
   const stale = [...known].filter(([, { expiresAt }]) => expiresAt !== null && expiresAt + keptMs < now)
   await deps.store.remove(stale.map(([staleHash]) => staleHash))
+  const count = [...known.values()].filter((token) => token.projectId === projectId).length
+  if (!wanted.caller.isOperator && count >= maxOwnTokens) throw tooMany(`${maxOwnTokens} tokens of this project`)
   const { name, expires_in_s: expiresInS } = request
   const expiresAt = expiresInS === undefined ? null : now + expiresInS * 1000
   const scopes = [...new Set(request.scopes)]
@@ -48,14 +57,18 @@ export async function createToken(
     case 'removed before':
       throw new AppError('INTAKE_005', 'The token of this Idempotency-Key was revoked: use another key for a new one.')
     case 'no room':
-      throw new AppError('INTAKE_003', `There are ${maxTokens} tokens: revoke some that are not used any more.`)
+      throw tooMany(`${maxTokens} tokens`)
     default:
       return unreachable(added)
   }
 }
 
+function tooMany(which: string): AppError {
+  return new AppError('INTAKE_003', `There are ${which}: revoke some that are not used any more.`)
+}
+
 async function secretOf(
-  { request, projectId, asker, idempotencyKey: key }: NewToken,
+  { request, caller, asker, idempotencyKey: key }: NewToken,
   idempotency: IdempotencyStore,
 ): Promise<Uint8Array> {
   if (key === undefined) return randomBytes(32)
@@ -63,7 +76,7 @@ async function secretOf(
     bodyHash: sha256(`token\0${JSON.stringify(request)}`),
     tokenSalt: randomBytes(32).toString('base64url'),
   }
-  const holder = await idempotency.claim(projectId, key, own)
+  const holder = await idempotency.claim(caller.projectId, key, own)
   if (!('tokenSalt' in holder) || holder.bodyHash !== own.bodyHash) {
     throw new AppError('INTAKE_005', 'This Idempotency-Key was used before with another request.')
   }

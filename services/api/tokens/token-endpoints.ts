@@ -30,6 +30,7 @@ export const TokenRequest = z
       .max(Scope.options.length)
       .default([...usualScopes]),
     expires_in_s: z.int().min(60).max(tenYearsS).optional().openapi({ description: 'absent: it does not expire' }),
+    project_id: ProjectId.optional().meta({ description: 'absent: your own; only the operator may name another' }),
   })
   .openapi('TokenRequest')
 export type TokenRequest = z.infer<typeof TokenRequest>
@@ -69,13 +70,13 @@ export const TokenPage = z
 
 const createProse = `
 The text of the token is in this answer only: Remora stores its SHA-256. Scopes: \`runs:read\` (read runs and patches),
-\`runs:write\` (submit, cancel, retry), \`tokens:admin\` (create, list and revoke tokens; it can give any scope, so it
-amounts to all). No scope implies another. Without \`scopes\` the token gets \`runs:read\` and \`runs:write\`. At most 1,000
-tokens; INTAKE_003 above that. An \`Idempotency-Key\` whose token was revoked is INTAKE_005.`
+\`runs:write\` (submit, cancel, retry, delete), \`tokens:admin\` (create, list and revoke tokens; it can give any scope, so it
+amounts to all in its project). No scope implies another. Without \`scopes\` the token gets \`runs:read\` and \`runs:write\`.
+At most 1,000 tokens, of which the owners of \`tokens:admin\` make up to 250 in their project; INTAKE_003 above that. An \`Idempotency-Key\` whose token was revoked is INTAKE_005.`
 
-/** Tokens of the caller's project, stored as hashes. */
+/** Tokens of the caller's project, stored as hashes; the operator manages those of every project. */
 export const tokenEndpoints = {
-  create: endpoint('tokens:admin', ['INTAKE_005'], {
+  create: endpoint('tokens:admin', ['INTAKE_005', 'PROJECT_001'], {
     method: 'post',
     path: '/v1/tokens',
     operationId: 'createToken',
@@ -93,7 +94,12 @@ export const tokenEndpoints = {
     operationId: 'listTokens',
     summary: 'The tokens of the project, newest first',
     description:
-      'Expired ones are listed for 30 days. `REMORA_TOKEN` of the environment is not in the list. One whose record cannot be read is under `unreadable`.',
+      'Expired ones are listed for 30 days. `REMORA_TOKEN` of the environment is not in the list. One whose record cannot be read is under `unreadable`; one whose project cannot be read either is shown to the operator alone.',
+    request: {
+      query: z.strictObject({
+        project_id: ProjectId.optional().openapi({ description: 'absent: yours; only the operator may name another' }),
+      }),
+    },
     responses: { 200: jsonAnswer('all of them', TokenPage) },
   }),
   revoke: endpoint('tokens:admin', ['AUTH_003'], {
@@ -102,7 +108,7 @@ export const tokenEndpoints = {
     operationId: 'revokeToken',
     summary: 'Revoke a token',
     description:
-      'It stops working at once in the process that answers, within 2 s in every other; its open streams of events end within 6 s.',
+      'The operator may revoke those of every project. It stops working at once in the process that answers, within 2 s in every other; its open streams of events end within 6 s.',
     request: { params: TokenParams },
     responses: { 204: { description: 'revoked' } },
   }),

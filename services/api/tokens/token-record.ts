@@ -46,7 +46,7 @@ export function tokenIdOf(text: string): TokenId {
 export type UnreadableToken = {
   /** The record's own id if that can be read, else one made from its hash. */
   tokenId: TokenId
-  /** Undefined when that cannot be read either: anybody who manages tokens may then revoke it. */
+  /** Undefined when that cannot be read either: then only the operator sees it and may revoke it. */
   projectId: ProjectId | undefined
 }
 

@@ -2,15 +2,17 @@ import { OpenAPIHono } from '@hono/zod-openapi'
 import { AppError } from '#domain/error.ts'
 import type { ApiEnv, Caller } from '../http/api-env.ts'
 import { bearerToken } from '../http/auth.ts'
+import { requireOperator } from '../http/endpoint.ts'
 import { createToken, type CreateTokenDeps } from './create-token.ts'
+import { findProject, type ProjectRouteDeps } from './project-routes.ts'
 import { tokenEndpoints, TokenView } from './token-endpoints.ts'
 import type { TokenTable } from './token-table.ts'
 import { isoTime, viewOf } from '../http/schema-parts.ts'
 import type { TokenRecord } from './token-record.ts'
 
-export type TokenRouteDeps = CreateTokenDeps & { table: Pick<TokenTable, 'forget'> }
+export type TokenRouteDeps = CreateTokenDeps & ProjectRouteDeps & { table: Pick<TokenTable, 'forget'> }
 
-/** Creating, listing and revoking the tokens of the caller's project. */
+/** Creating, listing and revoking the tokens of the caller's project; for the operator, those of every project. */
 export function tokenRoutes(deps: TokenRouteDeps): OpenAPIHono<ApiEnv> {
   const { store, table } = deps
   const routes = new OpenAPIHono<ApiEnv>()
@@ -18,14 +20,18 @@ export function tokenRoutes(deps: TokenRouteDeps): OpenAPIHono<ApiEnv> {
     const request = c.req.valid('json')
     const idempotencyKey = c.req.valid('header')['idempotency-key']
     const asker = bearerToken(c.req.header('authorization')) ?? ''
-    const { projectId } = c.get('caller')
-    const { text, record } = await createToken({ request, projectId, asker, idempotencyKey }, deps)
+    const caller = c.get('caller')
+    const projectId = projectOf(request.project_id, caller)
+    if (projectId !== caller.projectId) await findProject(projectId, deps.projects)
+    const { text, record } = await createToken({ request, projectId, caller, asker, idempotencyKey }, deps)
     table.forget()
     return c.json({ ...tokenView(record, { lastUsedAt: null, now: Date.now() }), token: text }, 201)
   })
   routes.openapi(tokenEndpoints.list, async (c) => {
     const [{ records, unreadable }, uses] = await Promise.all([store.readAll(), store.lastUses()])
-    const isOwn = ownedBy(c.get('caller'))
+    const caller = c.get('caller')
+    const projectId = projectOf(c.req.valid('query').project_id, caller)
+    const isOwn = (token: OwnedToken) => token.projectId === projectId || (caller.isOperator && isNobodys(token))
     const own = [...records.values()].filter(isOwn)
     const newest = own.toSorted((a, b) => b.createdAt - a.createdAt || (a.tokenId < b.tokenId ? -1 : 1))
     const now = Date.now()
@@ -35,7 +41,8 @@ export function tokenRoutes(deps: TokenRouteDeps): OpenAPIHono<ApiEnv> {
   })
   routes.openapi(tokenEndpoints.revoke, async (c) => {
     const { token_id: tokenId } = c.req.valid('param')
-    const isOwn = ownedBy(c.get('caller'))
+    const { isOperator, projectId } = c.get('caller')
+    const isOwn = (token: OwnedToken) => isOperator || token.projectId === projectId
     const { records, unreadable } = await store.readAll()
     const found = [...records, ...unreadable].filter(([, token]) => token.tokenId === tokenId && isOwn(token))
     if (found.length === 0) throw new AppError('AUTH_003', `There is no token "${tokenId}".`)
@@ -46,9 +53,16 @@ export function tokenRoutes(deps: TokenRouteDeps): OpenAPIHono<ApiEnv> {
   return routes
 }
 
-/** A token whose project cannot be read may be revoked by anybody who manages tokens. */
-function ownedBy(caller: Caller): (token: { projectId: string | undefined }) => boolean {
-  return ({ projectId }) => projectId === undefined || projectId === caller.projectId
+/** The project that a request is about: the caller's own, or for the operator the one it names. AUTH_002 for others. */
+function projectOf(asked: string | undefined, caller: Caller): string {
+  if (asked !== undefined && asked !== caller.projectId) requireOperator(caller)
+  return asked ?? caller.projectId
+}
+
+type OwnedToken = { projectId: string | undefined }
+
+function isNobodys({ projectId }: OwnedToken): boolean {
+  return projectId === undefined
 }
 
 /** A token as those who manage it see it. Times are milliseconds since the epoch. */

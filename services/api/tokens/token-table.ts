@@ -80,6 +80,7 @@ export function openStoredCallers(deps: {
     const now = Date.now()
     if (record === undefined || (record.expiresAt !== null && record.expiresAt <= now)) return undefined
     note(hash, record.tokenId, now)
-    return { projectId: record.projectId, scopes: record.scopes, tokenId: record.tokenId }
+    const { projectId, scopes, tokenId } = record
+    return { projectId, scopes, tokenId, isOperator: false }
   }
 }

@@ -1,9 +1,9 @@
 import { z } from 'zod'
-import type { ProjectId } from '#domain/ids.ts'
+import { type ProjectId, RunId } from '#domain/ids.ts'
 import type { Retention } from '#ledger/retention.ts'
 import { objectKeys, objectPlace, type ObjectPlace } from '#objects/object-keys.ts'
 import type { Log } from '#platform/log.ts'
-import { AppError } from '#domain/error.ts'
+import { AppError, unreachable } from '#domain/error.ts'
 import type { CollectionWindow } from '#ledger/collection-window.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import { type ObjectStore, undefinedWhenMissing } from '#objects/object-store.ts'
@@ -33,7 +33,7 @@ const batchLength = 5_000
  * wrong is left as it is, and the others go on.
  */
 export async function collectObjects(deps: CollectDeps, signal: AbortSignal): Promise<Collected> {
-  const total: Collected = { deleted: 0, deletedBytes: 0, kept: 0, young: 0, unknown: 0 }
+  const total = nothingCollected()
   for (const projectId of await deps.retention.knownProjects()) {
     try {
       await collectProject(projectId, total, deps, signal)
@@ -45,6 +45,32 @@ export async function collectObjects(deps: CollectDeps, signal: AbortSignal): Pr
   return total
 }
 
+export type Deletion = {
+  /** Runs that users deleted. */
+  runs: ReadonlySet<RunId>
+  /**
+   * Called in each window before its first delete. It aborts the collection's signal unless all that the other runs of the project
+   * have put is referred to, and was so when the marking began; else it begins an epoch.
+   */
+  confirm(window: CollectionWindow): Promise<void>
+}
+
+/** Deletes the objects of the project that no other run than the deleted ones refers to, also young ones. */
+export async function collectDeleted(
+  projectId: ProjectId,
+  deletion: Deletion,
+  deps: CollectDeps,
+  signal: AbortSignal,
+): Promise<Collected> {
+  const total = nothingCollected()
+  await collectProject(projectId, total, { ...deps, deletion }, signal)
+  return total
+}
+
+function nothingCollected(): Collected {
+  return { deleted: 0, deletedBytes: 0, kept: 0, young: 0, unknown: 0 }
+}
+
 /**
  * Marks first, then deletes the objects that are neither marked nor young. What became referenced since the marking
  * began was put since then too, or shortly before, so its age keeps it (blob-store.ts, collection-window.ts).
@@ -52,12 +78,12 @@ export async function collectObjects(deps: CollectDeps, signal: AbortSignal): Pr
 async function collectProject(
   projectId: ProjectId,
   total: Collected,
-  deps: CollectDeps,
+  deps: CollectDeps & { deletion?: Deletion },
   signal: AbortSignal,
 ): Promise<void> {
   await expectOwnLedger(projectId, deps)
   const startedAt = Date.now()
-  const marks = await markReferences(projectId, deps, signal)
+  const marks = await markReferences(projectId, deps, signal, deps.deletion?.runs)
   const lastPutBefore = ({ kind }: ObjectPlace) =>
     startedAt - (kind === 'upload' ? Math.max(deps.graceMs, uploadGraceMs) : deps.graceMs)
   let batch: Candidate[] = []
@@ -72,17 +98,56 @@ async function collectProject(
     const place = objectPlace(projectId, key)
     if (place === undefined) total.unknown += 1
     else if (isMarked(place, marks)) total.kept += 1
-    else if (lastModified >= lastPutBefore(place)) total.young += 1
-    else batch.push({ key, lastPutBefore: lastPutBefore(place) })
+    else if (lastModified < lastPutBefore(place)) batch.push({ key, lastPutBefore: lastPutBefore(place) })
+    else if (await goesNow(key, place, deps)) batch.push({ key, lastPutBefore: Infinity })
+    else total.young += 1
     if (batch.length >= batchLength) await deleteBatch()
   }
   await deleteBatch()
 }
 
+/**
+ * Whether an object without a reference goes although it is young, because runs were deleted: one of theirs, or one that runs
+ * share. An attempt's record says which run it is of; those that the ledger knew of are deleted already.
+ */
+async function goesNow(
+  key: string,
+  place: ObjectPlace,
+  { deletion, objects }: Pick<CollectDeps, 'objects'> & { deletion?: Deletion },
+): Promise<boolean> {
+  if (deletion === undefined) return false
+  switch (place.kind) {
+    case 'blob':
+    case 'tree':
+    case 'snapshot':
+    case 'bundle':
+    case 'node_index':
+      return true
+    case 'upload':
+    case 'run_object':
+      return deletion.runs.has(place.runId)
+    case 'attempt': {
+      const bytes = await objects.get(key).catch(undefinedWhenMissing)
+      const owner = bytes && Owned.safeParse(parseJson(Buffer.from(bytes).toString())).data
+      return owner !== undefined && deletion.runs.has(owner.runId)
+    }
+    case 'ledger_mark':
+      return false
+    default:
+      return unreachable(place)
+  }
+}
+
+const Owned = z.object({ runId: RunId })
+
 /** An object without a reference, to be deleted when its last put was before a time (ms since the epoch). */
 type Candidate = { key: string; lastPutBefore: number }
 
-type DeleteDeps = { retention: Pick<Retention, 'inWindow'>; objects: Pick<ObjectStore, 'stat' | 'deleteMany'> }
+type DeleteDeps = {
+  retention: Pick<Retention, 'inWindow'>
+  objects: Pick<ObjectStore, 'stat' | 'deleteMany'>
+  deletion?: Deletion
+}
 
 const sliceLength = 1_000
 const statsAtOnce = 32
@@ -95,12 +160,14 @@ const restMs = 1_000
  */
 export async function deleteUnreferenced(
   candidates: readonly Candidate[],
-  { retention, objects }: DeleteDeps,
+  { retention, objects, deletion }: DeleteDeps,
   signal: AbortSignal,
 ): Promise<{ count: number; bytes: number }> {
   const gone = { count: 0, bytes: 0 }
   let next = 0
-  const deleteSlices = async ({ timeUp, isOpen }: CollectionWindow): Promise<true> => {
+  const deleteSlices = async (window: CollectionWindow): Promise<true> => {
+    const { timeUp, isOpen } = window
+    await deletion?.confirm(window)
     const stop = AbortSignal.any([signal, timeUp])
     while (next < candidates.length && !stop.aborted) {
       const slice = candidates.slice(next, next + sliceLength)

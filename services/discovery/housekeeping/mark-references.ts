@@ -34,13 +34,20 @@ type Marks = ReturnType<typeof noMarks>
 const pageOperations = 1_000
 
 /**
- * Marks everything that the project's runs refer to, including active runs and those that are just being accepted.
+ * Marks everything that the project's runs refer to, including active runs and those that are just being accepted, except
+ * those of `deleted`.
  * Throws the error of any failed read: a reference that could not be followed must not count as missing.
  */
-export async function markReferences(projectId: ProjectId, deps: MarkDeps, signal: AbortSignal): Promise<Marks> {
+export async function markReferences(
+  projectId: ProjectId,
+  deps: MarkDeps,
+  signal: AbortSignal,
+  deleted: ReadonlySet<RunId> = new Set(),
+): Promise<Marks> {
   const marks = noMarks()
   for (const runId of await deps.retention.retainedRuns(projectId)) {
     signal.throwIfAborted()
+    if (deleted.has(runId)) continue
     marks.runs.add(runId)
     marks.uploads.add(objectKeys.upload(projectId, runId))
     // Not there yet, or being forgotten: only the index has it.

@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto'
+import type { Redis } from 'ioredis'
 import { packTar } from 'modern-tar'
 import { changeSetId, type ChangeSet } from '#domain/change-set.ts'
 import { newToken, type ProjectId, type RunId } from '#domain/ids.ts'
@@ -13,7 +14,7 @@ import type { Composition } from '#objects/composition.ts'
 import { putEdgeList } from '#objects/edge-list.ts'
 import { putNodeList } from '#objects/node-list.ts'
 import { objectKeys } from '#objects/object-keys.ts'
-import { type ObjectStore, permittedPuts, putHashedJson } from '#objects/object-store.ts'
+import { type ObjectStore, permittedPuts, putHashedJson, type PutPermit } from '#objects/object-store.ts'
 import { putAttemptRecord, putComposition } from '#objects/stored-records.ts'
 import {
   aCost,
@@ -35,6 +36,10 @@ export type TestStores = {
   objects: ObjectStore
   /** As another process of the services sees them: its puts keep out of the collection's windows. */
   otherProcess(): ObjectStore
+  /** What such a process puts under. */
+  permit(): PutPermit
+  /** All keys of the ledger in Redis with their values as text. */
+  redisValues(): Promise<Map<string, string>>
   project: ProjectId
   /** From now on every existing object counts as put two days ago, until it is put again. */
   age(): Promise<void>
@@ -69,12 +74,15 @@ export async function openTestStores(): Promise<TestStores> {
       return object && shown(object)
     },
   }
+  const permit = () => openPutPermit(redis.redis, redis.namespace, 300)
   const all = async () => Array.fromAsync(s3.objects.list(`projects/${project}/`))
   return {
     ledger: openLedger(redis.redis, { namespace: redis.namespace }),
     retention: openRetention(redis.redis, redis.namespace),
     objects,
-    otherProcess: () => permittedPuts(objects, openPutPermit(redis.redis, redis.namespace, 300)),
+    otherProcess: () => permittedPuts(objects, permit()),
+    permit,
+    redisValues: () => redisValues(redis.redis, redis.namespace),
     project,
     age: async () => (await all()).forEach(({ key }) => aged.add(key)),
     keys: async () => (await all()).map(({ key }) => key.slice(`projects/${project}/`.length)),
@@ -83,6 +91,20 @@ export async function openTestStores(): Promise<TestStores> {
       await redis.close()
     },
   }
+}
+
+async function redisValues(redis: Redis, namespace: string): Promise<Map<string, string>> {
+  const read: Record<string, (key: string) => Promise<unknown>> = {
+    string: (key) => redis.get(key),
+    hash: (key) => redis.hgetall(key),
+    set: (key) => redis.smembers(key),
+    zset: (key) => redis.zrange(key, '0', '-1'),
+    list: (key) => redis.lrange(key, 0, -1),
+    stream: (key) => redis.xrange(key, '-', '+'),
+  }
+  const keys = await redis.keys(`*${namespace}*`)
+  const values = keys.map(async (key) => [key, JSON.stringify(await read[await redis.type(key)]?.(key))] as const)
+  return new Map(await Promise.all(values))
 }
 
 export type StoredRun = { runId: RunId; projectId: ProjectId; uploadKey: string; snapshotId: string }

@@ -1,7 +1,9 @@
 import { posix } from 'node:path'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { AppError, unreachable } from '#domain/error.ts'
+import { holdsSecrets, secretReason } from '#domain/path-purpose.ts'
 import { folderOf, parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
+import type { SkipKind } from '#domain/run.ts'
 import type { SnapshotFile, SnapshotLink } from '#objects/snapshot.ts'
 import type { ArchiveEntry } from './archive-source.ts'
 import { type SnapshotLimits, tooMany } from './snapshot-limits.ts'
@@ -17,6 +19,9 @@ export type ArchiveContents = {
   skipped: Map<string, string>
 }
 
+/** `include`: kinds of files that are taken although they are skipped by default. */
+export type Admission = { limits: SnapshotLimits; include: readonly SkipKind[] }
+
 export function emptyContents(limits: SnapshotLimits): ArchiveContents {
   return { entries: 0, paths: openPathSet(limits), files: new Map(), links: [], hardLinks: [], skipped: new Map() }
 }
@@ -24,18 +29,19 @@ export function emptyContents(limits: SnapshotLimits): ArchiveContents {
 /**
  * Checks the next entry, adds it to `contents` and returns the path of a file whose content must be stored. Throws
  * INTAKE_002 for a path or hard link that leads out, a device or pipe, and two entries on one path; INTAKE_003 over a
- * limit. Git's own data, names that are not UTF-8 and symbolic links that lead out are skipped and listed.
+ * limit. Git's own data, names that are not UTF-8, files that are secrets by their names and symbolic links that lead out are
+ * skipped and listed.
  */
 export function admitEntry(
   entry: ArchiveEntry,
   contents: ArchiveContents,
-  limits: SnapshotLimits,
+  { limits, include }: Admission,
 ): RepoPath | undefined {
   contents.entries += 1
   if (contents.entries > limits.maxEntries) throw tooMany('entries', limits.maxEntries)
   const path = entryPath(entry.name, limits)
   if (path === undefined) return undefined
-  const skip = skipReason(path)
+  const skip = skipReason(path, entry, { contents, include })
   if (skip === undefined) return admitAt(path, entry, contents, limits)
   contents.skipped.set(skip.path, skip.reason)
   return undefined
@@ -123,13 +129,20 @@ function admitLink(path: RepoPath, target: string, { links, skipped }: ArchiveCo
   else links.push({ path, target })
 }
 
+type Skipping = { contents: Pick<ArchiveContents, 'skipped'>; include: readonly SkipKind[] }
+
 /** Why a path is skipped, reported once for a whole folder of Git's data; undefined for a path that is taken. */
-function skipReason(path: RepoPath): SkippedFile | undefined {
+function skipReason(path: RepoPath, entry: ArchiveEntry, { contents, include }: Skipping): SkippedFile | undefined {
   const segments = path.split('/')
   const git = segments.indexOf('.git')
   if (git >= 0) return { path: segments.slice(0, git + 1).join('/'), reason: "Git's own data" }
   // Bytes that do not decode become U+FFFD: the file could not be written back under its own name.
-  return path.includes('\uFFFD') ? { path, reason: 'the name is not UTF-8' } : undefined
+  if (path.includes('\uFFFD')) return { path, reason: 'the name is not UTF-8' }
+  const { type, target } = entry
+  if ((type !== 'file' && type !== 'symlink' && type !== 'link') || include.includes('secrets')) return undefined
+  // Another name of a skipped file has the same content.
+  const isLinked = type === 'link' && contents.skipped.get(parseRepoPath(target, 'INTAKE_002')) === secretReason
+  return isLinked || holdsSecrets(path) ? { path, reason: secretReason } : undefined
 }
 
 /**

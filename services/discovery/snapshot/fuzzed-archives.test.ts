@@ -43,7 +43,7 @@ async function readAll(archive: Uint8Array): Promise<number> {
   }
   const contents = emptyContents(defaultSnapshotLimits)
   for await (const entry of archiveEntries(source, defaultSnapshotLimits, AbortSignal.timeout(10_000))) {
-    const path = admitEntry(entry, contents, defaultSnapshotLimits)
+    const path = admitEntry(entry, contents, { limits: defaultSnapshotLimits, include: [] })
     if (path === undefined) continue
     const { length } = await entry.read()
     contents.files.set(path, { path, hash: '', size: length, executable: entry.executable })

@@ -6,6 +6,8 @@ import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { objectKeys } from '#objects/object-keys.ts'
+import { sha256 } from '#domain/ids.ts'
+import type { SkipKind } from '#domain/run.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { readSnapshot } from '#objects/snapshot.ts'
 import { lacks } from '#testing/this-machine.ts'
@@ -52,11 +54,17 @@ afterAll(async () => {
 const systemTar = (...options: string[]): Buffer =>
   execFileSync('tar', ['-c', '-C', join(root, 'repo'), ...options], { maxBuffer: 1 << 28 })
 
-async function take(archive: Uint8Array, objects: ObjectStore = test.objects, signal = AbortSignal.timeout(20_000)) {
+async function take(
+  archive: Uint8Array,
+  objects: ObjectStore = test.objects,
+  signal = AbortSignal.timeout(20_000),
+  include: SkipKind[] = [],
+) {
   const uploadKey = objectKeys.upload(test.project, `r${randomBytes(8).toString('hex')}`)
   await test.objects.put(uploadKey, archive)
   const deps = { objects, blobs: openBlobStore(objects, { maxCacheBytes: 0 }), limits: defaultSnapshotLimits }
-  return takeSnapshot({ projectId: test.project, runId: 'r00000000test', uploadKey }, deps, signal)
+  const job = { projectId: test.project, runId: 'r00000000test', uploadKey, request: { include } }
+  return takeSnapshot(job, deps, signal)
 }
 
 describe('a snapshot of an archive made by tar', () => {
@@ -215,5 +223,31 @@ describe('taking a snapshot', () => {
     }
     await expect(take(systemTar('.'), failing)).rejects.toMatchObject({ code: 'STORE_003' })
     expect(puts.filter((key) => !key.includes('/blobs/'))).toEqual([])
+  })
+})
+
+describe('files that are secrets by their names', () => {
+  it('are skipped with that reason, under all their names, and not stored, unless they are asked for', async () => {
+    const content = `TOKEN=${randomBytes(16).toString('hex')}\n`
+    const files = { '.env': content, '.env.example': 'TOKEN=\n', 'deploy/server.pem': content, 'a.py': 'x = 1\n' }
+    const folder = await mkdtemp(join(root, 'secrets-'))
+    for (const [path, text] of Object.entries(files)) {
+      await mkdir(dirname(join(folder, path)), { recursive: true })
+      await writeFile(join(folder, path), text)
+    }
+    await link(join(folder, '.env'), join(folder, 'zz-settings.txt'))
+    const archive = execFileSync('tar', ['-c', '--sort=name', '-C', folder, '.'])
+    const { snapshotId, skipped } = await take(archive)
+    const view = await readSnapshot(test.objects, test.project, snapshotId)
+    expect(view.files.map(({ path }) => path)).toEqual(['.env.example', 'a.py'])
+    expect(skipped.map(({ path, reason }) => `${path}: ${reason}`).toSorted()).toEqual([
+      '.env: a secret by its name',
+      'deploy/server.pem: a secret by its name',
+      'zz-settings.txt: a secret by its name',
+    ])
+    expect(await test.objects.exists(objectKeys.blob(test.project, sha256(content)))).toBe(false)
+
+    const asked = await take(archive, test.objects, AbortSignal.timeout(20_000), ['secrets'])
+    expect(asked).toMatchObject({ files: 5, skipped: [] })
   })
 })

@@ -1,5 +1,6 @@
 import type { SkippedFile } from '#domain/code-node.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
+import type { SkipKind } from '#domain/run.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { writeSnapshot } from '#objects/snapshot.ts'
@@ -11,7 +12,12 @@ import type { SnapshotLimits } from './snapshot-limits.ts'
 /** How many blobs are sent at once, and how much of them may be in memory. */
 const uploadLimits = { maxCount: 32, maxBytes: 4 * 1024 ** 2 }
 
-export type SnapshotJob = { projectId: ProjectId; runId: RunId; uploadKey: string }
+export type SnapshotJob = {
+  projectId: ProjectId
+  runId: RunId
+  uploadKey: string
+  request?: { include?: readonly SkipKind[] | undefined }
+}
 export type SnapshotDeps = { objects: ObjectStore; blobs: BlobStore; limits: SnapshotLimits }
 export type TakenSnapshot = { snapshotId: string; files: number; bytes: number; skipped: SkippedFile[] }
 
@@ -31,11 +37,12 @@ export async function takeSnapshot(job: SnapshotJob, deps: SnapshotDeps, signal:
 
 async function storeFiles(job: SnapshotJob, deps: SnapshotDeps, signal: AbortSignal): Promise<ArchiveContents> {
   const contents = emptyContents(deps.limits)
+  const admission = { limits: deps.limits, include: job.request?.include ?? [] }
   const uploads = openUploads(uploadLimits)
   try {
     const archive = await openSource(deps.objects, job.uploadKey, signal)
     for await (const entry of archiveEntries(archive, deps.limits, signal)) {
-      const path = admitEntry(entry, contents, deps.limits)
+      const path = admitEntry(entry, contents, admission)
       if (path === undefined) continue
       const { size, executable } = entry
       const store = async (content: Uint8Array) => {

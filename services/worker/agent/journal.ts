@@ -1,7 +1,7 @@
 import type { NewEvent } from '#domain/event.ts'
 import { AppError, type ErrorCode } from '#domain/error.ts'
 import type { RequestedCall } from '#domain/turn.ts'
-import { shortKnowledge } from '../context/bounded-text.ts'
+import { beginningOf, shortKnowledge } from '../context/bounded-text.ts'
 import type { RanTool } from './open-transcript.ts'
 
 /** An event of an attempt, without the fields that say which attempt: the journal's owner adds them. */
@@ -36,13 +36,13 @@ export function shownName(text: string): string {
 }
 
 function shortened(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max - 1)}…`
+  return text.length <= max ? text : `${beginningOf(text, max - 1)}…`
 }
 
 /** `resumed`: the call continues with a person's answer, and this is its second event. */
 export function calledEvent(turn: number, call: RequestedCall, more: { resumed?: true } = {}): AgentEvent {
   const flag = call.parsedFromContent === true ? { parsed_from_content: true } : {}
-  const data = { turn, call_id: shownName(call.id), arguments: call.arguments.slice(0, 2000), ...flag, ...more }
+  const data = { turn, call_id: shownName(call.id), arguments: beginningOf(call.arguments, 2000), ...flag, ...more }
   return { event: 'tool.called', phase: 'tools', toolName: shownName(call.name), data }
 }
 
@@ -59,7 +59,7 @@ export function returnedEvent({ turn, call, result, durationMs }: RanTool): Agen
       turn,
       call_id: shownName(call.id),
       outcome: result.outcome,
-      summary: result.summary.slice(0, 1000),
+      summary: beginningOf(result.summary, 1000),
       ...(Object.keys(knowledge).length === 0 ? {} : { knowledge }),
     },
   }

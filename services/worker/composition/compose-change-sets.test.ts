@@ -1,7 +1,13 @@
 import { describe, expect, it } from 'vitest'
-import type { ChangeSet, Edit } from '#domain/change-set.ts'
+import type { ChangeSet, Edit, FileChange } from '#domain/change-set.ts'
 import { sha256 } from '#domain/ids.ts'
-import { composeChangeSets, conflictsByAgent, linesOf, nameConflicts } from './compose-change-sets.ts'
+import {
+  composeChangeSets,
+  conflictsByAgent,
+  independentGroups,
+  linesOf,
+  nameConflicts,
+} from './compose-change-sets.ts'
 
 const base = 'import os\nimport sys\n\n\ndef f():\n    return 1\n'
 const at = (text: string) => base.indexOf(text)
@@ -65,6 +71,30 @@ describe('a change set that is left out', () => {
     expect(conflict).toMatchObject({ operationId: 'oc2', path: 'new.py', with: { operationId: 'oc1' } })
     expect(conflict).not.toHaveProperty('lines')
   })
+})
+
+it('groups sets that share a file, directly or through others, and paths that cannot both be created', () => {
+  const changing = (id: string, ...files: (string | FileChange)[]): ChangeSet => ({
+    ...setOf(id, 'lint', []),
+    files: files.map((file) =>
+      typeof file === 'string'
+        ? { kind: 'edit', path: file, baseHash: '', edits: [{ start: 0, end: 0, text: '' }] }
+        : file,
+    ),
+  })
+  const created = (path: string): FileChange => ({ kind: 'create', path, content: '' })
+  const sets = [
+    changing('c1', 'a.py'),
+    changing('c2', 'b.py'),
+    changing('c3', 'c.py', 'd.py'),
+    changing('c4', 'b.py', 'c.py'),
+    changing('c5', created('new')),
+    changing('c6', 'd/a.py'),
+    changing('c7', created('new/one/x.py')),
+    changing('c8', created('newer/x.py')),
+  ]
+  const groups = independentGroups(sets).map((group) => group.map(({ changeSetId }) => changeSetId).join(' '))
+  expect(groups).toEqual(['c1', 'c2 c3 c4', 'c5 c7', 'c6', 'c8'])
 })
 
 it.each([

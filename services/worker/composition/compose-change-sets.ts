@@ -40,6 +40,34 @@ export function composeChangeSets(sets: readonly ChangeSet[]): Composed {
   return { files: [...files.values()].toSorted((one, other) => (one.path < other.path ? -1 : 1)), conflicts }
 }
 
+/**
+ * The sets in groups that compose apart from each other: those that change one file, or create a file and a folder with
+ * the same path, are in one group. Groups come in the order of their first sets, the sets of each in the given order.
+ */
+export function independentGroups(sets: readonly ChangeSet[]): ChangeSet[][] {
+  const changes = sets.flatMap((set) => set.files)
+  const created = new Set(changes.flatMap(({ kind, path }) => (kind === 'create' ? [path] : [])))
+  const linked = new Map<string, string>()
+  const rootOf = (path: string) => {
+    let root = path
+    for (let next = linked.get(root); next !== undefined; next = linked.get(root)) root = next
+    if (root !== path) linked.set(path, root)
+    return root
+  }
+  const link = (path: string, other: string) => {
+    const [root, otherRoot] = [rootOf(path), rootOf(other)]
+    if (root !== otherRoot) linked.set(otherRoot, root)
+  }
+  const firstPath = ({ files: [first] }: ChangeSet) => first?.path ?? ''
+  for (const set of sets) for (const { path } of set.files) link(firstPath(set), path)
+  for (const path of created) for (const folder of foldersOf(path)) if (created.has(folder)) link(path, folder)
+  return [...Map.groupBy(sets, (set) => rootOf(firstPath(set))).values()]
+}
+
+function foldersOf(path: string): string[] {
+  return Array.from(path.matchAll(/\//g), ({ index }) => path.slice(0, index))
+}
+
 type Collision = { kind: 'conflict' } & Pick<LeftOutSet, 'path' | 'reason' | 'bytes' | 'with'>
 
 /** A created file and a created folder cannot have the same path. */

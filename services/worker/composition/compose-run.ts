@@ -2,17 +2,16 @@ import type { ChangeSet } from '#domain/change-set.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { isErrorCode, type ErrorCode } from '#domain/error.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
-import type { RunId } from '#domain/ids.ts'
+import { newToken, type RunId } from '#domain/ids.ts'
 import { changeSetIdsOf, type Operation, type OperationCost } from '#domain/operation.ts'
-import type { Run } from '#domain/run.ts'
+import type { CompositionProgress, Run } from '#domain/run.ts'
 import { failRun } from '#ledger/run-stage.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
 import { type Composition, conflictView } from '#objects/composition.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
-import { changeSetsOf } from '#objects/attempt-record.ts'
-import { getAttemptRecord, putComposition } from '#objects/stored-records.ts'
+import { getChangeSets, putComposition } from '#objects/stored-records.ts'
 import { operationPages } from '#ledger/read-operations.ts'
 import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
 import type { ReadRunRules } from '../evidence/run-rules.ts'
@@ -31,6 +30,8 @@ export type CompositionDeps = {
 }
 
 const recordReads = 16
+const noteEveryMs = 1_000
+const atReview = { status: 'running', phase: 'review' } as const
 
 /**
  * Ends a run whose operations have all ended: puts their change sets together, proves the result, stores it and
@@ -48,9 +49,37 @@ export async function composeRun(runId: RunId, deps: CompositionDeps, signal: Ab
   }
 }
 
+type Note = (progress: Partial<CompositionProgress>) => Promise<void>
+
+/** Keeps in the run how far it is, at most once a second. What another worker noted, that has died, is overwritten. */
+function openNotes({ runId, counts }: Run, { ledger }: Pick<CompositionDeps, 'ledger'>): Note {
+  const composer = newToken()
+  const operations = Object.values(counts).reduce((sum, count) => sum + count, 0)
+  let progress: CompositionProgress = { operationsRead: 0, operations, filesProved: 0, files: 0 }
+  let notes = 0
+  let nextAt = -Infinity
+  return async (more) => {
+    progress = { ...progress, ...more }
+    if (performance.now() < nextAt) return
+    nextAt = performance.now() + noteEveryMs
+    const command = `composing ${composer} ${(notes += 1)}`
+    await ledger.move(runId, {
+      from: [atReview],
+      to: {},
+      command,
+      set: { composing: JSON.stringify(progress) },
+      events: [],
+    })
+  }
+}
+
 async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): Promise<void> {
-  const collected = await collect(run, deps, signal)
+  const note = openNotes(run, deps)
+  await note({})
+  const collected = await collect(run, { ...deps, note }, signal)
   const { sets } = collected
+  const files = new Set(sets.flatMap((set) => set.files.map(({ path }) => path))).size
+  let filesProved = 0
   const proven = await proveComposition(sets, {
     evidence: deps.evidence,
     python: deps.python,
@@ -63,6 +92,7 @@ async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): P
       signal.throwIfAborted()
       return deps.blobs.put(run.projectId, bytes)
     },
+    onFiles: (count) => note({ files, filesProved: (filesProved += count) }),
   })
   const conflicts = await nameConflicts(proven.conflicts, {
     sets,
@@ -74,7 +104,7 @@ async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): P
   const failure = failureOf(run, collected.codes)
   const events = closingEvents(run, { collected, composition, failure }, { kind: 'worker', id: deps.workerId })
   await deps.ledger.move(run.runId, {
-    from: [{ status: 'running', phase: 'review' }],
+    from: [atReview],
     to: { status: failure === undefined ? 'completed' : 'failed' },
     command: 'complete',
     set: { compositionKey, ...failure },
@@ -93,7 +123,7 @@ type Collected = {
 
 type CodesOfStatus = Record<'failed' | 'blocked', Map<ErrorCode, number>>
 
-async function collect(run: Run, deps: CompositionDeps, signal: AbortSignal): Promise<Collected> {
+async function collect(run: Run, deps: CompositionDeps & { note: Note }, signal: AbortSignal): Promise<Collected> {
   const totals: Collected['totals'] = { turns: 0, promptTokens: 0, completionTokens: 0 }
   const codes: CodesOfStatus = { failed: new Map(), blocked: new Map() }
   const own = new Set<string>()
@@ -111,6 +141,7 @@ async function collect(run: Run, deps: CompositionDeps, signal: AbortSignal): Pr
         codes[status].set(code, (codes[status].get(code) ?? 0) + 1)
     }
     sets.push(...(await readChangeSets(operations, { run, nodes }, deps.objects)))
+    await deps.note({ operationsRead: own.size })
   }
   const earlier = await earlierSets(run, { redone: own, nodes }, deps, signal)
   return { sets: [...earlier, ...sets], earlier: earlier.length, nodes, totals, codes }
@@ -150,8 +181,8 @@ async function readChangeSets(
   const hashes = operations.flatMap(({ outcome }) =>
     outcome?.recordHash === undefined || changeSetIdsOf(outcome).length === 0 ? [] : [outcome.recordHash],
   )
-  const records = await mapBounded(hashes, recordReads, (hash) => getAttemptRecord(objects, projectId, hash))
-  return records.flatMap(changeSetsOf)
+  const made = await mapBounded(hashes, recordReads, (hash) => getChangeSets(objects, projectId, hash))
+  return made.flat()
 }
 
 type RunFailure = { errorCode: ErrorCode; reason: string }

@@ -133,6 +133,66 @@ describe('a run’s composed patch', () => {
     expect(proven.files[0]?.evidence.map(({ check }) => check)).toEqual([...changeChecks])
   })
 
+  it('composes and checks again only what a set that is left out touches', async () => {
+    const files = ['a.py', 'b.py', 'c.py', 'd.py']
+    const sound = files.map((path, place) => only(`c${place}`, 'f"a"', '"a"', { path }))
+    const broken = only('c4', 'return x', 'return (', { path: 'b.py' })
+    const inC = only('c5', 'return x', 'return (', { path: 'c.py' })
+    const ofTwo = { ...inC, files: [...only('c5', 'x == None', 'x is None').files, ...inC.files] }
+    const checked: string[] = []
+    const told: number[] = []
+    const counted: typeof deps.evidence = {
+      check(file, checks) {
+        checked.push(file.path)
+        return deps.evidence.check(file, checks)
+      },
+    }
+    const onFiles = async (count: number) => void told.push(count)
+    const writes: string[] = []
+    const storeBlob = async (bytes: Uint8Array) => {
+      writes.push(Buffer.from(bytes).toString())
+      return deps.storeBlob(bytes)
+    }
+    const proven = await proveComposition([...sound, broken, ofTwo], { ...deps, storeBlob, evidence: counted, onFiles })
+    expect(proven.conflicts).toMatchObject([
+      { changeSetId: 'c4', path: 'b.py' },
+      { changeSetId: 'c5', path: 'c.py' },
+    ])
+    expect(proven.files.map(({ path, changeSetIds }) => [path, ...changeSetIds])).toEqual(
+      files.map((path, place) => [path, `c${place}`]),
+    )
+    expect(checked.filter((path) => path === 'd.py')).toHaveLength(1)
+    expect(told.toSorted((one, other) => one - other)).toEqual([1, 1, 2])
+    // No file is stored before it is whole.
+    expect(writes).toEqual(files.map(() => source.replace('f"a"', '"a"')))
+  })
+
+  it('takes a set in again that only the one left out kept out', async () => {
+    const breaking = only('c1', 'return x', 'return (')
+    const colliding = only('c2', 'return x', 'return [x]')
+    const proven = await proveComposition([breaking, colliding], deps)
+    expect(proven.conflicts).toMatchObject([{ changeSetId: 'c1', errorCode: 'WORK_004' }])
+    expect(proven.files[0]?.changeSetIds).toEqual(['c2'])
+  })
+
+  it('finds each of several sets that break one file, with few proofs', async () => {
+    const lines = Array.from({ length: 64 }, (_, place) => `x_${place} = ${place}\n`)
+    const whole = lines.join('')
+    const sets = lines.map((line, place) => only(`c${place}`, line, `y_${place} = ${place}\n`, { text: whole }))
+    for (const place of [9, 40]) sets[place] = only(`c${place}`, lines[place] ?? '', 'y = (\n', { text: whole })
+    let checks = 0
+    const check: typeof deps.evidence.check = (file, asked) => {
+      checks += 1
+      return deps.evidence.check(file, asked)
+    }
+    const readBlob = async () => Buffer.from(whole)
+    const proven = await proveComposition(sets, { ...deps, evidence: { check }, readBlob })
+    expect(proven.conflicts.map(({ changeSetId }) => changeSetId)).toEqual(['c9', 'c40'])
+    expect(proven.conflicts.every((conflict) => conflict.with === undefined)).toBe(true)
+    expect(proven.files[0]?.changeSetIds).toHaveLength(62)
+    expect(checks).toBeLessThan(25)
+  })
+
   it('checks again that docstrings alone changed nothing else', async () => {
     const proven = await proveComposition([set('c1', [docstring], true)], deps)
     expect(proven.files[0]?.evidence.map((one) => one.check)).toEqual(['parses', 'lint_before_after', 'docstring_only'])

@@ -1,18 +1,20 @@
-import { applyEdits, type ChangeSet, type EvidenceCheck } from '#domain/change-set.ts'
+import { applyEdits, type ChangeSet, type Evidence, type EvidenceCheck } from '#domain/change-set.ts'
 import type { ComposedFile } from '#objects/composition.ts'
-import { type ModuleUses, moduleUsesOf } from '#python/module-uses.ts'
+import { mapBounded } from '#objects/map-bounded.ts'
+import { moduleNamesOf, moduleUsesOf } from '#python/module-uses.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
-import { foldKeptNames } from '#python/kept-names.ts'
 import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
 import type { RunRules } from '../evidence/run-rules.ts'
 import {
   composeChangeSets,
   editedBytes,
   type FileResult,
+  independentGroups,
   type LeftOutSet,
   type SetInConflict,
 } from './compose-change-sets.ts'
+import { type ComposedModule, lostNameIn } from './composed-names.ts'
 
 export type ProofDeps = {
   evidence: EvidenceChecker
@@ -20,46 +22,90 @@ export type ProofDeps = {
   rules: Pick<RunRules, 'of'>
   readBlob(hash: string): Promise<Uint8Array>
   storeBlob(bytes: Uint8Array): Promise<string>
+  /** Told how many more of the changed files are proved, or left as they were. */
+  onFiles?(count: number): Promise<void>
 }
 
 export type Proven = { files: ComposedFile[]; conflicts: LeftOutSet[] }
 
-type FileProof = { composed: ComposedFile; module: ComposedModule | undefined }
-type ProveFile = (file: FileResult, checks: readonly EvidenceCheck[]) => Promise<FileProof>
+/** Files wait for the object store and for Ruff; more at once would only take memory. */
+const groupsAtOnce = 8
 
 /**
  * Composes the sets, checks every composed file again, and then the names that the files use of each other: proof of
- * the parts is no proof of the whole. When a check fails, the sets are added one by one to find the one that breaks it;
- * that one is left out as WORK_004, and the rest is composed again. Of two that fail only together, it is the later one.
+ * the parts is no proof of the whole. A set with which a check fails is left out as WORK_004, and what it touches is composed
+ * again, no other file. Of two that fail only together, it is the later one. Conflicts are in the order of the sets.
  */
 export async function proveComposition(sets: readonly ChangeSet[], deps: ProofDeps): Promise<Proven> {
-  const prove = openFileProofs(deps)
-  const broken: LeftOutSet[] = []
+  const groups = await mapBounded(independentGroups(sets), groupsAtOnce, async (group) => {
+    const proof = await proveGroup(group, deps)
+    await deps.onFiles?.(new Set(group.flatMap(({ files }) => files.map(({ path }) => path))).size)
+    return proof
+  })
   for (;;) {
-    const excluded = new Set(broken.map((conflict) => conflict.changeSetId))
-    const left = sets.filter((set) => !excluded.has(set.changeSetId))
-    const composed = composeChangeSets(left)
-    const proofs: FileProof[] = []
-    let culprit: LeftOutSet | undefined
-    for (const file of composed.files) {
-      const proof = await prove(file, checksFor(file))
-      culprit = isProved(proof) ? undefined : await fileCulprit(file, prove)
-      if (culprit !== undefined) break
-      proofs.push(proof)
-    }
-    culprit ??= await nameCulprit({ sets: left, files: composed.files }, proofs, prove)
-    if (culprit === undefined) {
-      return { files: proofs.map((proof) => proof.composed), conflicts: [...composed.conflicts, ...broken] }
-    }
-    broken.push(culprit)
+    const culprit = await nameCulprit(sets, groups, deps)
+    if (culprit === undefined) return together(sets, groups)
+    const at = groups.findIndex(({ left }) => left.some((set) => set.changeSetId === culprit.changeSetId))
+    const group = groups[at]
+    if (group === undefined) throw new Error(`change set ${culprit.changeSetId} is in no composed file`)
+    groups[at] = await proveGroup(without(group.left, culprit), deps, [...group.broken, culprit])
   }
 }
 
-function isProved({ composed }: FileProof): boolean {
-  return composed.evidence.every((one) => one.ok)
+function together(sets: readonly ChangeSet[], groups: readonly GroupProof[]): Proven {
+  const place = new Map(sets.map((set, at) => [set.changeSetId, at]))
+  const placeOf = ({ changeSetId }: LeftOutSet) => place.get(changeSetId) ?? sets.length
+  const conflicts = groups.flatMap((group) => [...group.conflicts, ...group.broken])
+  return {
+    files: groups.flatMap(({ files }) => files).toSorted((one, other) => (one.path < other.path ? -1 : 1)),
+    conflicts: conflicts.toSorted((one, other) => placeOf(one) - placeOf(other)),
+  }
 }
 
-/** Caches the proof of a file by its sets: most files stay the same when a set is left out. */
+/** `left`: the sets of the group without the `broken` ones. */
+type GroupProof = Proven & { left: readonly ChangeSet[]; broken: readonly LeftOutSet[]; modules: ComposedModule[] }
+
+async function proveGroup(
+  sets: readonly ChangeSet[],
+  deps: ProofDeps,
+  brokenBefore: readonly LeftOutSet[] = [],
+): Promise<GroupProof> {
+  const prove = openFileProofs(deps)
+  const broken = [...brokenBefore]
+  for (let left = sets; ;) {
+    const { files, conflicts } = composeChangeSets(left)
+    const proofs: FileProof[] = []
+    let culprit: LeftOutSet | undefined
+    for (const file of files) {
+      const proof = await prove(file, checksFor(file))
+      if (!isProved(proof)) culprit = await fileCulprit(file, prove)
+      if (culprit !== undefined) break
+      proofs.push(proof)
+    }
+    if (culprit === undefined) {
+      const composed = await Promise.all(proofs.map((proof) => storeFile(proof, deps)))
+      const modules = proofs.flatMap((proof) => moduleOf(proof.file.path, proof, deps) ?? [])
+      return { left, broken, conflicts, files: composed, modules }
+    }
+    broken.push(culprit)
+    left = without(left, culprit)
+  }
+}
+
+function without(sets: readonly ChangeSet[], { changeSetId }: LeftOutSet): ChangeSet[] {
+  return sets.filter((set) => set.changeSetId !== changeSetId)
+}
+
+/** Of one file; undefined where it does not exist. */
+type Contents = { before: Buffer | undefined; after: Buffer | undefined }
+type FileProof = Contents & { file: FileResult; evidence: Evidence[] }
+type ProveFile = (file: FileResult, checks: readonly EvidenceCheck[]) => Promise<FileProof>
+
+function isProved({ evidence }: FileProof): boolean {
+  return evidence.every((one) => one.ok)
+}
+
+/** Caches the proof of a file by its sets: most files of a group stay the same when a set is left out. */
 function openFileProofs(deps: ProofDeps): ProveFile {
   const known = new Map<string, Promise<FileProof>>()
   return (file, checks) => {
@@ -71,25 +117,42 @@ function openFileProofs(deps: ProofDeps): ProveFile {
 }
 
 async function proofOf(file: FileResult, checks: readonly EvidenceCheck[], deps: ProofDeps): Promise<FileProof> {
-  const { path, sets } = file
-  const changeSetIds = sets.map((set) => set.changeSetId)
-  const { before, after } = await contentsOf(file, deps)
-  const baseHash = file.kind === 'create' ? null : file.baseHash
-  const usesOf = (text: string | undefined) =>
-    text === undefined ? undefined : deps.python.read(text, (tree) => moduleUsesOf(tree, text))
-  const isPython = languageOf(path) === 'python'
-  const module = isPython ? { path, before: usesOf(before), after: usesOf(after?.toString()) } : undefined
-  if (after === undefined) return { composed: { path, baseHash, resultHash: null, changeSetIds, evidence: [] }, module }
-  const checked = { path, before, after: after.toString(), rules: deps.rules.of(path) }
-  const evidence = await deps.evidence.check(checked, checks)
-  return { composed: { path, baseHash, resultHash: await deps.storeBlob(after), changeSetIds, evidence }, module }
+  const contents = await contentsOf(file, deps)
+  const { before, after } = contents
+  if (after === undefined) return { file, ...contents, evidence: [] }
+  const { path } = file
+  const checked = { path, before: before?.toString(), after: after.toString(), rules: deps.rules.of(path) }
+  return { file, ...contents, evidence: await deps.evidence.check(checked, checks) }
 }
 
-async function contentsOf(file: FileResult, deps: ProofDeps) {
+async function storeFile({ file, after, evidence }: FileProof, deps: ProofDeps): Promise<ComposedFile> {
+  const { path, sets } = file
+  const changeSetIds = sets.map((set) => set.changeSetId)
+  const baseHash = file.kind === 'create' ? null : file.baseHash
+  return {
+    path,
+    baseHash,
+    resultHash: after === undefined ? null : await deps.storeBlob(after),
+    changeSetIds,
+    evidence,
+  }
+}
+
+async function contentsOf(file: FileResult, deps: Pick<ProofDeps, 'readBlob'>): Promise<Contents> {
   if (file.kind === 'create') return { before: undefined, after: Buffer.from(file.content) }
-  const base = await deps.readBlob(file.baseHash)
-  const before = Buffer.from(base).toString()
-  return { before, after: file.kind === 'edit' ? Buffer.from(applyEdits(base, file.edits)) : undefined }
+  const before = Buffer.from(await deps.readBlob(file.baseHash))
+  return { before, after: file.kind === 'edit' ? Buffer.from(applyEdits(before, file.edits)) : undefined }
+}
+
+/** Undefined for a file that is not Python. */
+function moduleOf(path: string, { before, after }: Contents, { python }: ProofDeps): ComposedModule | undefined {
+  if (languageOf(path) !== 'python') return undefined
+  const text = after?.toString()
+  return {
+    path,
+    before: before && python.read(before.toString(), moduleNamesOf),
+    after: text === undefined ? undefined : python.read(text, (tree) => moduleUsesOf(tree, text)),
+  }
 }
 
 /**
@@ -108,58 +171,79 @@ function checksFor({ path, sets }: FileResult): EvidenceCheck[] {
   return docstringsOnly ? [...checks, 'docstring_only'] : [...checks]
 }
 
+/** The set with which the file fails its checks and without which, the sets before it alone, it passes them. */
 async function fileCulprit(file: FileResult, prove: ProveFile): Promise<LeftOutSet> {
-  const checks = checksFor(file)
-  for (const [at, set] of file.sets.entries()) {
-    const { files } = composeChangeSets(file.sets.slice(0, at + 1))
-    const part = files.find(({ path }) => path === file.path)
-    const failed = part === undefined ? undefined : (await prove(part, checks)).composed.evidence.find((one) => !one.ok)
-    if (failed === undefined) continue
-    const detail = failed.detail === undefined ? '' : `: ${failed.detail}`
-    const partner = await findPartner(file, at, prove)
-    return { ...leftOut(set, file.path, `${failed.check} fails for the composed file${detail}`), ...partner }
+  const { path, sets } = file
+  const failureOf = async (count: number) => {
+    const part = composeChangeSets(sets.slice(0, count)).files.find((one) => one.path === path)
+    return part && (await prove(part, checksFor(file))).evidence.find((one) => !one.ok)
   }
-  throw new Error(`the composed file ${file.path} fails its checks, but none of its sets does`)
+  const at = (await leastFailing(sets.length, async (count) => (await failureOf(count)) !== undefined)) - 1
+  const [set, failed] = [sets[at], await failureOf(at + 1)]
+  if (set === undefined || failed === undefined)
+    throw new Error(`the composed file ${path} fails its checks, but none of its sets does`)
+  const detail = failed.detail === undefined ? '' : `: ${failed.detail}`
+  const partner = await findPartner(file, at, prove)
+  return { ...leftOut(set, path, `${failed.check} fails for the composed file${detail}`), ...partner }
 }
 
-/** The first set with which a changed file uses a name of another file that no longer binds it. */
-async function nameCulprit(
-  composed: { sets: readonly ChangeSet[]; files: readonly FileResult[] },
-  proofs: readonly FileProof[],
-  prove: ProveFile,
-): Promise<LeftOutSet | undefined> {
-  const modules = proofs.flatMap(({ module }) => module ?? [])
-  const lost = lostNameIn(modules)
-  if (lost === undefined) return undefined
-  const pair = modules.filter(({ path }) => path === lost.path || path === lost.user)
-  const touches = (set: ChangeSet) => set.files.some(({ path }) => pair.some((module) => module.path === path))
-  const involved = composed.sets.filter((set) => composed.files.some((file) => file.sets.includes(set)) && touches(set))
-  for (const [at, set] of involved.entries()) {
-    const { files } = composeChangeSets(involved.slice(0, at + 1))
-    const parts = pair.map(async (module) => {
-      const file = files.find(({ path }) => path === module.path)
-      const part = file === undefined ? undefined : (await prove(file, [])).module
-      return part ?? { ...module, after: module.before } // none of these sets changes it
-    })
-    const found = lostNameIn(await Promise.all(parts))
-    if (found !== undefined) return leftOut(set, found.path, `${found.user} uses "${found.name}", which this removes`)
+/**
+ * A count from 1 to `most` for which `fails` holds and does not for one less, found by halving. `fails` holds for `most`,
+ * and does not for none.
+ */
+async function leastFailing(most: number, fails: (count: number) => Promise<boolean>): Promise<number> {
+  let [passing, failing] = [0, most]
+  while (failing - passing > 1) {
+    const middle = (passing + failing) >> 1
+    if (await fails(middle)) failing = middle
+    else passing = middle
   }
-  throw new Error(`${lost.user} uses "${lost.name}" of ${lost.path}, which is lost, but none of the sets removes it`)
+  return failing
 }
 
 /** The earlier set that breaks the file together with the one at `index`; none when that one breaks it alone. */
 async function findPartner(file: FileResult, index: number, prove: ProveFile): Promise<{ with?: SetInConflict }> {
   const set = file.sets[index]
-  if (set === undefined || (await breaks([set], file, prove))) return {}
-  for (const other of file.sets.slice(0, index)) {
-    if (await breaks([other, set], file, prove)) return { with: inConflict(other, file.path) }
+  const earlier = file.sets.slice(0, index)
+  const breaks = async (sets: readonly ChangeSet[]) => {
+    const part = composeChangeSets(sets).files.find((one) => one.path === file.path)
+    return part !== undefined && !isProved(await prove(part, checksFor(file)))
   }
-  return {}
+  if (set === undefined || earlier.length === 0 || (await breaks([set]))) return {}
+  const count = await leastFailing(earlier.length, (least) => breaks([...earlier.slice(0, least), set]))
+  const partner = earlier[count - 1]
+  return partner !== undefined && (await breaks([partner, set])) ? { with: inConflict(partner, file.path) } : {}
 }
 
-async function breaks(sets: readonly ChangeSet[], whole: FileResult, prove: ProveFile): Promise<boolean> {
-  const file = composeChangeSets(sets).files.find((one) => one.path === whole.path)
-  return file !== undefined && !isProved(await prove(file, checksFor(whole)))
+/** The set with which a changed file uses a name of another file that no longer binds it. */
+async function nameCulprit(
+  sets: readonly ChangeSet[],
+  groups: readonly GroupProof[],
+  deps: ProofDeps,
+): Promise<LeftOutSet | undefined> {
+  const lost = lostNameIn(groups.flatMap(({ modules }) => modules))
+  if (lost === undefined) return undefined
+  const pair = groups.flatMap(({ files }) => files.filter(({ path }) => path === lost.path || path === lost.user))
+  const ids = new Set(pair.flatMap(({ changeSetIds }) => changeSetIds))
+  const involved = sets.filter((set) => ids.has(set.changeSetId))
+  const lostWith = async (count: number) => {
+    const { files } = composeChangeSets(involved.slice(0, count))
+    const parts = pair.map(async ({ path, baseHash }) => {
+      const file = files.find((one) => one.path === path)
+      return moduleOf(path, await (file === undefined ? unchanged(baseHash, deps) : contentsOf(file, deps)), deps)
+    })
+    return lostNameIn((await Promise.all(parts)).flatMap((module) => module ?? []))
+  }
+  const at = (await leastFailing(involved.length, async (count) => (await lostWith(count)) !== undefined)) - 1
+  const [set, found] = [involved[at], await lostWith(at + 1)]
+  if (set !== undefined && found !== undefined)
+    return leftOut(set, found.path, `${found.user} uses "${found.name}", which this removes`)
+  throw new Error(`${lost.user} uses "${lost.name}" of ${lost.path}, which is lost, but none of the sets removes it`)
+}
+
+async function unchanged(hash: string | null, { readBlob }: Pick<ProofDeps, 'readBlob'>): Promise<Contents> {
+  const content = hash === null ? undefined : Buffer.from(await readBlob(hash))
+  return { before: content, after: content }
 }
 
 function leftOut(set: ChangeSet, path: string, reason: string): LeftOutSet {
@@ -169,41 +253,4 @@ function leftOut(set: ChangeSet, path: string, reason: string): LeftOutSet {
 function inConflict(set: ChangeSet, path: string): SetInConflict {
   const bytes = editedBytes(set, path)
   return { changeSetId: set.changeSetId, operationId: set.operationId, ...(bytes && { bytes }) }
-}
-
-/** What a changed Python file used and bound before and after; undefined where the file does not exist. */
-type ComposedModule = { path: string; before: ModuleUses | undefined; after: ModuleUses | undefined }
-
-/** A name that the file `user` uses of the file at `path`, which no longer binds it. */
-type LostName = { path: string; user: string; name: string }
-
-/**
- * The first name that a module bound before and no longer binds, and that another changed file uses. What the unchanged
- * files of the snapshot use is checked for each file alone (`PathRules.keptNames`).
- */
-function lostNameIn(modules: readonly ComposedModule[]): LostName | undefined {
-  const taken = takenNames(modules)
-  for (const module of modules) {
-    const lost = lostOf(module, taken(module.path))
-    const [name] = lost
-    if (name === undefined) continue
-    const isUser = (other: ComposedModule) => lostOf(module, takenNames([module, other])(module.path)).includes(name)
-    const user = modules.find((other) => other.path !== module.path && isUser(other))
-    if (user !== undefined) return { path: module.path, user: user.path, name }
-  }
-  return undefined
-}
-
-function lostOf({ before, after }: ComposedModule, taken: 'all' | string[]): string[] {
-  const bound = new Set(after?.binds)
-  const names = taken === 'all' ? (before?.binds ?? []) : taken
-  return names.filter((name) => !bound.has(name))
-}
-
-function takenNames(modules: readonly ComposedModule[]): (path: string) => 'all' | string[] {
-  const uses = modules.map(({ path, before, after }): [string, ModuleUses] => {
-    const { modules: taken, packages } = after ?? { modules: {}, packages: {} }
-    return [path, { modules: taken, packages, binds: before?.binds ?? [], exported: [] }]
-  })
-  return foldKeptNames(new Map(uses))
 }

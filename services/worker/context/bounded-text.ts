@@ -41,6 +41,16 @@ export function oneLine(text: string, max: number): string {
   return `${line.slice(0, Math.max(0, max - 1)).replace(/[\uD800-\uDBFF]$/, '')}…`
 }
 
+const longestWord = 400
+
+/** At most `max` characters, which end between two words: of half a key nobody would know that it is one. */
+export function beginningOf(text: string, max: number): string {
+  if (text.length <= max) return text
+  const least = Math.max(0, max - longestWord)
+  const lastBlank = /\s\S*$/.exec(text.slice(least, max + 1))
+  return text.slice(0, lastBlank === null ? max : least + lastBlank.index)
+}
+
 const [maxKeys, maxKey, maxValue] = [20, 100, 200]
 
 /** A tool's `knowledge_delta`, short enough for an event: its first keys, and long values as the beginning of their JSON. */
@@ -51,5 +61,5 @@ export function shortKnowledge(delta: Readonly<Record<string, unknown>>): Record
 
 function shortValue(value: unknown): unknown {
   const json = JSON.stringify(value) ?? ''
-  return json.length <= maxValue ? value : oneLine(json, maxValue)
+  return json.length <= maxValue ? value : oneLine(`${beginningOf(json, maxValue - 1)}…`, maxValue)
 }

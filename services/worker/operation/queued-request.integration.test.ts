@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openModelPool } from '#models/model-pool.ts'
-import type { SlotSource } from '#models/pool/slots/slots.ts'
+import { openLocalSlots, type SlotSource } from '#models/pool/slots/slots.ts'
 import { until } from '#testing/until.ts'
 import { openAttemptStop } from './attempt/attempt-stop.ts'
 import { openOperationBench, type OperationBench } from './operation-bench.fixture.ts'
@@ -14,7 +14,11 @@ const timeoutS = 3
 function takenSlots() {
   let [isOpen, listener] = [false, () => {}]
   const slots: SlotSource = {
-    at: () => ({ take: () => (isOpen ? 'taken' : 'full'), give: () => {} }),
+    at: (server, most) => ({
+      ...openLocalSlots().at(server, most),
+      take: () => (isOpen ? 'taken' : 'full'),
+      give: () => {},
+    }),
     listen: (given) => void (listener = given),
     close: async () => {},
   }

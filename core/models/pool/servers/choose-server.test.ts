@@ -48,12 +48,12 @@ describe('the choice of a server', () => {
   })
 
   it('goes beyond the bound rather than wait while there is a slot', () => {
-    const none: ServerSlots = { take: () => 'full', give() {} }
+    const none: ServerSlots = { ...openLocalSlots().at('full', 8), take: () => 'full' }
     expect(choose([server('a', { inFlight: 3 }), server('b', { slots: none })])).toBe('a')
   })
 
   it('waits for slots that are being requested at the preferred server', () => {
-    const asking: ServerSlots = { take: () => 'soon', give() {} }
+    const asking: ServerSlots = { ...openLocalSlots().at('asking', 8), take: () => 'soon' }
     expect(choose([server('a', { slots: asking }), server('b')])).toBe('soon')
   })
 

@@ -20,8 +20,6 @@ export type PendingRequest = {
   avoid?: PooledServer | undefined
   /** Every server at which a try failed. */
   failedAt?: ReadonlySet<PooledServer> | undefined
-  /** Whether the server asked for a later retry (`Retry-After`), and that time has not come. */
-  mustWaitFor?: ((server: PooledServer) => boolean) | undefined
 }
 
 export type Choice = {
@@ -66,7 +64,7 @@ function usableServers(ranked: readonly PooledServer[], request: Choice['request
   const isUsable = (server: PooledServer) =>
     server.offered.mayOffer(model) &&
     server.breaker.admits(candidateOf(request, server)) &&
-    request.mustWaitFor?.(server) !== true
+    server.slots.pauseLeftMs() === 0
   const usable = ranked.every(isUsable) ? ranked : ranked.filter(isUsable)
   if (avoid === undefined) return usable
   const others = usable.filter((server) => server !== avoid)

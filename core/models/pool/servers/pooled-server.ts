@@ -22,8 +22,8 @@ export type Reservation = {
   server: PooledServer
   /** The request is no longer at the server: the slot is free. */
   release(): void
-  /** Passes the request's end on to the server's limit and its circuit breaker. */
-  report(end: RequestEnd): void
+  /** Passes the request's end on to the server's limit and its circuit breaker; `retryAfterMs`: the pause it asked for. */
+  report(end: RequestEnd, retryAfterMs?: number): void
 }
 
 /**
@@ -32,6 +32,9 @@ export type Reservation = {
  * 5xx; left: the pool or its caller gave up.
  */
 export type RequestEnd = 'good' | 'refused' | 'overloaded' | 'unavailable' | 'failed' | 'left'
+
+/** A server that asks for a longer wait is asked again all the same. */
+const mostRetryAfterMs = 30_000
 
 export function openPooledServer(
   options: Pick<PooledServer, 'endpoint' | 'offered' | 'slots'> & {
@@ -42,7 +45,7 @@ export function openPooledServer(
 ): PooledServer {
   const { endpoint, offered, slots, maxInFlight, random } = options
   const { now } = options.clock
-  const limit = openConcurrencyLimit({ most: maxInFlight, now })
+  const limit = openConcurrencyLimit({ most: maxInFlight, ofAll: slots.most, now })
   const breaker = openCircuitBreaker({ now, random })
   let inFlight = 0
   const server: PooledServer = {
@@ -64,7 +67,8 @@ export function openPooledServer(
           inFlight -= 1
           slots.give()
         },
-        report(end) {
+        report(end, retryAfterMs = 0) {
+          if (retryAfterMs > 0) slots.pause(Math.min(retryAfterMs, mostRetryAfterMs))
           // Requests sent at the same time may have been refused and released before this one.
           const inFlightThen = Math.max(inFlightWhenSent, inFlight + 1)
           if (end === 'overloaded' || end === 'unavailable') limit.cut(sentAt, { inFlight: inFlightThen })
@@ -90,14 +94,19 @@ type ConcurrencyLimit = ReturnType<typeof openConcurrencyLimit>
 
 const fewInFlight = 4
 
-/** How many requests this process may have at one server: grows by one per round of good answers, is cut after overload. */
-export function openConcurrencyLimit({ most, now }: { most: number; now(): number }) {
+type LimitOptions = { most: number; ofAll?: () => number; now(): number }
+
+/**
+ * How many requests this process may have at one server: grows by one per round of good answers, is cut after overload, and
+ * is never more than all processes may have (`ofAll`).
+ */
+export function openConcurrencyLimit({ most, ofAll = () => most, now }: LimitOptions) {
   let limit = most
   let credit = 0
   let cutAt = -Infinity
   let isRestarting = false
   return {
-    current: () => limit,
+    current: () => Math.min(limit, ofAll()),
     grow(): void {
       if (limit === most) return
       credit += 1
@@ -112,15 +121,15 @@ export function openConcurrencyLimit({ most, now }: { most: number; now(): numbe
       isRestarting = limit < most
     },
     /**
-     * A request sent at `sentAt` was refused for overload; ignored when it was sent before the last cut. Keeps `share` of
+     * A request sent at `sentAt` was refused for overload; ignored when it was sent before the last cut. Keeps half of
      * `inFlight`, or of the limit when that is lower. With fewer than four in flight the limit counts: a refusal then says
      * nothing about how many requests the server can take.
      */
-    cut(sentAt: number, { share = 0.5, inFlight = Infinity } = {}): void {
+    cut(sentAt: number, { inFlight = Infinity } = {}): void {
       if (sentAt < cutAt) return
       isRestarting = false
       const met = inFlight < fewInFlight ? limit : Math.min(limit, inFlight)
-      limit = Math.max(1, Math.floor(met * share))
+      limit = Math.max(1, Math.floor(met / 2))
       credit = 0
       cutAt = now()
     },

@@ -62,25 +62,25 @@ export function readServerMetrics(text: string): ServerMetrics | undefined {
 
 /**
  * How many times the running requests may wait inside a server. Some always wait for their prompt to be read; with a lower
- * figure the pool avoids servers that are merely busy, and what it sends elsewhere finds nothing in the caches there: a
- * quarter of the requests per second less at 0.25 to 2 in bench/pool-bench.ts, and loads of 1.3 times the mean.
+ * figure the pool avoids servers that are merely busy, and what it sends elsewhere finds nothing in the caches there: at 4 a
+ * tenth to a fifth of the requests per second less in bench/pool-bench.ts, and loads of 1.4 to 2 times the mean.
  */
-const waitingPerRunning = 4
-/** The least share of the limit that one cut keeps: metrics are a late sign of overload, not a refusal. */
+const waitingPerRunning = 8
+/** The least share of what is in flight that one cut keeps: metrics are a late sign of overload, not a refusal. */
 const leastKept = 0.75
 
 /**
  * Returns what is to be called with the metrics of every check: when too many requests wait inside the server at two checks
- * in a row, its limit is cut, and it takes two more checks until the next cut, so that what was sent before can finish. Every
- * process sees the same metrics and keeps the same share, so that all of them together keep that share, however many.
+ * in a row, the limit that all processes share is cut to a share of what they have in flight, and it takes two more checks
+ * until the next cut, so that what was sent before can finish.
  */
-export function openOverloadCheck({ limit }: Pick<PooledServer, 'limit'>) {
-  let overloadedSince: number | undefined
-  return ({ waiting = 0, running = 0 }: ServerMetrics, checkedAt: number): void => {
+export function openOverloadCheck({ slots }: Pick<PooledServer, 'slots'>) {
+  let wasOverloaded = false
+  return ({ waiting = 0, running = 0 }: ServerMetrics): void => {
     const room = running * (1 + waitingPerRunning)
     const isOverloaded = running + waiting > room
-    const stays = isOverloaded && overloadedSince !== undefined
-    if (stays) limit.cut(checkedAt, { share: Math.max(leastKept, room / (running + waiting)) })
-    overloadedSince = isOverloaded && !stays ? checkedAt : undefined
+    const stays = isOverloaded && wasOverloaded
+    if (stays) slots.cut(Math.max(leastKept, room / (running + waiting)))
+    wasOverloaded = isOverloaded && !stays
   }
 }

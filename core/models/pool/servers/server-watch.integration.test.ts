@@ -17,7 +17,7 @@ afterEach(async () => {
 type Pages = NonNullable<Parameters<typeof startModelServer>[1]>
 
 /** A watch whose time advances by `turn()`, which runs one whole round. */
-async function watching(pages: Pages, given?: PlayedServer, afterRound = () => {}) {
+async function watching(pages: Pages, given?: PlayedServer, { afterRound = () => {}, most = 8 } = {}) {
   const server = given ?? (await startModelServer('good', pages))
   const time: { now: number; due: (() => void)[] } = { now: 0, due: [] }
   const after: Clock['after'] = (_ms, work) => {
@@ -26,9 +26,9 @@ async function watching(pages: Pages, given?: PlayedServer, afterRound = () => {
   }
   const clock: Clock = { ...systemClock, now: () => time.now, after }
   const endpoint = openEndpoint({ url: server.url, requestTimeoutMs: 1000, fetch })
-  const slots = openLocalSlots().at(server.url, 8)
+  const slots = openLocalSlots(clock).at(server.url, most)
   const offered = openOfferedList()
-  const pooled = openPooledServer({ endpoint, offered, slots, maxInFlight: 8, clock, random: () => 1 })
+  const pooled = openPooledServer({ endpoint, offered, slots, maxInFlight: most, clock, random: () => 1 })
   const rounds = { done: 0 }
   const onRound = (round: number) => {
     rounds.done = round
@@ -72,6 +72,21 @@ describe('the watch over servers', () => {
     expect(limits).toEqual([8, 6, 6, 4])
   })
 
+  it('cuts what is in flight, not what might be, and lets it grow back within a minute and a half', async () => {
+    const pages: Pages = { metrics: 'vllm:num_requests_waiting 200\nvllm:num_requests_running 2\n' }
+    const { pooled, turn } = await watching(pages, undefined, { most: 64 })
+    const sent = Array.from({ length: 8 }, () => [pooled.slots.take(1), pooled.reserve()] as const)
+    for (let round = 0; round < 2; round++) await turn()
+    expect([pooled.limit.current(), pooled.slots.take(1)]).toEqual([6, 'full'])
+    for (const [, reservation] of sent.slice(0, 3)) reservation.release()
+    expect([pooled.slots.take(1), pooled.slots.take(1)]).toEqual(['taken', 'full'])
+    pages.metrics = 'vllm:num_requests_running 2\n'
+    for (let round = 0; round < 2; round++) await turn()
+    expect(pooled.limit.current()).toBe(6)
+    for (let round = 0; round < 12; round++) await turn()
+    expect(pooled.limit.current()).toBe(64)
+  })
+
   it('counts a server that no longer answers as failing, until its breaker opens', async () => {
     const { pooled, turn, server } = await watching({ metrics: 'vllm:num_requests_running 3\n' })
     await turn()
@@ -94,7 +109,9 @@ describe('the watch over servers', () => {
     const failing = () => {
       throw new Error('of what follows a round')
     }
-    const { watch, pooled, turn } = await watching({ metrics: 'vllm:num_requests_running 3\n' }, undefined, failing)
+    const { watch, pooled, turn } = await watching({ metrics: 'vllm:num_requests_running 3\n' }, undefined, {
+      afterRound: failing,
+    })
     for (let round = 0; round < 3; round++) await turn()
     expect(watch.metrics(pooled)).toEqual({ running: 3 })
   })

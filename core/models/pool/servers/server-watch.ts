@@ -111,7 +111,7 @@ function openCheck({ server, url, apiKey }: WatchedServer, { get, clock }: Check
       const at = clock.now()
       if (at < restsUntil) return
       metrics = await (foundAt === undefined ? find(closing) : readAgain(foundAt, closing))
-      checkOverload(metrics ?? {}, at)
+      checkOverload(metrics ?? {})
       if (metrics === undefined || foundAt === undefined || server.breaker.state() !== 'open') return
       const health = await read(`${foundAt}/health`, closing)
       if (health !== 'silent' && health.status === 200) server.breaker.endPause()

@@ -1,28 +1,36 @@
+import { systemClock } from '#platform/clock.ts'
+import { openPause } from './slots.ts'
+
 /** Slots that were used within so long are kept for the next requests. */
 const keepMs = 1500
 
 /** What Redis would answer to a request for more: perhaps; no, as it just did; nothing. */
 type Supply = 'open' | 'full' | 'unreachable'
 
+/** `keep`: of those held. `most`: of all processes. */
+export type Grant = { held: number; keep: number; pauseLeftMs: number; most: number }
+
 /**
  * The slots at one server that are leased to this process. `isWanted`: more are wanted than there are, or other processes
  * want what is held. `report` gives up what has not been used lately; returns what is held from now on, and how much would
  * be used. `grant` takes the answer: how many are held, and how many of those may be kept. `mayAsk`: asking for more may
- * help again. While Redis is unreachable there is always one slot, and never more than were held.
+ * help again. `hasNews`: the other processes should know of a pause or a cut. While Redis is unreachable there is always one
+ * slot, and never more than were held.
  */
 export type LeasedSlots = ReturnType<typeof openLeasedSlots>
 
-/** `ask` is called when more slots are wanted. */
+/** `ask` is called when more slots are wanted, and when the other processes should know something. */
 export function openLeasedSlots({ most, ask }: { most: number; ask(): void }) {
   const state = nothingHeld(most)
   let supply: Supply = 'open'
   const used = openRecentPeak(keepMs)
-  const usable = () => {
-    const own = Math.min(state.held, state.keep)
-    return supply === 'unreachable' ? Math.max(1, own) : own
-  }
+  const limit = openSharedLimit({ most, ask })
+  const own = () => Math.min(state.held, state.keep)
+  const usable = () => (supply === 'unreachable' ? Math.max(1, own()) : own())
   return {
+    ...limit.asSeen,
     take(waiting: number) {
+      if (limit.asSeen.pauseLeftMs() > 0) return 'full'
       if (state.taken < usable()) {
         state.taken += 1
         used.note(state.taken)
@@ -38,28 +46,62 @@ export function openLeasedSlots({ most, ask }: { most: number; ask(): void }) {
     isWanted: () => state.wanted > 0 || supply === 'full' || state.held > state.keep,
     report() {
       const { keep, taken, wanted } = state
-      state.held = Math.max(taken, Math.min(state.held, keep, used.most(taken)))
+      // Nothing is kept for later while the limit is cut: what one process keeps unused, another may not use.
+      const lately = limit.asSeen.most() < most ? taken : used.most(taken)
+      state.held = Math.max(taken, Math.min(state.held, keep, lately))
       const demand = Math.min(most, taken + wanted)
       const hasReported = state.reported.slots > 0
-      state.reported = { slots: Math.max(state.held, demand), wanted }
-      state.wanted = 0
-      return { most, held: state.held, demand, hasReported }
+      Object.assign(state, { reported: { slots: Math.max(state.held, demand), wanted }, wanted: 0 })
+      return { most, held: state.held, demand, hasReported, ...limit.report() }
     },
-    grant(held: number, keep: number) {
+    grant({ held, keep, ...granted }: Grant) {
       Object.assign(state, { held, keep })
+      limit.learn(granted)
       supply = 'open'
       if (state.reported.wanted > 0 && state.taken >= usable()) supply = 'full'
     },
-    mayAsk() {
-      if (supply === 'full') supply = 'open'
-    },
+    mayAsk: () => void (supply === 'full' && (supply = 'open')),
     setUnreachable(isUnreachable: boolean) {
-      if (isUnreachable) supply = 'unreachable'
-      else if (supply === 'unreachable') supply = 'open'
+      if (isUnreachable || supply === 'unreachable') supply = isUnreachable ? 'unreachable' : 'open'
     },
     drop() {
       Object.assign(state, { held: 0, taken: 0, wanted: 0 })
       used.reset()
+    },
+  }
+}
+
+/** The limit and the pause of all processes, as far as this one knows, with what it has not told the others yet. */
+function openSharedLimit({ most: all, ask }: { most: number; ask(): void }) {
+  const { begin, leftMs } = openPause(systemClock)
+  let most = all
+  let cutTo = 0
+  let isPauseNew = false
+  return {
+    asSeen: {
+      most: () => most,
+      cut(share: number) {
+        cutTo = share
+        ask()
+      },
+      pause(ms: number) {
+        begin(ms)
+        isPauseNew = true
+        ask()
+      },
+      pauseLeftMs: leftMs,
+      hasNews: () => isPauseNew || cutTo > 0,
+    },
+    /** `cutTo`: the share that a cut keeps; 0 without one. */
+    report() {
+      const news = { cutTo, pauseLeftMs: isPauseNew ? leftMs() : 0 }
+      cutTo = 0
+      isPauseNew = false
+      return news
+    },
+    learn(granted: Pick<Grant, 'most' | 'pauseLeftMs'>) {
+      most = granted.most
+      if (granted.pauseLeftMs > 0) begin(granted.pauseLeftMs)
     },
   }
 }

@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
-import { createServer, type Server } from 'node:http'
+import { createServer, type Server, type ServerResponse } from 'node:http'
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { after } from '#platform/clock.ts'
 import { connectRedis } from '#platform/redis-client.ts'
@@ -25,25 +25,31 @@ afterAll(() => redis.close())
 const never = new AbortController().signal
 const body = JSON.stringify({ choices: [{ message: { content: 'hi' }, finish_reason: 'stop' }] })
 
+async function serverOf(answer: (response: ServerResponse) => void): Promise<string> {
+  const server: Server = createServer((incoming, response) => {
+    if (incoming.method === 'GET') return void response.writeHead(404).end() // its health or metrics
+    incoming.resume()
+    answer(response)
+  }).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  closing.push(() => server.close().closeAllConnections())
+  return `http://127.0.0.1:${boundPort(server)}/v1`
+}
+
 /** A server that takes `ms` for each answer, and counts how many it is working on. */
 async function countingServer(ms: number) {
   const seen = { now: 0, most: 0, served: 0 }
-  const server: Server = createServer((incoming, response) => {
-    if (incoming.method === 'GET') return response.writeHead(404).end() // its health or metrics
+  const url = await serverOf((response) => {
     seen.now += 1
     seen.most = Math.max(seen.most, seen.now)
-    incoming.resume()
     const stop = after(ms, () => response.writeHead(200, { 'content-type': 'application/json' }).end(body))
     response.once('close', () => {
       stop()
       seen.now -= 1
       if (response.writableFinished) seen.served += 1
     })
-    return undefined
-  }).listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  closing.push(() => server.close().closeAllConnections())
-  return { url: `http://127.0.0.1:${boundPort(server)}/v1`, seen }
+  })
+  return { url, seen }
 }
 
 type Sharing = { url?: string; namespace: string; leaseMs?: number; warnings?: string[] }
@@ -150,6 +156,53 @@ describe('slots that are shared', () => {
     expect(await client.keys(`${sharing.namespace}:*`)).toHaveLength(1)
     await Promise.all(pools.map((pool) => pool.close()))
     expect(await client.keys(`${sharing.namespace}:*`)).toEqual([])
+  })
+})
+
+describe('a server that says when to come back', () => {
+  it('is left alone until then by every process, those that hold slots and those that come later', async () => {
+    const waitS = 2
+    const asked: number[] = []
+    const url = await serverOf((response) => {
+      asked.push(performance.now())
+      if (asked.length === 2) response.writeHead(429, { 'retry-after': String(waitS) }).end()
+      else response.writeHead(200, { 'content-type': 'application/json' }).end(body)
+    })
+    const sharing = { namespace: uniqueNamespace() }
+    const [holding, refused] = [sharingPool(url, 8, sharing), sharingPool(url, 8, sharing)]
+    await holding.complete(modelRequest('m'), never)
+    const asking = [refused.complete(modelRequest('m'), never).catch(() => undefined)]
+    const pausedMs = (pool: ModelPool) => pool.status().endpoints[0]?.pausedMs ?? 0
+    await until(() => pausedMs(holding) > 0)
+    const late = sharingPool(url, 8, sharing)
+    for (const pool of [holding, late])
+      for (let more = 0; more < 4; more++) asking.push(pool.complete(modelRequest('m'), never))
+    await Promise.all(asking)
+    const [, refusedAt = 0, ...later] = asked
+    expect(later.length).toBeGreaterThanOrEqual(8)
+    expect(Math.min(...later) - refusedAt).toBeGreaterThanOrEqual(waitS * 1000)
+  })
+})
+
+describe('a limit that is cut', () => {
+  it('is one for all processes, once, and none sends before as many have ended', async () => {
+    const sharing = { namespace: uniqueNamespace() }
+    const [one, other] = [slotSource(sharing).slots.at('s', 64), slotSource(sharing).slots.at('s', 64)]
+    for (const slots of [one, other])
+      for (let taken = 0; taken < 8; taken++) await until(() => slots.take(1) === 'taken')
+    for (const slots of [one, other]) slots.cut(0.75)
+    await until(() => one.most() === 12 && other.most() === 12)
+    const late = slotSource(sharing).slots.at('s', 64)
+    late.take(1)
+    await until(() => late.take(1) === 'full')
+    expect(late.most()).toBe(12)
+    for (let ended = 0; ended < 4; ended++) {
+      expect([one.take(1), other.take(1), late.take(1)]).not.toContain('taken')
+      one.give()
+    }
+    expect(late.take(1)).not.toBe('taken') // 12 are in flight
+    one.give()
+    await until(() => late.take(1) === 'taken')
   })
 })
 

@@ -6,10 +6,11 @@ import { type RedisClient, redisScript } from '#platform/redis-client.ts'
 import type { Log } from '#platform/log.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import { openLeasedSlots, type LeasedSlots } from './leased-slots.ts'
-import type { SlotSource } from './slots.ts'
+import { cutTimes, type SlotSource } from './slots.ts'
 
 const script = redisScript(readFileSync(new URL('./shared-slots.lua', import.meta.url), 'utf8'))
-const Grants = z.array(z.tuple([z.int().min(0), z.int().min(0)]))
+const count = z.int().min(0)
+const Grants = z.tuple([count, z.array(z.tuple([count, count, count, count]))])
 
 /** How often a process reports per lease: to renew it, and while it or another wants slots. */
 const reportsPerLease = { renew: 12, ask: 24 }
@@ -31,7 +32,8 @@ const defaultLeaseMs = 6000
 /**
  * The slots at servers, shared by all processes through Redis. Slots are leased to the process that takes them, kept from
  * one request to the next, renewed by one command for all servers, and given back when they are not used, or are more than
- * an even share while others wait. A request costs no command. Without Redis every process continues with its slots, at least one.
+ * an even share while others wait. So are pauses and cut limits, of which the others learn with their next report, within half
+ * a second. A request costs no command. Without Redis every process continues with its slots, at least one.
  */
 export function openSharedSlots(options: SharedSlotsOptions): SlotSource {
   const servers = new Map<string, LeasedSlots>()
@@ -58,6 +60,8 @@ type Lease = Omit<SharedSlotsOptions, 'leaseMs'> & {
 /** Reports in one command what is held and wanted here, and takes what Redis grants. Does not reject. */
 function openReporter({ redis, holder, namespace = 'remora', leaseMs, log, servers, onChange }: Lease) {
   let isUnreachable = false
+  /** Between this process's clock and that of Redis. */
+  let aheadMs: number | undefined
   const setUnreachable = (now: boolean, error?: unknown) => {
     if (now === isUnreachable) return
     isUnreachable = now
@@ -71,16 +75,24 @@ function openReporter({ redis, holder, namespace = 'remora', leaseMs, log, serve
     // "places" is the old word for slots: workers of the last version, which share these keys during a rolling restart, use it.
     const keys = active.map(([server]) => `${namespace}:{places}:${server}`)
     const reports = active.flatMap(([, leased]) => {
-      const { most, held, demand, hasReported } = leased.report()
-      return [most, held, demand, hasReported ? 1 : 0]
+      const { most, held, demand, hasReported, pauseLeftMs, cutTo } = leased.report()
+      // By the clock of Redis, so that the report may be sent twice.
+      const pausedUntil = pauseLeftMs > 0 && aheadMs !== undefined ? performance.now() + aheadMs + pauseLeftMs : 0
+      return [most, held, demand, hasReported ? 1 : 0, Math.round(pausedUntil), cutTo]
     })
     const stopLimit = afterChecks(() => {
       setUnreachable(true)
       onChange()
     })
+    const askedAt = performance.now()
     try {
-      const grants = Grants.parse(await script(redis, keys, [holder, leaseMs, ...reports]))
-      for (const [at, [, leased]] of active.entries()) leased.grant(...(grants[at] ?? [0, 0]))
+      const times = [leaseMs, cutTimes.restMs, cutTimes.holdMs, cutTimes.growMs]
+      const [now, grants] = Grants.parse(await script(redis, keys, [holder, ...times, ...reports]))
+      aheadMs = now - askedAt // not less than it is, so that no pause ends early elsewhere
+      for (const [at, [, leased]] of active.entries()) {
+        const [held, keep, pauseLeftMs, most] = grants[at] ?? [0, 0, 0, 0]
+        leased.grant({ held, keep, pauseLeftMs, most })
+      }
       setUnreachable(false)
     } catch (error) {
       setUnreachable(true, error)
@@ -111,6 +123,7 @@ function openRounds({ servers, leaseMs, onChange }: Lease, { report, isUnreachab
   const scheduleNext = () => {
     const all = [...servers.values()]
     if (isClosed || !all.some((leased) => leased.isActive())) return
+    if (!isUnreachable() && all.some((leased) => leased.hasNews())) return ask()
     const isWanted = all.some((leased) => leased.isWanted())
     const times = isWanted && !isUnreachable() ? reportsPerLease.ask : reportsPerLease.renew
     cancelNext = after(leaseMs / times, () => {

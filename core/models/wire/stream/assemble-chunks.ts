@@ -24,17 +24,27 @@ export function openChunkAssembler() {
   const top = new Map<string, unknown>()
   const choices = new Map<number, OpenChoice>()
   let hasToken = false
+  let wroteOn = false
+  const hasReason = () => (choices.get(0)?.fields.get('finish_reason') ?? '') !== ''
   return {
     add({ choices: parts, ...rest }: Chunk): void {
       for (const [key, value] of Object.entries(rest)) if (value !== null && value !== undefined) top.set(key, value)
+      const wasFinished = hasReason()
       for (const part of parts ?? []) {
-        if (addPart(getOrMake(choices, part.index ?? 0, emptyChoice), part)) hasToken = true
+        if (!addPart(getOrMake(choices, part.index ?? 0, emptyChoice), part)) continue
+        hasToken = true
+        wroteOn ||= wasFinished
       }
     },
     /** Whether anything the model wrote has arrived: words, thoughts or a call. */
     hasToken: () => hasToken,
-    /** Whether the first choice has its `finish_reason`: it is whole then, though usage may follow. */
-    isFinished: () => (choices.get(0)?.fields.get('finish_reason') ?? '') !== '',
+    /** Whether the first choice has a `finish_reason`. */
+    hasReason,
+    /**
+     * Whether the reply is whole by its `finish_reason`, though usage may follow. Some servers send one early, or with every
+     * piece: where the model wrote on after it, only the end of the stream says that the reply is whole.
+     */
+    isFinished: () => hasReason() && !wroteOn,
     /** What the server would have answered to the same request unstreamed; undefined without a choice. */
     completion(): object | undefined {
       if (choices.size === 0) return undefined

@@ -131,6 +131,20 @@ describe('openCompletionStream', () => {
     },
   )
 
+  it('goes on to [DONE] or the end of the body after an early finish_reason', () => {
+    for (const last of [['[DONE]'], [finish(), '[DONE]'], []]) {
+      const stream = openCompletionStream()
+      expect(stream.feed(events(chunk({ content: 'a' }), finish()))).toBe('rest')
+      const call = { function: { name: 'f', arguments: '{}' } }
+      expect(stream.feed(events(chunk({ content: 'b' }), chunk({ tool_calls: [call] })))).toBe('more')
+      stream.feed(events(...last))
+      expect(stream.end()).toMatchObject({ choices: [{ message: { content: 'ab', tool_calls: [call] } }] })
+    }
+    const error = '{"error":{"message":"engine died","code":500}}'
+    const broken = events(chunk({ content: 'a' }), finish(), chunk({ content: 'b' }), error)
+    expect(() => read(broken)).toThrow(expect.objectContaining({ status: 500 }))
+  })
+
   it('puts together content that comes in parts, thoughts where other servers have them', () => {
     const thinking = (text: string) => ({ type: 'thinking', thinking: [{ type: 'text', text }] })
     const text = events(

@@ -1,4 +1,5 @@
 import { createParser, type EventSourceMessage } from 'eventsource-parser'
+import { CutReply } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
 import { isTooDeep, maxReplyDepth } from '../../http/openai-client.ts'
 import type { StreamDemand } from '../../http/streamed-response.ts'
@@ -39,7 +40,7 @@ export function openCompletionStream(shown = (part: unknown): unknown => part) {
   }
   const parser = createParser({ onEvent: take })
   return {
-    /** Takes text cut anywhere; never throws. Returns `rest` once only usage may follow, `enough` once nothing may. */
+    /** Takes text cut anywhere; never throws. Returns `rest` once the reply seems whole, `enough` once nothing may follow. */
     feed(text: string): StreamDemand {
       parser.feed(text)
       if (isDone || fault !== undefined) return 'enough'
@@ -52,7 +53,7 @@ export function openCompletionStream(shown = (part: unknown): unknown => part) {
     end(): object {
       parser.feed('\n\n') // some servers omit the empty line after their last event
       if (fault !== undefined) throw fault
-      if (!isDone && !assembler.isFinished()) throw brokenReply('the stream ended before the reply did')
+      if (!isDone && !assembler.hasReason()) throw new CutReply('the stream ended before the reply did')
       const completion = assembler.completion()
       if (completion === undefined) throw brokenReply('the stream held no reply')
       return completion

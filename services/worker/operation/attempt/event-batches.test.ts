@@ -65,6 +65,18 @@ describe('the events of an attempt', () => {
 })
 
 describe('an event', () => {
+  it('that is too long is cut between two words, so that no half of a key stays, which nobody would recognise', () => {
+    const batches = openEventBatches('w1')
+    const key = `ghp_${'a1B2'.repeat(9)}`
+    const long = Object.fromEntries(['a', 'b', 'c', 'd', 'e'].map((name) => [name, 'x'.repeat(2e4)]))
+    for (let before = 470; before < 510; before += 1) {
+      batches.add({ ...event(before), data: { reason: 'word '.repeat(120).slice(0, before) + key, ...long } })
+    }
+    const cut = batches.next().events.map(({ data }) => String(data['reason']))
+    expect(cut.every((text) => text.endsWith('…'))).toBe(true)
+    expect(cut.filter((text) => text.includes('ghp'))).toEqual([])
+  })
+
   const deep: unknown = JSON.parse(`${'['.repeat(10_000)}${']'.repeat(10_000)}`)
   const loop: Record<string, unknown> = {}
   loop['self'] = loop

@@ -1,6 +1,7 @@
 import type { NewEvent } from '#domain/event.ts'
 import { clippedJson, isRecord } from '#domain/json.ts'
 import type { AgentEvent } from '../../agent/journal.ts'
+import { beginningOf } from '../../context/bounded-text.ts'
 
 export type EventBatch = { n: number; events: NewEvent[] }
 
@@ -115,7 +116,7 @@ function shortened(value: unknown, room: Room, depth: number): unknown {
 }
 
 function cut(text: string, max: number): string {
-  return text.length <= max ? text : `${text.slice(0, max)}…`
+  return text.length <= max ? text : `${beginningOf(text, max)}…`
 }
 
 /** Infinity when the data is no JSON, or nested too deep to be written. */

@@ -1,0 +1,93 @@
+import { describe, expect, it } from 'vitest'
+import { RunView } from '../api-views.ts'
+import { openPaint } from '../terminal-text.ts'
+import { openWaitingNotices, waitingLines, waitingText, withServers } from './describe-waiting.ts'
+import { eventsOf, plannedRun } from './events.fixture.ts'
+import { foldProgress } from './fold-progress.ts'
+import { emptyProgress, type ProgressState } from './progress-state.ts'
+import { renderScreen } from './render-progress.ts'
+
+const fold = (drafts: Parameters<typeof eventsOf>[0]) => eventsOf(drafts).reduce(foldProgress, emptyProgress('r1'))
+const since = Date.UTC(2026, 10, 1)
+const away = { event: 'models.away', data: { model: 'default', since, bundles: ['lint'] } }
+const adapterAway = { event: 'models.away', data: { model: 'docs', since, bundles: ['docstring'] } }
+const back = { event: 'models.back', data: { model: 'default', since, away_ms: 34_000 } }
+const waitingFor = [
+  { kind: 'models', model: 'default', since },
+  { kind: 'answer', questions: 2 },
+] // as events have it
+const waiting = { event: 'run.waiting', data: { questions: 2, waiting_for: waitingFor } }
+
+const server = {
+  url: 'http://gpu:8000/v1',
+  has_answered: true,
+  last_error: 'answered 503',
+  next_probe: '2026-11-01T00:00:03.000Z',
+}
+const wrong = { url: 'http://gpv:8000/v1', has_answered: false, last_error: 'no answer: ENOTFOUND', next_probe: null }
+const run = RunView.parse({
+  run_id: 'r1',
+  status: 'waiting',
+  phase: 'execution',
+  seq: 9,
+  counts: {},
+  request: { agents: ['lint'] },
+  waiting_for: [
+    { kind: 'models', model: 'default', since: new Date(since).toISOString(), servers: [server, wrong] },
+    { kind: 'answer', questions: 1 },
+    { kind: 'a kind of a newer service' },
+  ],
+})
+const asked = (state: ProgressState) => withServers(state, run)
+
+describe('a run whose model is away', () => {
+  it('waits when nothing of it can move, and runs again once the model is back', () => {
+    const state = fold([...plannedRun, away, waiting])
+    expect(state).toMatchObject({ status: 'waiting', away: [{ model: 'default', since: '2026-11-01T00:00:00.000Z' }] })
+    expect(fold([...plannedRun, away, adapterAway, back])).toMatchObject({
+      status: 'running',
+      away: [{ model: 'docs' }],
+    })
+    expect(fold([...plannedRun, away, waiting, back])).toMatchObject({ status: 'running', away: [] })
+    expect(fold([...plannedRun, away, { event: 'run.cancelled' }]).away).toEqual([])
+  })
+
+  it('shows on the screen since when, what each server said and when it is asked next', () => {
+    const state = asked(fold([...plannedRun, away, waiting]))
+    const lines = renderScreen(state, { width: 120, elapsedMs: 0, paint: openPaint(false) })
+    expect(lines.slice(7)).toEqual([
+      'waits for the model: no server of it works since 2026-11-01 00:00:00Z; it goes on by itself when one does',
+      '  http://gpu:8000/v1: answered 503; asked again at 2026-11-01 00:00:03Z',
+      '  http://gpv:8000/v1: no answer: ENOTFOUND, and has never answered',
+      '  snapshot of 12 files stored',
+      '  40 nodes discovered',
+      '  4 operations planned',
+      '  no server of the model works',
+      '  nothing can move: the run waits for the model and 2 answers',
+    ])
+  })
+
+  it('is told in a pipe once its servers are known, once a minute again, and when it is back', () => {
+    const noticesOf = openWaitingNotices()
+    const before = fold([...plannedRun, away])
+    expect(noticesOf(before, 0)).toEqual([])
+    const known = asked(before)
+    expect(noticesOf(known, 1)).toEqual(waitingLines(known))
+    expect(noticesOf(known, 60_000)).toEqual([])
+    expect(noticesOf(known, 60_001)).toHaveLength(3)
+    expect(noticesOf(fold(plannedRun), 60_002)).toEqual(['the model works again'])
+    expect(noticesOf(fold(plannedRun), 60_003)).toEqual([])
+    noticesOf(known, 60_004)
+    expect(noticesOf(fold([...plannedRun, { event: 'run.cancelled' }]), 60_005)).toEqual([])
+  })
+
+  it('is told in a few words, also by events of the version before, which only count the questions', () => {
+    expect(waitingText(run.waiting_for)).toBe('waits for the model and 1 answer')
+    expect(waitingText([])).toBe('')
+    const { recent } = fold([...plannedRun, { event: 'run.waiting', data: { questions: 1 } }, back])
+    expect(recent.slice(-2)).toEqual([
+      'nothing can move: the run waits for 1 answer',
+      'the model works again, after 34.0 s',
+    ])
+  })
+})

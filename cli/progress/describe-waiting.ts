@@ -1,0 +1,73 @@
+import { hasEnded, type RunView, type WaitingFor } from '../api-views.ts'
+import { plural } from '../wording.ts'
+import type { AwayModel, ProgressState } from './progress-state.ts'
+
+type Waiting = Pick<ProgressState, 'away' | 'status'>
+type AwayServer = WaitingFor['servers'][number]
+
+const shownServers = 3
+/** While a run waits, a pipe is told so once a minute. */
+const repeatedMs = 60_000
+
+/** What a run waits for in a few words, for a line of a list; empty for nothing. */
+export function waitingText(waitingFor: readonly WaitingFor[]): string {
+  const parts = waitingFor.flatMap(({ kind, model = '', questions = 0 }) => {
+    if (kind === 'models') return [modelText(model)]
+    return kind === 'answer' ? [plural(questions, 'answer')] : []
+  })
+  return parts.length === 0 ? '' : `waits for ${parts.join(' and ')}`
+}
+
+/** `default`: the one that the settings name, or the first that the servers offer. */
+export function modelText(model: string): string {
+  return model === 'default' ? 'the model' : `the model "${model}"`
+}
+
+/** What the run view says of the models that are away. */
+export function awayModels({ waiting_for: waitingFor }: Pick<RunView, 'waiting_for'>): AwayModel[] {
+  return waitingFor.flatMap(({ kind, model, since, servers }) =>
+    kind === 'models' && model !== undefined ? [{ model, since: since ?? undefined, servers }] : [],
+  )
+}
+
+/** The state with what the servers of its models say now. Which models are away its events say. */
+export function withServers(state: ProgressState, run: Pick<RunView, 'waiting_for'>): ProgressState {
+  const found = new Map(awayModels(run).map(({ model, servers }) => [model, servers]))
+  return { ...state, away: state.away.map((one) => ({ ...one, servers: found.get(one.model) ?? [] })) }
+}
+
+/** Each model that the run waits for with what its servers said, and that nobody has to do anything here. */
+export function waitingLines({ away }: Pick<Waiting, 'away'>): string[] {
+  return away.flatMap(({ model, since, servers = [] }) => {
+    const rest = servers.length > shownServers ? [`  … and ${servers.length - shownServers} more servers`] : []
+    const from = since === undefined ? '' : ` since ${shownTime(since)}`
+    const head = `waits for ${modelText(model)}: no server of it works${from}; it goes on by itself when one does`
+    return [head, ...servers.slice(0, shownServers).map((server) => `  ${serverText(server)}`), ...rest]
+  })
+}
+
+function serverText({ url, has_answered: hasAnswered, last_error: error, next_probe: next }: AwayServer): string {
+  const never = hasAnswered ? '' : ', and has never answered'
+  const again = typeof next === 'string' ? `; asked again at ${shownTime(next)}` : ''
+  return `${url}: ${error ?? 'no answer'}${never}${again}`
+}
+
+/** `2026-11-01 12:00:03Z` of a time in ISO 8601. */
+function shownTime(time: string): string {
+  return time.replace('T', ' ').replace(/\.\d+Z$/, 'Z')
+}
+
+/** For a pipe: the lines when a model is away, with what its servers said, once a minute again, and when it is back. */
+export function openWaitingNotices(): (state: Waiting, nowMs: number) => string[] {
+  const saidAt = new Map<string, number>()
+  return ({ away, status }, nowMs) => {
+    const back = [...saidAt.keys()].filter((model) => away.every((one) => one.model !== model))
+    for (const model of back) saidAt.delete(model)
+    const due = away.filter(
+      ({ model, servers }) => servers !== undefined && nowMs - (saidAt.get(model) ?? -Infinity) >= repeatedMs,
+    )
+    for (const { model } of due) saidAt.set(model, nowMs)
+    const isBack = !hasEnded(status)
+    return [...(isBack ? back : []).map((model) => `${modelText(model)} works again`), ...waitingLines({ away: due })]
+  }
+}

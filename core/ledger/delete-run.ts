@@ -1,0 +1,119 @@
+import { z } from 'zod'
+import { AppError, hasCode } from '#domain/error.ts'
+import { RunId, type ProjectId } from '#domain/ids.ts'
+import { indexKeys, resultKeys, runKeys, runOfMember } from './keys.ts'
+import { newerRun, pairsOf, runScript } from './script.ts'
+import { type LedgerStore, redisNowMs } from './store.ts'
+
+type DeleteStore = Pick<LedgerStore, 'redis' | 'namespace'>
+export type DeletedRun = { projectId: ProjectId; runId: RunId }
+
+const memberOf = ({ projectId, runId }: DeletedRun) => `${projectId}/${runId}`
+
+/**
+ * Asks for the deletion of a run that has ended. From then on it is unknown (RUN_001); housekeeping removes the rest of it.
+ * Asking again is harmless. RUN_006 while it goes on, RUN_010 while a run that retries it is kept, RUN_005 for one of a newer
+ * version.
+ *
+ * The request is noted first, then retries are looked for: who accepts a retry stores it first and looks for the note then
+ * (`isDeleted`), so that one of the two sees the other.
+ */
+export async function deleteRun(store: DeleteStore, run: DeletedRun): Promise<void> {
+  const { deleted } = indexKeys(store.namespace)
+  await store.redis.zadd(deleted, 'NX', await redisNowMs(store.redis), memberOf(run))
+  try {
+    const [retry] = await retriesOf(store, run)
+    if (retry !== undefined) {
+      throw new AppError(
+        'RUN_010',
+        `Run "${retry}" retries run "${run.runId}" and needs its changes: delete that first.`,
+      )
+    }
+    const answer = await makeUnknown(store, run.runId)
+    if (answer === 'open') {
+      throw new AppError('RUN_006', `Run "${run.runId}" has not ended: cancel it first.`)
+    }
+  } catch (error) {
+    const isRefused = hasCode(error, 'RUN_005', 'RUN_006', 'RUN_010')
+    if (isRefused && (await isKnown(store, run))) await store.redis.zrem(deleted, memberOf(run))
+    throw error
+  }
+}
+
+const forgetScript = runScript('forget-run', 'keys')
+const ForgetReply = z.enum(['forgetting', 'unknown', 'newer', 'open'])
+
+/**
+ * The first step of removing a run that has ended: no other command and no reader finds it any more. `open`: it has not ended,
+ * nothing was touched. RUN_005: of a newer version.
+ */
+export async function makeUnknown({ redis, namespace }: DeleteStore, runId: RunId) {
+  const answer = ForgetReply.parse(await forgetScript(redis, runKeys(namespace, runId).scripted, []))
+  if (answer === 'newer') throw newerRun(runId)
+  return answer
+}
+
+/** Whether the deletion of the run was asked for and is not finished. */
+export async function isDeleted({ redis, namespace }: DeleteStore, run: DeletedRun): Promise<boolean> {
+  return (await redis.zscore(indexKeys(namespace).deleted, memberOf(run))) !== null
+}
+
+/** The runs whose deletion is not finished, with the time since it was asked for; the first asked for first. */
+export async function deletedRuns({ redis, namespace }: DeleteStore): Promise<(DeletedRun & { forMs: number })[]> {
+  const flat = await redis.zrange(indexKeys(namespace).deleted, '0', '-1', 'WITHSCORES')
+  const now = await redisNowMs(redis)
+  return pairsOf(flat).map(([member, at]) => ({ ...runOfMember(member), forMs: now - Number(at) }))
+}
+
+/** To be called when nothing of the run is left. */
+export async function endDeletion({ redis, namespace }: DeleteStore, run: DeletedRun): Promise<void> {
+  await redis.zrem(indexKeys(namespace).deleted, memberOf(run))
+}
+
+/** False from the moment on at which it is deleted or forgotten. */
+async function isKnown({ redis, namespace }: DeleteStore, { runId }: DeletedRun): Promise<boolean> {
+  return (await redis.hexists(runKeys(namespace, runId).run, 'schema')) === 1
+}
+
+const Request = z.object({ retryOf: RunId.optional() })
+const sliceLength = 500
+
+/** The kept runs that retry the run. They were accepted after it. None for a run that is unknown by now. */
+async function retriesOf({ redis, namespace }: DeleteStore, { projectId, runId }: DeletedRun): Promise<RunId[]> {
+  const key = indexKeys(namespace).runsOf(projectId)
+  const accepted = await redis.zscore(key, runId)
+  if (accepted === null || !(await isKnown({ redis, namespace }, { projectId, runId }))) return []
+  const later = z.array(RunId).parse(await redis.zrangebyscore(key, accepted, '+inf'))
+  const retries: RunId[] = []
+  for (let first = 0; first < later.length; first += sliceLength) {
+    const slice = later.slice(first, first + sliceLength)
+    const rows = await Promise.all(slice.map((id) => redis.hmget(runKeys(namespace, id).run, 'schema', 'request')))
+    const found = slice.filter((_id, at) => {
+      const [schema, request] = rows[at] ?? []
+      return schema && request && Request.parse(JSON.parse(request)).retryOf === runId
+    })
+    retries.push(...found)
+  }
+  return retries
+}
+
+const Entry = z.tuple([z.string(), z.array(z.string())])
+/** Entries are named by Redis' clock, which a failover may set back. */
+const clockMarginMs = 60_000
+const entriesAtOnce = 1_000
+
+/** Deletes the run's entries of the results stream. False while the run is active: more may be published. */
+export async function removeResults({ redis, namespace }: DeleteStore, run: DeletedRun): Promise<boolean> {
+  if ((await redis.zscore(indexKeys(namespace).active, memberOf(run))) !== null) return false
+  const { results } = resultKeys(namespace)
+  const accepted = Number((await redis.hget(runKeys(namespace, run.runId).run, 'accepted')) ?? 0)
+  let from = `${Math.max(0, accepted - clockMarginMs)}-0`
+  for (;;) {
+    const entries = z.array(Entry).parse(await redis.xrange(results, from, '+', 'COUNT', entriesAtOnce))
+    const own = entries.filter(([, fields]) => new Map(pairsOf(fields)).get('run_id') === run.runId)
+    if (own.length > 0) await redis.xdel(results, ...own.map(([id]) => id))
+    const last = entries.at(-1)
+    if (last === undefined || entries.length < entriesAtOnce) return true
+    from = `(${last[0]}`
+  }
+}

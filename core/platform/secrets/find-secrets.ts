@@ -1,0 +1,170 @@
+import { openKeywordScan } from './keyword-scan.ts'
+import { readSecretRules, type Allowlist, type SecretRule } from './secret-rules.ts'
+
+/** Where a secret stands in a text: from `start` up to but not including `end`. */
+export type Span = { start: number; end: number }
+
+/**
+ * Rules are tried on parts of a text, so that no rule takes more than linear time, whoever wrote the text: some are quadratic.
+ * Parts overlap by what may stand between a secret and the word that marks it.
+ */
+const partLength = 2048
+const longestPart = 2 * partLength
+const overlap = 256
+/** No rule finds anything shorter. */
+const shortest = 10
+
+/** A finder of the secrets in texts, by the rules of a scanner and as private keys. Reads and compiles the rules once. */
+export function openSecretFinder(): (text: string) => Span[] {
+  const rules = readSecretRules()
+  const scan = openKeywordScan([...rules.map(({ keywords }) => keywords), ['-----begin', '-----end']])
+  return (text) => {
+    const spans: Span[] = []
+    let hasKey = false
+    for (const part of text.length < shortest ? [] : partsOf(text)) {
+      const found = scan(part.text)
+      if (found.length === 0) continue
+      const { plain, placeOf } = unescaped(part.text)
+      for (const index of found) {
+        const rule = rules[index]
+        if (rule === undefined) hasKey = true
+        else spans.push(...spansOf(rule, plain).map((span) => placed(span, placeOf, part.start)))
+      }
+    }
+    if (hasKey) spans.push(...privateKeys(text))
+    return spans.length === 0 ? spans : merged(spans)
+  }
+}
+
+type Unescaped = { plain: string; placeOf(at: number): number }
+
+/**
+ * The text without the escapes of strings, also of strings within strings, since rules expect a quote or a line break as such.
+ * `placeOf` tells where a character of it stands in the text.
+ */
+function unescaped(text: string): Unescaped {
+  if (!text.includes('\\')) return { plain: text, placeOf: (at) => at }
+  /** From each of these places on, so many characters more are missing. */
+  const steps: { at: number; missing: number }[] = []
+  let missing = 0
+  const plain = text.replaceAll(/\\+(?:["'`nrt/])?/g, (escape, place: number) => {
+    const last = escape.at(-1) ?? ''
+    const meant = last === '\\' ? '\\' : (lineBreaks.get(last) ?? last)
+    missing += escape.length - 1
+    steps.push({ at: place + escape.length - missing, missing })
+    return meant
+  })
+  return { plain, placeOf: (at) => at + (steps.findLast((step) => step.at <= at)?.missing ?? 0) }
+}
+
+const lineBreaks = new Map([
+  ['n', '\n'],
+  ['r', '\n'],
+  ['t', '\t'],
+])
+
+function placed({ start, end }: Span, placeOf: Unescaped['placeOf'], by: number): Span {
+  return { start: placeOf(start) + by, end: placeOf(end - 1) + 1 + by }
+}
+
+/** Parts that end at a blank wherever there is one, as no token contains a blank. */
+function* partsOf(text: string): Generator<{ text: string; start: number }> {
+  for (let start = 0; ;) {
+    const blank = text.slice(start + partLength, start + longestPart).search(/\s/)
+    const end = Math.min(text.length, blank < 0 ? start + longestPart : start + partLength + blank)
+    yield { text: start === 0 && end === text.length ? text : text.slice(start, end), start }
+    if (end === text.length) return
+    start = end - overlap
+  }
+}
+
+function spansOf({ pattern, group, entropy, allowed }: SecretRule, text: string): Span[] {
+  const spans: Span[] = []
+  for (const found of text.matchAll(pattern)) {
+    const secret =
+      (group === 0 ? found.slice(1).find((one) => one !== undefined && one !== '') : found[group]) ?? found[0]
+    if (secret === '' || (entropy > 0 && entropyOf(secret) <= entropy)) continue
+    if (allowed.some((list) => isAllowed(list, { secret, found, text }))) continue
+    // Some rules include the quotes.
+    const bare = secret.replaceAll(/^["'`\s]+|["'`\s]+$/g, '')
+    const start = found.index + Math.max(0, found[0].lastIndexOf(bare))
+    if (bare !== '') spans.push({ start, end: start + bare.length })
+  }
+  return spans
+}
+
+type Found = { secret: string; found: RegExpExecArray; text: string }
+
+function isAllowed({ target, patterns, stopwords }: Allowlist, { secret, found, text }: Found): boolean {
+  const lower = secret.toLowerCase()
+  if (stopwords.some((word) => lower.includes(word))) return true
+  if (patterns.length === 0) return false
+  const judged = target === 'secret' ? secret : target === 'match' ? matchOf(found, text) : lineOf(found, text)
+  return patterns.some((pattern) => pattern.test(judged))
+}
+
+/** With the characters of a name before it, which the rules of gitleaks include. */
+function matchOf({ 0: match, index }: RegExpExecArray, text: string): string {
+  return (/[\w.-]{0,50}$/.exec(text.slice(Math.max(0, index - 50), index))?.[0] ?? '') + match
+}
+
+function lineOf({ 0: match, index }: RegExpExecArray, text: string): string {
+  const end = text.indexOf('\n', index + match.length)
+  return text.slice(text.lastIndexOf('\n', index) + 1, end < 0 ? text.length : end)
+}
+
+/** Bits per character, as Shannon counts them. */
+export function entropyOf(text: string): number {
+  const counts = new Map<string, number>()
+  for (const character of text) counts.set(character, (counts.get(character) ?? 0) + 1)
+  let bits = 0
+  for (const count of counts.values()) bits -= (count / text.length) * Math.log2(count / text.length)
+  return bits
+}
+
+const keyStart = /-----BEGIN[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----/gi
+const keyEnd = /-----END[ A-Z0-9_-]{0,100}PRIVATE KEY(?: BLOCK)?-----/gi
+/** A line of the key itself, and not of a sentence or a program about keys. */
+const keyLine = /[A-Za-z0-9+/]{32}/
+/** What may stand between such lines, in a diff, in a string of several lines, or numbered. */
+const ofBlock = /[A-Za-z0-9+/=\s\\"'`,:.+-]/
+const longestKey = 32 * 1024
+
+/** What is between the marks of a private key, or from its start or to its end where a text was cut within the key. */
+function privateKeys(text: string): Span[] {
+  const starts = Array.from(text.matchAll(keyStart), ({ 0: mark, index }) => index + mark.length)
+  const ends = Array.from(text.matchAll(keyEnd), ({ index }) => index)
+  const bounds = [...starts.map((at) => ({ at, isStart: true })), ...ends.map((at) => ({ at, isStart: false }))]
+  const ordered = bounds.toSorted((one, other) => one.at - other.at)
+  const spans = ordered.map(({ at, isStart }, index): Span => {
+    const [before, next] = [ordered[index - 1], ordered[index + 1]]
+    const isWhole = isStart && next?.isStart === false && next.at - at <= longestKey
+    if (isWhole) return { start: at, end: next.at }
+    return isStart ? linesAfter(text, at, next?.at) : linesBefore(text, at, before?.at)
+  })
+  return spans.filter(({ start, end }) => keyLine.test(text.slice(start, end)))
+}
+
+/** No further than `most`, where the next mark is, so that a text full of marks is read once. */
+function linesAfter(text: string, start: number, most = text.length): Span {
+  let end = start
+  while (end < Math.min(most, start + longestKey) && ofBlock.test(text[end] ?? '')) end += 1
+  return { start, end }
+}
+
+function linesBefore(text: string, end: number, least = 0): Span {
+  let start = end
+  while (start > Math.max(least, end - longestKey) && ofBlock.test(text[start - 1] ?? '')) start -= 1
+  return { start, end }
+}
+
+function merged(spans: readonly Span[]): Span[] {
+  const all: Span[] = []
+  for (const span of spans.toSorted((one, other) => one.start - other.start || one.end - other.end)) {
+    const last = all.at(-1)
+    if (last !== undefined && span.start <= last.end)
+      all[all.length - 1] = { start: last.start, end: Math.max(last.end, span.end) }
+    else all.push(span)
+  }
+  return all
+}

@@ -1,0 +1,100 @@
+import { isRecord, parseJson } from '#domain/json.ts'
+import { entropyOf, openSecretFinder } from './find-secrets.ts'
+
+/** What stands in the place of a secret wherever something is shown. */
+export const secretMark = '[secret]'
+
+/**
+ * Hides secrets in what is shown, logged or exported: values that it is given, and what the rules of a scanner find. What the
+ * services store for themselves and compute with never goes through it.
+ */
+export type Redactor = {
+  /** The values that it was given, for a thread that opens one of its own. */
+  readonly given: readonly string[]
+  text(text: string): string
+  /** A JSON value with all its strings redacted; the same one if it has no secret. What one string reveals is hidden in all. */
+  value(value: unknown): unknown
+  record(record: Readonly<Record<string, unknown>>): Readonly<Record<string, unknown>>
+  /** A JSON text, the same to the byte if it has no secret. Anything else is treated as plain text. */
+  json(text: string): string
+}
+
+/** Shorter values, such as `none` or `EMPTY` where no key is needed, occur in ordinary words. */
+const leastLength = 6
+
+/** `values`: the secrets of the configuration. The rules are read with the first text, which takes about 20 ms. */
+export function openRedactor(values: readonly string[] = []): Redactor {
+  const known = [...new Set(values.filter(({ length }) => length >= leastLength).flatMap(formsOf))]
+  const hideIn = (value: unknown) => {
+    const found = new Set<string>()
+    forEachString(value, (text) => {
+      for (const { start, end } of findSecrets(text)) found.add(text.slice(start, end))
+      for (const secret of known) if (text.includes(secret)) found.add(secret)
+    })
+    if (found.size === 0) return value
+    const secrets = [...known, ...[...found].filter(isTelling)].toSorted((one, other) => other.length - one.length)
+    return mapStrings(value, (text) => withMarks(text, secrets))
+  }
+  return {
+    given: values,
+    text: (text) => withMarks(text, known),
+    value: hideIn,
+    record(record) {
+      const hidden = hideIn(record)
+      return isRecord(hidden) ? hidden : {}
+    },
+    json(text) {
+      const value = parseJson(text)
+      if (value === undefined) return withMarks(text, known)
+      const hidden = hideIn(value)
+      return hidden === value ? text : JSON.stringify(hidden)
+    },
+  }
+}
+
+let finder: ReturnType<typeof openSecretFinder> | undefined
+
+function findSecrets(text: string): ReturnType<NonNullable<typeof finder>> {
+  finder ??= openSecretFinder()
+  return finder(text)
+}
+
+/** As it stands in text, in an address, and in a JSON string. */
+function formsOf(secret: string): string[] {
+  return [secret, encodeURIComponent(secret), JSON.stringify(secret).slice(1, -1)]
+}
+
+/** Whether it is no word, so that it may be hidden wherever it stands. */
+function isTelling(secret: string): boolean {
+  return secret.length >= 12 && entropyOf(secret) >= 3
+}
+
+function withMarks(text: string, secrets: readonly string[]): string {
+  let shown = ''
+  let from = 0
+  for (const { start, end } of findSecrets(text)) {
+    shown += text.slice(from, start) + secretMark
+    from = end
+  }
+  shown += text.slice(from)
+  for (const secret of secrets) shown = shown.replaceAll(secret, secretMark)
+  return shown
+}
+
+function forEachString(value: unknown, visit: (text: string) => void): void {
+  if (typeof value === 'string') visit(value)
+  else if (Array.isArray(value)) for (const part of value) forEachString(part, visit)
+  else if (isRecord(value)) {
+    for (const key of Object.keys(value)) {
+      visit(key)
+      forEachString(value[key], visit)
+    }
+  }
+}
+
+function mapStrings(value: unknown, change: (text: string) => string): unknown {
+  if (typeof value === 'string') return change(value)
+  if (Array.isArray(value)) return value.map((part) => mapStrings(part, change))
+  if (!isRecord(value)) return value
+  return Object.fromEntries(Object.entries(value).map(([key, part]) => [change(key), mapStrings(part, change)]))
+}

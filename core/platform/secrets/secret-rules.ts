@@ -1,0 +1,122 @@
+import { readFileSync } from 'node:fs'
+import { parse as parseToml } from 'smol-toml'
+import { z } from 'zod'
+
+/** How one kind of secret is recognised, in the terms of gitleaks. */
+export type SecretRule = {
+  /** In lower case. A text without any of them, whatever its case, has no secret of this kind. */
+  keywords: readonly string[]
+  /** Global; it begins to search at `lastIndex`. */
+  pattern: RegExp
+  /** The group with the secret; 0: the first one that matched, or else the whole match. */
+  group: number
+  /** A secret has more bits per character. */
+  entropy: number
+  /** What is no secret although it looks like one: examples, placeholders, names. */
+  allowed: readonly Allowlist[]
+}
+
+export type Allowlist = {
+  target: 'secret' | 'match' | 'line'
+  patterns: readonly RegExp[]
+  stopwords: readonly string[]
+}
+
+const texts = z.array(z.string()).default([])
+const AllowlistRow = z.object({
+  condition: z.enum(['OR', 'AND']).default('OR'),
+  regexTarget: z.enum(['secret', 'match', 'line']).default('secret'),
+  paths: texts,
+  regexes: texts,
+  stopwords: texts,
+})
+const RuleFile = z.object({
+  allowlist: AllowlistRow,
+  rules: z.array(
+    z.object({
+      id: z.string(),
+      regex: z.string().optional(),
+      secretGroup: z.int().default(0),
+      entropy: z.number().default(0),
+      keywords: texts,
+      allowlists: z.array(AllowlistRow).default([]),
+    }),
+  ),
+})
+
+/** Private keys are found by `privateKeys`, which also finds those that were cut. */
+const foundOtherwise = 'private-key'
+
+/**
+ * The rules of gitleaks, from a copy of its file (docs/decisions/0048), and one that it lacks. Rules for names of files
+ * alone are left out; where a rule is limited to some files it is applied to every text.
+ */
+export function readSecretRules(): SecretRule[] {
+  const file = RuleFile.parse(parseToml(readFileSync(new URL('./gitleaks.toml', import.meta.url), 'utf8')))
+  const forAll = allowlistsOf([file.allowlist])
+  const rules = file.rules.flatMap(({ id, regex, secretGroup, entropy, keywords, allowlists }): SecretRule[] => {
+    if (regex === undefined || id === foundOtherwise) return []
+    const allowed = [...forAll, ...allowlistsOf(allowlists)]
+    return [{ keywords, pattern: new RegExp(patternOf(regex), 'g'), group: secretGroup, entropy, allowed }]
+  })
+  return [...rules, { ...addressPassword, allowed: [...forAll, ...addressPassword.allowed] }]
+}
+
+/** Without a path, one that needs the path as well never applies. */
+function allowlistsOf(rows: readonly z.infer<typeof AllowlistRow>[]): Allowlist[] {
+  const usable = rows.filter(({ condition, paths }) => condition === 'OR' || paths.length === 0)
+  return usable.map(({ regexTarget, regexes, stopwords }) => ({
+    target: regexTarget,
+    patterns: regexes.map((regex) => new RegExp(patternOf(regex))),
+    stopwords: stopwords.map((word) => word.toLowerCase()),
+  }))
+}
+
+/** The password in an address of a database or a server. */
+const addressPassword: SecretRule = {
+  keywords: ['://'],
+  pattern: /:\/\/[^\s/?#@:"'`<>\\]{0,100}:([^\s/?#@"'`<>\\]{3,200})@/g,
+  group: 1,
+  entropy: 0,
+  allowed: [
+    {
+      target: 'secret',
+      patterns: [/^(?:[$%#]?[[{(].*|%\w+%?|\*+|x+|\.+|pass(?:word|wd)?|pw|pwd|secret|user)$/i],
+      stopwords: [],
+    },
+  ],
+}
+
+/** What many rules allow before their keyword. It decides nothing, and makes a search from every place slow. */
+const anyPrefix = /\[\\w\.-\]\{0,50\}\?/g
+
+/** What JavaScript would take for something else. */
+const unknownSyntax = /\[:(?!alnum)\^?\w+:\]|\\[ACQEpP]|\(\?[a-z]*[mU]/
+
+/**
+ * A regular expression of Go (RE2) as one of JavaScript: `(?i)` counts to the end of its group, `\z` is the end of the
+ * text. Without the prefix that only lengthens a match.
+ */
+function patternOf(source: string): string {
+  const unknown = unknownSyntax.exec(source)?.[0]
+  if (unknown !== undefined)
+    throw new RangeError(`${unknown} of a regular expression of Go is not known here: ${source}`)
+  const text = source
+    .replaceAll(anyPrefix, '')
+    .replaceAll('(?P<', '(?<')
+    .replaceAll('\\z', '$')
+    .replaceAll('[[:alnum:]]', '[a-zA-Z0-9]')
+  const open: string[] = ['']
+  let pattern = ''
+  for (const [part] of text.matchAll(/\\[^]|\[\^?\]?(?:\\[^]|[^\\\]])*\]|\(\?i\)|[^]/g)) {
+    if (part === '(?i)') {
+      pattern += '(?i:'
+      open.push(`${open.pop() ?? ''})`)
+      continue
+    }
+    if (part === ')') pattern += open.pop() ?? ''
+    if (part === '(') open.push('')
+    pattern += part
+  }
+  return pattern + open.join('')
+}

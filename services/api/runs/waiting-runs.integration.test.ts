@@ -1,0 +1,77 @@
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { announceWorker, withdrawWorker } from '#ledger/fleet.ts'
+import { testRedis } from '#testing/redis.ts'
+import { testObjects } from '#testing/s3.ts'
+import { until } from '#testing/until.ts'
+import { openTestApi, type TestApi } from '../app.fixture.ts'
+import { askingRun, submitRun } from '../played-run.fixture.ts'
+
+let api: TestApi
+beforeAll(async () => {
+  api = await openTestApi(await testRedis(), await testObjects())
+})
+afterAll(() => api.close())
+afterEach(() => withdrawWorker(api.redis, 'w1', api.namespace))
+
+const since = Date.UTC(2026, 10, 1)
+const away = { model: 'default', since, bundles: ['lint'] }
+const server = {
+  url: 'http://gpu:8000/v1',
+  isWorking: false,
+  hasAnswered: true,
+  lastError: 'answered 503',
+  nextProbeAt: since + 3000,
+}
+const shownServer = {
+  url: 'http://gpu:8000/v1',
+  has_answered: true,
+  last_error: 'answered 503',
+  next_probe: '2026-11-01T00:00:03.000Z',
+}
+const waitsForModel = { kind: 'models', model: 'default', since: '2026-11-01T00:00:00.000Z' }
+
+async function json(path: string): Promise<unknown> {
+  const answer = await api.ask(path)
+  expect(answer.status).toBe(200)
+  return answer.json()
+}
+
+describe('a run that waits', () => {
+  it('for a model and a person says so, with what each server said and when it is asked next', async () => {
+    const runId = await askingRun(api)
+    const question = { kind: 'answer', questions: 1 }
+    expect(await json(`/v1/runs/${runId}`)).toMatchObject({ waiting_for: [question] })
+    await api.ledger.setAway(runId, [away])
+    expect(await json(`/v1/runs/${runId}`)).toMatchObject({
+      waiting_for: [{ ...waitsForModel, servers: [] }, question],
+    })
+    const report = { model: 'default', isWorking: false, awaySince: since, servers: [server] }
+    await announceWorker(api.redis, { id: 'w1', slots: 4, models: [report] }, api.namespace)
+    const waitingFor = [{ ...waitsForModel, servers: [shownServer] }, question]
+    await until(async () => JSON.stringify(await json(`/v1/runs/${runId}`)).includes('503'))
+    expect(await json(`/v1/runs/${runId}`)).toMatchObject({ waiting_for: waitingFor })
+    expect(await json('/v1/runs?limit=1')).toMatchObject({ runs: [{ waiting_for: waitingFor }] })
+  })
+
+  it('for nothing any more once it is cancelled', async () => {
+    const runId = await askingRun(api)
+    await api.ledger.setAway(runId, [away])
+    await api.ask(`/v1/runs/${runId}/cancel`, { method: 'POST' })
+    expect(await json(`/v1/runs/${runId}`)).toMatchObject({ cancel_requested: true, waiting_for: [] })
+  })
+})
+
+describe('GET /readyz', () => {
+  it('says which models runs wait for, without their servers, and stays ready', async () => {
+    for (const runId of [await submitRun(api), await submitRun(api)]) await api.ledger.setAway(runId, [away])
+    const shown = await until(async () => {
+      const answer = await api.askAs('none', '/readyz')
+      expect(answer.status).toBe(200)
+      const text = await answer.text()
+      return text.includes('runs wait') && text
+    })
+    expect(JSON.parse(shown)).toMatchObject({ status: 'ready', parts: { models: { state: 'away' } } })
+    expect(shown).toMatch(/no server of the model \\"default\\" works since 2026-11-01T00:00:00.000Z: \d runs wait/)
+    expect(shown).not.toContain('gpu')
+  })
+})

@@ -1,0 +1,179 @@
+import { undefinedOn } from '#domain/error.ts'
+import type { ProjectId, RunId } from '#domain/ids.ts'
+import { isEnded } from '#domain/run.ts'
+import type { CollectionWindow } from '#ledger/collection-window.ts'
+import type { DeletedRun } from '#ledger/delete-run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import type { Retention } from '#ledger/retention.ts'
+import { objectKeys, runPrefix } from '#objects/object-keys.ts'
+import { repeatEvery } from '#platform/clock.ts'
+import type { Log } from '#platform/log.ts'
+import { type CollectDeps, collectDeleted } from './collect-objects.ts'
+
+export type DeleteDeps = CollectDeps & {
+  ledger: Pick<Ledger, 'activeRuns' | 'getRun'>
+  retention: CollectDeps['retention'] & Pick<Retention, DeleteCommand>
+  log: Pick<Log, 'info' | 'warn'>
+}
+type DeleteCommand =
+  | 'deletedRuns'
+  | 'deleteRun'
+  | 'endDeletion'
+  | 'followEpochs'
+  | 'forgetRun'
+  | 'inTurn'
+  | 'noteEpochs'
+  | 'removeResults'
+  | 'whileDeleting'
+
+const everyMs = 1_000
+
+/**
+ * Finishes the deletion of runs that users asked for. The returned function stops it, also in the middle of a collection.
+ * `isAlone`: no other process works on these stores.
+ */
+export function runDeletions(deps: DeleteDeps, { isAlone }: { isAlone: boolean }): () => Promise<void> {
+  const stop = new AbortController()
+  let isNoted = false
+  const withoutOwn = new Set<RunId>()
+  let said = ''
+  const sayOnce = (message: string, say: () => void) => {
+    if (message !== said) say()
+    said = message
+  }
+  const stopRounds = repeatEvery(everyMs, async () => {
+    try {
+      if (!isNoted) await deps.retention.noteEpochs({ isAlone })
+      isNoted = true
+      const ids = (await deletionRound(deps, stop.signal, withoutOwn)).map(({ runId }) => runId)
+      sayOnce(ids.join(), () => ids.length > 0 && deps.log.info('runs are being deleted', { run_ids: ids }))
+    } catch (error) {
+      if (!stop.signal.aborted) sayOnce(String(error), () => deps.log.warn('runs are not deleted', { error }))
+    }
+  })
+  return async () => {
+    stop.abort()
+    await stopRounds()
+  }
+}
+
+/**
+ * One round over all runs whose deletion was asked for, unless another process is at it; answers which of them are left. It may
+ * die anywhere: the note of the deletion goes last, and until then what a run refers to stays in the ledger. `withoutOwn`:
+ * runs of which earlier rounds left only what they may share with others.
+ */
+export async function deletionRound(deps: DeleteDeps, signal: AbortSignal, withoutOwn = new Set<RunId>()) {
+  const asked = await deps.retention.deletedRuns()
+  if (asked.length === 0) return asked
+  await deps.retention.whileDeleting(async (lost) => {
+    for (const [projectId, runs] of Map.groupBy(asked, (run) => run.projectId)) {
+      await deleteOfProject(projectId, runs, { ...deps, withoutOwn }, AbortSignal.any([signal, lost]))
+    }
+  })
+  const left = await deps.retention.deletedRuns()
+  const leftIds = new Set(left.map(({ runId }) => runId))
+  for (const runId of withoutOwn) if (!leftIds.has(runId)) withoutOwn.delete(runId)
+  return left
+}
+
+async function deleteOfProject(
+  projectId: ProjectId,
+  asked: readonly AskedRun[],
+  deps: DeleteDeps & { withoutOwn: Set<RunId> },
+  signal: AbortSignal,
+): Promise<void> {
+  for (const run of asked) {
+    if (!deps.withoutOwn.has(run.runId) && (await removeOwn(run, deps, signal))) deps.withoutOwn.add(run.runId)
+  }
+  const runs = asked.filter(({ runId }) => deps.withoutOwn.has(runId))
+  if (runs.length === 0) return
+  const isDone = await removeShared(projectId, runs, deps, signal)
+  // After the grace the usual collection deletes what is left, which a project that never rests does not let happen before.
+  for (const run of runs) if (isDone || run.forMs > deps.graceMs) await finish(run, deps, signal)
+}
+
+type AskedRun = Awaited<ReturnType<Retention['deletedRuns']>>[number]
+
+/**
+ * Removes what belongs to this run alone: its results, its objects, its upload and the records of its attempts. False when it may
+ * not be removed yet, or not at all: somebody began to delete it just when it was retried.
+ */
+async function removeOwn(run: DeletedRun, deps: DeleteDeps, signal: AbortSignal): Promise<boolean> {
+  const { projectId, runId } = run
+  const isGoing = await deps.retention.deleteRun(run).then(() => true, undefinedOn('RUN_005', 'RUN_006', 'RUN_010'))
+  if (isGoing !== true || !(await deps.retention.removeResults(run))) return false
+  for (let first: number | null = 0; first !== null;) {
+    const page = await deps.retention.readReferences(runId, { first, limit: pageOperations })
+    const keys = page.recordHashes.map((hash) => objectKeys.attempt(projectId, hash))
+    await deps.objects.deleteMany(keys, signal)
+    first = page.next
+  }
+  await removeObjects(run, deps, signal)
+  await deps.objects.delete(objectKeys.upload(projectId, runId))
+  return true
+}
+
+const pageOperations = 1_000
+
+async function removeObjects({ projectId, runId }: DeletedRun, { objects }: DeleteDeps, signal: AbortSignal) {
+  const listed = await Array.fromAsync(objects.list(runPrefix(projectId, runId), signal))
+  const keys = listed.map(({ key }) => key)
+  await objects.deleteMany(keys, signal)
+}
+
+/**
+ * Collects the objects of the project that no run refers to, whatever their age. That is safe while every run is either ended or
+ * executing: all that it has put is referred to. False while it has to wait.
+ */
+async function removeShared(
+  projectId: ProjectId,
+  runs: readonly DeletedRun[],
+  deps: DeleteDeps,
+  signal: AbortSignal,
+): Promise<boolean> {
+  const gone = new Set(runs.map(({ runId }) => runId))
+  const before = await settledRuns(projectId, gone, deps)
+  if (before === undefined) return false
+  const changed = new AbortController()
+  const confirm = async ({ beginEpoch }: CollectionWindow) => {
+    if ((await settledRuns(projectId, gone, deps)) === before) await beginEpoch()
+    else changed.abort()
+  }
+  const collected = await deps.retention.inTurn(0, async (lost) => {
+    const stop = AbortSignal.any([signal, lost, changed.signal])
+    return collectDeleted(projectId, { runs: gone, confirm }, deps, stop).catch((error: unknown) => {
+      if (!changed.signal.aborted) throw error
+      return undefined
+    })
+  })
+  if (collected === undefined) return false
+  const { deleted, deletedBytes } = collected
+  deps.log.info('runs deleted', { project_id: projectId, run_ids: [...gone], deleted, deleted_bytes: deletedBytes })
+  return true
+}
+
+/**
+ * The project's runs and which of them go on, as a text to compare; undefined while one of them may have put objects that it does
+ * not refer to yet, or while a process of an earlier version may count on objects that it has put.
+ */
+async function settledRuns(
+  projectId: ProjectId,
+  gone: ReadonlySet<RunId>,
+  { ledger, retention }: DeleteDeps,
+): Promise<string | undefined> {
+  if (!(await retention.followEpochs())) return undefined
+  const active = (await ledger.activeRuns()).filter((run) => run.projectId === projectId)
+  for (const { runId } of active) {
+    const run = await ledger.getRun(runId).catch(undefinedOn('RUN_001', 'RUN_005'))
+    if (run === undefined || run.phase !== 'execution' || isEnded(run.status)) return undefined
+  }
+  const retained = (await retention.retainedRuns(projectId)).filter((runId) => !gone.has(runId))
+  return JSON.stringify({ retained, active: active.map(({ runId }) => runId) })
+}
+
+/** An archiver may have stored events of the run until it was forgotten. */
+async function finish(run: DeletedRun, deps: DeleteDeps, signal: AbortSignal): Promise<void> {
+  await deps.retention.forgetRun(run)
+  await removeObjects(run, deps, signal)
+  await deps.retention.endDeletion(run)
+}

@@ -1,0 +1,111 @@
+import { createServer } from 'node:http'
+import { once } from 'node:events'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { newToken, type RunId } from '#domain/ids.ts'
+import { type Ledger, openLedger } from '#ledger/ledger.ts'
+import { boundPort } from '#platform/http-health.ts'
+import { silentLog } from '#platform/log.ts'
+import { connectRedis, type RedisConnection } from '#platform/redis-client.ts'
+import { anOutcome, aPlannedOperation, executing } from '#testing/open-test-ledger.ts'
+import { type TestRedis, testRedis } from '#testing/redis.ts'
+import { testObjects, type TestObjects } from '#testing/s3.ts'
+import { type Composer, openComposer } from './compose-apart.ts'
+
+const never = new AbortController().signal
+
+describe('a composition in a thread', () => {
+  let server: TestRedis
+  let connection: RedisConnection
+  let ledger: Ledger
+  let store: TestObjects
+  beforeAll(async () => {
+    server = await testRedis()
+    connection = connectRedis(server.url, { retries: null }, silentLog)
+    ledger = openLedger(connection.redis) // the thread's ledger has the usual namespace
+    store = await testObjects()
+  })
+  afterAll(async () => {
+    connection.redis.disconnect()
+    await store.close()
+    await server.close()
+  })
+
+  function composer({
+    endpoint = store.s3.endpoint,
+    memoryMb,
+  }: { endpoint?: string; memoryMb?: number } = {}): Composer {
+    const { accessKeyId, secretAccessKey, ...place } = store.s3
+    const s3 = { ...place, endpoint, credentials: { accessKeyId, secretAccessKey } }
+    const worker = { workerId: 'w1', storage: { redisUrl: server.url, s3 }, secrets: [] }
+    const limits = memoryMb === undefined ? {} : { memoryMb }
+    const opened = openComposer(worker, { ledger, stops: { on: () => () => {} }, log: silentLog }, limits)
+    onTestFinished(opened.close)
+    return opened
+  }
+
+  /** A run of one operation that ended so. */
+  async function executed(outcome: Parameters<typeof anOutcome>[0]): Promise<RunId> {
+    const runId = await executing(ledger, [aPlannedOperation('f')])
+    const [job] = (await ledger.dispatch(runId, 1)).taken
+    const answer = job && (await ledger.claim({ runId, ...job }, newToken()))
+    if (answer?.kind !== 'claimed') throw new Error('the operation was not claimed')
+    await ledger.settle(answer.attempt, 1, { outcome: anOutcome(outcome), events: [] })
+    return runId
+  }
+  const changed = { changeSetId: 'c'.repeat(12), recordHash: 'b'.repeat(64) }
+
+  it('ends its run, one after the other in the same thread', async () => {
+    const { compose } = composer()
+    for (const runId of [await executed({ status: 'unchanged' }), await executed({ status: 'unchanged' })]) {
+      await compose({ runId, stalls: 0 }, never)
+      expect(await ledger.getRun(runId)).toMatchObject({ status: 'completed', composing: null })
+    }
+  })
+
+  it('fails its run for an object that is gone, with its code', async () => {
+    const runId = await executed(changed)
+    await composer().compose({ runId, stalls: 0 }, never)
+    expect(await ledger.getRun(runId)).toMatchObject({ status: 'failed', phase: 'review', errorCode: 'STORE_003' })
+  })
+
+  it('is ended at once by its signal, shows how far it was, and is taken up by another worker', async () => {
+    const silent = createServer(() => {})
+    silent.listen(0, '127.0.0.1')
+    await once(silent, 'listening')
+    onTestFinished(() => {
+      silent.closeAllConnections()
+      silent.close()
+    })
+    const runId = await executed(changed)
+    const stop = new AbortController()
+    const hanging = composer({ endpoint: `http://127.0.0.1:${boundPort(silent)}` })
+    const composing = hanging.compose({ runId, stalls: 0 }, stop.signal)
+    await once(silent, 'request')
+    const progress = { operationsRead: 0, operations: 1, filesProved: 0, files: 0 }
+    expect(await ledger.getRun(runId)).toMatchObject({ status: 'running', phase: 'review', composing: progress })
+    stop.abort(new Error('the worker is stopping'))
+    await expect(composing).rejects.toThrow('the worker is stopping')
+    expect(await ledger.getRun(runId)).toMatchObject({ status: 'running', phase: 'review' })
+    await composer().compose({ runId, stalls: 1 }, never)
+    expect(await ledger.getRun(runId)).toMatchObject({ status: 'failed', errorCode: 'STORE_003', composing: null })
+  })
+
+  it('leaves its run as it is while the object store is away', async () => {
+    const runId = await executed(changed)
+    const away = composer({ endpoint: 'http://127.0.0.1:1' })
+    await expect(away.compose({ runId, stalls: 0 }, never)).rejects.toMatchObject({ code: 'STORE_002', retry: true })
+    expect(await ledger.getRun(runId)).toMatchObject({ status: 'running', phase: 'review' })
+  })
+
+  it('fails its run when five threads died of it, and says of what', async () => {
+    const runId = await executed({ status: 'unchanged' })
+    await composer({ memoryMb: 8 }).compose({ runId, stalls: 2 }, never)
+    const reason = expect.stringMatching(/review died 5 times: .*memory/)
+    expect(await ledger.getRun(runId)).toMatchObject({
+      status: 'failed',
+      phase: 'review',
+      errorCode: 'TOOL_004',
+      reason,
+    })
+  })
+})

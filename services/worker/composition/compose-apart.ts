@@ -1,0 +1,105 @@
+import { getHeapStatistics } from 'node:v8'
+import { AppError, hasCode } from '#domain/error.ts'
+import type { RunId } from '#domain/ids.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import { unlessDeadly, untilStopped } from '#ledger/run-stage.ts'
+import type { StopSignals } from '#ledger/stop-signals.ts'
+import { after, untilAborted } from '#platform/clock.ts'
+import type { Log } from '#platform/log.ts'
+import { openThreadPool, type ThreadAnswer } from '#platform/thread-pool.ts'
+import type { ComposeQuestion, ComposeReport } from './compose-thread.ts'
+
+export type ComposerDeps = {
+  ledger: Pick<Ledger, 'cancel' | 'getRun' | 'move'>
+  stops: Pick<StopSignals, 'on'>
+  log: Pick<Log, 'error'>
+}
+
+export type Composer = {
+  /**
+   * Composes a run as `composeRun` does. `stalls`: how often a worker was lost doing it. A thread that dies is replaced, and
+   * five deaths of threads and workers together fail the run (TOOL_004). Throws a fault that may pass, and the reason of
+   * `signal`, whose abort ends the thread at once.
+   */
+  compose(job: { runId: RunId; stalls: number }, signal: AbortSignal): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * Composes runs in a thread of its own, with its own connections, so that neither it nor the operations of this worker wait
+ * for the other. `memoryMb`: what the thread may have at most; by default as much as this process.
+ */
+export function openComposer(
+  worker: ComposeQuestion['worker'],
+  deps: ComposerDeps,
+  { memoryMb = Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20) }: { memoryMb?: number } = {},
+): Composer {
+  const { ledger, log } = deps
+  const thread = openComposingThread(memoryMb)
+
+  async function compose(job: { runId: RunId; stalls: number; why?: string }, signal: AbortSignal): Promise<void> {
+    const { runId, stalls } = job
+    const stage = { phases: ['review'], origin: { kind: 'worker', id: worker.workerId }, signal } as const
+    let lost: string | undefined
+    await unlessDeadly(runId, { ...stage, ...job }, ledger, () =>
+      untilStopped(
+        runId,
+        async (own) => {
+          const answer = await thread.ask({ runId, worker }, own)
+          if (answer.kind === 'lost') lost = answer.why
+          else if (answer.report.fault !== undefined) throw faultOf(answer.report.fault)
+        },
+        deps,
+        signal,
+      ),
+    )
+    if (lost === undefined) return
+    log.error('the thread that composed a run died', { run_id: runId, reason: lost })
+    await compose({ runId, stalls: stalls + 1, why: lost }, signal)
+  }
+  return { compose, close: thread.close }
+}
+
+function faultOf({ code, message }: NonNullable<ComposeReport['fault']>): AppError {
+  return new AppError(code, message, { phase: 'review' })
+}
+
+/** The thread and its linter take about 130 MB, and a second to start. */
+const idleMs = 60_000
+/** How long its event loop may stand still. No check of a file takes nearly as long. */
+const stillMs = 120_000
+
+/** A thread that starts with a run, and ends when there was none for a minute. */
+function openComposingThread(memoryMb: number) {
+  const entry = new URL('./compose-thread.ts', import.meta.url)
+  // The AWS SDK may find its keys in the environment.
+  const options = { entry, name: 'the composer', work: 'one step', threads: 1, memoryMb, env: 'inherited' } as const
+  const open = () => openThreadPool<ComposeQuestion, ComposeReport>({ ...options, limitMs: stillMs })
+  let pool = open()
+  let stopIdling = () => {}
+
+  async function renew(): Promise<void> {
+    const former = pool
+    pool = open()
+    await former.close()
+  }
+  return {
+    /** Throws the reason of `signal`, with which it ends the thread. */
+    async ask(question: ComposeQuestion, signal: AbortSignal): Promise<ThreadAnswer<ComposeReport>> {
+      stopIdling()
+      try {
+        return await untilAborted(pool.ask(question), signal)
+      } catch (error) {
+        if (signal.aborted) await renew()
+        else if (hasCode(error, 'TOOL_004')) return { kind: 'lost', item: -1, why: error.message }
+        throw error
+      } finally {
+        stopIdling = after(idleMs, () => void renew())
+      }
+    },
+    async close() {
+      stopIdling()
+      await pool.close()
+    },
+  }
+}

@@ -1,0 +1,85 @@
+import { AppError, type ErrorCode } from '#domain/error.ts'
+import type { RunId } from '#domain/ids.ts'
+import { openPutPermit } from '#ledger/collection-window.ts'
+import { openLedger } from '#ledger/ledger.ts'
+import { openPythonLinter } from '#lint/python-linter.ts'
+import { openBlobStore } from '#objects/blob-store.ts'
+import { permittedPuts } from '#objects/object-store.ts'
+import { openS3ObjectStore } from '#objects/s3-object-store.ts'
+import { repeatEvery } from '#platform/clock.ts'
+import { silentLog } from '#platform/log.ts'
+import { connectRedis } from '#platform/redis-client.ts'
+import { openRedactor } from '#platform/secrets/redactor.ts'
+import { openReleaser, type Releaser } from '#platform/service-process.ts'
+import { answerRequests } from '#platform/thread-entry.ts'
+import type { StorageConfig } from '#settings/storage-settings.ts'
+import { loadLanguage } from '#syntax/parser.ts'
+import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
+import { openRunRules } from '../evidence/run-rules.ts'
+import { openSyntaxChecker } from '../evidence/syntax-evidence.ts'
+import { composeRun, type CompositionDeps } from './compose-run.ts'
+
+/** All that the thread knows: it reads no settings of its own. */
+export type ComposeQuestion = {
+  runId: RunId
+  /** `secrets`: what its events must hide. */
+  worker: { workerId: string; storage: StorageConfig; secrets: readonly string[] }
+}
+
+/** `fault`: one that may pass, for which the run is left as it is. */
+export type ComposeReport = { fault?: { code: ErrorCode; message: string } }
+
+/** Ruff and the grammar take half a second to start, so the thread keeps them from one run to the next. */
+const checks = openChecks()
+
+/** Contents of files that are made again, without the set that broke them. */
+const blobCacheBytes = 32 * 2 ** 20
+const sockets = 16
+const signOfLifeMs = 1_000
+
+answerRequests<ComposeQuestion, ComposeReport>(async (question, begin) => {
+  begin(0)
+  const releaser = openReleaser()
+  // The thread's time limit is for standing still: a store that is away may keep a composition waiting for long.
+  releaser.add(
+    'signs of life',
+    repeatEvery(signOfLifeMs, async () => begin(0)),
+  )
+  try {
+    await composeRun(question.runId, await openDeps(question, releaser), new AbortController().signal)
+    return {}
+  } catch (error) {
+    if (error instanceof AppError) return { fault: { code: error.code, message: error.message } }
+    throw error
+  } finally {
+    await releaser.release()
+  }
+})
+
+/** Their threads end with this one. */
+async function openChecks() {
+  const [linter, python] = await Promise.all([openPythonLinter(), loadLanguage('python')])
+  return { python, evidence: openEvidenceChecker({ linter, python, syntax: openSyntaxChecker() }) }
+}
+
+/** Connections of its own, which say nothing in the log: those of the worker's main thread to the same stores do. */
+async function openDeps({ worker }: ComposeQuestion, releaser: Releaser): Promise<CompositionDeps> {
+  const { redisUrl, s3 } = worker.storage
+  const { redis } = connectRedis(redisUrl, { retries: null }, silentLog)
+  releaser.add('redis', async () => redis.disconnect())
+  const store = openS3ObjectStore({ ...s3, maxSockets: sockets })
+  releaser.add('objects', async () => store.close())
+  const permit = openPutPermit(redis)
+  const objects = permittedPuts(store, permit)
+  return {
+    ...(await checks),
+    ledger: openLedger(redis, {
+      origin: { kind: 'worker', id: worker.workerId },
+      redactor: openRedactor(worker.secrets),
+    }),
+    objects,
+    blobs: openBlobStore(objects, { maxCacheBytes: blobCacheBytes, permit }),
+    runRules: openRunRules(objects),
+    workerId: worker.workerId,
+  }
+}

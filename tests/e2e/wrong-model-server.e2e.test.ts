@@ -1,0 +1,91 @@
+import { once } from 'node:events'
+import { createServer, type Server } from 'node:http'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { boundPort, closeServer } from '#platform/http-health.ts'
+import { freePorts, lacks } from '#testing/this-machine.ts'
+import { until } from '#testing/until.ts'
+import { lastDocument, openPrograms, type Program, remora } from './program.ts'
+import { isReady } from './services.ts'
+import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
+
+const Failure = z.object({ error: z.object({ error_code: z.string(), message: z.string() }) })
+const Runs = z.object({ runs: z.array(z.looseObject({ run_id: z.string(), status: z.string() })) })
+const nobody = 'http://127.0.0.1:1/v1'
+const ofOneFile = ['--agents', 'docstring', '--paths', 'shop/stock.py']
+
+describe('remora run with a model server that it cannot use', () => {
+  const programs = openPrograms()
+  let folder: SourceFolder
+  let rehearsalUrl = ''
+  /** Knows none of the paths. */
+  let elsewhere: Server
+  beforeAll(async () => {
+    const [port] = await freePorts(1)
+    const rehearsal = programs.start(['scripts/service.mjs', 'rehearsal'], {
+      env: { REMORA_REHEARSAL_PORT: String(port) },
+    })
+    const origin = `http://127.0.0.1:${port}`
+    await isReady({ ...rehearsal, name: 'rehearsal', origin })
+    rehearsalUrl = `${origin}/v1`
+    elsewhere = createServer((_request, response) => response.writeHead(404).end('not found')).listen(0, '127.0.0.1')
+    await once(elsewhere, 'listening')
+  })
+  afterAll(async () => {
+    await programs.end()
+    await closeServer(elsewhere)
+  })
+  beforeEach(async () => {
+    folder = await sourceFolder(smallSource)
+  })
+  afterEach(() => folder.remove())
+
+  const run = (...args: string[]) => remora(programs, folder, ['run', '.', ...ofOneFile, ...args])
+  async function theRun(): Promise<z.infer<typeof Runs>['runs'][number] | undefined> {
+    const listed = remora(programs, folder, ['runs', '--json'])
+    expect(await listed.exited, listed.err()).toBe(0)
+    return Runs.parse(lastDocument(listed)).runs[0]
+  }
+  const errorOf = (program: Program) => Failure.parse(lastDocument(program)).error
+
+  it('ends with what to check when none has ever answered, and leaves no run behind', async () => {
+    const program = run('--model', nobody, '--json')
+    expect(await program.exited).toBe(1)
+    expect(errorOf(program)).toMatchObject({ error_code: 'CONFIG_005' })
+    expect(errorOf(program).message).toMatch(
+      /127\.0\.0\.1:1\/v1 has never answered \(.*ECONNREFUSED.*\).*check the URL in --model: it usually ends with \/v1/,
+    )
+    expect(await theRun()).toMatchObject({ status: 'cancelled' })
+  })
+
+  it('ends in the same way when it answers 404 to everything', async () => {
+    const program = run('--model', `http://127.0.0.1:${boundPort(elsewhere)}/api`, '--json')
+    expect(await program.exited).toBe(1)
+    expect(errorOf(program)).toMatchObject({ error_code: 'CONFIG_005' })
+    expect(errorOf(program).message).toMatch(/\/api answers 404 to \/models; .*--model/)
+  })
+
+  it.skipIf(lacks('git'))('keeps a run that is resumed with it, so that the right one continues it', async () => {
+    const first = run('--model', nobody)
+    await until(() => first.err().includes('has never answered'), { withinMs: 60_000 })
+    expect(first.err()).toMatch(/waits for the model: no server of it works since .*; it goes on by itself/)
+    first.kill('SIGTERM')
+    await first.exited
+    const { run_id: runId = '' } = (await theRun()) ?? {}
+
+    const second = remora(programs, folder, ['run', '--resume', runId, '--model', nobody])
+    expect(await second.exited).toBe(1)
+    expect(second.err()).toContain(`To continue it: remora run --resume ${runId} --model URL`)
+    expect(second.err()).toContain('remora: CONFIG_005 no model server can be used')
+
+    const third = remora(programs, folder, ['run', '--resume', runId, '--model', rehearsalUrl, '--out', 'x.patch'])
+    expect(await third.exited, third.err()).toBe(0)
+    await folder.apply(await folder.read('x.patch'))
+  })
+
+  it('warns of it when there is a good one, which does the work', async () => {
+    const program = run('--model', `${nobody},${rehearsalUrl}`)
+    expect(await program.exited, program.err()).toBe(0)
+    expect(program.err()).toContain(`CONFIG_005 no model server answers at ${nobody}: others do its work`)
+  })
+})
