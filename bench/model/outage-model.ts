@@ -46,7 +46,7 @@ export async function startOutageModel({ latencyMs }: { latencyMs: number }) {
       playing = how
       if (how === 'refused') await end()
     },
-    /** `firstRequest` resolves to when the first request of an agent came after this, in ms of `performance.now()`. */
+    /** Works again. `firstRequestAt()` is then when the first request of an agent came, in ms of `performance.now()`. */
     async comeBack() {
       const wasRefused = playing === 'refused'
       playing = undefined

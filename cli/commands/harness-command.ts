@@ -109,7 +109,7 @@ async function measure(options: HarnessOptions, context: CliContext, command: Co
 function retryLog({ io, config, verbose }: CliContext) {
   if (!verbose()) return undefined
   const secrets = config.modelApiKey === undefined ? [] : [config.modelApiKey]
-  return openLog({ service: 'harness', level: config.logLevel, redactor: openRedactor(secrets), write: io.err })
+  return openLog({ service: 'harness', level: 'debug', redactor: openRedactor(secrets), write: io.err })
 }
 
 function shapeList(text: string, before: string[] = []): string[] {

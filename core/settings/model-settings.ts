@@ -161,6 +161,6 @@ export const modelSettings = {
     type: count.max(30 * 86_400),
     default: 86_400,
     about:
-      'how many seconds operations wait for a model that no server offers before they end as blocked (AGENT_002); `remora retry` repeats those',
+      'how many seconds operations wait for a model of which no server works before they end as blocked (AGENT_002); `remora retry` repeats those',
   },
 } satisfies SettingsTable

@@ -65,8 +65,10 @@ const oneTryMs = -1
 const maxInFlight = 1
 /** Idle ones that may be used again: of a turn and the one after it, of the probe's two requests, of two other questions. */
 const maxSockets = 2 * maxInFlight + 4
+/** A request that could not be answered is followed by a probe that judges the model, unless the server has said when to ask again. */
+const judged: readonly FaultName[] = ['latency', '503', '529', 'reset', 'hang', 'stall', 'error_in_stream']
 /** The probe had used the socket before, so its reset does not count as a try. */
-const sentFor = (fault: FaultName) => (fault === 'reset' ? 2 : 1)
+const sentFor = (fault: FaultName) => 1 + (fault === 'reset' ? 1 : 0) + (judged.includes(fault) ? 1 : 0)
 const never = new AbortController().signal
 
 describe.each([

@@ -152,7 +152,7 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
   }
 }
 
-/** Only warns the operator: a server may answer later. Operations that find none fail with AGENT_002. */
+/** Only warns the operator: a server may answer later. Operations wait until one does. */
 async function warnWithoutModel({ model, log }: Opened): Promise<void> {
   await model.describe().catch((error: unknown) => log.warn('no model server answers yet', { error }))
 }

@@ -109,7 +109,7 @@ describe('a run whose model servers stop working', () => {
     await lost.exited
   })
 
-  it('goes on when the server is started again, and ends as blocked after the limit', async () => {
+  it('goes on when the server is started again', async () => {
     await set('latency', { ms: 300 })
     const runId = await submit(20)
     await until(async () => (await stateOf(runId)).counts.succeeded > 3, { withinMs: 60_000 })

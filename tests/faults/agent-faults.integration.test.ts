@@ -33,13 +33,15 @@ const thrown = (code: string, said = /./): Row => ({
   tries: undefined,
   sent: 1,
 })
+/** And probes the server, to judge the model. */
+const unanswered = (said = /./): Row => ({ ...thrown('AGENT_002', said), sent: 2 })
 const triedAgain: Row = { ...submitted(3), tries: 2, sent: 4 }
 const unhindered = (says: object = {}) => ({ always: { ...submitted(3), says }, once: { ...submitted(3), says } })
 const inContent = unhindered({ called: { parsed_from_content: true } })
-const gone = { always: thrown('AGENT_002'), once: triedAgain }
+const gone = { always: unanswered(), once: triedAgain }
 /** A second try, begun within the budget of its first failure, has its own time limit; a third would begin after it. */
 const late = {
-  always: thrown('AGENT_002', /(?:no answer|did not end) in time(?: \(2 tries [^(]*)?$/),
+  always: unanswered(/(?:no answer|did not end) in time(?: \(2 tries [^(]*)?$/),
   once: triedAgain,
 }
 
@@ -51,7 +53,7 @@ const rows: Record<FaultName, { always: Row; once: Row }> = {
   '503': gone,
   '529': gone,
   // The probe had used the socket before, so its reset does not count as a try.
-  reset: { always: { ...thrown('AGENT_002'), sent: 2 }, once: { ...submitted(3), sent: 4 } },
+  reset: { always: { ...unanswered(), sent: 3 }, once: { ...submitted(3), sent: 4 } },
   error_in_stream: gone,
   truncated: { always: thrown('AGENT_008'), once: triedAgain },
   // At temperature 0 the model would give the same reply again: no retry is spent on it.

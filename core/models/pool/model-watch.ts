@@ -59,7 +59,7 @@ export type ModelWatch = ReturnType<typeof openModelWatch>
 /**
  * Judges for each model in use whether any server of this process works for it. Requests alone never declare a model away:
  * a probe of every server does, after a request has failed for good or all breakers are open. While a model is away its
- * servers are probed every few seconds; the first good probe, or a good answer to a request under way, ends that.
+ * servers are probed every few seconds; the first good probe, or a good answer to a request sent since, ends that.
  */
 export function openModelWatch(options: ModelWatchOptions) {
   const watched: Watch['watched'] = new Map()
@@ -144,10 +144,11 @@ const working: ServerState = {
 
 /** Nobody listens there, or it refuses the model or the key. */
 function isSure({ status, kind }: Pick<TryFailure, 'status' | 'kind'>): boolean {
-  return kind === 'server' && (status === undefined || isRefusal(status))
+  return kind === 'server' && (status === undefined || needsOperator(status))
 }
 
-function isRefusal(status: number): boolean {
+/** Of the key or the model. */
+function needsOperator(status: number): boolean {
   return status >= 401 && status <= 404
 }
 
@@ -204,7 +205,7 @@ function setAway(entry: Watched, watch: Watch): void {
 function probeLater(entry: Watched, server: PooledServer, watch: Watch): void {
   const { clock, random, closing } = watch
   const state = entry.states.get(server) ?? { ...working, isWorking: false }
-  const everyMs = state.status !== undefined && isRefusal(state.status) ? probeEveryMs.refused : probeEveryMs.silent
+  const everyMs = state.status !== undefined && needsOperator(state.status) ? probeEveryMs.refused : probeEveryMs.silent
   const waitMs = Math.max(everyMs * (0.75 + 0.25 * random()), state.sureUntil - clock.now())
   entry.states.set(server, { ...state, nextProbeAt: clock.now() + waitMs })
   clock.after(waitMs, () => {

@@ -53,7 +53,8 @@ export function openAwayModels(deps: AwayModelsDeps) {
       const byModel = Map.groupBy(await bundlesOf(run), ({ model }) => model)
       const away = [...byModel].flatMap(([model, bundles]) => awayModel(model, bundles, { run, fleet }) ?? [])
       if (!isDeepStrictEqual(sorted(away), sorted(run.away))) {
-        deps.log.warn('models of a run', { run_id: run.runId, away: away.map(({ model }) => model) })
+        const words = away.length > 0 ? 'a run waits for models that are away' : 'the models of a run work again'
+        deps.log.warn(words, { run_id: run.runId, away: away.map(({ model }) => model) })
         await deps.ledger.setAway(run.runId, away)
       }
       await attend({ ...run, away })

@@ -55,7 +55,6 @@ describe('an operation whose request waits for a slot', () => {
     const [first] = (await bench.record(operation)).exchanges
     const waitedMs = first?.queueMs ?? 0
     expect(waitedMs).toBeGreaterThan(timeoutS * 1000)
-    expect(operation.outcome?.durationMs).toBeLessThan(waitedMs)
     const events = await bench.ledger.readEvents(planned.runId, { after: 0, limit: 1000 })
     const answered = events.find(({ event }) => event === 'model.responded')
     expect(answered).toMatchObject({ data: { queue_ms: waitedMs } })
