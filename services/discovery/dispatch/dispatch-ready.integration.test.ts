@@ -166,6 +166,18 @@ describe('dispatchReady', () => {
     })
   })
 
+  it('gives nothing of the window to a run whose model is away', async () => {
+    const [away, busy] = [await test.executing(operations), await test.executing(operations)]
+    await test.ledger.setAway(away, [{ model: 'default', since: 1_700_000_000_000, bundles: ['lint'] }])
+    const { deps, count } = dispatcher()
+    for (let round = 0; round < 10; round++) await dispatchReady(deps)
+    expect([count(away), count(busy)]).toEqual([0, 8])
+    expect(await test.ledger.getRun(away)).toMatchObject({ status: 'waiting' })
+    await test.ledger.setAway(away, [])
+    for (let round = 0; round < 3; round++) await dispatchReady(deps)
+    expect(count(away)).toBe(4)
+  })
+
   it('brings a cancelled run with open questions to its end', async () => {
     const runId = await test.executing(operations.slice(0, 1))
     const [attempt] = await test.claimReady(runId)

@@ -136,8 +136,10 @@ function isWaiting({ request, stop }: Run, { modelKind }: DispatchDeps): boolean
   return stop === null && !mayGoOn(request.labels, modelKind)
 }
 
-function demandOf({ runId, projectId, request, counts }: Run) {
-  return { runId, projectId, priority: request.priority, demand: counts.ready + counts.dispatched + counts.running }
+/** What is ready in a run that waits is held for a model that is away: it takes nothing from the others. */
+function demandOf({ runId, projectId, request, counts, status }: Run) {
+  const ready = status === 'waiting' ? 0 : counts.ready
+  return { runId, projectId, priority: request.priority, demand: ready + counts.dispatched + counts.running }
 }
 
 /** A run made by newer code, or damaged, does not delay the others; an unreachable store ends the round. */
