@@ -158,8 +158,11 @@ export function isContextOverflow(error: unknown): boolean {
   return hasCode(error, 'AGENT_007') && isContextOverflow(error.cause)
 }
 
-/** What kept servers from answering. `doubtful`: they had the request, and broke or were silent: it may be the reason. */
-export type ModelFaultKind = 'server' | 'busy' | 'doubtful'
+/**
+ * What kept servers from answering. `unsent`: none got the request. `doubtful`: one had it, and broke or was silent: the request
+ * may be the reason.
+ */
+export type ModelFaultKind = 'unsent' | 'server' | 'busy' | 'doubtful'
 
 /**
  * AGENT_002 for a request that no server of its model could answer, for reasons that are not known to be the request's.
@@ -171,13 +174,13 @@ export class ModelUnavailable extends AppError {
 
   constructor(message: string, options: { cause?: unknown; kind?: ModelFaultKind; isAway?: boolean } = {}) {
     super('AGENT_002', message, { cause: options.cause, phase: 'model' })
-    this.kind = options.kind ?? 'server'
+    this.kind = options.kind ?? 'unsent'
     this.isAway = options.isAway ?? false
   }
 
   /** Whether the request may be the reason after all: servers broke over it, or answer others. */
   get mayBeOwn(): boolean {
-    return this.isAway ? this.kind === 'doubtful' : this.kind !== 'busy'
+    return this.isAway ? this.kind === 'doubtful' : this.kind !== 'unsent'
   }
 }
 

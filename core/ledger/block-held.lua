@@ -2,7 +2,8 @@
 -- the next max_per_step held operations that are of this bundle. Answers the rank to go on from; '' after the last.
 local refused = refusal()
 if refused then return refused end
-if is_stopped() then return '' end
+local away = bundles_away()
+if is_stopped() or not (away and away[ARGV[1]]) then return '' end
 local at = now()
 local code, reason, origin = 'AGENT_002', ARGV[2], { ARGV[4], ARGV[5] }
 local found = redis.call('ZRANGEBYSCORE', keys.held, ARGV[3], '+inf', 'WITHSCORES', 'LIMIT', 0, max_per_step)

@@ -218,6 +218,7 @@ export function setAwayModel(model: LedgerModel, isAway: boolean): void {
 }
 
 export function blockHeldModel(model: LedgerModel): void {
+  if (!model.isAway) return
   const held = withStatus(model, 'ready').filter((one) => placeOf(one) === 'held')
   for (const one of held.toSorted((first, second) => first.rank - second.rank)) {
     if (model.stop !== null) break

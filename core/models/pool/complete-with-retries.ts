@@ -160,7 +160,12 @@ function noServerIsUp(
   { closing, lookup, clock, retryBudgetMs }: CompleteDeps,
 ): unknown {
   if (closing.aborted) return closing.reason
-  if (failures !== undefined) return lastError(model, failures, effort, clock, { hasWaited: true })
+  if (failures !== undefined) {
+    // Also after a reply that broke off: the server that broke it is down now.
+    const { message, cause } = lastError(model, failures, effort, clock, { hasWaited: true })
+    const { kind } = failures.last().failure
+    return new ModelUnavailable(message, { cause, kind: kind === 'request' ? 'doubtful' : kind })
+  }
   const words = `no model server has worked for ${retryBudgetMs} ms; look at ${lookup.servers().join(', ')}`
   return new ModelUnavailable(words)
 }

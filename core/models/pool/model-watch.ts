@@ -1,7 +1,7 @@
 import { ModelUnavailable } from '#domain/error.ts'
 import type { ModelHealth } from '#domain/model-health.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
-import type { Clock } from '#platform/clock.ts'
+import { type Clock, withinLimit } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import type { TryFailure } from '../wire/try-failure.ts'
 import { probeModel, type ProbedModel } from './probe-model.ts'
@@ -15,7 +15,7 @@ export type ModelWatchOptions = {
   /** Called when a model is judged for the first time, is away, or works again. */
   onChange(): void
   /** Called when a server of a model that was away answers a probe. */
-  onBack(server: PooledServer): void
+  onBack(server: PooledServer, model: string | undefined): void
   log?: Pick<Log, 'warn'> | undefined
 }
 
@@ -26,6 +26,10 @@ export type ModelWatchOptions = {
 const probeEveryMs = { silent: 3000, refused: 15_000 }
 /** For so long a failure that leaves no doubt needs no probe. */
 const sureMs = 1000
+/** A server that asks for a longer wait (`Retry-After`) is probed all the same. */
+const longestPauseMs = 30_000
+/** A server that needs longer for one token while no other request comes does not work, or not yet. */
+const verdictMs = 10_000
 
 /** `sureUntil`: until then a probe could show nothing new. Times are those of the clock. */
 type ServerState = {
@@ -42,6 +46,10 @@ type Watched = ProbedModel & {
   isWorking: boolean | undefined
   awaySince: number | undefined
   judging: Promise<boolean> | undefined
+  /** When a server last answered, by the clock. */
+  heardAt: number
+  /** Servers that have a probe for as long as a request may take: a model may still be loaded there. */
+  patient: Set<PooledServer>
 }
 
 /** A try at a server, and when it was sent, by the clock. */
@@ -111,7 +119,16 @@ export function openModelWatch(options: ModelWatchOptions) {
 
 function unjudged(name: string | undefined): Watched {
   const isFirst = name === undefined
-  return { name, isFirst, states: new Map(), isWorking: undefined, awaySince: undefined, judging: undefined }
+  return {
+    name,
+    isFirst,
+    states: new Map(),
+    isWorking: undefined,
+    awaySince: undefined,
+    judging: undefined,
+    heardAt: -Infinity,
+    patient: new Set(),
+  }
 }
 
 /** Those that may have the model; all of them when none may, since it may be loaded at any time. */
@@ -125,11 +142,13 @@ function note(entry: Watched, server: PooledServer, failure: TryFailure | undefi
   if (failure === undefined || failure.status !== undefined) watch.answered.add(server)
   const before = entry.states.get(server)
   if (failure === undefined || failure.kind === 'request') {
+    entry.heardAt = watch.clock.now()
     if (before?.isWorking !== true) entry.states.set(server, working)
     return setWorking(entry, watch)
   }
   const { status, error, retryAfterMs } = failure
-  const sureUntil = watch.clock.now() + Math.max(isSure(failure) ? sureMs : 0, retryAfterMs)
+  const pausedMs = Math.min(retryAfterMs, longestPauseMs)
+  const sureUntil = watch.clock.now() + Math.max(isSure(failure) ? sureMs : 0, pausedMs)
   const { nextProbeAt } = before ?? {}
   entry.states.set(server, { isWorking: false, lastError: error.message, status, sureUntil, nextProbeAt })
 }
@@ -144,7 +163,7 @@ const working: ServerState = {
 
 /** Nobody listens there, or it refuses the model or the key. */
 function isSure({ status, kind }: Pick<TryFailure, 'status' | 'kind'>): boolean {
-  return kind === 'server' && (status === undefined || needsOperator(status))
+  return kind === 'unsent' || (status !== undefined && needsOperator(status))
 }
 
 /** Of the key or the model. */
@@ -158,7 +177,8 @@ function judge(entry: Watched, watch: Watch): Promise<boolean> {
   const now = watch.clock.now()
   const doubted = candidates(entry, watch).filter((server) => (entry.states.get(server)?.sureUntil ?? 0) <= now)
   entry.judging ??= anyTrue(doubted.map((server) => probe(entry, server, watch)))
-    .then((works) => {
+    .then((isAnswered) => {
+      const works = isAnswered || entry.heardAt > now // others were answered meanwhile
       if (works) setWorking(entry, watch)
       else setAway(entry, watch)
       return works
@@ -168,19 +188,29 @@ function judge(entry: Watched, watch: Watch): Promise<boolean> {
 }
 
 async function probe(entry: Watched, server: PooledServer, watch: Watch): Promise<boolean> {
-  const failure = await probeModel(server, entry, watch)
-  if (watch.closing.aborted) return false
+  const isPatient = !entry.patient.has(server)
+  if (isPatient) entry.patient.add(server)
+  const answer = probeModel(server, entry, { ...watch, limitMs: isPatient ? Infinity : verdictMs }).then((failure) => {
+    if (isPatient) entry.patient.delete(server)
+    noteProbe(entry, server, failure, watch)
+    return failure === undefined
+  })
+  return withinLimit(answer, { limitMs: verdictMs, signal: watch.closing, late: () => false }).catch(() => false)
+}
+
+function noteProbe(entry: Watched, server: PooledServer, failure: TryFailure | undefined, watch: Watch): void {
+  if (watch.closing.aborted) return
   if (entry.isFirst && entry.name !== undefined) watch.watched.set(entry.name, entry)
   if (failure !== undefined && entry.awaySince === undefined && entry.states.get(server)?.isWorking !== false) {
     watch.log?.warn('a model server does not work', { server: server.name, error: failure.error.message })
   }
   if (failure === undefined && entry.awaySince !== undefined) {
+    // Only what was down begins anew: other models of the server may have worked all the time.
+    if (server.breaker.state() !== 'closed') server.limit.restart()
     server.breaker.succeed()
-    server.limit.restart()
-    watch.onBack(server)
+    watch.onBack(server, entry.name)
   }
   note(entry, server, failure, watch)
-  return failure === undefined
 }
 
 function setWorking(entry: Watched, { log, listeners }: Watch): void {
@@ -204,12 +234,13 @@ function setAway(entry: Watched, watch: Watch): void {
 /** The next probe does not wait for one that hangs. */
 function probeLater(entry: Watched, server: PooledServer, watch: Watch): void {
   const { clock, random, closing } = watch
+  const { awaySince } = entry
   const state = entry.states.get(server) ?? { ...working, isWorking: false }
   const everyMs = state.status !== undefined && needsOperator(state.status) ? probeEveryMs.refused : probeEveryMs.silent
   const waitMs = Math.max(everyMs * (0.75 + 0.25 * random()), state.sureUntil - clock.now())
   entry.states.set(server, { ...state, nextProbeAt: clock.now() + waitMs })
   clock.after(waitMs, () => {
-    if (entry.awaySince === undefined || closing.aborted) return
+    if (entry.awaySince !== awaySince || closing.aborted) return // the outage is over, or another one
     void probe(entry, server, watch)
     probeLater(entry, server, watch)
   })

@@ -5,8 +5,8 @@ import { allCapabilities } from '../wire/capabilities.ts'
 import { toTryFailure, type TryFailure } from '../wire/try-failure.ts'
 import type { PooledServer } from './servers/pooled-server.ts'
 
-/** A probe asks for one token. A server that needs longer for it while no other request comes does not work. */
-const probeLimitMs = 10_000
+/** A list of models costs a server nothing. */
+const listLimitMs = 10_000
 
 export type ProbedModel = {
   /** Undefined while no server has listed one. */
@@ -15,7 +15,8 @@ export type ProbedModel = {
   isFirst: boolean
 }
 
-type ProbeDeps = { servers: readonly PooledServer[]; clock: Clock; closing: AbortSignal }
+/** `limitMs`: Infinity for as long as any request may take. */
+type ProbeDeps = { servers: readonly PooledServer[]; clock: Clock; closing: AbortSignal; limitMs: number }
 
 /**
  * Asks a server for one token of the model; names the first model. Resolves to undefined when the server answers, be it that
@@ -24,12 +25,11 @@ type ProbeDeps = { servers: readonly PooledServer[]; clock: Clock; closing: Abor
 export async function probeModel(
   server: PooledServer,
   model: ProbedModel,
-  { servers, clock, closing }: ProbeDeps,
+  { servers, clock, closing, limitMs }: ProbeDeps,
 ): Promise<TryFailure | undefined> {
   const late = new AbortController()
-  const stopTimer = clock.after(probeLimitMs, () =>
-    late.abort(new AppError('AGENT_002', 'no answer', { phase: 'model' })),
-  )
+  const tooLate = () => late.abort(new AppError('AGENT_002', 'no answer', { phase: 'model' }))
+  const stopTimer = limitMs === Infinity ? () => {} : clock.after(limitMs, tooLate)
   try {
     const signal = AbortSignal.any([late.signal, closing])
     const name = await nameAt(server, model, servers, signal)
@@ -53,7 +53,7 @@ async function nameAt(
   signal: AbortSignal,
 ): Promise<string> {
   if (name !== undefined && !isFirst && (offered.mayOffer(name) || offered.isLacking(name))) return name
-  const models = await endpoint.models({ timeoutMs: probeLimitMs, signal })
+  const models = await endpoint.models({ timeoutMs: listLimitMs, signal })
   offered.learn(models)
   if (name !== undefined && offered.mayOffer(name)) return name
   const isOfferedElsewhere = name !== undefined && servers.some((server) => server.offered.mayOffer(name))

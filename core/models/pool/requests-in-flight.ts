@@ -60,11 +60,13 @@ export function openRequestsInFlight(options: RequestsInFlightOptions) {
         }
       }
     },
-    /** The server works again after it did not: gives up what it does not answer within two seconds. */
-    giveUpOld(server: PooledServer): void {
+    /** The server works again for the model: gives up what it does not answer of it within two seconds. */
+    giveUpOld(server: PooledServer, model: string | undefined): void {
       const now = clock.now()
       clock.after(graceMs, () => {
-        for (const { sentAt, abandon } of at(server).flights) if (sentAt < now) abandon.abort(givenUp)
+        for (const flight of at(server).flights) {
+          if (flight.sentAt < now && flight.model === model) flight.abandon.abort(givenUp)
+        }
       })
     },
   }

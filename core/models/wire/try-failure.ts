@@ -51,7 +51,7 @@ export function toTryFailure(thrown: unknown): TryFailure {
 }
 
 function ours(error: AppError): TryFailure {
-  const kind = error.code !== 'AGENT_002' ? 'request' : isUnsent(error) ? 'server' : 'doubtful'
+  const kind = error.code !== 'AGENT_002' ? 'request' : isUnsent(error) ? 'unsent' : 'doubtful'
   return { error, status: undefined, again: error.retry, retryAfterMs: 0, kind }
 }
 

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { LRUCache } from 'lru-cache'
 import { askedModel } from '#domain/agent-bundle.ts'
+import { undefinedOn } from '#domain/error.ts'
 import type { ProjectId } from '#domain/ids.ts'
 import type { AwayModel, Run } from '#domain/run.ts'
 import type { Fleet } from '#ledger/fleet.ts'
@@ -50,7 +51,9 @@ export function openAwayModels(deps: AwayModelsDeps) {
   return {
     async note(run: Run, fleet: Fleet): Promise<void> {
       if (fleet.away.length === 0 && run.away.length === 0) return
-      const byModel = Map.groupBy(await bundlesOf(run), ({ model }) => model)
+      const bundles = await bundlesOf(run).catch(undefinedOn('STORE_002'))
+      if (bundles === undefined) return // as it was, until the store is back
+      const byModel = Map.groupBy(bundles, ({ model }) => model)
       const away = [...byModel].flatMap(([model, bundles]) => awayModel(model, bundles, { run, fleet }) ?? [])
       if (!isDeepStrictEqual(sorted(away), sorted(run.away))) {
         const words = away.length > 0 ? 'a run waits for models that are away' : 'the models of a run work again'

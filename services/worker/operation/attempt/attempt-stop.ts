@@ -13,7 +13,8 @@ export function openAttemptStop(sources: readonly AbortSignal[], limitMs: number
   const stop = new AbortController()
   let isTimeUp = false
   const time = openRunningTime(limitMs, () => {
-    isTimeUp = !stop.signal.aborted
+    if (stop.signal.aborted) return
+    isTimeUp = true
     stop.abort()
   })
   const follow = (source: AbortSignal) => {
