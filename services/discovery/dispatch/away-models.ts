@@ -54,7 +54,7 @@ export function openAwayModels(deps: AwayModelsDeps) {
       const bundles = await bundlesOf(run).catch(undefinedOn('STORE_002'))
       if (bundles === undefined) return // as it was, until the store is back
       const byModel = Map.groupBy(bundles, ({ model }) => model)
-      const away = [...byModel].flatMap(([model, bundles]) => awayModel(model, bundles, { run, fleet }) ?? [])
+      const away = [...byModel].flatMap(([model, users]) => awayModel(model, users, { run, fleet }) ?? [])
       if (!isDeepStrictEqual(sorted(away), sorted(run.away))) {
         const words = away.length > 0 ? 'a run waits for models that are away' : 'the models of a run work again'
         deps.log.warn(words, { run_id: run.runId, away: away.map(({ model }) => model) })
