@@ -65,7 +65,7 @@ function medianMs(rounds: readonly Composed[]): number {
   return median(rounds.map(({ ms }) => ms))
 }
 
-/** Beside a run, those of the operations cannot be told apart. */
+/** Left out beside a run: the requests of its operations cannot be distinguished from those of the composition. */
 function requestsOf({ rounds: [first], isAlone }: Row): string {
   if (!isAlone || first === undefined) return ''
   return [...first.requests].map(([kind, count]) => `${count} ${kind}`).join(', ')

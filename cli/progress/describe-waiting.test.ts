@@ -67,7 +67,7 @@ describe('a run whose model is away', () => {
     ])
   })
 
-  it('is told in a pipe once its servers are known, once a minute again, and when it is back', () => {
+  it('is printed to a pipe once its servers are known, again once a minute, and when it is back', () => {
     const noticesOf = openWaitingNotices()
     const before = fold([...plannedRun, away])
     expect(noticesOf(before, 0)).toEqual([])
@@ -81,7 +81,7 @@ describe('a run whose model is away', () => {
     expect(noticesOf(fold([...plannedRun, { event: 'run.cancelled' }]), 60_005)).toEqual([])
   })
 
-  it('is told in a few words, also by events of the version before, which only count the questions', () => {
+  it('is described in a few words, also for events of the version before, which only count the questions', () => {
     expect(waitingText(run.waiting_for)).toBe('waits for the model and 1 answer')
     expect(waitingText([])).toBe('')
     const { recent } = fold([...plannedRun, { event: 'run.waiting', data: { questions: 1 } }, back])

@@ -6,7 +6,7 @@ type Waiting = Pick<ProgressState, 'away' | 'status'>
 type AwayServer = WaitingFor['servers'][number]
 
 const shownServers = 3
-/** While a run waits, a pipe is told so once a minute. */
+/** While a run waits, a line of output that is no terminal says so once a minute. */
 const repeatedMs = 60_000
 
 /** What a run waits for in a few words, for a line of a list; empty for nothing. */

@@ -21,7 +21,7 @@ export type ModelPool = {
    * Rejects with AGENT_002 (refused, or a `ModelUnavailable`: no endpoint could answer), AGENT_007 (the request or the reply
    * is too long), AGENT_008 (replies were cut short or are no completions), or at once with the signal's reason, closing
    * the socket. While the model is away it rejects at once. Safe to repeat: nothing is stored between calls. `progress` is
-   * told when a server works on the request, and when it waits.
+   * called when the request waits, and when a server works on it.
    */
   complete(request: ModelRequest, signal: AbortSignal, progress?: RequestProgress): Promise<ModelReply>
   /** The models of the endpoints that answer within a second; CONFIG_005 when none offers any. */

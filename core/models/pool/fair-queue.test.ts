@@ -5,7 +5,7 @@ import { good, never, refused, routerOver, watched } from './router.fixture.ts'
 
 const shareOf = (runId: string, weight = 5, projectId = 'first'): RequestShare => ({ projectId, runId, weight })
 
-/** A server with so many slots, which answers when it is told to; `asked` has the runs whose requests it works on. */
+/** A server with so many slots, which answers when the test calls `answers`; `asked` has the runs whose requests are in flight. */
 function patientServer(slots: number) {
   const asked: { run: string; answer(): void }[] = []
   const ask = async ({ share }: ModelRequest) => {
@@ -62,11 +62,11 @@ describe('runs that share a server', () => {
 
 describe('what a request says of its progress', () => {
   it('is when a server works on it, not when it waits or is tried in vain', async () => {
-    const told: string[] = []
+    const calls: string[] = []
     const progress = {
-      queued: () => void told.push('queued'),
-      sent: () => void told.push('sent'),
-      failed: () => void told.push('failed'),
+      queued: () => void calls.push('queued'),
+      sent: () => void calls.push('sent'),
+      failed: () => void calls.push('failed'),
     }
     const busy = Promise.withResolvers<typeof good>()
     let asked = 0
@@ -80,10 +80,10 @@ describe('what a request says of its progress', () => {
     await pass(100)
     const waiting = watched(router.complete(modelRequest('m'), never, progress))
     await pass(3000)
-    expect(told).toEqual(['queued'])
+    expect(calls).toEqual(['queued'])
     busy.resolve(good)
     await pass(3000)
-    expect(told).toEqual(['queued', 'sent', 'failed', 'sent'])
+    expect(calls).toEqual(['queued', 'sent', 'failed', 'sent'])
     expect(waiting.end).toMatchObject({ content: 'hi', tries: 2, queueMs: 3000 })
   })
 })
