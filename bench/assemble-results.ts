@@ -35,6 +35,7 @@ export const benches = [
   'archives',
   'fairness',
   'outage',
+  'outage-services',
   'composition',
   'python-agreement',
   'scripts',

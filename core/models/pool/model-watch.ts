@@ -16,6 +16,8 @@ export type ModelWatchOptions = {
   onChange(): void
   /** Called when a server of a model that was away answers a probe. */
   onBack(server: PooledServer, model: string | undefined): void
+  /** Called for each server of a model that has just been judged away. */
+  onAway(server: PooledServer, model: string | undefined): void
   log?: Pick<Log, 'warn'> | undefined
 }
 
@@ -113,6 +115,7 @@ export function openModelWatch(options: ModelWatchOptions) {
     },
     /** Judges the model now: whether any of its servers works. */
     works: (name: string | undefined) => judge(of(name), watch),
+    isAway: (name: string) => watched.get(name)?.awaySince !== undefined,
     report: (name: string | undefined) => reportOf(of(name), watch),
   }
 }
@@ -227,7 +230,10 @@ function setAway(entry: Watched, watch: Watch): void {
   entry.isWorking = false
   entry.awaySince = clock.now()
   log?.warn('no server of a model works', { model: entry.name ?? null, servers: faultsOf(entry) })
-  for (const server of candidates(entry, watch)) probeLater(entry, server, watch)
+  for (const server of candidates(entry, watch)) {
+    probeLater(entry, server, watch)
+    watch.onAway(server, entry.name)
+  }
   for (const listener of listeners) listener()
 }
 

@@ -19,12 +19,19 @@ import { openSlotsInUse } from './slots-in-use.ts'
  */
 export type RequestQueue = ReturnType<typeof openRequestQueue>
 
+type QueueOptions = {
+  servers: readonly PooledServer[]
+  clock: Clock
+  /** Whether no server works for the model: all count as down then, also one that hangs. A change of it needs a `recheck`. */
+  isAway(model: string): boolean
+}
+
 /**
  * One queue for all servers, in a part for each model: a slot that becomes free is never left empty while a request is
  * queued that may have it. Every change rechecks the queue: requests that can get a slot are admitted, those that have
  * waited too long for servers that are down are dismissed, and a timer is set for the next moment that changes either.
  */
-export function openRequestQueue({ servers, clock }: { servers: readonly PooledServer[]; clock: Clock }) {
+export function openRequestQueue({ servers, clock, isAway }: QueueOptions) {
   const rank = openRanking(servers)
   const inUse = openSlotsInUse()
   const queues = openModelQueues(inUse)
@@ -32,6 +39,7 @@ export function openRequestQueue({ servers, clock }: { servers: readonly PooledS
   let isClosed = false
   let stopTimer = () => {}
   const takeSlot: TakeSlot = (request, waiting) => {
+    if (isAway(request.model)) return undefined
     const server = chooseServer({ ranked: rank(request.key), request, waiting })
     if (server === undefined || server === 'soon') return undefined
     const leave = inUse.enter(request.model, request.share)
@@ -42,7 +50,7 @@ export function openRequestQueue({ servers, clock }: { servers: readonly PooledS
     if (freed !== undefined) admitOnePreferring(freed, queues, takeSlot, clock.now())
     admitAll(queues, takeSlot)
     stopTimer()
-    const nextMs = dismissExpired(queues, { servers, downtimes }, clock.now())
+    const nextMs = dismissExpired(queues, { servers, downtimes, isAway }, clock.now())
     if (!queues.isEmpty() && nextMs !== Infinity) stopTimer = clock.after(Math.ceil(nextMs) + 1, () => recheck())
   }
   const enqueue = (request: QueuedRequest, signal: AbortSignal) => {
@@ -152,13 +160,13 @@ function admit(pending: Pending, queue: ModelQueue, queues: ModelQueues, takeSlo
 /** Dismisses requests whose `maxDownMs` is used up. Returns for how long nothing changes by itself, in milliseconds. */
 function dismissExpired(
   queues: ModelQueues,
-  { servers, downtimes }: { servers: readonly PooledServer[]; downtimes: WeakMap<ModelQueue, Downtime> },
+  { servers, downtimes, isAway }: Omit<QueueOptions, 'clock'> & { downtimes: WeakMap<ModelQueue, Downtime> },
   now: number,
 ): number {
   const pausesMs = servers.flatMap(({ breaker, slots }) => [breaker.pauseLeftMs(), slots.pauseLeftMs()])
   let nextMs = Math.min(...pausesMs.filter((ms) => ms > 0))
   for (const queue of queues.all()) {
-    const health = healthOf(queue.model, servers)
+    const health = isAway(queue.model) ? 'down' : healthOf(queue.model, servers)
     const downtime = downtimes.get(queue) ?? openDowntime()
     downtimes.set(queue, downtime)
     downtime.note(health, now)

@@ -16,16 +16,16 @@ const checkEveryMs = 5000
 /** A server that was silent for so long, with requests in flight, is asked for its list of models, which costs it nothing. */
 const silentMs = 15_000
 const listLimitMs = 5000
-/** How long a server that works again has to answer the requests from before. */
-const graceMs = 2000
+/** How long a server has to answer the requests from before: once it works again, or since no server of the model does. */
+const graceMs = { works: 2000, away: 10_000 }
 
 type Flight = { model: string; sentAt: number; abandon: AbortController }
 type AtServer = { flights: Set<Flight>; heardAt: number; isChecked: boolean }
 
 /**
  * The requests in flight. A server that hangs keeps them until their time limit, which may be minutes: it is noticed sooner by
- * a list of models that does not come, and what it still owes when it works again is given up and tried anew. A busy server
- * lists its models, however long its replies take.
+ * a list of models that does not come. What it still owes when it works again, or when the model is away and it goes on being
+ * silent, is given up and tried anew. A busy server lists its models, however long its replies take.
  */
 export function openRequestsInFlight(options: RequestsInFlightOptions) {
   const { clock, closing } = options
@@ -63,17 +63,40 @@ export function openRequestsInFlight(options: RequestsInFlightOptions) {
     /** The server works again for the model: gives up what it does not answer of it within two seconds. */
     giveUpOld(server: PooledServer, model: string | undefined): void {
       const now = clock.now()
-      clock.after(graceMs, () => {
-        for (const flight of at(server).flights) {
-          if (flight.sentAt < now && flight.model === model) flight.abandon.abort(givenUp)
-        }
-      })
+      clock.after(graceMs.works, () => giveUp(at(server), { model, before: now }))
+    },
+    /** No server works for the model: gives up what this one does not answer of it, unless it is heard of. */
+    giveUpSilent(server: PooledServer, model: string | undefined): void {
+      const now = clock.now()
+      clock.after(graceMs.away, () => void giveUpIfSilent(server, at(server), { model, before: now, closing }))
     },
   }
 }
 
+function giveUp({ flights }: AtServer, { model, before }: { model: string | undefined; before: number }): void {
+  for (const flight of flights) if (flight.sentAt < before && flight.model === model) flight.abandon.abort(givenUp)
+}
+
+async function giveUpIfSilent(
+  server: PooledServer,
+  one: AtServer,
+  { closing, ...owed }: { model: string | undefined; before: number; closing: AbortSignal },
+): Promise<void> {
+  const isOwed = [...one.flights].some(({ model }) => model === owed.model)
+  if (!isOwed || one.heardAt > owed.before || !(await isSilent(server, closing))) return
+  if (one.heardAt <= owed.before) giveUp(one, owed)
+}
+
+/** Whether it does not even list its models, which costs it nothing. */
+async function isSilent({ endpoint }: PooledServer, closing: AbortSignal): Promise<boolean> {
+  return endpoint.models({ timeoutMs: listLimitMs, signal: closing }).then(
+    () => false,
+    (error: unknown) => toTryFailure(error).status === undefined && !closing.aborted,
+  )
+}
+
 async function check(
-  { endpoint }: PooledServer,
+  server: PooledServer,
   one: AtServer,
   { clock, closing, onSilent }: RequestsInFlightOptions,
 ): Promise<void> {
@@ -81,12 +104,9 @@ async function check(
   const since = Math.max(one.heardAt, oldest?.sentAt ?? Infinity)
   if (one.isChecked || clock.now() - since < silentMs) return
   one.isChecked = true
-  const isSilent = await endpoint.models({ timeoutMs: listLimitMs, signal: closing }).then(
-    () => false,
-    (error: unknown) => toTryFailure(error).status === undefined,
-  )
+  const models = (await isSilent(server, closing)) ? modelsOf(one) : []
   one.isChecked = false
-  if (isSilent && !closing.aborted) for (const model of modelsOf(one)) onSilent(model)
+  for (const model of models) onSilent(model)
 }
 
 const givenUp = new AppError('AGENT_002', 'no answer from before the server was away', { phase: 'model' })

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { ModelRequest } from '#domain/turn.ts'
+import { asAppError } from '#domain/error.ts'
 import { allCapabilities } from '../wire/capabilities.ts'
 import { modelRequest } from './model-server.fixture.ts'
+import type { Endpoint } from './servers/server-endpoint.ts'
 import { refused, good, never, retryBudgetMs, routerOver, watched } from './router.fixture.ts'
 
 describe('requests over time', () => {
@@ -71,6 +73,37 @@ describe('requests over time', () => {
     router.close()
     await pass(0)
     expect(asked.end).toMatchObject({ code: 'AGENT_002', message: 'the model pool is closed' })
+  })
+
+  it('end soon after their server is found to hang, whether they were sent or queued', async () => {
+    let sent = 0
+    const ask: Endpoint['ask'] = (_request, _capabilities, signal) => {
+      sent += 1
+      return new Promise((_none, reject) =>
+        signal.addEventListener('abort', () => reject(asAppError(signal.reason, 'AGENT_002'))),
+      )
+    }
+    const endpoint = { ask, models: () => Promise.reject(refused()) }
+    const { router, pass } = routerOver([endpoint], { maxInFlight: 2 })
+    const asked = [0, 1, 2, 3].map(() => watched(router.complete(modelRequest('m'), never)))
+    await pass(30_000 + retryBudgetMs)
+    for (const { end } of asked) expect(end).toMatchObject({ code: 'AGENT_002', isAway: true })
+    const queued = asked.slice(2).map(({ end }) => end)
+    expect(queued).toMatchObject([{ mayBeOwn: false }, { mayBeOwn: false }])
+    expect(sent).toBe(2)
+  })
+
+  it('of a server that lists its models have all their time, though the model is away', async () => {
+    const slow = Promise.withResolvers<typeof good>()
+    const ask = ({ prefixKey }: ModelRequest) => (prefixKey === 'slow' ? slow.promise : Promise.reject(refused()))
+    const { router, pass } = routerOver([{ ask }])
+    const first = watched(router.complete(modelRequest('m', 'slow'), never))
+    const other = watched(router.complete(modelRequest('m', 'other'), never))
+    await pass(60_000)
+    expect([first.end, other.end]).toMatchObject([undefined, { isAway: true }])
+    slow.resolve(good)
+    await pass(100)
+    expect(first.end).toMatchObject({ content: 'hi' })
   })
 })
 

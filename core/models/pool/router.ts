@@ -17,11 +17,11 @@ export type RouterOptions = Pick<CompleteDeps, 'retryBudgetMs' | 'clock' | 'rand
 /** Everything that decides which server gets a request, and when; it uses no network and no clock but those it is given. */
 export function openRouter({ servers, answers, hedgeAfterMs, onMissing, ...options }: RouterOptions) {
   const { clock } = options
-  const queue = openRequestQueue({ servers, clock })
+  const queue = openRequestQueue({ servers, clock, isAway: (model) => health.isAway(model) })
   const lookup = openModelLookup({ servers, clock, onMissing })
   const closing = new AbortController()
   const flights = openRequestsInFlight({ clock, closing: closing.signal, onSilent: (model) => health.doubt(model) })
-  const changes = { onChange: queue.recheck, onBack: flights.giveUpOld }
+  const changes = { onChange: queue.recheck, onBack: flights.giveUpOld, onAway: flights.giveUpSilent }
   const health = openModelWatch({ ...options, ...changes, servers, closing: closing.signal })
   const plain = openNotedSend(flights.tracked(openSend({ answers, clock })), health)
   const send = hedgeAfterMs === undefined ? plain : openHedgedSend(plain, { queue, clock, afterMs: hedgeAfterMs })
