@@ -60,6 +60,13 @@ it('finds a model away when no live worker can use it, since the last could', as
   expect(await fleet()).toMatchObject({ away: [{ model: 'default', since: 2000, servers }], working: new Set() })
 })
 
+it('finds a model served by the workers that take operations', async () => {
+  await announce('a', 4, seen('default', null), seen('lora', 1000))
+  await announce('paused', 0, seen('default', 1000), seen('lora', null))
+  const both = new Set(['default', 'lora'])
+  expect(await fleet()).toMatchObject({ away: [], working: both, served: new Set(['default']) })
+})
+
 it('finds none away that some worker has not judged, or while one of an earlier version lives', async () => {
   await announce('a', 4, seen('lora', 1000))
   await announce('b', 4)

@@ -51,6 +51,8 @@ export type Fleet = {
   away: readonly UnreachableModel[]
   /** Models that at least one of them can use. */
   working: ReadonlySet<string>
+  /** Those of them that work at one that takes operations. */
+  served: ReadonlySet<string>
   /** Whether a worker lives that does not report its models: one of an earlier version. */
   isPartial: boolean
 }
@@ -111,12 +113,14 @@ export async function readFleet(
   const present = members.filter((member) => workerOf(member) !== without)
   const isPartial = present.some((member) => !reports.has(workerOf(member)))
   const slots = present.reduce((sum, member) => sum + slotsOf(member), 0)
+  const takers = present.flatMap((member) => reports.get(workerOf(member))?.models ?? [])
+  const served = new Set(takers.flatMap(({ model, isWorking }) => (isWorking === true ? model : [])))
   const known = [...reports.values()]
   const away = judgeModels(
     known.map(({ models }) => models),
     { isPartial },
   )
-  return { slots, isPartial, ...capacityOf(known, { isPartial }), ...away }
+  return { slots, isPartial, served, ...capacityOf(known, { isPartial }), ...away }
 }
 
 /** Workers share a server up to its most; together they use no more of it than their own limits allow. */
@@ -156,7 +160,7 @@ export function openFleet(redis: RedisClient, namespace = 'remora') {
   }
 }
 
-/** For the next 15 seconds every worker probes these models, also one that was never asked for them. */
+/** For the next 15 seconds every worker judges these models, also one that was never asked for them. */
 export async function wantModels(redis: RedisClient, models: readonly string[], namespace = 'remora'): Promise<void> {
   if (models.length === 0) return
   const until = (await redisNowMs(redis)) + announcedForMs

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readFleet } from '#ledger/fleet.ts'
 import { openModelPool } from '#models/model-pool.ts'
+import { modelRequest, startModelServer } from '#models/pool/model-server.fixture.ts'
 import { silentLog } from '#platform/log.ts'
 import { openSmallRedis, type SmallRedis } from '#testing/redis.ts'
 import { until } from '#testing/until.ts'
@@ -54,3 +55,70 @@ it('a worker whose server takes less of its requests than another’s takes fewe
   await one.close()
   await other.close()
 })
+
+/** A worker over servers that each have one model; `default` is `own`. `asks` is what an operation does. */
+async function workerWith(id: string, ...names: readonly string[]) {
+  const servers = await Promise.all(names.map(() => startModelServer('good')))
+  const endpoints = servers.map(({ url }, at) => ({ url, models: [names[at] ?? ''] }))
+  const pool = openModelPool({ endpoints, requestTimeoutMs: 1000, retryBudgetMs: 0, maxInFlight: 64 })
+  const models = openModelsInUse(pool, 'own')
+  let most = 256
+  const take = (now: number) => void (most = now)
+  const leave = await keepPresent({ redis: server.redis, id, slots: 256, models, take, log: silentLog })
+  return {
+    takes: () => most > 0,
+    async asks(model: string) {
+      models.uses(model)
+      return pool.complete(modelRequest(model), new AbortController().signal).catch(() => undefined)
+    },
+    breaks: (model: string) => servers[names.indexOf(model)]?.plays('reset'),
+    async close() {
+      await leave()
+      await pool.close()
+      for (const one of servers) one.close()
+    },
+  }
+}
+
+const fleet = () => readFleet(server.redis)
+const isServed = (model: string) => until(async () => (await fleet()).served.has(model))
+const isAway = (model: string) => until(async () => (await fleet()).away.some((one) => one.model === model))
+
+describe('a worker whose own model is away', () => {
+  it('takes no operations while others have what works here, and takes them when nobody else has an adapter', async () => {
+    const [good, poor] = [await workerWith('good', 'own'), await workerWith('poor', 'lora')]
+    await until(() => !poor.takes())
+    await good.asks('lora')
+    await until(() => poor.takes())
+    await isServed('lora')
+    expect(await fleet()).toMatchObject({ away: [], served: new Set(['default', 'lora']) })
+    const another = await workerWith('another', 'own', 'lora')
+    await another.asks('lora')
+    await until(() => !poor.takes())
+    expect((await fleet()).served).toContain('lora')
+    await Promise.all([good, poor, another].map(({ close }) => close()))
+  }, 60_000)
+
+  it('does not keep an adapter working that it has not used since it broke', async () => {
+    const good = await workerWith('good', 'own', 'lora')
+    const poor = await workerWith('poor', 'lora')
+    await Promise.all([good.asks('lora'), poor.asks('lora')])
+    await until(() => !poor.takes())
+    poor.breaks('lora')
+    good.breaks('lora')
+    await good.asks('lora')
+    await isAway('lora')
+    expect(poor.takes()).toBe(false)
+    await good.close()
+    await poor.close()
+  }, 60_000)
+})
+
+it('a model that one worker finds away is judged by all, so that what needs it is held', async () => {
+  const [one, other] = [await workerWith('one', 'own'), await workerWith('other', 'own')]
+  await one.asks('lora')
+  await isAway('lora')
+  expect([one.takes(), other.takes()]).toEqual([true, true])
+  await one.close()
+  await other.close()
+}, 60_000)

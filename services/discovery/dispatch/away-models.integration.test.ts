@@ -28,6 +28,7 @@ const nobody: Fleet = {
   isPartial: false,
   away: [],
   working: new Set(),
+  served: new Set(),
 }
 const away: Fleet = { ...nobody, slots: 4, away: [{ model: 'default', since, servers: [] }] }
 const working: Fleet = { ...nobody, slots: 4, working: new Set(['default']) }

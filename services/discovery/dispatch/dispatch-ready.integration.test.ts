@@ -50,6 +50,7 @@ function dispatcher() {
       mostLeft: 0,
       away: [],
       working: new Set(),
+      served: new Set(),
       isPartial: false,
     }),
     awayModels: { note: async () => {} },

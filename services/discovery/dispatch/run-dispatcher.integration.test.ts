@@ -23,7 +23,16 @@ function dispatcher(failing: number) {
     async fleet() {
       if (left-- > 0) throw new AppError('STORE_001', 'the store is away')
       seen.rounds += 1
-      return { slots: 10, capacity: undefined, waiting: 0, mostLeft: 0, away: [], working: new Set(), isPartial: false }
+      return {
+        slots: 10,
+        capacity: undefined,
+        waiting: 0,
+        mostLeft: 0,
+        away: [],
+        working: new Set(),
+        served: new Set(),
+        isPartial: false,
+      }
     },
     awayModels: { note: async () => {} },
     log: silentLog,
