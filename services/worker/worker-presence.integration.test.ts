@@ -30,7 +30,7 @@ async function worker(id: string) {
   const health = { ...pool.health, watch: () => {} }
   const models = openModelsInUse({ health, status }, 'm')
   const take = (most: number) => void takes.push(most)
-  const leave = await keepPresent({ redis: server.redis, id, slots: 256, models, take, log: silentLog })
+  const leave = await keepPresent({ redis: server.redis, id, operations: 256, models, take, log: silentLog })
   return {
     takes,
     cut: (limit: number) => void (left = limit),
@@ -43,13 +43,13 @@ async function worker(id: string) {
 
 it('a worker whose server takes less of its requests than another’s takes fewer operations', async () => {
   const [one, other] = [await worker('one'), await worker('other')]
-  expect(await readFleet(server.redis)).toMatchObject({ slots: 512, capacity: 16 })
+  expect(await readFleet(server.redis)).toMatchObject({ operations: 512, capacity: 16 })
   one.cut(2)
   await until(() => one.takes.includes(32))
-  await until(async () => (await readFleet(server.redis)).slots === 288)
+  await until(async () => (await readFleet(server.redis)).operations === 288)
   // When all are cut alike, none takes less: the dispatcher hands out less.
   other.cut(2)
-  await until(async () => (await readFleet(server.redis)).slots === 512)
+  await until(async () => (await readFleet(server.redis)).operations === 512)
   expect(await readFleet(server.redis)).toMatchObject({ capacity: 4 })
   expect(one.takes.at(-1)).toBe(256)
   await one.close()
@@ -64,7 +64,7 @@ async function workerWith(id: string, ...names: readonly string[]) {
   const models = openModelsInUse(pool, 'own')
   let most = 256
   const take = (now: number) => void (most = now)
-  const leave = await keepPresent({ redis: server.redis, id, slots: 256, models, take, log: silentLog })
+  const leave = await keepPresent({ redis: server.redis, id, operations: 256, models, take, log: silentLog })
   return {
     takes: () => most > 0,
     async asks(model: string) {

@@ -81,7 +81,7 @@ export type Presence = {
   redis: RedisClient
   id: string
   /** The most operations at once. */
-  slots: number
+  operations: number
   models: Pick<ModelsInUse, 'listen' | 'attend' | 'doubted' | 'reports' | 'pool'>
   /** Takes operations while it has fewer than so many; none with 0. */
   take(most: number): void
@@ -95,20 +95,20 @@ export type Presence = {
  * needs no model. One whose servers take less of its requests than another worker's takes fewer operations in proportion:
  * they would only wait here.
  */
-export async function keepPresent({ redis, id, slots, models, take, log }: Presence) {
-  let [taking, announced] = [slots, 0]
+export async function keepPresent({ redis, id, operations, models, take, log }: Presence) {
+  let [taking, announced] = [operations, 0]
   const announce = async () => {
     models.attend(await wantedModels(redis))
     await wantModels(redis, models.doubted())
     const others = await readFleet(redis, { without: id })
     const pool = models.pool()
-    const most = mayTake(models.reports(), others) ? partOf(slots, pool, others) : 0
+    const most = mayTake(models.reports(), others) ? partOf(operations, pool, others) : 0
     if ((most === 0) !== (taking === 0))
       log.warn(most > 0 ? 'takes operations again' : 'takes no operations: no model server works here')
     if (most !== taking) take(most)
     taking = most
     announced = limitsOf(pool.servers)
-    await announceWorker(redis, { id, slots: most, models: models.reports(), pool })
+    await announceWorker(redis, { id, operations: most, models: models.reports(), pool })
   }
   await announce()
   let announcing: Promise<void> | undefined
@@ -130,8 +130,10 @@ export async function keepPresent({ redis, id, slots, models, take, log }: Prese
   }
 }
 
-function partOf(slots: number, { left }: PoolReport, { mostLeft }: Fleet): number {
-  return left >= mostLeft ? slots : Math.min(slots, Math.max(leastTaken, Math.ceil((slots * left) / mostLeft)))
+function partOf(operations: number, { left }: PoolReport, { mostLeft }: Fleet): number {
+  return left >= mostLeft
+    ? operations
+    : Math.min(operations, Math.max(leastTaken, Math.ceil((operations * left) / mostLeft)))
 }
 
 function mayTake(own: readonly ModelHealth[], { served }: Fleet): boolean {

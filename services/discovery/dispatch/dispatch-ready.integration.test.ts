@@ -44,7 +44,7 @@ function dispatcher() {
     },
     stageJobs: { ensure: async () => {} },
     fleet: async () => ({
-      slots: 10,
+      operations: 10,
       capacity: undefined,
       waiting: 0,
       mostLeft: 0,
