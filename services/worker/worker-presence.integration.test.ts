@@ -1,4 +1,4 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { readFleet } from '#ledger/fleet.ts'
 import { openModelPool } from '#models/model-pool.ts'
 import { modelRequest, startModelServer } from '#models/pool/model-server.fixture.ts'
@@ -12,6 +12,8 @@ beforeAll(async () => {
   server = await openSmallRedis()
 })
 afterAll(() => server.close())
+const opened: (() => Promise<void>)[] = []
+afterEach(async () => void (await Promise.all(opened.splice(0).map((close) => close()))))
 
 /** A worker over the pool's own view of a server; `cut` is what an overload does to that. */
 async function worker(id: string) {
@@ -31,14 +33,11 @@ async function worker(id: string) {
   const models = openModelsInUse({ health, status }, 'm')
   const take = (most: number) => void takes.push(most)
   const leave = await keepPresent({ redis: server.redis, id, operations: 256, models, take, log: silentLog })
-  return {
-    takes,
-    cut: (limit: number) => void (left = limit),
-    async close() {
-      await leave()
-      await pool.close()
-    },
-  }
+  opened.push(async () => {
+    await leave()
+    await pool.close()
+  })
+  return { takes, cut: (limit: number) => void (left = limit) }
 }
 
 it('a worker whose server takes less of its requests than another’s takes fewer operations', async () => {
@@ -52,8 +51,6 @@ it('a worker whose server takes less of its requests than another’s takes fewe
   await until(async () => (await readFleet(server.redis)).operations === 512)
   expect(await readFleet(server.redis)).toMatchObject({ capacity: 4 })
   expect(one.takes.at(-1)).toBe(256)
-  await one.close()
-  await other.close()
 })
 
 /** A worker over servers that each have one model; `default` is `own`. `asks` is what an operation does. */
@@ -65,6 +62,11 @@ async function workerWith(id: string, ...names: readonly string[]) {
   let most = 256
   const take = (now: number) => void (most = now)
   const leave = await keepPresent({ redis: server.redis, id, operations: 256, models, take, log: silentLog })
+  opened.push(async () => {
+    await leave()
+    await pool.close()
+    for (const one of servers) one.close()
+  })
   return {
     takes: () => most > 0,
     async asks(model: string) {
@@ -72,11 +74,6 @@ async function workerWith(id: string, ...names: readonly string[]) {
       return pool.complete(modelRequest(model), new AbortController().signal).catch(() => undefined)
     },
     breaks: (model: string) => servers[names.indexOf(model)]?.plays('reset'),
-    async close() {
-      await leave()
-      await pool.close()
-      for (const one of servers) one.close()
-    },
   }
 }
 
@@ -96,7 +93,6 @@ describe('a worker whose own model is away', () => {
     await another.asks('lora')
     await until(() => !poor.takes())
     expect((await fleet()).served).toContain('lora')
-    await Promise.all([good, poor, another].map(({ close }) => close()))
   }, 60_000)
 
   it('does not keep an adapter working that it has not used since it broke', async () => {
@@ -109,8 +105,6 @@ describe('a worker whose own model is away', () => {
     await good.asks('lora')
     await isAway('lora')
     expect(poor.takes()).toBe(false)
-    await good.close()
-    await poor.close()
   }, 60_000)
 })
 
@@ -119,6 +113,4 @@ it('a model that one worker finds away is judged by all, so that what needs it i
   await one.asks('lora')
   await isAway('lora')
   expect([one.takes(), other.takes()]).toEqual([true, true])
-  await one.close()
-  await other.close()
 }, 60_000)
