@@ -77,7 +77,7 @@ export async function openBenchStack(dir: string): Promise<BenchStack> {
     objects,
     blobs: openBlobStore(objects, { maxCacheBytes: 1 }),
     bundle,
-    liveSlots: async () => (await fleet()).slots,
+    liveSlots: async () => (await fleet()).operations,
     hold: (runId) => void held.add(runId),
     allowComposition(runId) {
       composable.add(runId)

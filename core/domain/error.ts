@@ -180,7 +180,12 @@ export class ModelUnavailable extends AppError {
 
   /** Whether the request may be the reason after all: servers broke over it, or answer others. */
   get mayBeOwn(): boolean {
-    return this.isAway ? this.kind === 'doubtful' : this.kind !== 'unsent'
+    return this.kind === 'doubtful' || (this.kind === 'server' && !this.isAway)
+  }
+
+  /** Whether servers that work had too much to do for it. */
+  get wasTurnedAway(): boolean {
+    return this.kind === 'busy' && !this.isAway
   }
 }
 

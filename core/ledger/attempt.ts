@@ -32,6 +32,8 @@ export type Attempt = {
   storeFaults: number
   /** How often in a row no model server could answer it, though it may be the reason. */
   modelFaults: number
+  /** How often in a row busy servers have turned it away, though its model works. */
+  busyFaults: number
   /** Without an append within this time the operation counts as lost. */
   leaseMs: number
   /**
@@ -61,6 +63,7 @@ const ClaimReply = z.discriminatedUnion('kind', [
     recordHash: z.string().optional(),
     answer: z.string().nullable().default(null),
     modelFaults: z.coerce.number().default(0),
+    busyFaults: z.coerce.number().default(0),
   }),
   z.object({ kind: z.enum(['gone', 'newer', 'busy']) }),
 ])

@@ -72,13 +72,14 @@ describe('an attempt that is handed back for its model', () => {
     const one = aPlannedOperation('one')
     const runId = await test.executing([one])
     const first = await attemptOf(runId, one.operationId)
-    expect(first).toMatchObject({ resumes: null, modelFaults: 0 })
+    expect(first).toMatchObject({ resumes: null, modelFaults: 0, busyFaults: 0 })
     const resume = { recordHash: 'the-record', spent: aCost }
-    await test.ledger.release(first, 1, { reason: 'models', resume, modelFaults: 2, events: [] })
+    await test.ledger.release(first, 1, { reason: 'models', resume, modelFaults: 2, busyFaults: 7, events: [] })
     const second = await attemptOf(runId, one.operationId)
-    expect(second).toMatchObject({ resumes: { recordHash: 'the-record', answer: null }, modelFaults: 2 })
+    const knows = { modelFaults: 2, busyFaults: 7 }
+    expect(second).toMatchObject({ resumes: { recordHash: 'the-record', answer: null }, ...knows })
     await test.ledger.release(second, 1, { reason: 'drain', events: [] })
-    expect(await attemptOf(runId, one.operationId)).toMatchObject({ resumes: { recordHash: 'the-record' } })
+    expect(await attemptOf(runId, one.operationId)).toMatchObject({ resumes: { recordHash: 'the-record' }, ...knows })
     expect(await verified(runId)).toMatchObject({ schema: 4 })
   })
 })

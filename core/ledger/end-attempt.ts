@@ -33,6 +33,8 @@ export type Release = {
   resume?: { recordHash: string; spent: OperationCost } | undefined
   /** How often in a row no model server could answer it, though it may be the reason; without it, as before. */
   modelFaults?: number | undefined
+  /** How often in a row busy servers have turned it away, though its model works; without it, as before. */
+  busyFaults?: number | undefined
   /** Events not yet written; `operation.retried` is added after them. */
   events: readonly NewEvent[]
 }
@@ -103,11 +105,11 @@ function closingEvents(store: LedgerStore, attempt: Attempt, outcome: Outcome): 
  * lease. Jobs of the old dispatch then find it `gone`. An operation of a stopped run ends.
  */
 export async function release(store: LedgerStore, attempt: Attempt, n: number, how: Release): Promise<ReleaseAnswer> {
-  const { reason, delayMs = 0, events, resume, modelFaults } = how
+  const { reason, delayMs = 0, events, resume, modelFaults, busyFaults } = how
   const { keys, args } = attemptWrite(store, attempt, n)
   const { kind, id } = store.origin
   const spent = resume === undefined ? '' : JSON.stringify(OperationCost.parse(resume.spent))
-  const kept = [resume?.recordHash ?? '', spent, modelFaults ?? '']
+  const kept = [resume?.recordHash ?? '', spent, modelFaults ?? '', busyFaults ?? '']
   const values = [
     reason,
     Math.round(delayMs),

@@ -28,36 +28,43 @@ function seen(model: string, awaySince: number | null, url = 'http://gpu:8000/v1
   return { model, isWorking, awaySince, servers: [{ url, isWorking, hasAnswered: isWorking, lastError, nextProbeAt }] }
 }
 
-const announce = (id: string, slots: number, ...models: ModelHealth[]) =>
-  announceWorker(redis, { id, slots, models }, namespace)
+const announce = (id: string, operations: number, ...models: ModelHealth[]) =>
+  announceWorker(redis, { id, operations, models }, namespace)
 const fleet = (without?: string) => readFleet(redis, { namespace, ...(without === undefined ? {} : { without }) })
 
-it('adds up the slots of the workers that are there, once each, also after a change', async () => {
+it('adds up the operations that the workers take, once each, also after a change', async () => {
   await announce('a', 16)
   await announce('a', 16)
   await announce('b', 4)
-  expect(await fleet()).toMatchObject({ slots: 20, isPartial: false })
+  expect(await fleet()).toMatchObject({ operations: 20, isPartial: false })
   await announce('a', 0)
-  expect(await fleet()).toMatchObject({ slots: 4, isPartial: false })
+  expect(await fleet()).toMatchObject({ operations: 4, isPartial: false })
   await withdrawWorker(redis, 'b', namespace)
-  expect(await fleet()).toMatchObject({ slots: 0 })
+  expect(await fleet()).toMatchObject({ operations: 0 })
 })
 
 it('forgets a worker that stopped saying so', async () => {
   await announce('b', 4)
   await redis.zadd(`${namespace}:{all}:slots`, 1, 'dead/100')
   await redis.hset(`${namespace}:{all}:workers`, 'dead', JSON.stringify({ until: 1, models: [seen('default', 5)] }))
-  expect(await fleet()).toMatchObject({ slots: 4, away: [] })
+  expect(await fleet()).toMatchObject({ operations: 4, away: [] })
 })
 
 it('finds a model away when no live worker can use it, since the last could', async () => {
   await announce('a', 4, seen('default', 1000))
   await announce('b', 4, seen('default', null))
   expect(await fleet()).toMatchObject({ away: [], working: new Set(['default']) })
-  expect(await fleet('b')).toMatchObject({ away: [{ model: 'default', since: 1000 }], slots: 4 })
+  expect(await fleet('b')).toMatchObject({ away: [{ model: 'default', since: 1000 }], operations: 4 })
   await announce('b', 4, seen('default', 2000, 'http://other:8000/v1'))
   const servers = [{ url: 'http://gpu:8000/v1' }, { url: 'http://other:8000/v1', lastError: 'no answer: ECONNREFUSED' }]
   expect(await fleet()).toMatchObject({ away: [{ model: 'default', since: 2000, servers }], working: new Set() })
+})
+
+it('finds a model served by the workers that take operations', async () => {
+  await announce('a', 4, seen('default', null), seen('lora', 1000))
+  await announce('paused', 0, seen('default', 1000), seen('lora', null))
+  const both = new Set(['default', 'lora'])
+  expect(await fleet()).toMatchObject({ away: [], working: both, served: new Set(['default']) })
 })
 
 it('finds none away that some worker has not judged, or while one of an earlier version lives', async () => {
@@ -67,7 +74,7 @@ it('finds none away that some worker has not judged, or while one of an earlier 
   await withdrawWorker(redis, 'b', namespace)
   expect(await fleet()).toMatchObject({ away: [{ model: 'lora' }] })
   await redis.zadd(`${namespace}:{all}:slots`, 9e15, 'earlier/64')
-  expect(await fleet()).toMatchObject({ away: [], slots: 68, isPartial: true })
+  expect(await fleet()).toMatchObject({ away: [], operations: 68, isPartial: true })
 })
 
 it('says which models runs wait for', async () => {
@@ -83,12 +90,12 @@ it('adds up what the servers take of all workers, and knows nothing while one do
     left: limit / 16,
   })
   const joins = (id: string, limit: number, url?: string) =>
-    announceWorker(redis, { id, slots: 256, models: [], pool: pool(limit, url) }, namespace)
+    announceWorker(redis, { id, operations: 256, models: [], pool: pool(limit, url) }, namespace)
   for (const id of ['a', 'b', 'c', 'd']) await joins(id, 16)
-  expect(await fleet()).toMatchObject({ slots: 1024, capacity: 16, waiting: 12, mostLeft: 1 })
+  expect(await fleet()).toMatchObject({ operations: 1024, capacity: 16, waiting: 12, mostLeft: 1 })
   for (const id of ['a', 'b', 'c']) await joins(id, 2)
   await joins('d', 4, 'http://other:8000/v1')
   expect(await fleet()).toMatchObject({ capacity: 10, mostLeft: 0.25 })
   await announce('earlier', 4)
-  expect(await fleet()).toMatchObject({ slots: 1028, capacity: undefined })
+  expect(await fleet()).toMatchObject({ operations: 1028, capacity: undefined })
 })

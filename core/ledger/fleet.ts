@@ -1,10 +1,7 @@
 import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
 import { judgeModels, ModelHealth, type UnreachableModel } from '#domain/model-health.ts'
-import { undefinedOn } from '#domain/error.ts'
-import type { PartCheck } from '#platform/readiness.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
-import type { Ledger } from './ledger.ts'
 import { redisNowMs } from './store.ts'
 
 const announcedForMs = 15_000
@@ -21,7 +18,7 @@ export const announceEveryMs = 5_000
 export type LiveWorker = {
   id: string
   /** How many operations it can run at once; 0 while it takes none. */
-  slots: number
+  operations: number
   /** The models it was asked for, as it sees them. */
   models: readonly ModelHealth[]
   pool?: PoolReport | undefined
@@ -40,7 +37,8 @@ export type PoolReport = z.infer<typeof PoolReport>
 
 /** All live workers together. */
 export type Fleet = {
-  slots: number
+  /** How many operations they can run at once. */
+  operations: number
   /** Requests to model servers at once, by their limits for now; undefined while a worker lives that does not report it. */
   capacity: number | undefined
   /** Requests that wait for a slot at a server. */
@@ -51,17 +49,19 @@ export type Fleet = {
   away: readonly UnreachableModel[]
   /** Models that at least one of them can use. */
   working: ReadonlySet<string>
+  /** Those of them that work at one that takes operations. */
+  served: ReadonlySet<string>
   /** Whether a worker lives that does not report its models: one of an earlier version. */
   isPartial: boolean
 }
 
-/** Members `<worker>/<slots>`, scores when they expire, by Redis' clock: the index that workers of earlier versions write too. */
-const slotsKey = (namespace: string) => `${namespace}:{all}:slots`
+/** Members `<worker>/<operations>`, scores when they expire, by Redis' clock: the index that workers of earlier versions write too. */
+const takersKey = (namespace: string) => `${namespace}:{all}:slots`
 /** Field `<worker>`: its report. */
 const reportsKey = (namespace: string) => `${namespace}:{all}:workers`
 /** Members: models that some run waits for; scores when that expires. */
 const wantedKey = (namespace: string) => `${namespace}:{all}:wanted-models`
-const slotsOf = (member: string) => Number(member.slice(member.lastIndexOf('/') + 1))
+const operationsOf = (member: string) => Number(member.slice(member.lastIndexOf('/') + 1))
 const workerOf = (member: string) => member.slice(0, member.lastIndexOf('/'))
 
 const Report = z.object({ until: z.number(), models: z.array(ModelHealth), pool: PoolReport.optional() })
@@ -70,22 +70,22 @@ type Report = z.infer<typeof Report>
 /** Announces the worker for the next 15 seconds. */
 export async function announceWorker(
   redis: RedisClient,
-  { id, slots, models, pool }: LiveWorker,
+  { id, operations, models, pool }: LiveWorker,
   namespace = 'remora',
 ): Promise<void> {
   const until = (await redisNowMs(redis)) + announcedForMs
-  const others = (await redis.zrange(slotsKey(namespace), '0', '-1')).filter((member) => workerOf(member) === id)
-  const stale = others.filter((member) => slotsOf(member) !== slots)
+  const others = (await redis.zrange(takersKey(namespace), '0', '-1')).filter((member) => workerOf(member) === id)
+  const stale = others.filter((member) => operationsOf(member) !== operations)
   await redis.hset(reportsKey(namespace), id, JSON.stringify({ until, models, pool }))
-  if (slots > 0) await redis.zadd(slotsKey(namespace), until, `${id}/${slots}`)
-  if (stale.length > 0) await redis.zrem(slotsKey(namespace), ...stale)
+  if (operations > 0) await redis.zadd(takersKey(namespace), until, `${id}/${operations}`)
+  if (stale.length > 0) await redis.zrem(takersKey(namespace), ...stale)
 }
 
 export async function withdrawWorker(redis: RedisClient, id: string, namespace = 'remora'): Promise<void> {
-  const members = await redis.zrange(slotsKey(namespace), '0', '-1')
+  const members = await redis.zrange(takersKey(namespace), '0', '-1')
   const own = members.filter((member) => workerOf(member) === id)
-  if (own.length > 0) await redis.zrem(slotsKey(namespace), ...own)
-  // Last: a worker that has slots and reports nothing counts as one of an earlier version.
+  if (own.length > 0) await redis.zrem(takersKey(namespace), ...own)
+  // Last: a worker that takes operations and reports nothing counts as one of an earlier version.
   await redis.hdel(reportsKey(namespace), id)
 }
 
@@ -96,9 +96,9 @@ export async function readFleet(
 ): Promise<Fleet> {
   const now = await redisNowMs(redis)
   const [, found, members] = await Promise.all([
-    redis.zremrangebyscore(slotsKey(namespace), 0, now),
+    redis.zremrangebyscore(takersKey(namespace), 0, now),
     redis.hgetall(reportsKey(namespace)),
-    redis.zrange(slotsKey(namespace), '0', '-1'),
+    redis.zrange(takersKey(namespace), '0', '-1'),
   ])
   const reports = new Map<string, Report>()
   const silent: string[] = []
@@ -110,13 +110,15 @@ export async function readFleet(
   if (silent.length > 0) await redis.hdel(reportsKey(namespace), ...silent)
   const present = members.filter((member) => workerOf(member) !== without)
   const isPartial = present.some((member) => !reports.has(workerOf(member)))
-  const slots = present.reduce((sum, member) => sum + slotsOf(member), 0)
+  const operations = present.reduce((sum, member) => sum + operationsOf(member), 0)
+  const takers = present.flatMap((member) => reports.get(workerOf(member))?.models ?? [])
+  const served = new Set(takers.flatMap(({ model, isWorking }) => (isWorking === true ? model : [])))
   const known = [...reports.values()]
   const away = judgeModels(
     known.map(({ models }) => models),
     { isPartial },
   )
-  return { slots, isPartial, ...capacityOf(known, { isPartial }), ...away }
+  return { operations, isPartial, served, ...capacityOf(known, { isPartial }), ...away }
 }
 
 /** Workers share a server up to its most; together they use no more of it than their own limits allow. */
@@ -156,7 +158,7 @@ export function openFleet(redis: RedisClient, namespace = 'remora') {
   }
 }
 
-/** For the next 15 seconds every worker probes these models, also one that was never asked for them. */
+/** For the next 15 seconds every worker judges these models, also one that was never asked for them. */
 export async function wantModels(redis: RedisClient, models: readonly string[], namespace = 'remora'): Promise<void> {
   if (models.length === 0) return
   const until = (await redisNowMs(redis)) + announcedForMs
@@ -166,24 +168,4 @@ export async function wantModels(redis: RedisClient, models: readonly string[], 
 export async function wantedModels(redis: RedisClient, namespace = 'remora'): Promise<string[]> {
   await redis.zremrangebyscore(wantedKey(namespace), 0, await redisNowMs(redis))
   return redis.zrange(wantedKey(namespace), '0', '-1')
-}
-
-/**
- * For `/readyz`: whether runs wait for models, and for which. A service that only hands out work does its own part
- * nevertheless.
- */
-export function awayModelsCheck(ledger: Pick<Ledger, 'activeRuns' | 'getRun'>): PartCheck {
-  return async () => {
-    const active = await ledger.activeRuns()
-    const runs = await Promise.all(
-      active.map(({ runId }) => ledger.getRun(runId).catch(undefinedOn('RUN_001', 'RUN_005'))),
-    )
-    const waits = runs.flatMap((run) => (run === undefined || run.stop !== null ? [] : run.away))
-    if (waits.length === 0) return { state: 'ok', message: 'no run waits for a model' }
-    const texts = [...Map.groupBy(waits, ({ model }) => model)].map(([model, same]) => {
-      const since = new Date(Math.min(...same.map((one) => one.since))).toISOString()
-      return `no server of the model "${model}" works since ${since}: ${same.length} ${same.length === 1 ? 'run waits' : 'runs wait'}`
-    })
-    return { state: 'away', message: texts.join('; ') }
-  }
 }

@@ -4,6 +4,7 @@ import { operationStatuses } from '#domain/operation.ts'
 import { CompositionProgress, isEnded, Run, runSchema, RunStatus } from '#domain/run.ts'
 import { parseJson } from '#domain/json.ts'
 import { undefinedOn } from '#domain/error.ts'
+import type { PartCheck } from '#platform/readiness.ts'
 import { indexKeys, runKeys, runOfMember } from './keys.ts'
 import { foundFields } from './run-commands.ts'
 import { newerRun, pairsOf, unknownRun } from './script.ts'
@@ -94,4 +95,26 @@ export type ActiveRun = { projectId: ProjectId; runId: RunId; acceptedAt: number
 export async function activeRuns(store: LedgerStore): Promise<ActiveRun[]> {
   const flat = await store.redis.zrange(indexKeys(store.namespace).active, '0', '-1', 'WITHSCORES')
   return pairsOf(flat).map(([member, score]) => ({ ...runOfMember(member), acceptedAt: Number(score) }))
+}
+
+type RunReads = { activeRuns(): Promise<ActiveRun[]>; getRun(runId: RunId): Promise<Run> }
+
+/**
+ * For `/readyz`: whether runs wait for models, and for which. A service that only hands out work does its own part
+ * nevertheless.
+ */
+export function awayModelsCheck(ledger: RunReads): PartCheck {
+  return async () => {
+    const active = await ledger.activeRuns()
+    const runs = await Promise.all(
+      active.map(({ runId }) => ledger.getRun(runId).catch(undefinedOn('RUN_001', 'RUN_005'))),
+    )
+    const waits = runs.flatMap((run) => (run === undefined || run.stop !== null ? [] : run.away))
+    if (waits.length === 0) return { state: 'ok', message: 'no run waits for a model' }
+    const texts = [...Map.groupBy(waits, ({ model }) => model)].map(([model, same]) => {
+      const since = new Date(Math.min(...same.map((one) => one.since))).toISOString()
+      return `no server of the model "${model}" works since ${since}: ${same.length} ${same.length === 1 ? 'run waits' : 'runs wait'}`
+    })
+    return { state: 'away', message: texts.join('; ') }
+  }
 }

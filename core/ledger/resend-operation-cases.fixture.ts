@@ -152,7 +152,7 @@ const ofAwayModels: readonly ResendCase[] = [
     async prepare(test) {
       const attempt = await startedAttempt(test, [root])
       const resume = { recordHash: 'the-record', spent: aCost }
-      const handedBack = { reason: 'models', resume, modelFaults: 2, events: [anEvent()] } as const
+      const handedBack = { reason: 'models', resume, modelFaults: 2, busyFaults: 7, events: [anEvent()] } as const
       const send = ({ ledger }: Client) => ledger.release(attempt, 1, handedBack)
       return { runId: attempt.runId, send, again: { kind: 'already' } }
     },

@@ -39,7 +39,7 @@ export type ModelPool = {
   /** Probes what every endpoint takes of requests for this model; waits no longer than the first request would. */
   probe(model: string, signal: AbortSignal): Promise<void>
   /** Which models work, as this process sees it; undefined stands for the first model offered. */
-  health: Pick<ModelWatch, 'listen' | 'watch' | 'works' | 'report'>
+  health: Pick<ModelWatch, 'listen' | 'watch' | 'isWatched' | 'isUsed' | 'works' | 'report'>
   /**
    * The endpoints' state, as this process sees it. `waiting`: requests without a slot. `shared`, `own`: the most requests at
    * once of all processes, and of this one.

@@ -124,9 +124,9 @@ describe('a cluster of three', () => {
     expect(heard.toSorted()).toEqual(ids.toSorted())
   })
 
-  it('counts the slots of the workers', async () => {
-    await announceWorker(connection.redis, { id: 'one', slots: 3, models: [] })
-    await announceWorker(connection.redis, { id: 'two', slots: 5, models: [] })
-    expect(await readFleet(connection.redis)).toMatchObject({ slots: 8 })
+  it('counts the operations that the workers take', async () => {
+    await announceWorker(connection.redis, { id: 'one', operations: 3, models: [] })
+    await announceWorker(connection.redis, { id: 'two', operations: 5, models: [] })
+    expect(await readFleet(connection.redis)).toMatchObject({ operations: 8 })
   })
 })

@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { readFleet } from '#ledger/fleet.ts'
 import { openModelPool } from '#models/model-pool.ts'
+import { modelRequest, startModelServer } from '#models/pool/model-server.fixture.ts'
 import { silentLog } from '#platform/log.ts'
 import { openSmallRedis, type SmallRedis } from '#testing/redis.ts'
 import { until } from '#testing/until.ts'
@@ -11,6 +12,8 @@ beforeAll(async () => {
   server = await openSmallRedis()
 })
 afterAll(() => server.close())
+const opened: (() => Promise<void>)[] = []
+afterEach(async () => void (await Promise.all(opened.splice(0).map((close) => close()))))
 
 /** A worker over the pool's own view of a server; `cut` is what an overload does to that. */
 async function worker(id: string) {
@@ -29,28 +32,85 @@ async function worker(id: string) {
   const health = { ...pool.health, watch: () => {} }
   const models = openModelsInUse({ health, status }, 'm')
   const take = (most: number) => void takes.push(most)
-  const leave = await keepPresent({ redis: server.redis, id, slots: 256, models, take, log: silentLog })
-  return {
-    takes,
-    cut: (limit: number) => void (left = limit),
-    async close() {
-      await leave()
-      await pool.close()
-    },
-  }
+  const leave = await keepPresent({ redis: server.redis, id, operations: 256, models, take, log: silentLog })
+  opened.push(async () => {
+    await leave()
+    await pool.close()
+  })
+  return { takes, cut: (limit: number) => void (left = limit) }
 }
 
 it('a worker whose server takes less of its requests than another’s takes fewer operations', async () => {
   const [one, other] = [await worker('one'), await worker('other')]
-  expect(await readFleet(server.redis)).toMatchObject({ slots: 512, capacity: 16 })
+  expect(await readFleet(server.redis)).toMatchObject({ operations: 512, capacity: 16 })
   one.cut(2)
   await until(() => one.takes.includes(32))
-  await until(async () => (await readFleet(server.redis)).slots === 288)
+  await until(async () => (await readFleet(server.redis)).operations === 288)
   // When all are cut alike, none takes less: the dispatcher hands out less.
   other.cut(2)
-  await until(async () => (await readFleet(server.redis)).slots === 512)
+  await until(async () => (await readFleet(server.redis)).operations === 512)
   expect(await readFleet(server.redis)).toMatchObject({ capacity: 4 })
   expect(one.takes.at(-1)).toBe(256)
-  await one.close()
-  await other.close()
 })
+
+/** A worker over servers that each have one model; `default` is `own`. `asks` is what an operation does. */
+async function workerWith(id: string, ...names: readonly string[]) {
+  const servers = await Promise.all(names.map(() => startModelServer('good')))
+  const endpoints = servers.map(({ url }, at) => ({ url, models: [names[at] ?? ''] }))
+  const pool = openModelPool({ endpoints, requestTimeoutMs: 1000, retryBudgetMs: 0, maxInFlight: 64 })
+  const models = openModelsInUse(pool, 'own')
+  let most = 256
+  const take = (now: number) => void (most = now)
+  const leave = await keepPresent({ redis: server.redis, id, operations: 256, models, take, log: silentLog })
+  opened.push(async () => {
+    await leave()
+    await pool.close()
+    for (const one of servers) one.close()
+  })
+  return {
+    takes: () => most > 0,
+    async asks(model: string) {
+      models.uses(model)
+      return pool.complete(modelRequest(model), new AbortController().signal).catch(() => undefined)
+    },
+    breaks: (model: string) => servers[names.indexOf(model)]?.plays('reset'),
+  }
+}
+
+const fleet = () => readFleet(server.redis)
+const isServed = (model: string) => until(async () => (await fleet()).served.has(model))
+const isAway = (model: string) => until(async () => (await fleet()).away.some((one) => one.model === model))
+
+describe('a worker whose own model is away', () => {
+  it('takes no operations while others have what works here, and takes them when nobody else has an adapter', async () => {
+    const [good, poor] = [await workerWith('good', 'own'), await workerWith('poor', 'lora')]
+    await until(() => !poor.takes())
+    await good.asks('lora')
+    await until(() => poor.takes())
+    await isServed('lora')
+    expect(await fleet()).toMatchObject({ away: [], served: new Set(['default', 'lora']) })
+    const another = await workerWith('another', 'own', 'lora')
+    await another.asks('lora')
+    await until(() => !poor.takes())
+    expect((await fleet()).served).toContain('lora')
+  }, 60_000)
+
+  it('does not keep an adapter working that it has not used since it broke', async () => {
+    const good = await workerWith('good', 'own', 'lora')
+    const poor = await workerWith('poor', 'lora')
+    await Promise.all([good.asks('lora'), poor.asks('lora')])
+    await until(() => !poor.takes())
+    poor.breaks('lora')
+    good.breaks('lora')
+    await good.asks('lora')
+    await isAway('lora')
+    expect(poor.takes()).toBe(false)
+  }, 60_000)
+})
+
+it('a model that one worker finds away is judged by all, so that what needs it is held', async () => {
+  const [one, other] = [await workerWith('one', 'own'), await workerWith('other', 'own')]
+  await one.asks('lora')
+  await isAway('lora')
+  expect([one.takes(), other.takes()]).toEqual([true, true])
+}, 60_000)

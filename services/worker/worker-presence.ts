@@ -6,6 +6,7 @@ import {
   type PoolReport,
   readFleet,
   wantedModels,
+  wantModels,
   withdrawWorker,
 } from '#ledger/fleet.ts'
 import type { ModelPool } from '#models/model-pool.ts'
@@ -20,21 +21,33 @@ const notableChange = 0.2
 /** Operations that need no model move in any case. */
 const leastTaken = 4
 
-/** The models that this worker is asked for, as its pool sees them. */
+/** A worker is asked again for a model that others are in doubt about when none of its servers has answered for so long. */
+const freshMs = 5000
+
+/** The models that this worker is asked for, as its pool sees them; others are forgotten about a minute after their last use. */
 export function openModelsInUse(pool: Pick<ModelPool, 'health' | 'status'>, ownName: string | undefined) {
   const inUse = new Set<string>()
   const nameOf = (model: string) => (model === defaultModel ? ownName : model)
-  const uses = (model: string) => {
-    if (inUse.has(model)) return
+  const uses = (model: string, limit?: { freshMs: number }) => {
     inUse.add(model)
-    pool.health.watch(nameOf(model))
+    pool.health.watch(nameOf(model), limit)
   }
+  const report = (model: string): ModelHealth => ({ model, ...pool.health.report(nameOf(model)) })
   uses(defaultModel)
   return {
     listen: pool.health.listen,
-    /** Probes the model from now on while it is away. `default` is the worker's own. */
-    uses,
-    reports: (): ModelHealth[] => [...inUse].map((model) => ({ model, ...pool.health.report(nameOf(model)) })),
+    /** Judges the model, and probes it while it is away and used. `default` is the worker's own. */
+    uses: (model: string): void => uses(model),
+    /** Judges its own model and the `wanted` ones, which others are in doubt about, and forgets what nobody needs. */
+    attend(wanted: readonly string[]): void {
+      uses(defaultModel)
+      for (const model of wanted) uses(model, { freshMs })
+      for (const model of inUse) if (!pool.health.isWatched(nameOf(model))) inUse.delete(model)
+    },
+    /** Models that requests here need and that are away: only the judgement of all workers tells whether any can use them. */
+    doubted: (): string[] =>
+      [...inUse].filter((model) => report(model).awaySince !== null && pool.health.isUsed(nameOf(model))),
+    reports: (): ModelHealth[] => [...inUse].map(report),
     pool: () => poolReport(pool.status()),
     /** For `/readyz`: whether any server works for the worker's own model. */
     async check(): Promise<PartState> {
@@ -68,32 +81,34 @@ export type Presence = {
   redis: RedisClient
   id: string
   /** The most operations at once. */
-  slots: number
-  models: Pick<ModelsInUse, 'listen' | 'uses' | 'reports' | 'pool'>
+  operations: number
+  models: Pick<ModelsInUse, 'listen' | 'attend' | 'doubted' | 'reports' | 'pool'>
   /** Takes operations while it has fewer than so many; none with 0. */
   take(most: number): void
   log: Pick<Log, 'warn'>
 }
 
 /**
- * Announces the worker and what it knows of its models, until the returned function is called. A worker
- * whose own servers do not work takes no operations while another worker's do: those would only be handed back. When no
- * worker's do it goes on: the dispatcher then hands out only what needs no model. One whose servers take less of its requests
- * than another worker's takes fewer operations in proportion: they would only wait here.
+ * Announces the worker and what it knows of its models, until the returned function is called, and lets all workers judge a
+ * model that is away here. A worker whose own model is away takes no operations while others take those of every model that
+ * works: they would only be handed back. When no worker's own model works it goes on: the dispatcher then hands out only what
+ * needs no model. One whose servers take less of its requests than another worker's takes fewer operations in proportion:
+ * they would only wait here.
  */
-export async function keepPresent({ redis, id, slots, models, take, log }: Presence) {
-  let [taking, announced] = [slots, 0]
+export async function keepPresent({ redis, id, operations, models, take, log }: Presence) {
+  let [taking, announced] = [operations, 0]
   const announce = async () => {
-    for (const model of await wantedModels(redis)) models.uses(model)
+    models.attend(await wantedModels(redis))
+    await wantModels(redis, models.doubted())
     const others = await readFleet(redis, { without: id })
     const pool = models.pool()
-    const most = mayTake(models.reports(), others) ? partOf(slots, pool, others) : 0
+    const most = mayTake(models.reports(), others) ? partOf(operations, pool, others) : 0
     if ((most === 0) !== (taking === 0))
       log.warn(most > 0 ? 'takes operations again' : 'takes no operations: no model server works here')
     if (most !== taking) take(most)
     taking = most
     announced = limitsOf(pool.servers)
-    await announceWorker(redis, { id, slots: most, models: models.reports(), pool })
+    await announceWorker(redis, { id, operations: most, models: models.reports(), pool })
   }
   await announce()
   let announcing: Promise<void> | undefined
@@ -115,11 +130,14 @@ export async function keepPresent({ redis, id, slots, models, take, log }: Prese
   }
 }
 
-function partOf(slots: number, { left }: PoolReport, { mostLeft }: Fleet): number {
-  return left >= mostLeft ? slots : Math.min(slots, Math.max(leastTaken, Math.ceil((slots * left) / mostLeft)))
+function partOf(operations: number, { left }: PoolReport, { mostLeft }: Fleet): number {
+  return left >= mostLeft
+    ? operations
+    : Math.min(operations, Math.max(leastTaken, Math.ceil((operations * left) / mostLeft)))
 }
 
-function mayTake(own: readonly ModelHealth[], others: Fleet): boolean {
+function mayTake(own: readonly ModelHealth[], { served }: Fleet): boolean {
   const isAway = own.some(({ model, awaySince }) => model === defaultModel && awaySince !== null)
-  return !isAway || !others.working.has(defaultModel)
+  if (!isAway || !served.has(defaultModel)) return true
+  return own.some(({ model, isWorking }) => isWorking === true && !served.has(model))
 }

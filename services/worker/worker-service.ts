@@ -85,8 +85,8 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     releaser.add('composer', composer.close)
     const { take, close } = startConsumers(config, { operation, composer }, log)
     releaser.add('consumers', close)
-    const slots = openOperations(config)
-    releaser.add('presence', await keepPresent({ redis, id: config.workerId, slots, models, take, log }))
+    const operations = mostOpenOperations(config)
+    releaser.add('presence', await keepPresent({ redis, id: config.workerId, operations, models, take, log }))
     releaser.add('commands that wait for Redis', async () => stopWaiting())
     return { healthPort: health.port, close: releaser.release }
   } catch (error) {
@@ -161,7 +161,7 @@ async function warnWithoutModel({ model, log }: Opened): Promise<void> {
 const leastForNewRuns = 8
 
 /** The dispatcher leaves those for new runs free. */
-function openOperations({ slots }: WorkerConfig): number {
+function mostOpenOperations({ slots }: WorkerConfig): number {
   return slots * operationsPerSlot + Math.max(slots, leastForNewRuns)
 }
 
@@ -175,7 +175,7 @@ function startConsumers(config: WorkerConfig, { operation, composer }: Working, 
   const operations = openConsumer({
     redisUrl,
     queue: 'operations',
-    concurrency: openOperations(config),
+    concurrency: mostOpenOperations(config),
     lockMs: config.leaseMs,
     lostLock: 'go_on',
     log,

@@ -1,11 +1,21 @@
 import { ModelUnavailable } from '#domain/error.ts'
-import type { ModelHealth } from '#domain/model-health.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import { type Clock, withinLimit } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import type { TryFailure } from '../wire/try-failure.ts'
-import { probeModel, type ProbedModel } from './probe-model.ts'
+import { probeModel } from './probe-model.ts'
 import type { PooledServer } from './servers/pooled-server.ts'
+import {
+  awayText,
+  candidates,
+  faultsOf,
+  isNeeded,
+  isUsed,
+  reportOf,
+  unjudged,
+  type Watched,
+  working,
+} from './watched-model.ts'
 
 export type ModelWatchOptions = {
   servers: readonly PooledServer[]
@@ -32,28 +42,6 @@ const sureMs = 1000
 const longestPauseMs = 30_000
 /** A server that needs longer for one token while no other request comes does not work, or not yet. */
 const verdictMs = 10_000
-
-/** `sureUntil`: until then a probe could show nothing new. Times are those of the clock. */
-type ServerState = {
-  isWorking: boolean
-  lastError: string | undefined
-  status: number | undefined
-  sureUntil: number
-  nextProbeAt: number | undefined
-}
-
-/** A model in use. */
-type Watched = ProbedModel & {
-  states: Map<PooledServer, ServerState>
-  isWorking: boolean | undefined
-  awaySince: number | undefined
-  judging: Promise<boolean> | undefined
-  /** When a server last answered, by the clock. */
-  heardAt: number
-  /** Servers that have a probe for as long as a request may take: a model may still be loaded there. */
-  patient: Set<PooledServer>
-}
-
 /** A try at a server, and when it was sent, by the clock. */
 type Tried = { server: PooledServer; sentAt: number }
 
@@ -74,17 +62,29 @@ export type ModelWatch = ReturnType<typeof openModelWatch>
 export function openModelWatch(options: ModelWatchOptions) {
   const watched: Watch['watched'] = new Map()
   const watch: Watch = { ...options, watched, answered: new Set(), listeners: new Set([options.onChange]) }
-  const of = (name: string | undefined) => getOrMake(watched, name, () => unjudged(name))
+  const of = (name: string | undefined) => entryOf(name, watch)
   return {
     /** Calls `listener` when a model is judged for the first time, is away, or works again; returns how to stop that. */
     listen(listener: () => void): () => void {
       watch.listeners.add(listener)
       return () => void watch.listeners.delete(listener)
     },
-    /** Judges the model now, if it has not been judged yet. */
-    watch(name: string | undefined): void {
-      if (of(name).isWorking === undefined) void judge(of(name), watch)
+    /**
+     * Judges the model if it has not been judged yet, or if it is thought to work and no server has answered for it within
+     * `freshMs`. Forgets the models that nobody has needed for a minute.
+     */
+    watch(name: string | undefined, { freshMs = Infinity }: { freshMs?: number } = {}): void {
+      forgetUnneeded(watch)
+      const entry = of(name)
+      const now = options.clock.now()
+      entry.watchedAt = now
+      const isStale = entry.isWorking === true && now - entry.heardAt > freshMs
+      if (entry.isWorking === undefined || isStale) void judge(entry, watch)
     },
+    /** Whether a request, or a call of `watch`, has needed the model within the last minute. */
+    isWatched: (name: string | undefined) => isNeeded(watched.get(name), watch),
+    /** Whether a request has needed the model within the last minute. */
+    isUsed: (name: string | undefined) => isUsed(watched.get(name), watch),
     /** How a try at a server ended; answered without `failure`. */
     note({ server, sentAt }: Tried, name: string, failure: TryFailure | undefined): void {
       if (failure?.kind === 'request' && failure.status === undefined) return // a broken reply says nothing
@@ -98,17 +98,7 @@ export function openModelWatch(options: ModelWatchOptions) {
      * Does work that needs the model. While the model is away it rejects at once: its servers are probed, and requests would
      * only disturb. A `ModelUnavailable` of the work comes with the judgement of the model.
      */
-    async guard<T>(name: string | undefined, work: () => Promise<T>): Promise<T> {
-      const away = watched.get(name)
-      if (away?.awaySince !== undefined) throw new ModelUnavailable(awayText(away), { isAway: true })
-      try {
-        return await work()
-      } catch (error) {
-        if (!(error instanceof ModelUnavailable) || options.closing.aborted) throw error
-        const works = await judge(of(name), watch)
-        throw new ModelUnavailable(error.message, { cause: error, isAway: !works, kind: error.kind })
-      }
-    },
+    guard: <T>(name: string | undefined, work: () => Promise<T>): Promise<T> => guard(name, work, watch),
     /** Judges the model, if it is thought to work. */
     doubt(name: string): void {
       if (of(name).isWorking !== false) void judge(of(name), watch)
@@ -116,29 +106,33 @@ export function openModelWatch(options: ModelWatchOptions) {
     /** Judges the model now: whether any of its servers works. */
     works: (name: string | undefined) => judge(of(name), watch),
     isAway: (name: string) => watched.get(name)?.awaySince !== undefined,
-    report: (name: string | undefined) => reportOf(of(name), watch),
+    report: (name: string | undefined) => reportOf(watched.get(name) ?? unjudged(name, watch), watch),
   }
 }
 
-function unjudged(name: string | undefined): Watched {
-  const isFirst = name === undefined
-  return {
-    name,
-    isFirst,
-    states: new Map(),
-    isWorking: undefined,
-    awaySince: undefined,
-    judging: undefined,
-    heardAt: -Infinity,
-    patient: new Set(),
+function entryOf(name: string | undefined, watch: Watch): Watched {
+  return getOrMake(watch.watched, name, () => unjudged(name, watch))
+}
+
+async function guard<T>(name: string | undefined, work: () => Promise<T>, watch: Watch): Promise<T> {
+  const entry = entryOf(name, watch)
+  entry.usedAt = watch.clock.now()
+  if (entry.awaySince !== undefined) throw new ModelUnavailable(awayText(entry), { isAway: true })
+  entry.requests += 1
+  try {
+    return await work()
+  } catch (error) {
+    if (!(error instanceof ModelUnavailable) || watch.closing.aborted) throw error
+    const works = await judge(entryOf(name, watch), watch)
+    throw new ModelUnavailable(error.message, { cause: error, isAway: !works, kind: error.kind })
+  } finally {
+    entry.requests -= 1
+    entry.usedAt = watch.clock.now()
   }
 }
 
-/** Those that may have the model; all of them when none may, since it may be loaded at any time. */
-function candidates({ name, isFirst }: Watched, { servers }: Watch): readonly PooledServer[] {
-  if (name === undefined || isFirst) return servers
-  const offering = servers.filter(({ offered }) => offered.mayOffer(name) || offered.isLacking(name))
-  return offering.length === 0 ? servers : offering
+function forgetUnneeded(watch: Watch): void {
+  for (const [name, entry] of watch.watched) if (!isNeeded(entry, watch)) watch.watched.delete(name)
 }
 
 function note(entry: Watched, server: PooledServer, failure: TryFailure | undefined, watch: Watch): void {
@@ -154,14 +148,6 @@ function note(entry: Watched, server: PooledServer, failure: TryFailure | undefi
   const sureUntil = watch.clock.now() + Math.max(isSure(failure) ? sureMs : 0, pausedMs)
   const { nextProbeAt } = before ?? {}
   entry.states.set(server, { isWorking: false, lastError: error.message, status, sureUntil, nextProbeAt })
-}
-
-const working: ServerState = {
-  isWorking: true,
-  lastError: undefined,
-  status: undefined,
-  sureUntil: 0,
-  nextProbeAt: undefined,
 }
 
 /** Nobody listens there, or it refuses the model or the key. */
@@ -247,31 +233,10 @@ function probeLater(entry: Watched, server: PooledServer, watch: Watch): void {
   entry.states.set(server, { ...state, nextProbeAt: clock.now() + waitMs })
   clock.after(waitMs, () => {
     if (entry.awaySince !== awaySince || closing.aborted) return // the outage is over, or another one
+    if (!isNeeded(entry, watch)) return forgetUnneeded(watch)
     void probe(entry, server, watch)
     probeLater(entry, server, watch)
   })
-}
-
-function faultsOf({ states }: Watched): string[] {
-  return [...states].map(([{ name }, { lastError }]) => `${name}: ${lastError ?? 'no answer'}`)
-}
-
-function awayText(entry: Watched): string {
-  const model = entry.name === undefined ? 'any model' : `the model "${entry.name}"`
-  return `no server works for ${model}: ${faultsOf(entry).join('; ')}`
-}
-
-function reportOf(entry: Watched, watch: Watch): Omit<ModelHealth, 'model'> {
-  const epochOf = (at: number | undefined) =>
-    at === undefined ? null : Math.round(Date.now() + at - watch.clock.now())
-  const { isWorking = null, awaySince, states } = entry
-  const servers = candidates(entry, watch).map((server) => {
-    const { isWorking: works = null, lastError = null, nextProbeAt } = states.get(server) ?? {}
-    const hasAnswered = watch.answered.has(server)
-    const next = awaySince === undefined ? undefined : nextProbeAt
-    return { url: server.name, isWorking: works, hasAnswered, lastError, nextProbeAt: epochOf(next) }
-  })
-  return { isWorking, awaySince: epochOf(awaySince), servers }
 }
 
 /** Resolves to true with the first of them that does, to false when all have resolved to false. */

@@ -33,6 +33,7 @@ export async function probeModel(
   try {
     const signal = AbortSignal.any([late.signal, closing])
     const name = await nameAt(server, model, servers, signal)
+    if (name === undefined) return notOffered(model.name)
     await server.endpoint.ask(probeRequest(name), allCapabilities, signal)
     server.offered.has(name)
     if (model.isFirst) model.name = name
@@ -45,23 +46,27 @@ export async function probeModel(
   }
 }
 
-/** What to ask this server for; throws when its list of models says that it has nothing to offer. */
+/** As if it had answered 404, which servers do that do not check their lists: its operator must act first. */
+function notOffered(name: string | undefined): TryFailure {
+  const error = new AppError('AGENT_002', `does not offer "${name}"`, { phase: 'model' })
+  return { error, status: 404, again: false, retryAfterMs: 0, kind: 'server' }
+}
+
+/** What to ask this server for; undefined when it lists others. Throws when it lists none, as one does that is still loading. */
 async function nameAt(
   { endpoint, offered }: PooledServer,
   { name, isFirst }: ProbedModel,
   servers: readonly PooledServer[],
   signal: AbortSignal,
-): Promise<string> {
+): Promise<string | undefined> {
   if (name !== undefined && !isFirst && (offered.mayOffer(name) || offered.isLacking(name))) return name
   const models = await endpoint.models({ timeoutMs: listLimitMs, signal })
   offered.learn(models)
   if (name !== undefined && offered.mayOffer(name)) return name
   const isOfferedElsewhere = name !== undefined && servers.some((server) => server.offered.mayOffer(name))
   const [found] = isFirst && !isOfferedElsewhere ? models : []
-  if (found !== undefined) return found
-  throw new AppError('AGENT_002', name === undefined ? 'offers no model' : `does not offer "${name}"`, {
-    phase: 'model',
-  })
+  if (found === undefined && models.length === 0) throw new AppError('AGENT_002', 'offers no model', { phase: 'model' })
+  return found
 }
 
 /** By this text counters of a test's server can leave probes out. */

@@ -40,13 +40,13 @@ function manualClock() {
   return { clock: { now: () => time, after, delay }, pass }
 }
 
-/** `probe`: how servers answer a probe of the watch; as if nobody listened without it. */
-export type RouterPlay = { maxInFlight?: number; hedgeAfterMs?: number; probe?: 'good' }
+/** `probe`: how servers answer a probe of the watch; as if nobody listened without it. `onProbe` is called for each. */
+export type RouterPlay = { maxInFlight?: number; hedgeAfterMs?: number; probe?: 'good'; onProbe?: () => void }
 
 /** The router over servers that behave well except for what is given; `pass` advances the time. */
 export function routerOver(
   endpoints: readonly Partial<Endpoint>[],
-  { maxInFlight = 8, hedgeAfterMs, probe }: RouterPlay = {},
+  { maxInFlight = 8, hedgeAfterMs, probe, onProbe }: RouterPlay = {},
 ) {
   const { clock, pass } = manualClock()
   const random = () => 1
@@ -62,6 +62,7 @@ export function routerOver(
       // Probes, which ask for one token, are none of the requests that a test counts.
       async ask(request, ...more) {
         if (request.maxTokens !== 1) return ask(request, ...more)
+        onProbe?.()
         if (probe === 'good') return good
         throw refused()
       },

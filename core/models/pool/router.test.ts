@@ -1,3 +1,4 @@
+import { APIError } from 'openai'
 import { describe, expect, it } from 'vitest'
 import type { ModelRequest } from '#domain/turn.ts'
 import { asAppError } from '#domain/error.ts'
@@ -51,6 +52,14 @@ describe('requests over time', () => {
     busy.resolve(good)
     await pass(1000)
     expect(sent).toBe(2)
+  })
+
+  it('are turned away, and are not to blame, when a server that works is too busy for longer than their budget', async () => {
+    const busy = () => Promise.reject(APIError.generate(429, { message: 'later' }, undefined, new Headers()))
+    const { router, pass } = routerOver([{ ask: busy }], { probe: 'good' })
+    const asked = watched(router.complete(modelRequest('m'), never))
+    await pass(2 * retryBudgetMs)
+    expect(asked.end).toMatchObject({ code: 'AGENT_002', isAway: false, wasTurnedAway: true, mayBeOwn: false })
   })
 
   it('have their budget from when the request is sent, not from when the server is probed', async () => {

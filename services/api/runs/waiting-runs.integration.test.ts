@@ -46,7 +46,7 @@ describe('a run that waits', () => {
       waiting_for: [{ ...waitsForModel, servers: [] }, question],
     })
     const report = { model: 'default', isWorking: false, awaySince: since, servers: [server] }
-    await announceWorker(api.redis, { id: 'w1', slots: 4, models: [report] }, api.namespace)
+    await announceWorker(api.redis, { id: 'w1', operations: 4, models: [report] }, api.namespace)
     const waitingFor = [{ ...waitsForModel, servers: [shownServer] }, question]
     await until(async () => JSON.stringify(await json(`/v1/runs/${runId}`)).includes('503'))
     expect(await json(`/v1/runs/${runId}`)).toMatchObject({ waiting_for: waitingFor })

@@ -21,16 +21,17 @@ afterAll(() => test.close())
 
 const since = Date.now() - 60_000
 const nobody: Fleet = {
-  slots: 0,
+  operations: 0,
   mostLeft: 0,
   capacity: undefined,
   waiting: 0,
   isPartial: false,
   away: [],
   working: new Set(),
+  served: new Set(),
 }
-const away: Fleet = { ...nobody, slots: 4, away: [{ model: 'default', since, servers: [] }] }
-const working: Fleet = { ...nobody, slots: 4, working: new Set(['default']) }
+const away: Fleet = { ...nobody, operations: 4, away: [{ model: 'default', since, servers: [] }] }
+const working: Fleet = { ...nobody, operations: 4, working: new Set(['default']) }
 
 function attending(awayLimitMs = 86_400_000) {
   const wanted: string[] = []

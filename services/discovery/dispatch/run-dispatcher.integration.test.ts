@@ -23,7 +23,16 @@ function dispatcher(failing: number) {
     async fleet() {
       if (left-- > 0) throw new AppError('STORE_001', 'the store is away')
       seen.rounds += 1
-      return { slots: 10, capacity: undefined, waiting: 0, mostLeft: 0, away: [], working: new Set(), isPartial: false }
+      return {
+        operations: 10,
+        capacity: undefined,
+        waiting: 0,
+        mostLeft: 0,
+        away: [],
+        working: new Set(),
+        served: new Set(),
+        isPartial: false,
+      }
     },
     awayModels: { note: async () => {} },
     log: silentLog,
@@ -48,14 +57,14 @@ it('takes a silent worker’s operation back, but not at once after the store wa
 
 it('opens as many operations as the models have room for, and leaves slots for runs that begin', () => {
   // Four workers with 64 slots before a server that takes 16 requests.
-  expect(windowOf({ slots: 4 * 256, capacity: 16 }, 0)).toBe(48)
-  expect(windowOf({ slots: 32, capacity: 64 }, 0)).toBe(24)
+  expect(windowOf({ operations: 4 * 256, capacity: 16 }, 0)).toBe(48)
+  expect(windowOf({ operations: 32, capacity: 64 }, 0)).toBe(24)
   // Workers of an earlier version do not say how much their models can take.
-  expect(windowOf({ slots: 32, capacity: undefined }, 0)).toBe(24)
+  expect(windowOf({ operations: 32, capacity: undefined }, 0)).toBe(24)
   // What ends between two rounds is queued in addition.
-  expect(windowOf({ slots: 32, capacity: 64 }, 5)).toBe(34)
-  expect(windowOf({ slots: 32, capacity: 64 }, 500)).toBe(48)
+  expect(windowOf({ operations: 32, capacity: 64 }, 5)).toBe(34)
+  expect(windowOf({ operations: 32, capacity: 64 }, 500)).toBe(48)
   // Operations that need no model move in any case.
-  expect(windowOf({ slots: 32, capacity: 0 }, 0)).toBe(8)
-  expect(windowOf({ slots: 0, capacity: undefined }, 0)).toBe(8)
+  expect(windowOf({ operations: 32, capacity: 0 }, 0)).toBe(8)
+  expect(windowOf({ operations: 0, capacity: undefined }, 0)).toBe(8)
 })

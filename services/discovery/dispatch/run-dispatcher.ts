@@ -107,11 +107,11 @@ export async function dispatchReady(deps: DispatchDeps): Promise<number> {
 
 /** How many operations may be enqueued or running: what the models have room for, and what ends before the next round. */
 export function windowOf(
-  { slots, capacity = Infinity }: Pick<Fleet, 'slots' | 'capacity'>,
+  { operations, capacity = Infinity }: Pick<Fleet, 'operations' | 'capacity'>,
   endedPerRound: number,
 ): number {
-  if (slots === 0 || capacity === 0) return leastWindow
-  const open = Math.ceil(Math.min(usedSlots * slots, operationsPerSlot * capacity))
+  if (operations === 0 || capacity === 0) return leastWindow
+  const open = Math.ceil(Math.min(usedSlots * operations, operationsPerSlot * capacity))
   return open + Math.min(open, Math.ceil(queuedRounds * endedPerRound))
 }
 

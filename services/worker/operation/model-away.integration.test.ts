@@ -1,11 +1,14 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ModelUnavailable } from '#domain/error.ts'
+import { newToken } from '#domain/ids.ts'
 import { openModelPool } from '#models/model-pool.ts'
 import { until } from '#testing/until.ts'
 import { openOperationBench, type OperationBench, type Planned } from './operation-bench.fixture.ts'
 import { runOperation, type OperationDeps } from './run-operation.ts'
 
 const never = new AbortController().signal
+const turnedAway = () => Promise.reject(new ModelUnavailable('answered 429', { kind: 'busy' }))
+const failedForModel = { status: 'failed', errorCode: 'AGENT_002', phase: 'model', turns: 0 }
 const source = 'def shelf(row):\n    return f"shelf"\n'
 
 describe('an operation whose model is away', () => {
@@ -64,8 +67,29 @@ describe('an operation whose model is away', () => {
       job = await dispatchedAgain(bench, planned)
     }
     await runOperation(job, { ...bench.deps, model: { complete } }, never)
-    const outcome = { status: 'failed', errorCode: 'AGENT_002', phase: 'model', turns: 0 }
-    expect(await bench.operation(planned)).toMatchObject({ attempt: 6, outcome })
+    expect(await bench.operation(planned)).toMatchObject({ attempt: 6, outcome: failedForModel })
+  })
+
+  it('is not to blame for servers that are busy, however often they turn it away', async () => {
+    const planned = await bench.planned(await bench.bundle('lint'), source, 'shelf')
+    let { job } = planned
+    for (let tries = 1; tries <= 8; tries++) {
+      await runOperation(job, { ...bench.deps, model: { complete: turnedAway } }, never)
+      job = await dispatchedAgain(bench, planned)
+    }
+    await runOperation(job, bench.deps, never)
+    expect(await bench.operation(planned)).toMatchObject({ status: 'succeeded', attempt: 9 })
+  })
+
+  it('fails with AGENT_002 when busy servers have turned it away for about a day', async () => {
+    const planned = await bench.planned(await bench.bundle('lint'), source, 'shelf')
+    const claimed = await bench.ledger.claim(planned.job, newToken())
+    if (claimed.kind !== 'claimed') throw new Error(claimed.kind)
+    await bench.ledger.release(claimed.attempt, 1, { reason: 'models', busyFaults: 1000, events: [] })
+    const job = await dispatchedAgain(bench, planned)
+    await runOperation(job, { ...bench.deps, model: { complete: turnedAway } }, never)
+    expect(await bench.operation(planned)).toMatchObject({ attempt: 2, outcome: failedForModel })
+    expect((await bench.ledger.verify(planned.runId)).violations).toEqual([])
   })
 })
 

@@ -20,6 +20,12 @@ const maxBackOffMs = 60_000
  * in a row, without a turn between, when it may be the reason; when it cannot be, without limit.
  */
 const maxModelFaults = 5
+/**
+ * Busy servers are no fault of the operation, but some refuse a request for ever in that way: one that needs more tokens than a
+ * minute may have. It is handed back so often in a row, with a back-off that doubles up to a minute, which takes about a day:
+ * as long as a model may be away by default.
+ */
+const maxBusyFaults = 1000
 const noCost = { turns: 0, promptTokens: 0, completionTokens: 0, durationMs: 0 }
 
 export type GivenUp = {
@@ -68,13 +74,16 @@ function handBackFor(
   { handBackMs }: GiveUpDeps,
 ): Omit<Release, 'events'> | undefined {
   if (signal.aborted) return { reason: 'drain' }
-  if (isStoreFault(fault) && attempt.storeFaults < maxStoreFaults) {
-    return { reason: 'store', delayMs: Math.min(maxBackOffMs, handBackMs * 2 ** attempt.storeFaults) }
-  }
+  const backOffAfter = (faults: number) => Math.min(maxBackOffMs, handBackMs * 2 ** faults)
+  if (isStoreFault(fault) && attempt.storeFaults < maxStoreFaults)
+    return { reason: 'store', delayMs: backOffAfter(attempt.storeFaults) }
   if (!(fault instanceof ModelUnavailable)) return undefined
-  const before = running !== undefined && hasProgress(running) ? 0 : attempt.modelFaults
-  const modelFaults = fault.mayBeOwn ? before + 1 : before
-  return modelFaults > maxModelFaults ? undefined : { reason: 'models', delayMs: handBackMs, modelFaults }
+  const before = running !== undefined && hasProgress(running) ? { modelFaults: 0, busyFaults: 0 } : attempt
+  const modelFaults = before.modelFaults + (fault.mayBeOwn ? 1 : 0)
+  const busyFaults = before.busyFaults + (fault.wasTurnedAway ? 1 : 0)
+  if (modelFaults > maxModelFaults || busyFaults > maxBusyFaults) return undefined
+  const delayMs = fault.wasTurnedAway ? backOffAfter(before.busyFaults) : handBackMs
+  return { reason: 'models', delayMs, modelFaults, busyFaults }
 }
 
 function hasProgress({ transcript, turnsBefore }: RunningAttempt): boolean {
