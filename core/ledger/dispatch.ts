@@ -26,10 +26,14 @@ const DispatchAnswer = z.object({
 })
 export type DispatchAnswer = z.infer<typeof DispatchAnswer>
 
+/** How many more operations a run is looked through at once while a model is away, so that it is soon known to wait. */
+export const heldPerDispatch = 200
+
 /**
  * Takes up to `max` ready operations, in the order in which they run, but no more than keep dispatched and running ones
  * within `window`; also notifies dependents that are still to be notified. Takes none unless the run is executing and
  * not stopped. An operation whose next loss would be its last is taken alone, when no other is dispatched or running.
+ * Those whose model is away are held instead: about 200 at once, however small `max` and the window are.
  * The last `command` sent again gives the same answer and takes no more. Counts are after it. RUN_001: unknown run.
  */
 export async function dispatch(
@@ -49,12 +53,14 @@ export async function dispatch(
 }
 
 async function candidatesOf({ redis, namespace }: LedgerStore, runId: RunId, max: number): Promise<OperationId[]> {
-  const { suspects, ready } = runKeys(namespace, runId)
-  const [first, suspect] = await Promise.all([
+  const { run, suspects, ready } = runKeys(namespace, runId)
+  const [first, suspect, lacksModels] = await Promise.all([
     redis.zrange(ready, '0', String(max - 1)),
     redis.zrange(suspects, '0', '0'),
+    redis.hexists(run, 'away'),
   ])
-  return [...first, ...suspect]
+  const more = lacksModels === 1 ? await redis.zrange(ready, String(max), String(max + heldPerDispatch - 1)) : []
+  return [...first, ...more, ...suspect]
 }
 
 /** Up to `limit` operations that were dispatched at least `agedMs` ago and not claimed since, the oldest first. */

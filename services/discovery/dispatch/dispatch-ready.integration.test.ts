@@ -178,6 +178,30 @@ describe('dispatchReady', () => {
     expect(count(away)).toBe(4)
   })
 
+  it('lets a large run whose model is away wait within a few rounds, while another is given as much as it can use', async () => {
+    const large = Array.from({ length: 1000 }, (_, at) => aPlannedOperation(`large${at}`))
+    const [away, busy] = [await test.executing(large), await test.executing(large)]
+    await test.ledger.setAway(away, [{ model: 'default', since: 1_700_000_000_000, bundles: ['lint'] }])
+    const { deps, count } = dispatcher()
+    await dispatchReady(deps)
+    expect([count(away), count(busy)]).toEqual([0, 4])
+    for (let round = 0; round < 5; round++) {
+      // What the other run was given runs and ends, and as much is handed out in the next round.
+      const before = count(busy)
+      for (const { operationId, dispatch } of await test.ledger.dispatchedLongAgo(busy, { agedMs: 0, limit: 100 })) {
+        const answer = await test.ledger.claim({ runId: busy, operationId, dispatch }, 'token')
+        if (answer.kind !== 'claimed') throw new Error(`the claim was answered ${answer.kind}`)
+        await test.ledger.settle(answer.attempt, 1, { outcome: anOutcome(), events: [] })
+      }
+      await dispatchReady(deps)
+      expect(count(busy) - before).toBeGreaterThanOrEqual(4)
+    }
+    expect(await test.ledger.getRun(away)).toMatchObject({ status: 'waiting', counts: { ready: 1000 } })
+    expect((await test.ledger.verify(away)).violations).toEqual([])
+    await dispatchReady(deps)
+    expect((await test.ledger.getRun(busy)).counts.dispatched).toBeGreaterThanOrEqual(8)
+  })
+
   it('brings a cancelled run with open questions to its end', async () => {
     const runId = await test.executing(operations.slice(0, 1))
     const [attempt] = await test.claimReady(runId)
