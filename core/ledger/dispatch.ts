@@ -108,15 +108,15 @@ export async function sweep(store: LedgerStore, runId: RunId, reason: SweepReaso
  * list again changes nothing. RUN_001 for an unknown run.
  */
 export async function setAway(store: LedgerStore, runId: RunId, away: readonly AwayModel[]): Promise<void> {
-  const sorted = away.toSorted((one, other) => (one.model < other.model ? -1 : 1))
-  const list = sorted.map(({ model, since, bundles }) => ({
-    model,
-    since: Math.round(since),
-    bundles: bundles.toSorted(),
-  }))
   const { kind, id } = store.origin
   const keys = runKeys(store.namespace, runId)
-  expectKnownRun(runId, await setAwayScript(store.redis, keys.scripted, [JSON.stringify(list), kind, id]))
+  expectKnownRun(runId, await setAwayScript(store.redis, keys.scripted, [JSON.stringify(asStored(away)), kind, id]))
+}
+
+/** In the order in which `setAway` stores them, so that equal lists are equal texts. */
+export function asStored(away: readonly AwayModel[]): AwayModel[] {
+  const sorted = away.toSorted((one, other) => (one.model < other.model ? -1 : 1))
+  return sorted.map(({ model, since, bundles }) => ({ model, since: Math.round(since), bundles: bundles.toSorted() }))
 }
 
 /** Ends the held operations of a bundle as blocked (AGENT_002): its model was away for too long. RUN_001: unknown run. */

@@ -37,7 +37,7 @@ export type ConsumerOptions<Q extends QueueName> = {
 
 export type Consumer = {
   /** Has at most so many jobs at once from now on; with 0 it takes no more. Those that run go on. */
-  take(most: number): void
+  setConcurrency(most: number): void
   /** Takes no more jobs, waits `graceMs` for the running ones, then aborts their signals. */
   close(options: { graceMs: number }): Promise<void>
 }
@@ -74,7 +74,7 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
     for (const job of jobs) worker.cancelJob(job, lockLost)
   })
   return {
-    take(most) {
+    setConcurrency(most) {
       if (most > 0) worker.concurrency = most
       if (most > 0) void worker.resume()
       else void worker.pause(true)

@@ -15,7 +15,7 @@ afterAll(() => server.close())
 /** A worker over the pool's own view of a server; `cut` is what an overload does to that. */
 async function worker(id: string) {
   const pool = openModelPool({
-    endpoints: [{ url: 'http://127.0.0.1:1/v1', maxInFlight: 16 }],
+    endpoints: [{ url: 'http://127.0.0.1:1/v1', maxInFlightOfAll: 16 }],
     requestTimeoutMs: 1000,
     retryBudgetMs: 0,
     maxInFlight: 64,

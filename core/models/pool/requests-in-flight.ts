@@ -19,8 +19,8 @@ const listLimitMs = 5000
 /** How long a server that works again has to answer the requests from before. */
 const graceMs = 2000
 
-type Flight = { model: string; sentAt: number; abandon: AbortController }
-type AtServer = { flights: Set<Flight>; heardAt: number; isChecked: boolean }
+type SentRequest = { model: string; sentAt: number; abandon: AbortController }
+type AtServer = { sent: Set<SentRequest>; heardAt: number; isChecked: boolean }
 
 /**
  * The requests in flight. A server that hangs keeps them until their time limit, which may be minutes: it is noticed sooner by
@@ -31,7 +31,7 @@ export function openRequestsInFlight(options: RequestsInFlightOptions) {
   const { clock, closing } = options
   const servers = new Map<PooledServer, AtServer>()
   const at = (server: PooledServer) =>
-    getOrMake(servers, server, (): AtServer => ({ flights: new Set(), heardAt: -Infinity, isChecked: false }))
+    getOrMake(servers, server, (): AtServer => ({ sent: new Set(), heardAt: -Infinity, isChecked: false }))
   let isArmed = false
   const arm = () => {
     if (isArmed || closing.aborted) return
@@ -39,7 +39,7 @@ export function openRequestsInFlight(options: RequestsInFlightOptions) {
     clock.after(checkEveryMs, () => {
       isArmed = false
       for (const [server, one] of servers) void check(server, one, options)
-      if ([...servers.values()].some(({ flights }) => flights.size > 0)) arm()
+      if ([...servers.values()].some(({ sent }) => sent.size > 0)) arm()
     })
   }
   return {
@@ -47,16 +47,16 @@ export function openRequestsInFlight(options: RequestsInFlightOptions) {
     tracked: (send: Send): Send => {
       return async (reservation, request, signal, onSend) => {
         const one = at(reservation.server)
-        const flight: Flight = { model: request.model, sentAt: clock.now(), abandon: new AbortController() }
-        one.flights.add(flight)
+        const tracked: SentRequest = { model: request.model, sentAt: clock.now(), abandon: new AbortController() }
+        one.sent.add(tracked)
         arm()
         try {
-          const either = AbortSignal.any([signal, flight.abandon.signal])
+          const either = AbortSignal.any([signal, tracked.abandon.signal])
           const result = await send(reservation, request, either, onSend)
           if ('reply' in result || result.failure.status !== undefined) one.heardAt = clock.now()
           return result
         } finally {
-          one.flights.delete(flight)
+          one.sent.delete(tracked)
         }
       }
     },
@@ -64,8 +64,8 @@ export function openRequestsInFlight(options: RequestsInFlightOptions) {
     giveUpOld(server: PooledServer, model: string | undefined): void {
       const now = clock.now()
       clock.after(graceMs, () => {
-        for (const flight of at(server).flights) {
-          if (flight.sentAt < now && flight.model === model) flight.abandon.abort(givenUp)
+        for (const old of at(server).sent) {
+          if (old.sentAt < now && old.model === model) old.abandon.abort(givenUp)
         }
       })
     },
@@ -77,7 +77,7 @@ async function check(
   one: AtServer,
   { clock, closing, onSilent }: RequestsInFlightOptions,
 ): Promise<void> {
-  const [oldest] = one.flights
+  const [oldest] = one.sent
   const since = Math.max(one.heardAt, oldest?.sentAt ?? Infinity)
   if (one.isChecked || clock.now() - since < silentMs) return
   one.isChecked = true
@@ -91,6 +91,6 @@ async function check(
 
 const givenUp = new AppError('AGENT_002', 'no answer from before the server was away', { phase: 'model' })
 
-function modelsOf({ flights }: AtServer): Set<string> {
-  return new Set([...flights].map(({ model }) => model))
+function modelsOf({ sent }: AtServer): Set<string> {
+  return new Set([...sent].map(({ model }) => model))
 }

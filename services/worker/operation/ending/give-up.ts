@@ -73,7 +73,7 @@ function handBackFor(
   }
   if (!(fault instanceof ModelUnavailable)) return undefined
   const before = running !== undefined && hasProgress(running) ? 0 : attempt.modelFaults
-  const modelFaults = fault.mayBeOwn ? before + 1 : before
+  const modelFaults = fault.mayBeTheRequest ? before + 1 : before
   return modelFaults > maxModelFaults ? undefined : { reason: 'models', delayMs: handBackMs, modelFaults }
 }
 
