@@ -119,6 +119,13 @@ export function asStored(away: readonly AwayModel[]): AwayModel[] {
   return sorted.map(({ model, since, bundles }) => ({ model, since: Math.round(since), bundles: bundles.toSorted() }))
 }
 
+/** How many ready operations are held. None any more once a model is back, until all of them have had their turn again. */
+export async function countHeld({ redis, namespace }: LedgerStore, runId: RunId): Promise<number> {
+  const { run, held } = runKeys(namespace, runId)
+  const [isWaking, all] = await Promise.all([redis.hexists(run, 'wake'), redis.zcard(held)])
+  return isWaking === 1 ? 0 : all
+}
+
 /** Ends the held operations of a bundle as blocked (AGENT_002): its model was away for too long. RUN_001: unknown run. */
 export async function blockHeld(
   store: LedgerStore,

@@ -61,7 +61,7 @@ export type EndpointChoice = {
 export type ModelPoolOptions = {
   endpoints: readonly EndpointChoice[]
   requestTimeoutMs: number
-  /** How long after a request's first failure at a server another try may still start; each has its own time limit. */
+  /** How long after a request's first failure it may be tried again; request-failures.ts says when that begins anew. */
   retryBudgetMs: number
   /** Requests of this process alone at one endpoint at once; further ones are queued. */
   maxInFlight: number

@@ -190,16 +190,25 @@ describe('dispatchReady', () => {
       const before = count(busy)
       for (const { operationId, dispatch } of await test.ledger.dispatchedLongAgo(busy, { agedMs: 0, limit: 100 })) {
         const answer = await test.ledger.claim({ runId: busy, operationId, dispatch }, 'token')
-        if (answer.kind !== 'claimed') throw new Error(`the claim was answered ${answer.kind}`)
-        await test.ledger.settle(answer.attempt, 1, { outcome: anOutcome(), events: [] })
+        if (answer.kind === 'claimed') await test.ledger.settle(answer.attempt, 1, { outcome: anOutcome(), events: [] })
       }
       await dispatchReady(deps)
       expect(count(busy) - before).toBeGreaterThanOrEqual(4)
     }
     expect(await test.ledger.getRun(away)).toMatchObject({ status: 'waiting', counts: { ready: 1000 } })
     expect((await test.ledger.verify(away)).violations).toEqual([])
-    await dispatchReady(deps)
-    expect((await test.ledger.getRun(busy)).counts.dispatched).toBeGreaterThanOrEqual(8)
+  })
+
+  it('gives nothing of the window for what is held, while other operations of the run go on', async () => {
+    const other = aPlannedOperation('other', { bundle: 'docstring' })
+    const [mixed, busy] = [await test.executing([other, ...operations]), await test.executing(operations)]
+    await test.ledger.setAway(mixed, [{ model: 'default', since: 1_700_000_000_000, bundles: ['lint'] }])
+    const { deps, count } = dispatcher()
+    for (let round = 0; round < 3; round++) await dispatchReady(deps)
+    expect([count(mixed), count(busy)]).toEqual([1, 7])
+    await test.ledger.setAway(mixed, [])
+    for (let round = 0; round < 3; round++) await dispatchReady(deps)
+    expect(count(mixed)).toBe(4)
   })
 
   it('brings a cancelled run with open questions to its end', async () => {

@@ -53,7 +53,7 @@ export function runDispatcher(deps: RunDispatcherDeps): () => Promise<void> {
 }
 
 export type DispatchDeps = {
-  ledger: Pick<Ledger, 'activeRuns' | 'deactivate' | 'getRun' | 'relayResults'> &
+  ledger: Pick<Ledger, 'activeRuns' | 'countHeld' | 'deactivate' | 'getRun' | 'relayResults'> &
     EndStoppedDeps['ledger'] &
     EnqueueDeps['ledger'] &
     SweepDeps['ledger']
@@ -94,7 +94,9 @@ export async function dispatchReady(deps: DispatchDeps): Promise<number> {
   }
   const fleet = await deps.fleet()
   const window = windowOf(fleet, noteEnded(runs, deps.states))
-  const shares = shareWindow(runs.filter((run) => isExecuting(run) && !needsOtherKind(run, deps)).map(demandOf), window)
+  const sharing = runs.filter((run) => isExecuting(run) && !needsOtherKind(run, deps))
+  const demands = await Promise.all(sharing.map((run) => demandOf(run, deps)))
+  const shares = shareWindow(demands, window)
   for (const run of runs) {
     await advanceRun(run, { share: shares.get(run.runId) ?? 0, fleet }, deps).catch((error: unknown) =>
       pauseRun(run, error, deps),
@@ -135,9 +137,10 @@ function needsOtherKind({ request, stop }: Run, { modelKind }: DispatchDeps): bo
   return stop === null && !mayGoOn(request.labels, modelKind)
 }
 
-/** What is ready in a run that waits is held for a model that is away: it takes nothing from the others. */
-function demandOf({ runId, projectId, request, counts, status }: Run) {
-  const ready = status === 'waiting' ? 0 : counts.ready
+/** What is held for a model that is away takes nothing from the others; in a run that waits that is all that is ready. */
+async function demandOf({ runId, projectId, request, counts, status, away }: Run, { ledger }: DispatchDeps) {
+  const held = away.length === 0 || status === 'waiting' ? 0 : await ledger.countHeld(runId)
+  const ready = status === 'waiting' ? 0 : Math.max(0, counts.ready - held)
   return { runId, projectId, priority: request.priority, demand: ready + counts.dispatched + counts.running }
 }
 
