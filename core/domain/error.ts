@@ -179,7 +179,7 @@ export class ModelUnavailable extends AppError {
   }
 
   /** Whether the request may be the reason after all: servers broke over it, or answer others. */
-  get mayBeOwn(): boolean {
+  get mayBeTheRequest(): boolean {
     return this.kind === 'doubtful' || (this.kind === 'server' && !this.isAway)
   }
 

@@ -39,6 +39,21 @@ describe('operations whose model is away', () => {
     expect(await namesOf(runId)).toEqual(['models.away', 'run.waiting', 'models.back'])
   })
 
+  it('take no room of the window: what comes after them starts soon, however small the window is', async () => {
+    const held = Array.from({ length: 300 }, (_, at) => aPlannedOperation(`held${at}`))
+    const free = Array.from({ length: 4 }, (_, at) => aPlannedOperation(`free${at}`, { bundle: 'docstring' }))
+    const runId = await test.executing([...held, ...free])
+    await test.ledger.setAway(runId, [lintAway])
+    const limits = { window: 2 }
+    expect((await test.ledger.dispatch(runId, 2, limits)).taken).toEqual([])
+    const { taken } = await test.ledger.dispatch(runId, 2, limits)
+    expect(taken.map(({ operationId }) => operationId)).toEqual(free.slice(0, 2).map((one) => one.operationId))
+    expect((await test.ledger.dispatch(runId, 2, limits)).taken).toEqual([])
+    for (const one of taken) await end(runId, one.operationId)
+    for (const one of (await test.ledger.dispatch(runId, 2, limits)).taken) await end(runId, one.operationId)
+    expect(await verified(runId)).toMatchObject({ status: 'waiting', counts: { ready: 300, succeeded: 4 } })
+  })
+
   it('of two models wake in their order with the one that is back, many at a time', async () => {
     const operations = Array.from({ length: 450 }, (_, at) =>
       aPlannedOperation(`f${at}`, at % 2 === 0 ? {} : { bundle: 'docstring' }),

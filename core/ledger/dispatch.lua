@@ -1,7 +1,8 @@
 -- Further KEYS: op:<O> of each candidate. ARGV: command, origin kind, origin id, how many to take, the window, then the
 -- candidates' ids, in the order in which they run. Answers JSON. The last command's answer is stored, so that the same
 -- command sent again takes nothing more. An operation whose next loss is its last runs alone in its run, after all that
--- are ready: when its worker is lost again, the operation was the reason. One whose model is away is held instead.
+-- are ready: when its worker is lost again, the operation was the reason. One whose model is away is held instead, which
+-- takes no room of the window.
 local refused = refusal()
 if refused then return refused end
 local kept = redis.call('HMGET', keys.run, 'dispatch_command', 'dispatch_answer', 'suspect')
@@ -14,14 +15,16 @@ wake_held()
 local run = redis.call('HMGET', keys.run, 'status', 'phase', 'cancel', 'traceparent')
 local open = (run[1] == 'running' or run[1] == 'waiting') and run[2] == 'execution' and run[3] ~= '1'
 local before = counts()
-local under_way, window = before.dispatched + before.running, tonumber(ARGV[5])
+local under_way = before.dispatched + before.running
+-- How many are under way when the window is full, or as many taken as were asked for.
+local full = math.min(tonumber(ARGV[5]), under_way + tonumber(ARGV[4]))
 local suspect_status = kept[3] and redis.call('HGET', prefix .. 'op:' .. kept[3], 'status')
 local alone = suspect_status == 'dispatched' or suspect_status == 'running'
 
 local has_held = false
 
 local function may_take(id)
-  if alone or under_way >= window then return false end
+  if alone then return false end
   if lacks_model(id) then
     local is_there = redis.call('ZSCORE', keys.ready, id) or redis.call('ZSCORE', keys.suspects, id)
     if is_there then
@@ -30,6 +33,7 @@ local function may_take(id)
     end
     return false
   end
+  if under_way >= full then return false end
   if redis.call('ZSCORE', keys.ready, id) then return true end
   if under_way > 0 or not redis.call('ZSCORE', keys.suspects, id) then return false end
   redis.call('HSET', keys.run, 'suspect', id)
@@ -40,7 +44,7 @@ end
 local taken, events = {}, {}
 for i = 6, #ARGV do
   local id = ARGV[i]
-  if open and #taken < tonumber(ARGV[4]) and may_take(id) then
+  if open and may_take(id) then
     local dispatch = redis.call('HINCRBY', KEYS[own_keys + i - 5], 'dispatch', 1)
     change_status(id, 'ready', 'dispatched')
     redis.call('ZADD', keys.dispatched, text(at), id)

@@ -26,10 +26,14 @@ const DispatchAnswer = z.object({
 })
 export type DispatchAnswer = z.infer<typeof DispatchAnswer>
 
+/** How many more operations a run is looked through at once while a model is away, so that it is soon known to wait. */
+export const heldPerDispatch = 200
+
 /**
  * Takes up to `max` ready operations, in the order in which they run, but no more than keep dispatched and running ones
  * within `window`; also notifies dependents that are still to be notified. Takes none unless the run is executing and
  * not stopped. An operation whose next loss would be its last is taken alone, when no other is dispatched or running.
+ * Those whose model is away are held instead: about 200 at once, however small `max` and the window are.
  * The last `command` sent again gives the same answer and takes no more. Counts are after it. RUN_001: unknown run.
  */
 export async function dispatch(
@@ -49,12 +53,14 @@ export async function dispatch(
 }
 
 async function candidatesOf({ redis, namespace }: LedgerStore, runId: RunId, max: number): Promise<OperationId[]> {
-  const { suspects, ready } = runKeys(namespace, runId)
-  const [first, suspect] = await Promise.all([
+  const { run, suspects, ready } = runKeys(namespace, runId)
+  const [first, suspect, lacksModels] = await Promise.all([
     redis.zrange(ready, '0', String(max - 1)),
     redis.zrange(suspects, '0', '0'),
+    redis.hexists(run, 'away'),
   ])
-  return [...first, ...suspect]
+  const more = lacksModels === 1 ? await redis.zrange(ready, String(max), String(max + heldPerDispatch - 1)) : []
+  return [...first, ...more, ...suspect]
 }
 
 /** Up to `limit` operations that were dispatched at least `agedMs` ago and not claimed since, the oldest first. */
@@ -102,15 +108,22 @@ export async function sweep(store: LedgerStore, runId: RunId, reason: SweepReaso
  * list again changes nothing. RUN_001 for an unknown run.
  */
 export async function setAway(store: LedgerStore, runId: RunId, away: readonly AwayModel[]): Promise<void> {
-  const sorted = away.toSorted((one, other) => (one.model < other.model ? -1 : 1))
-  const list = sorted.map(({ model, since, bundles }) => ({
-    model,
-    since: Math.round(since),
-    bundles: bundles.toSorted(),
-  }))
   const { kind, id } = store.origin
   const keys = runKeys(store.namespace, runId)
-  expectKnownRun(runId, await setAwayScript(store.redis, keys.scripted, [JSON.stringify(list), kind, id]))
+  expectKnownRun(runId, await setAwayScript(store.redis, keys.scripted, [JSON.stringify(asStored(away)), kind, id]))
+}
+
+/** In the order in which `setAway` stores them, so that equal lists are equal texts. */
+export function asStored(away: readonly AwayModel[]): AwayModel[] {
+  const sorted = away.toSorted((one, other) => (one.model < other.model ? -1 : 1))
+  return sorted.map(({ model, since, bundles }) => ({ model, since: Math.round(since), bundles: bundles.toSorted() }))
+}
+
+/** How many ready operations are held. None any more once a model is back, until all of them have had their turn again. */
+export async function countHeld({ redis, namespace }: LedgerStore, runId: RunId): Promise<number> {
+  const { run, held } = runKeys(namespace, runId)
+  const [isWaking, all] = await Promise.all([redis.hexists(run, 'wake'), redis.zcard(held)])
+  return isWaking === 1 ? 0 : all
 }
 
 /** Ends the held operations of a bundle as blocked (AGENT_002): its model was away for too long. RUN_001: unknown run. */

@@ -13,6 +13,13 @@ const forgottenAfterMs = 60_000
  * 256 slots).
  */
 export const operationsPerSlot = 3
+/**
+ * How many more operations a worker opens than its slots need, for runs that begin: they need not wait until an operation
+ * of another run ends. As many as it has slots, but also a worker with one slot has room for eight such runs.
+ */
+export const roomForNewRuns = (slots: number) => Math.max(slots, 8)
+/** What the dispatcher fills of all that the workers open, where that room is one more operation for each slot. */
+export const filledShare = operationsPerSlot / (operationsPerSlot + 1)
 export const announceEveryMs = 5_000
 
 export type LiveWorker = {

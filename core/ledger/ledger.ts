@@ -4,7 +4,7 @@ import { openRedactor, type Redactor } from '#platform/secrets/redactor.ts'
 import { leftovers } from './accounts.ts'
 import { append, claim } from './attempt.ts'
 import { deleteRun, isDeleted } from './delete-run.ts'
-import { blockHeld, dispatch, dispatchedLongAgo, requeue, setAway, sweep } from './dispatch.ts'
+import { blockHeld, countHeld, dispatch, dispatchedLongAgo, requeue, setAway, sweep } from './dispatch.ts'
 import { release, settle, suspend } from './end-attempt.ts'
 import { archiveEvents, readEvents } from './event-log.ts'
 import { plan } from './plan.ts'
@@ -51,6 +51,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     requeue: bind(requeue),
     sweep: bind(sweep),
     setAway: bind(setAway),
+    countHeld: bind(countHeld),
     blockHeld: bind(blockHeld),
     cancel: bind(cancel),
     endSlice: bind(endSlice),

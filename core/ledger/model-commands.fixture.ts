@@ -1,7 +1,7 @@
 import { AppError } from '#domain/error.ts'
 import type { OperationId } from '#domain/ids.ts'
 import type { EndedOperationStatus } from '#domain/operation.ts'
-import type { SweepReason, Taken } from './dispatch.ts'
+import { heldPerDispatch, type SweepReason, type Taken } from './dispatch.ts'
 import {
   addOperation,
   cancelOperation,
@@ -51,8 +51,9 @@ function inOrder(model: LedgerModel, place: ReturnType<typeof placeOf>): ModelOp
 
 export function dispatchModel(model: LedgerModel, max: number, command: string): unknown {
   if (model.lastDispatch?.command === command) return model.lastDispatch.answer
+  const looked = max + (model.isAway ? heldPerDispatch : 0)
   const candidates =
-    max > 0 ? [...inOrder(model, 'ready').slice(0, max), ...inOrder(model, 'suspects').slice(0, 1)] : []
+    max > 0 ? [...inOrder(model, 'ready').slice(0, looked), ...inOrder(model, 'suspects').slice(0, 1)] : []
   goOn(model)
   for (const one of withStatus(model, 'ready')) if (one.rest === 'over') one.rest = 'none'
   if (model.wakes) for (const one of withStatus(model, 'ready')) one.isHeld = false
@@ -60,13 +61,13 @@ export function dispatchModel(model: LedgerModel, max: number, command: string):
   const taken: Taken[] = []
   let hasHeld = false
   for (const one of candidates) {
-    if (model.phase !== 'execution' || model.stop !== null || taken.length >= max || isAlone(model)) continue
+    if (model.phase !== 'execution' || model.stop !== null || isAlone(model)) continue
     if (model.isAway) {
       one.isHeld = true
       hasHeld = true
       continue
     }
-    if (!mayTake(model, one)) continue
+    if (taken.length >= max || !mayTake(model, one)) continue
     one.dispatch += 1
     change(model, one, 'dispatched', 'dispatch')
     taken.push({ operationId: one.id, dispatch: one.dispatch })

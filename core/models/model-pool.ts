@@ -41,8 +41,7 @@ export type ModelPool = {
   /** Which models work, as this process sees it; undefined stands for the first model offered. */
   health: Pick<ModelWatch, 'listen' | 'watch' | 'isWatched' | 'isUsed' | 'works' | 'report'>
   /**
-   * The endpoints' state, as this process sees it. `waiting`: requests without a slot. `shared`, `own`: the most requests at
-   * once of all processes, and of this one.
+   * The endpoints' state, as this process sees it. `waiting`: requests without a slot.
    */
   status(): { waiting: number; endpoints: ReturnType<typeof endpointStatus>[] }
   /** Closes every socket at once. Requests in flight and later ones fail with AGENT_002. */
@@ -55,16 +54,16 @@ export type EndpointChoice = {
   apiKey?: string | undefined
   /** Models and adapters it is used for; without any, those it lists itself. */
   models?: readonly string[] | undefined
-  /** Requests at once, of all processes that share its slots. */
-  maxInFlight?: number | undefined
+  /** Requests at once, of all processes that share its slots; as many as this one may have there when absent. */
+  maxInFlightOfAll?: number | undefined
 }
 
 export type ModelPoolOptions = {
   endpoints: readonly EndpointChoice[]
   requestTimeoutMs: number
-  /** How long after a request's first failure at a server another try may still start; each has its own time limit. */
+  /** How long after a request's first failure it may be tried again; request-failures.ts says when that begins anew. */
   retryBudgetMs: number
-  /** Per endpoint, this process's requests at once; further ones are queued. */
+  /** Requests of this process alone at one endpoint at once; further ones are queued. */
   maxInFlight: number
   /** Whether answers are requested as a stream, which gives the time to the first token; false when absent. */
   stream?: boolean | undefined
@@ -95,8 +94,8 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
   const clock = systemClock
   const transport = openUndiciFetch({ maxBytes: maxReplyBytes, proxy })
   const deps = { ...options, transport, slots, findings, clock, random: Math.random, closing: closing.signal }
-  const watched = options.endpoints.map((choice) => openServer(choice, deps))
-  const servers = watched.map(({ server }) => server)
+  const opened = options.endpoints.map((choice) => openServer(choice, deps))
+  const servers = opened.map(({ server }) => server)
   const endpoints = servers.map(({ endpoint }) => endpoint)
   const first = openFirstModel(endpoints, deps)
   const answers = openLoopThrottle(answersPerTurn)
@@ -104,10 +103,10 @@ export function openModelPool(options: ModelPoolOptions): ModelPool {
   const { queue, lookup, health } = router
   const status = () => ({
     waiting: queue.size(),
-    endpoints: servers.map((server, at) => endpointStatus(server, watch.metrics(server), limitsAt(at, options))),
+    endpoints: opened.map((one) => endpointStatus(one, watch.metrics(one.server))),
   })
   const watch = openServerWatch({
-    servers: watched,
+    servers: opened,
     clock,
     proxy,
     log,
@@ -148,27 +147,28 @@ type ServerDeps = Pick<ModelPoolOptions, 'requestTimeoutMs' | 'maxInFlight' | 's
   closing: AbortSignal
 }
 
-function openServer({ url, apiKey, models, maxInFlight: shared }: EndpointChoice, deps: ServerDeps): WatchedServer {
-  const { transport, maxInFlight: own } = deps
-  const endpoint = openEndpoint({ ...deps, url, apiKey, fetch: transport.fetch })
-  const slots = deps.slots.at(endpoint.name, shared ?? own)
-  const maxInFlight = Math.min(own, shared ?? own)
-  const server = openPooledServer({ ...deps, endpoint, offered: openOfferedList(models), slots, maxInFlight })
-  return { server, url, apiKey }
+type OpenedServer = WatchedServer & { limits: EndpointLimits }
+
+function openServer(choice: EndpointChoice, deps: ServerDeps): OpenedServer {
+  const { url, apiKey } = choice
+  const limits = limitsOf(choice, deps)
+  const endpoint = openEndpoint({ ...deps, url, apiKey, fetch: deps.transport.fetch })
+  const slots = deps.slots.at(endpoint.name, limits.maxInFlightOfAll)
+  const offered = openOfferedList(choice.models)
+  const server = openPooledServer({ ...deps, endpoint, offered, slots, maxInFlight: limits.maxInFlight })
+  return { server, url, apiKey, limits }
 }
 
-/** The most requests at once at the endpoint number `at`: of all processes, and of this one. */
-function limitsAt(at: number, { endpoints, maxInFlight }: Pick<ModelPoolOptions, 'endpoints' | 'maxInFlight'>) {
-  const shared = endpoints[at]?.maxInFlight ?? maxInFlight
-  return { shared, own: Math.min(shared, maxInFlight) }
+/** The most requests at once at an endpoint: of all processes, and of this one. */
+type EndpointLimits = { maxInFlightOfAll: number; maxInFlight: number }
+
+function limitsOf(choice: EndpointChoice, { maxInFlight: ofThisProcess }: ServerDeps): EndpointLimits {
+  const { maxInFlightOfAll = ofThisProcess } = choice
+  return { maxInFlightOfAll, maxInFlight: Math.min(ofThisProcess, maxInFlightOfAll) }
 }
 
 /** `limit`: how many requests this process may have there at once, for now. `pausedMs`: by its `Retry-After`. `models`: undefined while it lists none. */
-function endpointStatus(
-  server: PooledServer,
-  metrics: ServerMetrics | undefined,
-  limits: { shared: number; own: number },
-) {
+function endpointStatus({ server, limits }: OpenedServer, metrics: ServerMetrics | undefined) {
   return {
     ...limits,
     name: server.name,

@@ -37,7 +37,7 @@ export type ConsumerOptions<Q extends QueueName> = {
 
 export type Consumer = {
   /** Has at most so many jobs at once from now on; with 0 it takes no more. Those that run go on. */
-  take(most: number): void
+  setConcurrency(most: number): void
   /** Takes no more jobs, waits `graceMs` for the running ones, then aborts their signals. */
   close(options: { graceMs: number }): Promise<void>
 }
@@ -51,13 +51,14 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
   const { queue, log, lockMs = defaultLockMs } = options
   // Blocking commands wait through any outage of Redis instead of failing after some tries.
   const { redis: connection, isConnected, stopWaiting } = connectRedis(options.redisUrl, { retries: null }, log)
-  let running = 0
+  let [running, isPaused] = [0, false]
   const handler: typeof options.handler = (payload, signal, stalls) => {
     running += 1
     return options.handler(payload, signal, stalls).finally(() => (running -= 1))
   }
   // BullMQ passes an AbortSignal only to a function that declares three parameters.
   const process = async (job: Job, token: string | undefined, signal: AbortSignal | undefined) => {
+    if (isPaused) throw await putBack(job, token)
     await work({ ...options, handler }, job, { token, signal: signal ?? new AbortController().signal })
   }
   const worker = new Worker(queue, process, {
@@ -74,10 +75,11 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
     for (const job of jobs) worker.cancelJob(job, lockLost)
   })
   return {
-    take(most) {
-      if (most > 0) worker.concurrency = most
-      if (most > 0) void worker.resume()
-      else void worker.pause(true)
+    setConcurrency(most) {
+      isPaused = most === 0
+      if (isPaused) return void worker.pause(true)
+      worker.concurrency = most
+      void worker.resume()
     },
     async close({ graceMs }) {
       // BullMQ would wait without limit for an unreachable Redis; the jobs are delivered again once it is back.
@@ -120,7 +122,10 @@ async function work<Q extends QueueName>(
   }
 }
 
-/** Leaves an aborted job to the next worker. A job that has lost its lock is delivered again anyway. */
+/**
+ * Leaves a job to the next worker: one that was aborted, or that a fetch from before a pause has brought. A job that has lost
+ * its lock is delivered again anyway.
+ */
 async function putBack(job: Job, token: string | undefined): Promise<Error> {
   await job.moveToWait(token).catch(() => undefined)
   return new WaitingError()

@@ -77,6 +77,25 @@ describe('a queue', () => {
     expect(await jobKeys()).toEqual([])
   })
 
+  it('gives a consumer that is to take none no job either that comes while it waits for one', async () => {
+    const seen: string[] = []
+    const first = consume(async ({ dispatch }) => void seen.push(`first ${dispatch}`))
+    await producer.add('operations', jobId(1), payload(1))
+    await until(() => seen.length === 1)
+    const clients = async () => String(await redis.call('CLIENT', 'LIST'))
+    await until(async () => (await clients()).includes('cmd=bzpopmin'))
+    first.setConcurrency(0)
+    await producer.add('operations', jobId(2), payload(2))
+    const other = consume(async ({ dispatch }) => void seen.push(`other ${dispatch}`))
+    await until(() => seen.length === 2)
+    first.setConcurrency(2)
+    await other.close({ graceMs: 1_000 })
+    await producer.add('operations', jobId(3), payload(3))
+    await until(() => seen.length === 3)
+    expect(seen).toEqual(['first 1', 'other 2', 'first 3'])
+    await first.close({ graceMs: 1_000 })
+  })
+
   it('goes on after a handler that throws and a payload that is none, and delivers neither again', async () => {
     const seen: number[] = []
     await producer.add('operations', jobId(1), payload(1))

@@ -153,7 +153,7 @@ export const modelSettings = {
     type: count.max(3_600_000),
     default: 20_000,
     about:
-      'how long after its first failure at a server a model request may be tried again; each try has a time limit of its own',
+      'the retry budget: how long after its first failure a model request may be tried again. It begins anew when a further server fails the request for the first time, and with each of its first two replies that broke off. Each try has a time limit of its own',
   },
   REMORA_MODEL_AWAY_LIMIT_S: {
     key: 'model.away_limit_s',

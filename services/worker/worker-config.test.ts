@@ -52,16 +52,16 @@ describe('the model servers of a worker', () => {
   it('have their configured models and limit, the others 64 requests at once', () => {
     const details = [{ url: 'http://b/v1/', models: ['small', 'small-lora'], max_in_flight: 8 }]
     const [a, b] = servers({ REMORA_MODEL_POOL: JSON.stringify(details) })
-    expect(a).toEqual({ url: 'http://a/v1', models: [], maxInFlight: 64 })
-    expect(b).toEqual({ url: 'http://b/v1', models: ['small', 'small-lora'], maxInFlight: 8 })
-    expect(servers({ REMORA_MODEL_MAX_IN_FLIGHT: '3' }).map((server) => server.maxInFlight)).toEqual([3, 3])
+    expect(a).toEqual({ url: 'http://a/v1', models: [], maxInFlightOfAll: 64 })
+    expect(b).toEqual({ url: 'http://b/v1', models: ['small', 'small-lora'], maxInFlightOfAll: 8 })
+    expect(servers({ REMORA_MODEL_MAX_IN_FLIGHT: '3' }).map((server) => server.maxInFlightOfAll)).toEqual([3, 3])
   })
 
   it('are those of REMORA_MODEL_POOL where it alone names any, else the rehearsal model', () => {
     const pool = JSON.stringify([{ url: 'http://c/v1', models: ['lora'], max_in_flight: 8 }])
     const read = (env: Record<string, string>) => parseConfig(env).worker.model.servers
-    expect(read({ REMORA_MODEL_POOL: pool })).toEqual([{ url: 'http://c/v1', models: ['lora'], maxInFlight: 8 }])
-    const rehearsal = [{ url: 'http://127.0.0.1:8421/v1', models: [], maxInFlight: 64 }]
+    expect(read({ REMORA_MODEL_POOL: pool })).toEqual([{ url: 'http://c/v1', models: ['lora'], maxInFlightOfAll: 8 }])
+    const rehearsal = [{ url: 'http://127.0.0.1:8421/v1', models: [], maxInFlightOfAll: 64 }]
     expect(read({})).toEqual(rehearsal)
     expect(read({ REMORA_MODEL_URLS: 'rehearsal', REMORA_MODEL_POOL: pool })).toEqual(rehearsal)
   })

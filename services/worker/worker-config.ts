@@ -14,7 +14,7 @@ export type ModelServer = {
   /** Models and adapters to ask it for; empty: those it offers. */
   models: readonly string[]
   /** The most requests in flight, of all workers together. */
-  maxInFlight: number
+  maxInFlightOfAll: number
 }
 
 /** What the settings mean is in the settings table. */
@@ -80,8 +80,8 @@ function modelServers(read: ServersRead): ModelServer[] {
   }
   return urls.map((url) => {
     const details = read.REMORA_MODEL_POOL.find((one) => isSameServer(url, one.url))
-    const maxInFlight = details?.max_in_flight ?? read.REMORA_MODEL_MAX_IN_FLIGHT
-    return { url, models: details?.models ?? [], maxInFlight }
+    const maxInFlightOfAll = details?.max_in_flight ?? read.REMORA_MODEL_MAX_IN_FLIGHT
+    return { url, models: details?.models ?? [], maxInFlightOfAll }
   })
 }
 

@@ -18,7 +18,7 @@ afterEach(async () => void (await Promise.all(opened.splice(0).map((close) => cl
 /** A worker over the pool's own view of a server; `cut` is what an overload does to that. */
 async function worker(id: string) {
   const pool = openModelPool({
-    endpoints: [{ url: 'http://127.0.0.1:1/v1', maxInFlight: 16 }],
+    endpoints: [{ url: 'http://127.0.0.1:1/v1', maxInFlightOfAll: 16 }],
     requestTimeoutMs: 1000,
     retryBudgetMs: 0,
     maxInFlight: 64,

@@ -64,10 +64,10 @@ export function openModelsInUse(pool: Pick<ModelPool, 'health' | 'status'>, ownN
 
 /** A server counts only while its circuit breaker is closed. */
 function poolReport({ waiting, endpoints }: ReturnType<ModelPool['status']>): PoolReport {
-  const servers = endpoints.map(({ name, shared, limit, breaker }) => {
-    return { url: name, most: shared, limit: breaker === 'closed' ? limit : 0 }
+  const servers = endpoints.map(({ name, maxInFlightOfAll, limit, breaker }) => {
+    return { url: name, most: maxInFlightOfAll, limit: breaker === 'closed' ? limit : 0 }
   })
-  const own = endpoints.reduce((sum, endpoint) => sum + endpoint.own, 0)
+  const own = endpoints.reduce((sum, endpoint) => sum + endpoint.maxInFlight, 0)
   return { waiting, servers, left: limitsOf(servers) / own }
 }
 

@@ -1,6 +1,6 @@
 import { askedModel } from '#domain/agent-bundle.ts'
 import { defaultModel } from '#domain/model-health.ts'
-import { operationsPerSlot } from '#ledger/fleet.ts'
+import { operationsPerSlot, roomForNewRuns } from '#ledger/fleet.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
 import { redisCheck } from '#ledger/redis-check.ts'
@@ -83,10 +83,13 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     const { workerId, storage } = config
     const composer = openComposer({ workerId, storage, secrets: redactor.given }, { ledger, stops, log })
     releaser.add('composer', composer.close)
-    const { take, close } = startConsumers(config, { operation, composer }, log)
+    const { setConcurrency, close } = startConsumers(config, { operation, composer }, log)
     releaser.add('consumers', close)
     const operations = mostOpenOperations(config)
-    releaser.add('presence', await keepPresent({ redis, id: config.workerId, operations, models, take, log }))
+    releaser.add(
+      'presence',
+      await keepPresent({ redis, id: config.workerId, operations, models, take: setConcurrency, log }),
+    )
     releaser.add('commands that wait for Redis', async () => stopWaiting())
     return { healthPort: health.port, close: releaser.release }
   } catch (error) {
@@ -157,12 +160,8 @@ async function warnWithoutModel({ model, log }: Opened): Promise<void> {
   await model.describe().catch((error: unknown) => log.warn('no model server answers yet', { error }))
 }
 
-/** Operations of runs that begin while others use all that the model has room for. */
-const leastForNewRuns = 8
-
-/** The dispatcher leaves those for new runs free. */
 function mostOpenOperations({ slots }: WorkerConfig): number {
-  return slots * operationsPerSlot + Math.max(slots, leastForNewRuns)
+  return slots * operationsPerSlot + roomForNewRuns(slots)
 }
 
 /** How long a composition stands still at most when its worker is killed, and half as long again. */
@@ -192,9 +191,9 @@ function startConsumers(config: WorkerConfig, { operation, composer }: Working, 
   })
   const graceMs = config.drainMs
   return {
-    take: operations.take,
+    setConcurrency: operations.setConcurrency,
     close: async () => void (await Promise.all([operations.close({ graceMs }), compositions.close({ graceMs })])),
   }
 }
 
-type WorkerConsumers = { take(most: number): void; close(): Promise<void> }
+type WorkerConsumers = { setConcurrency(most: number): void; close(): Promise<void> }

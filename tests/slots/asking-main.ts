@@ -11,18 +11,18 @@ const Asking = z.strictObject({
   url: z.url(),
   redisUrl: z.url(),
   namespace: z.string(),
-  maxInFlight: z.int(),
+  maxInFlightOfAll: z.int(),
   leaseMs: z.int(),
   atOnce: z.int(),
 })
 
-const { holder, url, redisUrl, namespace, maxInFlight, leaseMs, atOnce } = Asking.parse(
+const { holder, url, redisUrl, namespace, maxInFlightOfAll, leaseMs, atOnce } = Asking.parse(
   JSON.parse(process.argv[2] ?? '{}'),
 )
 const { redis } = connectRedis(redisUrl, { retries: null }, silentLog)
 const slots = openSharedSlots({ redis, holder, namespace, leaseMs, log: silentLog })
 const limits = { requestTimeoutMs: 60_000, retryBudgetMs: 60_000, maxInFlight: atOnce }
-const pool = openModelPool({ endpoints: [{ url, maxInFlight }], ...limits, slots })
+const pool = openModelPool({ endpoints: [{ url, maxInFlightOfAll }], ...limits, slots })
 const stop = new AbortController()
 process.once('disconnect', () => stop.abort(new Error('the parent has exited')))
 

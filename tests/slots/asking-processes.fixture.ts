@@ -64,7 +64,7 @@ export type AskingOptions = {
   url: string
   redisUrl: string
   namespace: string
-  maxInFlight: number
+  maxInFlightOfAll: number
   leaseMs: number
   atOnce: number
 }

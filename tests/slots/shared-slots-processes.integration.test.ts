@@ -25,7 +25,7 @@ describe('slots that processes share', () => {
   /** Processes that each want more than all slots. */
   function start(count: number, redisUrl: string, leaseMs: number): void {
     const namespace = `t${randomBytes(6).toString('hex')}`
-    const options = { url: server.url, redisUrl, namespace, maxInFlight: 4, leaseMs, atOnce: 8 }
+    const options = { url: server.url, redisUrl, namespace, maxInFlightOfAll: 4, leaseMs, atOnce: 8 }
     asking = Array.from({ length: count }, (_, at) => startAsking(`p${at}`, options))
   }
   const eachServed = (least: number) => () => asking.every(({ holder }) => server.served(holder) >= least)

@@ -16,7 +16,7 @@ export type CompleteDeps = {
   send: Send
   /** For retries, which are not hedged; but after a server that hung, another such one must not cost a time limit more. */
   resend(failures: RequestFailures): Send
-  /** How long after its first failure at a server a request may still be retried. */
+  /** How long after its first failure a request may be tried again; request-failures.ts says when that begins anew. */
   retryBudgetMs: number
   clock: Clock
   random(): number

@@ -19,8 +19,8 @@ const listLimitMs = 5000
 /** How long a server has to answer the requests from before: once it works again, or since no server of the model does. */
 const graceMs = { works: 2000, away: 10_000 }
 
-type Flight = { model: string; sentAt: number; abandon: AbortController }
-type AtServer = { flights: Set<Flight>; heardAt: number; isChecked: boolean }
+type SentRequest = { model: string; sentAt: number; abandon: AbortController }
+type AtServer = { sent: Set<SentRequest>; heardAt: number; isChecked: boolean }
 
 /**
  * The requests in flight. A server that hangs keeps them until their time limit, which may be minutes: it is noticed sooner by
@@ -31,7 +31,7 @@ export function openRequestsInFlight(options: RequestsInFlightOptions) {
   const { clock, closing } = options
   const servers = new Map<PooledServer, AtServer>()
   const at = (server: PooledServer) =>
-    getOrMake(servers, server, (): AtServer => ({ flights: new Set(), heardAt: -Infinity, isChecked: false }))
+    getOrMake(servers, server, (): AtServer => ({ sent: new Set(), heardAt: -Infinity, isChecked: false }))
   let isArmed = false
   const arm = () => {
     if (isArmed || closing.aborted) return
@@ -39,7 +39,7 @@ export function openRequestsInFlight(options: RequestsInFlightOptions) {
     clock.after(checkEveryMs, () => {
       isArmed = false
       for (const [server, one] of servers) void check(server, one, options)
-      if ([...servers.values()].some(({ flights }) => flights.size > 0)) arm()
+      if ([...servers.values()].some(({ sent }) => sent.size > 0)) arm()
     })
   }
   return {
@@ -47,16 +47,16 @@ export function openRequestsInFlight(options: RequestsInFlightOptions) {
     tracked: (send: Send): Send => {
       return async (reservation, request, signal, onSend) => {
         const one = at(reservation.server)
-        const flight: Flight = { model: request.model, sentAt: clock.now(), abandon: new AbortController() }
-        one.flights.add(flight)
+        const tracked: SentRequest = { model: request.model, sentAt: clock.now(), abandon: new AbortController() }
+        one.sent.add(tracked)
         arm()
         try {
-          const either = AbortSignal.any([signal, flight.abandon.signal])
+          const either = AbortSignal.any([signal, tracked.abandon.signal])
           const result = await send(reservation, request, either, onSend)
           if ('reply' in result || result.failure.status !== undefined) one.heardAt = clock.now()
           return result
         } finally {
-          one.flights.delete(flight)
+          one.sent.delete(tracked)
         }
       }
     },
@@ -73,8 +73,8 @@ export function openRequestsInFlight(options: RequestsInFlightOptions) {
   }
 }
 
-function giveUp({ flights }: AtServer, { model, before }: { model: string | undefined; before: number }): void {
-  for (const flight of flights) if (flight.sentAt < before && flight.model === model) flight.abandon.abort(givenUp)
+function giveUp({ sent }: AtServer, { model, before }: { model: string | undefined; before: number }): void {
+  for (const old of sent) if (old.sentAt < before && old.model === model) old.abandon.abort(givenUp)
 }
 
 async function giveUpIfSilent(
@@ -82,7 +82,7 @@ async function giveUpIfSilent(
   one: AtServer,
   { closing, ...owed }: { model: string | undefined; before: number; closing: AbortSignal },
 ): Promise<void> {
-  const isOwed = [...one.flights].some(({ model }) => model === owed.model)
+  const isOwed = [...one.sent].some(({ model }) => model === owed.model)
   if (!isOwed || one.heardAt > owed.before || !(await isSilent(server, closing))) return
   if (one.heardAt <= owed.before) giveUp(one, owed)
 }
@@ -100,7 +100,7 @@ async function check(
   one: AtServer,
   { clock, closing, onSilent }: RequestsInFlightOptions,
 ): Promise<void> {
-  const [oldest] = one.flights
+  const [oldest] = one.sent
   const since = Math.max(one.heardAt, oldest?.sentAt ?? Infinity)
   if (one.isChecked || clock.now() - since < silentMs) return
   one.isChecked = true
@@ -111,6 +111,6 @@ async function check(
 
 const givenUp = new AppError('AGENT_002', 'no answer from before the server was away', { phase: 'model' })
 
-function modelsOf({ flights }: AtServer): Set<string> {
-  return new Set([...flights].map(({ model }) => model))
+function modelsOf({ sent }: AtServer): Set<string> {
+  return new Set([...sent].map(({ model }) => model))
 }

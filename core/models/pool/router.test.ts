@@ -59,7 +59,7 @@ describe('requests over time', () => {
     const { router, pass } = routerOver([{ ask: busy }], { probe: 'good' })
     const asked = watched(router.complete(modelRequest('m'), never))
     await pass(2 * retryBudgetMs)
-    expect(asked.end).toMatchObject({ code: 'AGENT_002', isAway: false, wasTurnedAway: true, mayBeOwn: false })
+    expect(asked.end).toMatchObject({ code: 'AGENT_002', isAway: false, wasTurnedAway: true, mayBeTheRequest: false })
   })
 
   it('have their budget from when the request is sent, not from when the server is probed', async () => {
@@ -98,7 +98,7 @@ describe('requests over time', () => {
     await pass(30_000 + retryBudgetMs)
     for (const { end } of asked) expect(end).toMatchObject({ code: 'AGENT_002', isAway: true })
     const queued = asked.slice(2).map(({ end }) => end)
-    expect(queued).toMatchObject([{ mayBeOwn: false }, { mayBeOwn: false }])
+    expect(queued).toMatchObject([{ mayBeTheRequest: false }, { mayBeOwn: false }])
     expect(sent).toBe(2)
   })
 

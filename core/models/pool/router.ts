@@ -20,10 +20,10 @@ export function openRouter({ servers, answers, hedgeAfterMs, onMissing, ...optio
   const queue = openRequestQueue({ servers, clock, isAway: (model) => health.isAway(model) })
   const lookup = openModelLookup({ servers, clock, onMissing })
   const closing = new AbortController()
-  const flights = openRequestsInFlight({ clock, closing: closing.signal, onSilent: (model) => health.doubt(model) })
-  const changes = { onChange: queue.recheck, onBack: flights.giveUpOld, onAway: flights.giveUpSilent }
+  const inFlight = openRequestsInFlight({ clock, closing: closing.signal, onSilent: (model) => health.doubt(model) })
+  const changes = { onChange: queue.recheck, onBack: inFlight.giveUpOld, onAway: inFlight.giveUpSilent }
   const health = openModelWatch({ ...options, ...changes, servers, closing: closing.signal })
-  const plain = openNotedSend(flights.tracked(openSend({ answers, clock })), health)
+  const plain = openNotedSend(inFlight.tracked(openSend({ answers, clock })), health)
   const send = hedgeAfterMs === undefined ? plain : openHedgedSend(plain, { queue, clock, afterMs: hedgeAfterMs })
   const afterHangMs = Math.min(hedgeAfterMs ?? Infinity, options.retryBudgetMs / 2)
   const resend: CompleteDeps['resend'] = ({ hasHung, failedAt }) =>

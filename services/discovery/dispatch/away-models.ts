@@ -4,6 +4,7 @@ import { askedModel } from '#domain/agent-bundle.ts'
 import { undefinedOn } from '#domain/error.ts'
 import type { ProjectId } from '#domain/ids.ts'
 import type { AwayModel, Run } from '#domain/run.ts'
+import { asStored } from '#ledger/dispatch.ts'
 import type { Fleet } from '#ledger/fleet.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Log } from '#platform/log.ts'
@@ -54,8 +55,8 @@ export function openAwayModels(deps: AwayModelsDeps) {
       const bundles = await bundlesOf(run).catch(undefinedOn('STORE_002'))
       if (bundles === undefined) return // as it was, until the store is back
       const byModel = Map.groupBy(bundles, ({ model }) => model)
-      const away = [...byModel].flatMap(([model, users]) => awayModel(model, users, { run, fleet }) ?? [])
-      if (!isDeepStrictEqual(sorted(away), sorted(run.away))) {
+      const away = asStored([...byModel].flatMap(([model, users]) => awayModel(model, users, { run, fleet }) ?? []))
+      if (!isDeepStrictEqual(away, run.away)) {
         const words = away.length > 0 ? 'a run waits for models that are away' : 'the models of a run work again'
         deps.log.warn(words, { run_id: run.runId, away: away.map(({ model }) => model) })
         await deps.ledger.setAway(run.runId, away)
@@ -79,9 +80,5 @@ function awayModel(
   const since = before?.since ?? now?.since
   const isUnknown = now === undefined && (fleet.working.has(model) || fleet.isPartial)
   if (since === undefined || isUnknown) return undefined
-  return { model, since, bundles: bundles.map(({ name }) => name).toSorted() }
-}
-
-function sorted(away: readonly AwayModel[]): AwayModel[] {
-  return away.toSorted((one, other) => (one.model < other.model ? -1 : 1))
+  return { model, since, bundles: bundles.map(({ name }) => name) }
 }

@@ -179,6 +179,39 @@ describe('dispatchReady', () => {
     expect(count(away)).toBe(4)
   })
 
+  it('lets a large run whose model is away wait within a few rounds, while another is given as much as it can use', async () => {
+    const large = Array.from({ length: 1000 }, (_, at) => aPlannedOperation(`large${at}`))
+    const [away, busy] = [await test.executing(large), await test.executing(large)]
+    await test.ledger.setAway(away, [{ model: 'default', since: 1_700_000_000_000, bundles: ['lint'] }])
+    const { deps, count } = dispatcher()
+    await dispatchReady(deps)
+    expect([count(away), count(busy)]).toEqual([0, 4])
+    for (let round = 0; round < 5; round++) {
+      // What the other run was given runs and ends, and as much is handed out in the next round.
+      const before = count(busy)
+      for (const { operationId, dispatch } of await test.ledger.dispatchedLongAgo(busy, { agedMs: 0, limit: 100 })) {
+        const answer = await test.ledger.claim({ runId: busy, operationId, dispatch }, 'token')
+        if (answer.kind === 'claimed') await test.ledger.settle(answer.attempt, 1, { outcome: anOutcome(), events: [] })
+      }
+      await dispatchReady(deps)
+      expect(count(busy) - before).toBeGreaterThanOrEqual(4)
+    }
+    expect(await test.ledger.getRun(away)).toMatchObject({ status: 'waiting', counts: { ready: 1000 } })
+    expect((await test.ledger.verify(away)).violations).toEqual([])
+  })
+
+  it('gives nothing of the window for what is held, while other operations of the run go on', async () => {
+    const other = aPlannedOperation('other', { bundle: 'docstring' })
+    const [mixed, busy] = [await test.executing([other, ...operations]), await test.executing(operations)]
+    await test.ledger.setAway(mixed, [{ model: 'default', since: 1_700_000_000_000, bundles: ['lint'] }])
+    const { deps, count } = dispatcher()
+    for (let round = 0; round < 3; round++) await dispatchReady(deps)
+    expect([count(mixed), count(busy)]).toEqual([1, 7])
+    await test.ledger.setAway(mixed, [])
+    for (let round = 0; round < 3; round++) await dispatchReady(deps)
+    expect(count(mixed)).toBe(4)
+  })
+
   it('brings a cancelled run with open questions to its end', async () => {
     const runId = await test.executing(operations.slice(0, 1))
     const [attempt] = await test.claimReady(runId)

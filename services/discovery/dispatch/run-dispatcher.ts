@@ -2,7 +2,7 @@ import { delay } from '#platform/clock.ts'
 import { AppError, hasCode } from '#domain/error.ts'
 import { mayGoOn, type ModelKind } from '#domain/model-kind.ts'
 import { isEnded, type Run } from '#domain/run.ts'
-import { type Fleet, operationsPerSlot } from '#ledger/fleet.ts'
+import { type Fleet, filledShare, operationsPerSlot } from '#ledger/fleet.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Log } from '#platform/log.ts'
 import { redisName } from '#platform/redis-client.ts'
@@ -53,7 +53,7 @@ export function runDispatcher(deps: RunDispatcherDeps): () => Promise<void> {
 }
 
 export type DispatchDeps = {
-  ledger: Pick<Ledger, 'activeRuns' | 'deactivate' | 'getRun' | 'relayResults'> &
+  ledger: Pick<Ledger, 'activeRuns' | 'countHeld' | 'deactivate' | 'getRun' | 'relayResults'> &
     EndStoppedDeps['ledger'] &
     EnqueueDeps['ledger'] &
     SweepDeps['ledger']
@@ -67,8 +67,6 @@ export type DispatchDeps = {
   log: Pick<Log, 'warn'>
 }
 
-/** The rest of the workers' slots is for runs that begin: they need not wait until an operation of another run ends. */
-const usedSlots = 0.75
 /** Rounds take longer than the shortest operations: what ends in so many rounds is queued in addition. */
 const queuedRounds = 2
 /** About half a second. */
@@ -96,7 +94,9 @@ export async function dispatchReady(deps: DispatchDeps): Promise<number> {
   }
   const fleet = await deps.fleet()
   const window = windowOf(fleet, noteEnded(runs, deps.states))
-  const shares = shareWindow(runs.filter((run) => isExecuting(run) && !isWaiting(run, deps)).map(demandOf), window)
+  const sharing = runs.filter((run) => isExecuting(run) && !needsOtherKind(run, deps))
+  const demands = await Promise.all(sharing.map((run) => demandOf(run, deps)))
+  const shares = shareWindow(demands, window)
   for (const run of runs) {
     await advanceRun(run, { share: shares.get(run.runId) ?? 0, fleet }, deps).catch((error: unknown) =>
       pauseRun(run, error, deps),
@@ -111,7 +111,7 @@ export function windowOf(
   endedPerRound: number,
 ): number {
   if (operations === 0 || capacity === 0) return leastWindow
-  const open = Math.ceil(Math.min(usedSlots * operations, operationsPerSlot * capacity))
+  const open = Math.ceil(Math.min(filledShare * operations, operationsPerSlot * capacity))
   return open + Math.min(open, Math.ceil(queuedRounds * endedPerRound))
 }
 
@@ -132,13 +132,15 @@ function isExecuting(run: Run): boolean {
   return run.phase === 'execution' && run.stop === null && !isEnded(run.status)
 }
 
-function isWaiting({ request, stop }: Run, { modelKind }: DispatchDeps): boolean {
+/** It was begun with another kind of model than this stack has, and goes on when it is started with that one. */
+function needsOtherKind({ request, stop }: Run, { modelKind }: DispatchDeps): boolean {
   return stop === null && !mayGoOn(request.labels, modelKind)
 }
 
-/** What is ready in a run that waits is held for a model that is away: it takes nothing from the others. */
-function demandOf({ runId, projectId, request, counts, status }: Run) {
-  const ready = status === 'waiting' ? 0 : counts.ready
+/** What is held for a model that is away takes nothing from the others; in a run that waits that is all that is ready. */
+async function demandOf({ runId, projectId, request, counts, status, away }: Run, { ledger }: DispatchDeps) {
+  const held = away.length === 0 || status === 'waiting' ? 0 : await ledger.countHeld(runId)
+  const ready = status === 'waiting' ? 0 : Math.max(0, counts.ready - held)
   return { runId, projectId, priority: request.priority, demand: ready + counts.dispatched + counts.running }
 }
 
@@ -166,7 +168,7 @@ async function advanceRun(
   const state = dispatchStateOf(run.runId, deps.states)
   await deps.ledger.relayResults(run.runId)
   if (isEnded(run.status)) return deps.ledger.deactivate(run)
-  if (isWaiting(run, deps)) return
+  if (needsOtherKind(run, deps)) return
   await sweepRun(run, state, deps)
   if (run.stop !== null) await endStopped(run, state, deps)
   else if (run.phase === 'execution') {

@@ -38,6 +38,7 @@ const mostRetryAfterMs = 30_000
 
 export function openPooledServer(
   options: Pick<PooledServer, 'endpoint' | 'offered' | 'slots'> & {
+    /** Of this process. */
     maxInFlight: number
     clock: Clock
     random(): number

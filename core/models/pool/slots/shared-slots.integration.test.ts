@@ -62,9 +62,9 @@ function slotSource({ url = redis.url, namespace, leaseMs = 6000, warnings = [] 
   return { client, slots: openSharedSlots({ redis: client, holder, namespace, leaseMs, log }) }
 }
 
-function sharingPool(url: string, maxInFlight: number, sharing: Sharing): ModelPool {
+function sharingPool(url: string, maxInFlightOfAll: number, sharing: Sharing): ModelPool {
   const { slots } = slotSource(sharing)
-  const endpoints = [{ url, maxInFlight }]
+  const endpoints = [{ url, maxInFlightOfAll }]
   const pool = openModelPool({ endpoints, requestTimeoutMs: 20_000, retryBudgetMs: 1000, maxInFlight: 64, slots })
   closing.push(pool.close)
   return pool

@@ -24,7 +24,7 @@ export function openAttemptStop(sources: readonly AbortSignal[], limitMs: number
     return () => source.removeEventListener('abort', abort)
   }
   const leave = sources.map(follow)
-  const progress: RequestProgress = { queued: time.hold, sent: time.goOn, failed: time.takeBack }
+  const progress: RequestProgress = { queued: time.pause, sent: time.goOn, failed: time.rewind }
   return {
     /** Aborted with the reason of the first aborted source, or when time is up. */
     signal: stop.signal,
@@ -35,7 +35,7 @@ export function openAttemptStop(sources: readonly AbortSignal[], limitMs: number
     progress,
     answered: time.goOn,
     /** For how long the time has not run. */
-    waitedMs: time.heldMs,
+    waitedMs: time.pausedMs,
     /** Clears the timer and the listeners. */
     release() {
       time.release()
@@ -44,7 +44,7 @@ export function openAttemptStop(sources: readonly AbortSignal[], limitMs: number
   }
 }
 
-/** Calls `work` when it has run for `limitMs`, without the time it was held. */
+/** Calls `work` when it has run for `limitMs`, without the time it was paused. */
 function openRunningTime(limitMs: number, work: () => void) {
   const openedAt = performance.now()
   let countedMs = 0
@@ -65,10 +65,10 @@ function openRunningTime(limitMs: number, work: () => void) {
   goOn()
   return {
     goOn,
-    hold: () => stopAt(counted()),
-    /** Holds it as well, and does not count the time since it last went on. */
-    takeBack: () => stopAt(countedMs),
-    heldMs: () => Math.round(performance.now() - openedAt - counted()),
+    pause: () => stopAt(counted()),
+    /** Pauses it as well, and does not count the time since it last went on. */
+    rewind: () => stopAt(countedMs),
+    pausedMs: () => Math.round(performance.now() - openedAt - counted()),
     release() {
       isReleased = true
       stopTimer()

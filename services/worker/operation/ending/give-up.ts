@@ -79,7 +79,7 @@ function handBackFor(
     return { reason: 'store', delayMs: backOffAfter(attempt.storeFaults) }
   if (!(fault instanceof ModelUnavailable)) return undefined
   const before = running !== undefined && hasProgress(running) ? { modelFaults: 0, busyFaults: 0 } : attempt
-  const modelFaults = before.modelFaults + (fault.mayBeOwn ? 1 : 0)
+  const modelFaults = before.modelFaults + (fault.mayBeTheRequest ? 1 : 0)
   const busyFaults = before.busyFaults + (fault.wasTurnedAway ? 1 : 0)
   if (modelFaults > maxModelFaults || busyFaults > maxBusyFaults) return undefined
   const delayMs = fault.wasTurnedAway ? backOffAfter(before.busyFaults) : handBackMs
