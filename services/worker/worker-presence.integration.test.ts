@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { readFleet } from '#ledger/fleet.ts'
 import { openModelPool } from '#models/model-pool.ts'
+import { modelRequest, startModelServer } from '#models/pool/model-server.fixture.ts'
 import { silentLog } from '#platform/log.ts'
 import { openSmallRedis, type SmallRedis } from '#testing/redis.ts'
 import { until } from '#testing/until.ts'
@@ -53,4 +54,23 @@ it('a worker whose server takes less of its requests than another’s takes fewe
   expect(one.takes.at(-1)).toBe(256)
   await one.close()
   await other.close()
+})
+
+it('says how many requests wait for a slot, also while its model is away', async () => {
+  const modelServer = await startModelServer('hang', { models: ['m'] })
+  const limits = { requestTimeoutMs: 60_000, retryBudgetMs: 0, maxInFlight: 1 }
+  const pool = openModelPool({ endpoints: [{ url: modelServer.url }], ...limits })
+  const never = new AbortController().signal
+  const endings = Promise.allSettled([1, 2, 3].map(() => pool.complete(modelRequest('m'), never)))
+  await until(() => pool.status().waiting === 2 && modelServer.seen.completions === 1)
+  modelServer.plays(401) // answers the probes, and leaves the first request hanging
+  const models = openModelsInUse(pool, 'm')
+  const found = await until(async () => {
+    const part = await models.check()
+    return part.state === 'away' && part
+  })
+  expect(found.message).toMatch(/^the model server does not work since \S+Z; 2 requests wait for a slot$/)
+  await pool.close()
+  for (const ended of await endings) expect(ended).toMatchObject({ reason: { code: 'AGENT_002' } })
+  modelServer.close()
 })
