@@ -54,6 +54,7 @@ export function openRequestsInFlight(options: RequestsInFlightOptions) {
           const either = AbortSignal.any([signal, flight.abandon.signal])
           const result = await send(reservation, request, either, onSend)
           if ('reply' in result || result.failure.status !== undefined) one.heardAt = clock.now()
+          else if (flight.abandon.signal.aborted) return { ...result, failure: toTryFailure(givenUp) }
           return result
         } finally {
           one.flights.delete(flight)
@@ -81,14 +82,19 @@ async function check(
   const since = Math.max(one.heardAt, oldest?.sentAt ?? Infinity)
   if (one.isChecked || clock.now() - since < silentMs) return
   one.isChecked = true
-  const isSilent = await endpoint.models({ timeoutMs: listLimitMs, signal: closing }).then(
+  const late = new AbortController()
+  const stopTimer = clock.after(listLimitMs, () => late.abort(notListed))
+  const signal = AbortSignal.any([closing, late.signal])
+  const isSilent = await endpoint.models({ timeoutMs: listLimitMs, signal }).then(
     () => false,
     (error: unknown) => toTryFailure(error).status === undefined,
   )
+  stopTimer()
   one.isChecked = false
   if (isSilent && !closing.aborted) for (const model of modelsOf(one)) onSilent(model)
 }
 
+const notListed = new AppError('AGENT_002', 'no list of models in time', { phase: 'model' })
 const givenUp = new AppError('AGENT_002', 'no answer from before the server was away', { phase: 'model' })
 
 function modelsOf({ flights }: AtServer): Set<string> {
