@@ -3,7 +3,7 @@ import { connect, createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
 import { after, systemClock } from '#platform/clock.ts'
-import { openLog } from '#platform/log.ts'
+import { recordedLog } from '#testing/recorded-log.ts'
 import { until } from '#testing/until.ts'
 import { startTestS3, testObjects, type TestObjects } from '#testing/s3.ts'
 import { loggedOutages } from './object-store.ts'
@@ -141,25 +141,21 @@ describe('the S3 object store', () => {
     const { s3, stop } = await startTestS3()
     const door = await openDoor(new URL(s3.endpoint))
     const { accessKeyId, secretAccessKey, bucket, region } = s3
-    const messages: string[] = []
-    const write = (line: string) => void messages.push(String(Object(JSON.parse(line)).message))
+    const { log, messages } = recordedLog({ clock: soon })
     const place = { endpoint: door.url, bucket, region, credentials: { accessKeyId, secretAccessKey } }
-    const objects = loggedOutages(
-      openS3ObjectStore(place),
-      openLog({ service: 'test', level: 'warn', write, clock: soon }),
-    )
+    const objects = loggedOutages(openS3ObjectStore(place), log)
     try {
       await objects.put(key('before'), 'x')
       await expect(objects.get(key('missing'))).rejects.toMatchObject({ code: 'STORE_003' })
-      expect(messages).toEqual([])
+      expect(messages()).toEqual([])
       door.shut()
       const answers = await Promise.allSettled(Array.from({ length: 5 }, () => objects.get(key('before'))))
       for (const one of answers) expect(one).toMatchObject({ status: 'rejected', reason: { code: 'STORE_002' } })
       door.open()
       expect(Buffer.from(await objects.get(key('before'))).toString()).toBe('x')
       await objects.ping()
-      await until(() => messages.length === 2)
-      expect(messages).toEqual(['the object store cannot be used', 'the object store can be used again'])
+      await until(() => messages().length === 2)
+      expect(messages()).toEqual(['the object store cannot be used', 'the object store can be used again'])
     } finally {
       objects.close()
       await door.close()

@@ -78,10 +78,15 @@ export function untilAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<
 /** What `ending` resolves to, or `late()` after `limitMs`; throws the reason of `signal`. Does not stop the work. */
 export async function withinLimit<T>(
   ending: Promise<T>,
-  { limitMs, signal, late }: { limitMs: number; signal: AbortSignal; late: () => T },
+  {
+    limitMs,
+    signal,
+    late,
+    clock = systemClock,
+  }: { limitMs: number; signal: AbortSignal; late: () => T; clock?: Pick<Clock, 'after'> },
 ): Promise<T> {
   const cut = Promise.withResolvers<T>()
-  const cancelLimit = after(limitMs, () => cut.resolve(late()))
+  const cancelLimit = clock.after(limitMs, () => cut.resolve(late()))
   const abort = () => cut.reject(signal.reason)
   signal.addEventListener('abort', abort, { once: true })
   if (signal.aborted) abort()

@@ -1,21 +1,19 @@
 import { describe, expect, it } from 'vitest'
-import { openLog } from './log.ts'
+import { recordedLog } from '#testing/recorded-log.ts'
 import { openRedactor } from './secrets/redactor.ts'
 
 describe('a log', () => {
   it('has no secret it was told of, and no login of an address', () => {
-    const lines: string[] = []
-    const redactor = openRedactor(['key-of-mine'])
-    const log = openLog({ service: 'test', level: 'info', redactor, write: (line) => lines.push(line) })
+    const { log, lines, entries } = recordedLog({ redactor: openRedactor(['key-of-mine']) })
     const cause = new Error('redis://:hu,sh@host is away')
     log.warn('http://u:hush@host/v1?api_key=hush', { key: 'key-of-mine', error: new Error('no', { cause }) })
     expect(lines).toHaveLength(1)
     expect(lines[0]).not.toMatch(/hush|hu,|key-of-mine/)
-    expect(JSON.parse(lines[0] ?? '')).toMatchObject({ message: 'http://host/v1?api_key=***', key: '[secret]' })
+    expect(entries[0]).toMatchObject({ message: 'http://host/v1?api_key=***', key: '[secret]' })
   })
 
   it('has one line for an outage when it begins, one a minute, and one when every part has worked again for a while', () => {
-    const { log, lines, clock } = openTimedLog()
+    const { log, entries, clock } = openTimedLog()
     const [ledger, queue] = [{}, {}]
     for (; clock.now() <= 90_000; clock.pass(500)) {
       log.failing('Redis', ledger, new Error('refused'))
@@ -25,14 +23,14 @@ describe('a log', () => {
     log.working('Redis', queue)
     log.working('Redis', queue)
     clock.pass(20_000)
-    expect(lines).toHaveLength(3)
+    expect(entries).toHaveLength(3)
     log.working('Redis', ledger)
     log.working('Redis', ledger)
     clock.pass(9_000)
-    expect(lines).toHaveLength(3)
+    expect(entries).toHaveLength(3)
     clock.pass(1_000)
     log.failing('Redis', ledger, new Error('refused again'))
-    expect(lines).toMatchObject([
+    expect(entries).toMatchObject([
       { level: 'warn', message: 'Redis cannot be used', error: { message: 'refused' } },
       { level: 'warn', message: 'Redis still cannot be used', for_ms: 60_000, failures: 241 },
       { level: 'warn', message: 'S3 cannot be used' },
@@ -42,7 +40,7 @@ describe('a log', () => {
   })
 
   it('has one outage for a store that refuses one kind of request, or every other request, while it answers the rest', () => {
-    const { log, lines, clock } = openTimedLog()
+    const { log, messages, clock } = openTimedLog()
     const [writes, reads] = [{}, {}]
     for (; clock.now() < 150_000; clock.pass(1_000)) {
       if (clock.now() % 30_000 === 0) log.failing('S3', writes, new Error('full'))
@@ -50,8 +48,7 @@ describe('a log', () => {
       if (clock.now() % 3_000 === 0) log.failing('Redis', reads, new Error('refused'))
       else log.working('Redis', reads)
     }
-    const of = (store: string) =>
-      lines.map((line) => String(Object(line).message)).filter((text) => text.startsWith(store))
+    const of = (store: string) => messages().filter((text) => text.startsWith(store))
     for (const store of ['S3', 'Redis']) {
       expect(of(store)).toEqual([`${store} cannot be used`, ...Array(2).fill(`${store} still cannot be used`)])
     }
@@ -60,9 +57,8 @@ describe('a log', () => {
   })
 })
 
-/** A log by a clock that a test moves, and its lines. */
+/** A log by a clock that a test moves. */
 function openTimedLog() {
-  const lines: unknown[] = []
   const timers = new Map<symbol, { at: number; work: () => void }>()
   let now = 0
   const clock = {
@@ -79,6 +75,5 @@ function openTimedLog() {
       }
     },
   }
-  const log = openLog({ service: 'test', level: 'info', write: (line) => lines.push(JSON.parse(line)), clock })
-  return { log, lines, clock }
+  return { ...recordedLog({ clock }), clock }
 }

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { recordedLog } from '#testing/recorded-log.ts'
 import { startRedisCluster, type TestRedisCluster } from '#testing/redis-cluster.ts'
 import { until } from '#testing/until.ts'
 import { after, systemClock } from './clock.ts'
 import { connectRedis } from './redis-client.ts'
-import { openLog, silentLog } from './log.ts'
+import { silentLog } from './log.ts'
 
 describe('a connection to a cluster', () => {
   let cluster: TestRedisCluster
@@ -32,10 +33,8 @@ describe('a connection to a cluster', () => {
   })
 
   it.each(['redis', 'redis+cluster'])('logs an outage of %s:// at its beginning and at its end', async (scheme) => {
-    const messages: string[] = []
-    const write = (line: string) => void messages.push(String(Object(JSON.parse(line)).message))
     const clock = { ...systemClock, after: (_ms: number, work: () => void) => after(100, work) }
-    const log = openLog({ service: 'test', level: 'warn', write, clock })
+    const { log, messages } = recordedLog({ clock })
     const [first = ''] = cluster.nodeUrls
     const opened = [1, 2, 3].map(() => connectRedis(first.replace('redis:', `${scheme}:`), { retries: null }, log))
     try {
@@ -43,12 +42,12 @@ describe('a connection to a cluster', () => {
       const waiting: Promise<unknown>[] = []
       await cluster.restart(cluster.nodeUrls, async () => {
         for (const { redis } of opened) waiting.push(redis.get('key').catch(() => undefined))
-        await until(() => messages.includes('Redis cannot be used'))
+        await until(() => messages().includes('Redis cannot be used'))
       })
       await Promise.all(waiting)
-      await until(() => messages.includes('Redis can be used again'), { withinMs: 20_000 })
+      await until(() => messages().includes('Redis can be used again'), { withinMs: 20_000 })
       // A cluster also names the node that it lost first.
-      const ofAll = messages.filter((message) => !message.startsWith('Redis node'))
+      const ofAll = messages().filter((message) => !message.startsWith('Redis node'))
       expect(ofAll).toEqual(['Redis cannot be used', 'Redis can be used again'])
     } finally {
       for (const { redis } of opened) redis.disconnect()
@@ -56,9 +55,7 @@ describe('a connection to a cluster', () => {
   })
 
   it('logs the outage of one node once, however many connections and tries there are', async () => {
-    const messages: string[] = []
-    const write = (line: string) => void messages.push(String(Object(JSON.parse(line)).message))
-    const log = openLog({ service: 'test', level: 'warn', write })
+    const { log, messages } = recordedLog()
     const opened = [1, 2, 3].map(() => connectRedis(cluster.url, { retries: null }, log).redis)
     const [, away = ''] = cluster.nodeUrls
     const keys = Array.from({ length: 30 }, (_, index) => `key${index}`)
@@ -68,10 +65,10 @@ describe('a connection to a cluster', () => {
       const waiting: Promise<unknown>[] = []
       await cluster.restart([away], async () => {
         waiting.push(...readAll())
-        await until(() => messages.length > 0)
+        await until(() => messages().length > 0)
       })
       await Promise.all(waiting)
-      const ofNode = messages.filter((message) => message.startsWith('Redis node'))
+      const ofNode = messages().filter((message) => message.startsWith('Redis node'))
       expect(ofNode).toEqual([`Redis node ${new URL(away).host} cannot be used`])
     } finally {
       for (const redis of opened) redis.disconnect()

@@ -6,12 +6,12 @@ import { openStopSignals, type StopSignals } from '#ledger/stop-signals.ts'
 import { announceWorker, readFleet } from '#ledger/fleet.ts'
 import { connectRedis, type RedisConnection } from '#platform/redis-client.ts'
 import { anEvent, anOutcome, aPlannedOperation, executing } from '#testing/open-test-ledger.ts'
+import { recordedLog } from '#testing/recorded-log.ts'
 import { startRedisCluster, type TestRedisCluster } from '#testing/redis-cluster.ts'
 import { until } from '#testing/until.ts'
 import { operationJobId, type PayloadOf } from './catalog.ts'
 import { openConsumer, type Consumer } from './consumer.ts'
 import { openProducer, type Producer } from './producer.ts'
-import { silentLog } from '#platform/log.ts'
 
 const runs = 24
 const root = aPlannedOperation('root')
@@ -22,12 +22,7 @@ let connection: RedisConnection
 let ledger: Ledger
 let stops: StopSignals
 let producer: Producer
-const warnings: unknown[] = []
-const log = {
-  ...silentLog,
-  warn: (...logged: unknown[]) => void warnings.push(logged),
-  error: (...logged: unknown[]) => void warnings.push(logged),
-}
+const { log, entries: warnings } = recordedLog()
 
 beforeAll(async () => {
   cluster = await startRedisCluster()

@@ -70,6 +70,6 @@ describe('a consumer', () => {
     await queue.add(3)
     await until(async () => seen.includes(3) && (await queue.redis.llen(queue.key('wait'))) === 0)
     expect(new Set(seen)).toEqual(new Set([1, 2, 3]))
-    expect(queue.logged).not.toContain('jobs did not end when aborted')
+    expect(queue.logged()).not.toContain('jobs did not end when aborted')
   })
 })

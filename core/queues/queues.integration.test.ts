@@ -2,12 +2,12 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
 import { aPlannedOperation } from '#testing/open-test-ledger.ts'
+import { type RecordedLog, recordedLog } from '#testing/recorded-log.ts'
 import { testRedis, type TestRedis } from '#testing/redis.ts'
 import { until } from '#testing/until.ts'
 import { operationJobId, type PayloadOf } from './catalog.ts'
 import { openConsumer, type Consumer, type ConsumerOptions } from './consumer.ts'
 import { openProducer, type Producer } from './producer.ts'
-import { silentLog } from '#platform/log.ts'
 
 type OperationPayload = PayloadOf<'operations'>
 
@@ -15,12 +15,7 @@ let server: TestRedis
 let redis: Redis
 let prefix = ''
 let producer: Producer
-let logged: string[] = []
-const log = {
-  ...silentLog,
-  warn: (message: string) => void logged.push(message),
-  error: (message: string) => void logged.push(message),
-}
+let recorded: RecordedLog
 
 beforeAll(async () => {
   server = await testRedis()
@@ -32,10 +27,10 @@ afterAll(async () => {
 })
 let round = 0
 beforeEach(() => {
-  logged = []
+  recorded = recordedLog()
   round += 1
   prefix = `{${server.namespace}${round}}`
-  producer = openProducer({ redisUrl: server.url, prefix, log })
+  producer = openProducer({ redisUrl: server.url, prefix, log: recorded.log })
   return () => producer.close()
 })
 
@@ -52,6 +47,7 @@ function consume(
   handler: ConsumerOptions<'operations'>['handler'],
   over: Partial<ConsumerOptions<'operations'>> = {},
 ): Consumer {
+  const { log } = recorded
   return openConsumer({ queue: 'operations', redisUrl: server.url, prefix, concurrency: 2, log, handler, ...over })
 }
 
@@ -109,7 +105,7 @@ describe('a queue', () => {
     await consumer.close({ graceMs: 1_000 })
     expect(new Set(seen)).toEqual(new Set([1, 3]))
     expect(seen).toHaveLength(2)
-    expect(logged).toHaveLength(2)
+    expect(recorded.messages()).toHaveLength(2)
   })
 
   it('lets running jobs end within the grace when it is closed, and takes no more', async () => {

@@ -108,7 +108,7 @@ describe('a consumer', { timeout: testMs }, () => {
       const seen: number[] = []
       queue.consume(async ({ dispatch }) => void seen.push(dispatch), { lockMs: 1_000 })
       await until(() => seen.length > 0, patience)
-      expect(queue.logged).not.toContain('jobs did not end when aborted')
+      expect(queue.logged()).not.toContain('jobs did not end when aborted')
     } finally {
       await queue.close()
       await cluster.stop()

@@ -1,5 +1,6 @@
 import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import { aPlannedOperation } from '#testing/open-test-ledger.ts'
+import { recordedLog } from '#testing/recorded-log.ts'
 import { testRedis } from '#testing/redis.ts'
 import { operationJobId, type PayloadOf } from './catalog.ts'
 import { openConsumer, type Consumer, type ConsumerOptions } from './consumer.ts'
@@ -22,7 +23,7 @@ export type TestQueue = {
   /** The full name of one of the queue's keys. */
   key(name: string): string
   /** Messages of the producer's and the consumers' logs. */
-  logged: string[]
+  logged(): string[]
   add(...dispatches: number[]): Promise<void>
   consume(handler: ConsumerOptions<'operations'>['handler'], over?: Partial<ConsumerOptions<'operations'>>): Consumer
   /** Deletes every key of the queue, on a single server. */
@@ -36,12 +37,7 @@ export async function openTestQueue(url?: string): Promise<TestQueue> {
   const redisUrl = url ?? server.url
   const { redis } = connectRedis(redisUrl, { retries: 20 }, silentLog)
   const prefix = `{${server.namespace}}`
-  const logged: string[] = []
-  const log = {
-    ...silentLog,
-    warn: (message: string) => void logged.push(message),
-    error: (message: string) => void logged.push(message),
-  }
+  const { log, messages } = recordedLog()
   const producer = openProducer({ redisUrl, prefix, log })
   const consumers: Consumer[] = []
   const key = (name: string) => `${prefix}:operations:${name}`
@@ -49,7 +45,7 @@ export async function openTestQueue(url?: string): Promise<TestQueue> {
     redis,
     producer,
     key,
-    logged,
+    logged: messages,
     add: (...dispatches) =>
       producer.addMany(
         'operations',

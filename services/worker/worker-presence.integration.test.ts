@@ -114,3 +114,22 @@ it('a model that one worker finds away is judged by all, so that what needs it i
   await isAway('lora')
   expect([one.takes(), other.takes()]).toEqual([true, true])
 }, 60_000)
+
+it('says how many requests wait for a slot, also while its model is away', async () => {
+  const modelServer = await startModelServer('hang', { models: ['m'] })
+  const limits = { requestTimeoutMs: 60_000, retryBudgetMs: 60_000, maxInFlight: 1 }
+  const pool = openModelPool({ endpoints: [{ url: modelServer.url }], ...limits })
+  const never = new AbortController().signal
+  const endings = Promise.allSettled([1, 2, 3].map(() => pool.complete(modelRequest('m'), never)))
+  await until(() => pool.status().waiting === 2 && modelServer.seen.completions === 1)
+  modelServer.plays(401) // answers the probes, and leaves the first request hanging
+  const models = openModelsInUse(pool, 'm')
+  const found = await until(async () => {
+    const part = await models.check()
+    return part.state === 'away' && part
+  })
+  expect(found.message).toMatch(/^the model server does not work since \S+Z; 2 requests wait for a slot$/)
+  await pool.close()
+  for (const ended of await endings) expect(ended).toMatchObject({ reason: { code: 'AGENT_002' } })
+  modelServer.close()
+})

@@ -53,11 +53,11 @@ export function openModelsInUse(pool: Pick<ModelPool, 'health' | 'status'>, ownN
     async check(): Promise<PartState> {
       const { awaySince, servers } = pool.health.report(ownName)
       const { waiting } = pool.status()
-      const queue = waiting === 0 ? '' : `; ${waiting} requests wait for a slot`
+      const queue = waiting === 0 ? '' : `; ${waiting} ${waiting === 1 ? 'request waits' : 'requests wait'} for a slot`
       if (awaySince === null) return { state: 'ok', message: `a model server works, or none was asked yet${queue}` }
       const count =
         servers.length === 1 ? 'the model server does not work' : `none of ${servers.length} model servers works`
-      return { state: 'away', message: `${count} since ${new Date(awaySince).toISOString()}` }
+      return { state: 'away', message: `${count} since ${new Date(awaySince).toISOString()}${queue}` }
     },
   }
 }

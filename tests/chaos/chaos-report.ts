@@ -26,12 +26,12 @@ export function historyLine(outcome: HistoryOutcome): string {
 
 /** How to play the history again, where its logs are, its schedule and its violations. */
 export function failureText({ history, met, violations }: HistoryOutcome, folder: string): string {
-  const { seed, latencyMs, submissions, faults } = history
+  const { seed, latencyMs, streams, submissions, faults } = history
   const schedule = met.length > 0 ? met : faults.map(describeFault)
   return [
     `  again: npm run chaos -- --seed ${seed} --runs 1`,
     `  folder: ${folder}`,
-    `  model latency ${latencyMs} ms`,
+    `  model latency ${latencyMs} ms${streams ? ', replies streamed' : ''}`,
     ...submissions.map(({ atMs, request }) => `  ${atMs} ms submission ${JSON.stringify(request)}`),
     ...schedule.map((line) => `  ${line}`),
     ...violations.map((violation) => `  VIOLATION ${violation}`),

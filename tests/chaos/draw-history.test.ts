@@ -29,6 +29,7 @@ describe('a history of chaos', () => {
   it('meets every kind of fault over many seeds, and aims only at what is there', () => {
     const drawn = seeds.map(drawHistory)
     expect(new Set(drawn.flatMap(({ faults }) => faults.map(({ kind }) => kind))).size).toBe(16)
+    expect(new Set(drawn.map(({ streams }) => streams)).size).toBe(2)
     const aimless = drawn.flatMap(({ faults, submissions }) =>
       faults.filter(
         (fault) =>

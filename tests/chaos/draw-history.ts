@@ -14,6 +14,8 @@ export type History = {
   submissions: readonly Submission[]
   /** How long the model takes for an answer while nothing is wrong with it. */
   latencyMs: number
+  /** Whether the workers have replies streamed. */
+  streams: boolean
   /** In the order of their times. */
   faults: readonly Fault[]
 }
@@ -29,7 +31,8 @@ export function drawHistory(seed: number): History {
     return { atMs: random.int(50, windowMs), ...drawFault(random, submissions.length) }
   })
   const latencyMs = random.int(30, 150)
-  return { seed, source, submissions, latencyMs, faults: faults.toSorted((a, b) => a.atMs - b.atMs) }
+  const streams = random.chance(0.4)
+  return { seed, source, submissions, latencyMs, streams, faults: faults.toSorted((a, b) => a.atMs - b.atMs) }
 }
 
 function drawSubmission(random: Random, at: number): Submission {

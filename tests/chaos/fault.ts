@@ -29,8 +29,8 @@ type FaultKind =
 
 export type StoreFault = '503' | 'slow' | 'reset'
 export type ModelFault = '429' | '503' | 'reset' | 'truncated'
-/** `refused`: the server is killed, so that connections to it are refused. */
-export type Outage = 'refused' | '503' | 'hang'
+/** `refused`: the server is killed, so that connections to it are refused. `stall`: replies stop in the middle. */
+export type Outage = 'refused' | '503' | 'hang' | 'stall'
 export type FaultName = FaultKind['kind']
 
 export const faultNames = [
@@ -83,7 +83,7 @@ const weights: readonly (readonly [FaultName, number])[] = [
   ['models_flap', 2],
   ['cancel_run', 1],
 ]
-const outages: readonly [Outage, ...Outage[]] = ['refused', '503', 'hang']
+const outages: readonly [Outage, ...Outage[]] = ['refused', '503', 'hang', 'stall']
 const names = weights.flatMap(([name, weight]) => Array.from({ length: weight }, () => name))
 
 /** Draws the next fault of a history with this many runs. */

@@ -27,6 +27,7 @@ const endMs = 60_000
 /** Submits the history's runs, injects its faults, repairs everything, and checks the result. */
 export async function runHistory(history: History, stack: ChaosStack): Promise<HistoryOutcome> {
   const startedAt = performance.now()
+  await setStreaming(stack, history.streams)
   await setModel(stack, 'latency', { ms: history.latencyMs })
   const answerers = openAnswerers(stack.api)
   const { runs, met, violations } = await runWithFaults(history, stack, answerers.add)
@@ -47,6 +48,14 @@ export async function runHistory(history: History, stack: ChaosStack): Promise<H
     durationMs: Math.round(performance.now() - startedAt),
     violations,
   }
+}
+
+/** Workers read at their start whether to have replies streamed. */
+async function setStreaming({ workers }: ChaosStack, streams: boolean): Promise<void> {
+  const changed = workers.filter((worker) => worker.configure({ REMORA_MODEL_STREAM: String(streams) }))
+  await Promise.all(changed.map((worker) => worker.kill('SIGTERM')))
+  for (const worker of changed) worker.start()
+  await Promise.all(changed.map((worker) => worker.ready()))
 }
 
 /** Starts what is down and removes all faults; a frozen process or a drain has ended by itself. */

@@ -11,6 +11,8 @@ import { leaseMs, modelLimits, workerCount } from './fault.ts'
 export type ServiceProcess = {
   name: string
   origin: string
+  /** Adds to the environment of its starts from now on; false when that changes nothing. */
+  configure(env: Readonly<Record<string, string>>): boolean
   /** Does nothing while it runs. */
   start(): void
   ready(): Promise<void>
@@ -41,6 +43,7 @@ const node = `${repository}node_modules/.bin/node`
 
 /** One service as a process that can be killed and started again on the same port; its log goes on in one file. */
 export function openServiceProcess(settings: ServiceSettings): ServiceProcess {
+  let { env } = settings
   const { name, port } = settings
   const origin = `http://127.0.0.1:${port}`
   const orphans: LivingProcess[] = []
@@ -51,7 +54,7 @@ export function openServiceProcess(settings: ServiceSettings): ServiceProcess {
   const start = () => {
     if (child !== undefined) return
     sent = undefined
-    const started = spawnService(settings)
+    const started = spawnService({ ...settings, env })
     child = started
     started.once('exit', (code, signal) => {
       child = undefined
@@ -81,6 +84,11 @@ export function openServiceProcess(settings: ServiceSettings): ServiceProcess {
   return {
     name,
     origin,
+    configure(more) {
+      const isNew = Object.entries(more).some(([variable, value]) => env[variable] !== value)
+      env = { ...env, ...more }
+      return isNew
+    },
     start,
     ready,
     kill,
@@ -140,6 +148,7 @@ export function openServiceSettings(addresses: StackAddresses): (name: string) =
     REMORA_WORKER_SLOTS: '4',
     REMORA_WORKER_SCRIPT_PROCESSES: '1',
     REMORA_DRAIN_MS: '200',
+    REMORA_MODEL_STREAM: 'false',
     REMORA_MODEL_TIMEOUT_MS: String(modelLimits.timeoutMs),
     REMORA_MODEL_RETRY_BUDGET_MS: String(modelLimits.retryBudgetMs),
   }

@@ -1,9 +1,14 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
+import { promisify } from 'node:util'
 import type { ModelRequest } from '#domain/turn.ts'
 import { boundPort } from '#platform/http-health.ts'
 
-export type Played = 'good' | 'hang' | 'reset' | 'broken' | number
+/**
+ * `frozen`: it answers nothing, no list of models either. `stalled_stream`: half a reply, then nothing; `cut_stream`: half a reply,
+ * then no connection.
+ */
+export type Played = 'good' | 'hang' | 'frozen' | 'reset' | 'broken' | 'stalled_stream' | 'cut_stream' | number
 
 export type PlayedServer = {
   url: string
@@ -11,6 +16,8 @@ export type PlayedServer = {
   seen: { completions: number; left: number; gets: string[] }
   /** What it does with completions from now on. */
   plays(what: Played): void
+  /** Open connections, also idle ones. */
+  connections(): Promise<number>
   close(): void
 }
 
@@ -32,6 +39,7 @@ export async function startModelServer(first: Played = 'good', pages: Pages = {}
   let playing = first
   const server = createServer((incoming, response) => {
     incoming.resume()
+    if (incoming.method === 'GET' && playing === 'frozen') return incoming
     if (incoming.method === 'GET') return servePage(incoming, response, pages, seen.gets)
     seen.completions += 1
     response.once('close', () => {
@@ -46,6 +54,7 @@ export async function startModelServer(first: Played = 'good', pages: Pages = {}
     plays(what) {
       playing = what
     },
+    connections: promisify(server.getConnections.bind(server)),
     close: () => server.close().closeAllConnections(),
   }
 }
@@ -63,11 +72,19 @@ function servePage({ url = '' }: IncomingMessage, response: ServerResponse, page
 const json = { 'content-type': 'application/json' }
 
 function play(what: Played, response: ServerResponse) {
-  if (what === 'hang') return response
+  if (what === 'hang' || what === 'frozen') return response
   if (what === 'reset') return response.destroy()
   if (what === 'broken') return response.writeHead(200, json).end('{"choices":[')
+  if (what === 'stalled_stream' || what === 'cut_stream') return playHalf(what, response)
   if (what !== 'good') return response.writeHead(what, json).end(JSON.stringify({ error: { message: `said ${what}` } }))
   return response
     .writeHead(200, json)
     .end(JSON.stringify({ choices: [{ message: { content: 'hi' }, finish_reason: 'stop' }] }))
+}
+
+function playHalf(what: 'stalled_stream' | 'cut_stream', response: ServerResponse) {
+  response.writeHead(200, { 'content-type': 'text/event-stream' })
+  const half = JSON.stringify({ choices: [{ index: 0, delta: { role: 'assistant', content: 'h' } }] })
+  response.write(`data: ${half}\n\ndata: {"choices":[{"ind`, () => what === 'cut_stream' && response.destroy())
+  return response
 }

@@ -184,7 +184,8 @@ async function probe(entry: Watched, server: PooledServer, watch: Watch): Promis
     noteProbe(entry, server, failure, watch)
     return failure === undefined
   })
-  return withinLimit(answer, { limitMs: verdictMs, signal: watch.closing, late: () => false }).catch(() => false)
+  const limit = { limitMs: verdictMs, signal: watch.closing, late: () => false, clock: watch.clock }
+  return withinLimit(answer, limit).catch(() => false)
 }
 
 function noteProbe(entry: Watched, server: PooledServer, failure: TryFailure | undefined, watch: Watch): void {

@@ -1,6 +1,6 @@
 import { AppError } from '#domain/error.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
-import type { Clock } from '#platform/clock.ts'
+import { type Clock, withinLimit } from '#platform/clock.ts'
 import { toTryFailure } from '../wire/try-failure.ts'
 import type { Send } from './send-request.ts'
 import type { PooledServer } from './servers/pooled-server.ts'
@@ -47,16 +47,17 @@ export function openRequestsInFlight(options: RequestsInFlightOptions) {
     tracked: (send: Send): Send => {
       return async (reservation, request, signal, onSend) => {
         const one = at(reservation.server)
-        const tracked: SentRequest = { model: request.model, sentAt: clock.now(), abandon: new AbortController() }
-        one.sent.add(tracked)
+        const own: SentRequest = { model: request.model, sentAt: clock.now(), abandon: new AbortController() }
+        one.sent.add(own)
         arm()
         try {
-          const either = AbortSignal.any([signal, tracked.abandon.signal])
+          const either = AbortSignal.any([signal, own.abandon.signal])
           const result = await send(reservation, request, either, onSend)
           if ('reply' in result || result.failure.status !== undefined) one.heardAt = clock.now()
+          else if (own.abandon.signal.aborted) return { ...result, failure: toTryFailure(givenUp) }
           return result
         } finally {
-          one.sent.delete(tracked)
+          one.sent.delete(own)
         }
       }
     },
@@ -68,7 +69,7 @@ export function openRequestsInFlight(options: RequestsInFlightOptions) {
     /** No server works for the model: gives up what this one does not answer of it, unless it is heard of. */
     giveUpSilent(server: PooledServer, model: string | undefined): void {
       const now = clock.now()
-      clock.after(graceMs.away, () => void giveUpIfSilent(server, at(server), { model, before: now, closing }))
+      clock.after(graceMs.away, () => void giveUpIfSilent(server, at(server), { model, before: now }, options))
     },
   }
 }
@@ -80,33 +81,35 @@ function giveUp({ sent }: AtServer, { model, before }: { model: string | undefin
 async function giveUpIfSilent(
   server: PooledServer,
   one: AtServer,
-  { closing, ...owed }: { model: string | undefined; before: number; closing: AbortSignal },
+  owed: { model: string | undefined; before: number },
+  options: RequestsInFlightOptions,
 ): Promise<void> {
   const isOwed = [...one.sent].some(({ model }) => model === owed.model)
-  if (!isOwed || one.heardAt > owed.before || !(await isSilent(server, closing))) return
+  if (!isOwed || one.heardAt > owed.before || !(await isSilent(server, options))) return
   if (one.heardAt <= owed.before) giveUp(one, owed)
 }
 
 /** Whether it does not even list its models, which costs it nothing. */
-async function isSilent({ endpoint }: PooledServer, closing: AbortSignal): Promise<boolean> {
-  return endpoint.models({ timeoutMs: listLimitMs, signal: closing }).then(
+async function isSilent({ endpoint }: PooledServer, { clock, closing }: RequestsInFlightOptions): Promise<boolean> {
+  const isListed = endpoint.models({ timeoutMs: listLimitMs, signal: closing }).then(
+    () => true,
+    (error: unknown) => toTryFailure(error).status !== undefined,
+  )
+  const limit = { limitMs: listLimitMs, signal: closing, late: () => false, clock }
+  return withinLimit(isListed, limit).then(
+    (listed) => !listed && !closing.aborted,
     () => false,
-    (error: unknown) => toTryFailure(error).status === undefined && !closing.aborted,
   )
 }
 
-async function check(
-  server: PooledServer,
-  one: AtServer,
-  { clock, closing, onSilent }: RequestsInFlightOptions,
-): Promise<void> {
+async function check(server: PooledServer, one: AtServer, options: RequestsInFlightOptions): Promise<void> {
   const [oldest] = one.sent
   const since = Math.max(one.heardAt, oldest?.sentAt ?? Infinity)
-  if (one.isChecked || clock.now() - since < silentMs) return
+  if (one.isChecked || options.clock.now() - since < silentMs) return
   one.isChecked = true
-  const models = (await isSilent(server, closing)) ? modelsOf(one) : []
+  const models = (await isSilent(server, options)) ? modelsOf(one) : []
   one.isChecked = false
-  for (const model of models) onSilent(model)
+  for (const model of models) options.onSilent(model)
 }
 
 const givenUp = new AppError('AGENT_002', 'no answer from before the server was away', { phase: 'model' })

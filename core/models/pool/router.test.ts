@@ -98,7 +98,7 @@ describe('requests over time', () => {
     await pass(30_000 + retryBudgetMs)
     for (const { end } of asked) expect(end).toMatchObject({ code: 'AGENT_002', isAway: true })
     const queued = asked.slice(2).map(({ end }) => end)
-    expect(queued).toMatchObject([{ mayBeTheRequest: false }, { mayBeOwn: false }])
+    expect(queued).toMatchObject([{ mayBeTheRequest: false }, { mayBeTheRequest: false }])
     expect(sent).toBe(2)
   })
 

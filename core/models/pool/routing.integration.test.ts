@@ -114,6 +114,34 @@ describe('requests', () => {
     expect(new Set(replies.map(({ endpoint }) => endpoint))).toEqual(new Set([servers[2]?.url]))
   })
 
+  it('reach the third server when two stop in the middle of every streamed reply', async () => {
+    const stalled = [await server('stalled_stream'), await server('stalled_stream')]
+    const good = await server()
+    const pool = poolOver([...stalled, good], { requestTimeoutMs: 2000, retryBudgetMs: 900, stream: true })
+    const asked = Array.from({ length: 9 }, (_, key) => pool.complete(modelRequest('m', `key ${key}`), never))
+    const replies = await Promise.all(asked)
+    expect(new Set(replies.map(({ endpoint }) => endpoint))).toEqual(new Set([good.url]))
+    await until(() => stalled.every(({ seen }) => seen.left === seen.completions))
+    // The first one costs a time limit; after it, the second is not waited for so long.
+    expect(Math.max(...replies.map(({ failedTries = [] }) => failedTries.length))).toBe(1)
+  })
+
+  it('whose streamed replies break off are sent again, elsewhere or to the same server', async () => {
+    const [cutting, good] = [await server('cut_stream'), await server()]
+    const pool = poolOver([cutting, good], { stream: true })
+    const asked = Array.from({ length: 8 }, (_, key) => pool.complete(modelRequest('m', `key ${key}`), never))
+    const replies = await Promise.all(asked)
+    expect(new Set(replies.map(({ endpoint }) => endpoint))).toEqual(new Set([good.url]))
+    const codes = replies.flatMap(({ failedTries = [] }) => failedTries.map(({ code }) => code))
+    expect(new Set(codes)).toEqual(new Set(['AGENT_008']))
+    const alone = poolOver([cutting], { stream: true })
+    const again = alone.complete(modelRequest('m'), never)
+    const before = cutting.seen.completions
+    await until(() => cutting.seen.completions > before)
+    cutting.plays('good')
+    expect(await again).toMatchObject({ content: 'hi', endpoint: cutting.url })
+  })
+
   it('tell which servers failed them and why, also when they are answered', async () => {
     const [bad, good] = [await server(500), await server()]
     const pool = poolOver([bad, good])

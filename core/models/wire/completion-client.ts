@@ -1,11 +1,10 @@
-import { AppError } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
 import type { ModelRequest } from '#domain/turn.ts'
 import { after, msSince } from '#platform/clock.ts'
 import { isTooDeep, maxReplyDepth, type OpenAiClient } from '../http/openai-client.ts'
 import { StreamedResponse } from '../http/streamed-response.ts'
 import type { Capabilities } from './capabilities.ts'
-import { brokenReply, serverError } from './try-failure.ts'
+import { brokenReply, LateReply, serverError } from './try-failure.ts'
 import { openCompletionStream } from './stream/read-completion-stream.ts'
 import { toOpenAi } from './to-openai.ts'
 
@@ -45,8 +44,7 @@ export function openCompletionClient({ client, stream }: { client: OpenAiClient;
  */
 async function readStream(response: StreamedResponse, client: OpenAiClient, sentAt: number, signal: AbortSignal) {
   const stream = openCompletionStream((part) => client.shown(part))
-  const late = new AppError('AGENT_002', 'the answer did not end in time', { phase: 'model' })
-  const stopTimer = after(client.timeout - msSince(sentAt), () => response.abort(late))
+  const stopTimer = after(client.timeout - msSince(sentAt), () => response.abort(new LateReply()))
   try {
     await response.read(stream.feed)
   } catch (error) {

@@ -45,6 +45,7 @@ export function toTryFailure(thrown: unknown): TryFailure {
     const late = new AppError('AGENT_002', 'no answer in time', { cause: thrown, phase: 'model' })
     return { ...ours(late), hasHung: true }
   }
+  if (thrown instanceof LateReply) return { ...ours(thrown), hasHung: true }
   if (thrown instanceof APIConnectionError && thrown.cause instanceof AppError) return ours(thrown.cause)
   if (thrown instanceof APIError && thrown.status !== undefined) return ofStatus(thrown, thrown.status)
   return ours(asAppError(thrown, 'AGENT_002', 'model'))
@@ -100,6 +101,13 @@ function readRetryAfter(headers: Headers | undefined): number {
 export function isRefusal(thrown: unknown): boolean {
   if (!(thrown instanceof APIError) || (thrown.status !== 400 && thrown.status !== 422)) return false
   return !(toTryFailure(thrown).error instanceof ContextOverflow)
+}
+
+/** A reply that had begun, and was given all its time. */
+export class LateReply extends AppError {
+  constructor() {
+    super('AGENT_002', 'the answer did not end in time', { phase: 'model' })
+  }
 }
 
 export function brokenReply(message: string, cause?: unknown): AppError {

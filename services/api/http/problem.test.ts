@@ -2,13 +2,12 @@ import { Hono } from 'hono'
 import { requestId } from 'hono/request-id'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
-import { openLog } from '#platform/log.ts'
+import { recordedLog } from '#testing/recorded-log.ts'
 import type { ApiEnv } from './api-env.ts'
 import { problemHandler, unknownRoute } from './problem.ts'
 
 function appThatThrows(error: Error, { redisReady = true } = {}) {
-  const lines: string[] = []
-  const log = openLog({ service: 'api', level: 'info', write: (line) => lines.push(line) })
+  const { log, lines } = recordedLog({ level: 'info' })
   const app = new Hono<ApiEnv>()
   app.use(requestId())
   app.onError(problemHandler({ log, isRedisReady: () => redisReady }))

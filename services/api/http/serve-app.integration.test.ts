@@ -1,6 +1,6 @@
 import { Hono } from 'hono'
 import { describe, expect, it } from 'vitest'
-import { openLog } from '#platform/log.ts'
+import { recordedLog } from '#testing/recorded-log.ts'
 import { until } from '#testing/until.ts'
 import type { ApiEnv } from './api-env.ts'
 import { Problem } from './problem.ts'
@@ -56,8 +56,7 @@ describe('serveApp', () => {
   })
 
   it('answers and logs a fault that no route has answered, under one id', async () => {
-    const lines: string[] = []
-    const log = openLog({ service: 'api', level: 'info', write: (line) => void lines.push(line) })
+    const { log, lines } = recordedLog({ level: 'info' })
     const app = new Hono<ApiEnv>().get('/', () => {
       throw new Error('of ours')
     })

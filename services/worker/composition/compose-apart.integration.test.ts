@@ -1,15 +1,18 @@
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { newToken, type RunId } from '#domain/ids.ts'
+import { defaultProject, newToken, type RunId } from '#domain/ids.ts'
 import { type Ledger, openLedger } from '#ledger/ledger.ts'
 import { boundPort } from '#platform/http-health.ts'
 import { silentLog } from '#platform/log.ts'
+import { objectKeys } from '#objects/object-keys.ts'
+import { putHashedJson } from '#objects/object-store.ts'
 import { connectRedis, type RedisConnection } from '#platform/redis-client.ts'
 import { anOutcome, aPlannedOperation, executing } from '#testing/open-test-ledger.ts'
+import { recordedLog } from '#testing/recorded-log.ts'
 import { type TestRedis, testRedis } from '#testing/redis.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
-import { type Composer, openComposer } from './compose-apart.ts'
+import { type Composer, type ComposerDeps, openComposer, type ThreadLimits } from './compose-apart.ts'
 
 const never = new AbortController().signal
 
@@ -30,15 +33,13 @@ describe('a composition in a thread', () => {
     await server.close()
   })
 
-  function composer({
-    endpoint = store.s3.endpoint,
-    memoryMb,
-  }: { endpoint?: string; memoryMb?: number } = {}): Composer {
+  type ComposerChoice = ThreadLimits & { endpoint?: string; log?: ComposerDeps['log'] }
+
+  function composer({ endpoint = store.s3.endpoint, log = silentLog, ...limits }: ComposerChoice = {}): Composer {
     const { accessKeyId, secretAccessKey, ...place } = store.s3
     const s3 = { ...place, endpoint, credentials: { accessKeyId, secretAccessKey } }
     const worker = { workerId: 'w1', storage: { redisUrl: server.url, s3 }, secrets: [] }
-    const limits = memoryMb === undefined ? {} : { memoryMb }
-    const opened = openComposer(worker, { ledger, stops: { on: () => () => {} }, log: silentLog }, limits)
+    const opened = openComposer(worker, { ledger, stops: { on: () => () => {} }, log }, limits)
     onTestFinished(opened.close)
     return opened
   }
@@ -108,4 +109,32 @@ describe('a composition in a thread', () => {
       reason,
     })
   })
+
+  it('is ended when its event loop stands still, tried again in another thread, and fails its run after five', async () => {
+    const changeSets = await endlessSets()
+    const runId = await executed({ changeSetIds: ['c1', 'c2'], recordHash: changeSets })
+    const { log, entries } = recordedLog()
+    await composer({ stillMs: 3_000, log }).compose({ runId, stalls: 3 }, never)
+    const why = 'one step took longer than 3000 ms'
+    const died = { message: 'the thread that composed a run died', run_id: runId, reason: why }
+    expect(entries).toMatchObject([died, died])
+    expect(await ledger.getRun(runId)).toMatchObject({
+      status: 'failed',
+      phase: 'review',
+      errorCode: 'TOOL_004',
+      reason: `the process that worked on its review died 5 times: ${why}`,
+    })
+  }, 60_000)
+
+  /** A record of two sets of so many new files that putting them together keeps a thread busy for a quarter of a minute. */
+  function endlessSets(): Promise<string> {
+    const { operationId, bundle, node } = aPlannedOperation('f')
+    const changeSets = ['c1', 'c2'].map((changeSetId) => {
+      const own = Array.from({ length: 20_000 }, (_none, at) => `generated/${changeSetId}/part_${at}.txt`)
+      const files = ['shared.txt', ...own].map((path) => ({ kind: 'create', path, content: '' }))
+      return { changeSetId, operationId, bundle, nodeId: node.nodeId, files, evidence: [] }
+    })
+    const keyOf = (hash: string) => objectKeys.attempt(defaultProject, hash)
+    return putHashedJson(store.objects, keyOf, { changeSet: null, changeSets })
+  }
 })

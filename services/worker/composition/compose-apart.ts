@@ -25,17 +25,27 @@ export type Composer = {
   close(): Promise<void>
 }
 
+/** No check of a file takes nearly as long. */
+const mostStillMs = 120_000
+
+export type ThreadLimits = {
+  /** What the thread may have at most; by default as much as this process. */
+  memoryMb?: number
+  /** How long its event loop may stand still, in ms; two minutes by default. */
+  stillMs?: number
+}
+
 /**
  * Composes runs in a thread of its own, with its own connections, so that neither it nor the operations of this worker wait
- * for the other. `memoryMb`: what the thread may have at most; by default as much as this process.
+ * for the other.
  */
 export function openComposer(
   worker: ComposeQuestion['worker'],
   deps: ComposerDeps,
-  { memoryMb = Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20) }: { memoryMb?: number } = {},
+  limits: ThreadLimits = {},
 ): Composer {
   const { ledger, log } = deps
-  const thread = openComposingThread(memoryMb)
+  const thread = openComposingThread(limits)
 
   async function compose(job: { runId: RunId; stalls: number; why?: string }, signal: AbortSignal): Promise<void> {
     const { runId, stalls } = job
@@ -66,11 +76,9 @@ function faultOf({ code, message }: NonNullable<ComposeReport['fault']>): AppErr
 
 /** The thread and its linter take about 130 MB, and a second to start. */
 const idleMs = 60_000
-/** How long its event loop may stand still. No check of a file takes nearly as long. */
-const stillMs = 120_000
 
 /** A thread that starts with a run, and ends when there was none for a minute. */
-function openComposingThread(memoryMb: number) {
+function openComposingThread({ memoryMb = ownHeapMb(), stillMs = mostStillMs }: ThreadLimits) {
   const entry = new URL('./compose-thread.ts', import.meta.url)
   // The AWS SDK may find its keys in the environment.
   const options = { entry, name: 'the composer', work: 'one step', threads: 1, memoryMb, env: 'inherited' } as const
@@ -102,4 +110,8 @@ function openComposingThread(memoryMb: number) {
       await pool.close()
     },
   }
+}
+
+function ownHeapMb(): number {
+  return Math.floor(getHeapStatistics().heap_size_limit / 2 ** 20)
 }

@@ -5,12 +5,13 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { after } from '#platform/clock.ts'
 import { connectRedis } from '#platform/redis-client.ts'
 import { boundPort } from '#platform/http-health.ts'
+import { recordedLog } from '#testing/recorded-log.ts'
 import { startTestRedis, testRedis, type TestRedis } from '#testing/redis.ts'
 import { until } from '#testing/until.ts'
 import { openModelPool, type ModelPool } from '../../model-pool.ts'
 import { modelRequest } from '../model-server.fixture.ts'
 import { openSharedSlots } from './shared-slots.ts'
-import { silentLog } from '#platform/log.ts'
+import { type Log, silentLog } from '#platform/log.ts'
 
 let redis: TestRedis
 const closing: (() => Promise<unknown> | void)[] = []
@@ -52,11 +53,10 @@ async function countingServer(ms: number) {
   return { url, seen }
 }
 
-type Sharing = { url?: string; namespace: string; leaseMs?: number; warnings?: string[] }
+type Sharing = { url?: string; namespace: string; leaseMs?: number; log?: Log }
 
-function slotSource({ url = redis.url, namespace, leaseMs = 6000, warnings = [] }: Sharing) {
+function slotSource({ url = redis.url, namespace, leaseMs = 6000, log = silentLog }: Sharing) {
   const { redis: client } = connectRedis(url, { retries: null }, silentLog)
-  const log = { ...silentLog, warn: (message: string) => void warnings.push(message) }
   closing.push(() => client.disconnect())
   const holder = randomBytes(4).toString('hex')
   return { client, slots: openSharedSlots({ redis: client, holder, namespace, leaseMs, log }) }
@@ -210,8 +210,8 @@ describe('while Redis is unreachable', () => {
   it('every process goes on with what it has, or with one, and says so once', async () => {
     const own = await startTestRedis()
     const { url, seen } = await countingServer(5)
-    const warnings: string[] = []
-    const sharing = { url: own.url, namespace: uniqueNamespace(), warnings }
+    const { log, entries: warnings } = recordedLog()
+    const sharing = { url: own.url, namespace: uniqueNamespace(), log }
     const pools = Array.from({ length: 2 }, () => sharingPool(url, 6, sharing))
     const askAll = (times: number) =>
       Promise.all(pools.flatMap((pool) => Array.from({ length: times }, () => pool.complete(modelRequest('m'), never))))

@@ -1,0 +1,88 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { after, type Clock, delay } from '#platform/clock.ts'
+import { until } from '#testing/until.ts'
+import { openUndiciFetch } from '../http/undici-fetch.ts'
+import { modelRequest, startModelServer, type Played } from './model-server.fixture.ts'
+import { openRouter } from './router.ts'
+import { openOfferedList } from './servers/offered-models.ts'
+import { openPooledServer } from './servers/pooled-server.ts'
+import { openEndpoint } from './servers/server-endpoint.ts'
+import { openLocalSlots } from './slots/slots.ts'
+
+const never = new AbortController().signal
+const random = () => 1
+const allThree = <T>(ending: T) => [ending, ending, ending]
+
+const closing: (() => Promise<unknown> | void)[] = []
+afterAll(async () => {
+  for (const close of closing.splice(0).toReversed()) await close()
+})
+
+/** Ten seconds pass in one, so that the time limits of the pool are short and in proportion. */
+const quick: Clock = {
+  now: () => performance.now() * 10,
+  delay: (ms, signal) => delay(ms / 10, signal),
+  after: (ms, work) => after(ms / 10, work),
+}
+
+/** The router of a pool over one server, by real sockets. Three requests are in flight at the server. */
+async function routerOver(playing: Played) {
+  const server = await startModelServer(playing, { models: ['m'] })
+  const transport = openUndiciFetch({ maxBytes: 1_000_000 })
+  // Longer than the test: nothing but the watch over requests in flight may end them.
+  const endpoint = openEndpoint({ url: server.url, requestTimeoutMs: 600_000, fetch: transport.fetch, clock: quick })
+  const slots = openLocalSlots(quick).at(endpoint.name, 8)
+  const offered = openOfferedList(['m'])
+  const pooled = openPooledServer({ endpoint, offered, slots, maxInFlight: 8, clock: quick, random })
+  const answers = { pass: async () => {} }
+  const router = openRouter({ servers: [pooled], answers, retryBudgetMs: 20_000, clock: quick, random })
+  const close = async () => {
+    router.close()
+    await transport.close()
+  }
+  closing.push(server.close, close)
+  const sentAt = quick.now()
+  const asked = Promise.allSettled(Array.from({ length: 3 }, () => router.complete(modelRequest('m'), never)))
+  await until(() => server.seen.completions === 3)
+  // After 15 s of silence, at the next look (every 5 s), 5 s for the list of models and 10 s for the probe.
+  const away = () => until(() => router.health.report('m').awaySince !== null, { withinMs: 60_000 })
+  return { server, router, asked, sentAt, close, away }
+}
+
+describe.concurrent(
+  'requests in flight at a server that takes everything and answers nothing',
+  { timeout: 90_000 },
+  () => {
+    it('show that the model is away, and are sent again when the server answers others', async () => {
+      const { server, router, asked, sentAt, away } = await routerOver('frozen')
+      await away()
+      expect(quick.now() - sentAt).toBeGreaterThanOrEqual(15_000)
+      await expect(router.complete(modelRequest('m'), never)).rejects.toMatchObject({ code: 'AGENT_002', isAway: true })
+      expect(server.seen.left).toBe(0) // it may still answer
+      expect(router.health.report('m').servers).toMatchObject([{ isWorking: false }])
+      server.plays('good')
+      const failedTries = [expect.objectContaining({ message: 'no answer from before the server was away' })]
+      const answered = { status: 'fulfilled', value: { content: 'hi', tries: 2, failedTries } }
+      expect(await asked).toMatchObject(allThree(answered))
+      expect(router.health.report('m')).toMatchObject({ isWorking: true, awaySince: null })
+    })
+
+    it('are left alone while the server lists its models, however long they take', async () => {
+      const { server, router, asked, close } = await routerOver('hang')
+      await until(() => server.seen.gets.length >= 2)
+      expect(router.health.report('m')).toMatchObject({ awaySince: null })
+      expect(server.seen).toMatchObject({ completions: 3, left: 0 })
+      await close()
+      expect(await asked).toMatchObject(allThree({ status: 'rejected' }))
+    })
+
+    it.each(['before', 'after'])('end with the pool %s that is noticed, and leave no socket open', async (when) => {
+      const { server, asked, away, close } = await routerOver('frozen')
+      if (when === 'after') await away()
+      await close()
+      expect(await asked).toMatchObject(allThree({ status: 'rejected', reason: { code: 'AGENT_002' } }))
+      await until(async () => (await server.connections()) === 0)
+      expect(server.seen.left).toBe(server.seen.completions)
+    })
+  },
+)

@@ -1,0 +1,103 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { until } from '#testing/until.ts'
+import { openPrograms } from './program.ts'
+
+import { isReady, type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
+import { manyFunctions, sourceFolder } from './source-folder.ts'
+
+const streaming = {
+  REMORA_MODEL_STREAM: 'true',
+  REMORA_WORKER_SLOTS: '4',
+  REMORA_MODEL_RETRY_BUDGET_MS: '3000',
+  REMORA_MODEL_TIMEOUT_MS: '3000',
+  REMORA_DRAIN_MS: '500',
+}
+const functions = 30
+const FailedTries = z.array(z.looseObject({ error_code: z.string() })).default([])
+
+/** The rehearsal model as a process, so that it can die in the middle of a reply. */
+describe('a run whose replies are streamed', () => {
+  const programs = openPrograms()
+  const open: { stores?: Stores } = {}
+  let stores: Stores
+  let services: Services
+
+  beforeAll(async () => {
+    stores = open.stores = await startStores()
+    services = await startServices(programs, stores, { workers: ['worker-1', 'worker-2'], workerEnv: streaming })
+  })
+  afterAll(async () => {
+    await programs.end()
+    await open.stores?.stop()
+  })
+
+  const model = () => services.named('rehearsal')
+  const set = async (what: 'latency' | 'faults', settings: object) => {
+    const answer = await fetch(`${model().origin}/${what}`, { method: 'POST', body: JSON.stringify(settings) })
+    expect(answer.status).toBe(200)
+  }
+  const running = async () => {
+    const metrics = await (await fetch(`${model().origin}/metrics`)).text()
+    return Number(/vllm:num_requests_running\{[^}]*\} (\d+)/.exec(metrics)?.[1])
+  }
+  const submit = async () => {
+    const folder = await sourceFolder({ 'prices.py': manyFunctions(functions) })
+    const runId = await services.api.submit(await folder.pack(), { agents: ['docstring'] })
+    await folder.remove()
+    return runId
+  }
+
+  /** Follows the run to its end: everything succeeded, and no turn of an operation was answered twice. */
+  async function wholeRun(runId: string) {
+    const { events, status } = await services.api.follow(runId)
+    expect(status).toBe('completed')
+    const operations = await services.api.operations(runId)
+    expect(operations.filter(({ status: ended }) => ended === 'succeeded')).toHaveLength(functions)
+    const answered = events.filter((one) => one.event === 'model.responded' && one['status'] === 'ok')
+    const turns = answered.map(({ operation_id: operation, data }) => `${operation} ${String(data['turn'])}`)
+    expect(turns).toEqual([...new Set(turns)])
+    const verify = programs.start(['cli/remora.mjs', 'verify', runId], { env: storeEnv(stores) })
+    expect(await verify.exited, verify.out()).toBe(0)
+    return { events, answered }
+  }
+
+  it.each([
+    ['break off', 'truncated', 'AGENT_008'],
+    ['stop without an end', 'stall', 'AGENT_002'],
+    ['end with an error', 'error_in_stream', 'AGENT_002'],
+  ])('tries again what %s in the middle, within the attempt', async (_what, fault, code) => {
+    // As few as one request may meet within its budget.
+    await set('faults', { shares: { [fault]: 1 }, times: 2 })
+    const { events, answered } = await wholeRun(await submit())
+    const failed = answered.flatMap(({ data }) => FailedTries.parse(data['failed_tries']))
+    expect(failed.filter(({ error_code: one }) => one === code).length).toBeGreaterThanOrEqual(2)
+    expect(events.filter(({ event }) => event === 'operation.retried')).toEqual([])
+  })
+
+  it('goes on after its server has died in the middle of replies and is started again', async () => {
+    const runId = await submit()
+    await until(async () => (await services.api.operations(runId)).some(({ status }) => status === 'succeeded'))
+    await set('faults', { shares: { stall: 1 } })
+    await until(async () => (await running()) >= 4)
+    const { port } = new URL(model().origin)
+    model().kill('SIGKILL')
+    await model().exited
+    const again = programs.start(['scripts/service.mjs', 'rehearsal'], { env: { REMORA_REHEARSAL_PORT: port } })
+    await isReady({ ...again, name: 'rehearsal', origin: model().origin })
+    const { events } = await wholeRun(runId)
+    const retried = events.filter(({ event }) => event === 'operation.retried')
+    expect(retried.filter(({ data }) => data['reason'] !== 'models')).toEqual([])
+  }, 120_000)
+
+  it('goes on at another worker when one is told to stop in the middle of replies, which ends at once', async () => {
+    await set('faults', { shares: { stall: 1 } })
+    const runId = await submit()
+    await until(async () => (await running()) >= 4, { withinMs: 60_000 })
+    const worker = services.named('worker-2')
+    worker.kill('SIGTERM')
+    expect(await worker.exited, worker.err()).toBe(0)
+    await set('faults', { shares: {} })
+    await wholeRun(runId)
+  }, 120_000)
+})
