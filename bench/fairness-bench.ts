@@ -56,12 +56,21 @@ async function measure(stack: BenchStack, { latencyMs, large, rounds }: Scale): 
   const before = await endedOf(stack, largeRun)
   const behind = await smallRuns(stack, 30 * numbersPerRun, rounds)
   const first = await smallRuns(stack, 50 * numbersPerRun, 1, 0)
+  const { other, beside } = await besideAnother(stack, latencyMs)
   const after = await endedOf(stack, largeRun)
-  const faults = [...alone, ...behind, ...first].flatMap(({ succeeded }) =>
+  const faults = [...alone, ...behind, ...first, other, ...beside].flatMap(({ succeeded }) =>
     succeeded === small ? [] : [`${succeeded} of ${small} operations of a small run succeeded`],
   )
   if (after >= large) faults.push('the large run ended before the last small one')
-  return { latencyMs, large, alone, behind, first, largeEnded: { before, after }, faults }
+  return { latencyMs, large, alone, behind, first, beside, largeEnded: { before, after }, faults }
+}
+
+/** A run with priority 0 that begins soon after another small one. */
+async function besideAnother(stack: BenchStack, latencyMs: number) {
+  const ending = measureSmallRun(stack, { first: 70 * numbersPerRun, count: small })
+  await delay(latencyMs + pollMs)
+  const beside = await smallRuns(stack, 80 * numbersPerRun, 1, 0)
+  return { other: await ending, beside }
 }
 
 /** With a stack of its own, so that no large run is left to share it with. */

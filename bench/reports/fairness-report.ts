@@ -13,6 +13,8 @@ export type FairnessFigures = {
   behind: readonly SmallRun[]
   /** Behind the large run with priority 0. */
   first: readonly SmallRun[]
+  /** Behind the large run and another small one, with priority 0. */
+  beside: readonly SmallRun[]
   faults: readonly string[]
 }
 
@@ -44,13 +46,14 @@ everything else), and the end within 1.5 times the fair share.
 ${all.map(renderOne).join('\n')}`
 }
 
-function renderOne({ latencyMs, large, largeEnded, alone, behind, first, faults }: FairnessFigures): string {
+function renderOne({ latencyMs, large, largeEnded, alone, behind, first, beside, faults }: FairnessFigures): string {
   const sides = [
     { name: 'with nothing else', runs: alone },
     { name: `behind ${large} operations`, runs: behind },
     { name: 'behind them with priority 0', runs: first },
+    { name: 'behind them and another run of 50, with priority 0', runs: beside },
   ]
-  const firstReply = Math.max(...behind.map(({ firstReplyMs }) => firstReplyMs))
+  const firstReply = Math.max(...[...behind, ...first, ...beside].map(({ firstReplyMs }) => firstReplyMs))
   const ends = (runs: readonly SmallRun[]) => median(runs.map(({ lastEndMs }) => lastEndMs))
   const ratio = ends(behind) / (2 * ends(alone))
   return `

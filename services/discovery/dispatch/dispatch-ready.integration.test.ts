@@ -1,20 +1,11 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { AppError } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
-import type { PlannedOperation } from '#domain/operation.ts'
 import { indexKeys, runKeys } from '#ledger/keys.ts'
-import {
-  aCost,
-  anEvent,
-  aNewRun,
-  anOutcome,
-  aPlannedOperation,
-  testLedger,
-  type TestLedger,
-} from '#testing/open-test-ledger.ts'
+import { aCost, aNewRun, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { openTestQueue } from '#queues/test-queue.fixture.ts'
 import { until } from '#testing/until.ts'
-import { type DispatchDeps, dispatchReady } from './run-dispatcher.ts'
+import { openDispatcher, operations } from './dispatcher.fixture.ts'
+import { dispatchReady } from './run-dispatcher.ts'
 
 let test: TestLedger
 beforeAll(async () => {
@@ -22,44 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => test.close())
 
-const operations = Array.from({ length: 20 }, (_, at) => aPlannedOperation(`f${at}`))
-
-/** A dispatcher with a queue that only notes what each run was given. While `broken`, adding fails. */
-function dispatcher() {
-  const given = new Map<RunId, string[]>()
-  const warnings: unknown[] = []
-  const queue = { broken: false }
-  const deps: DispatchDeps = {
-    ledger: test.ledger,
-    producer: {
-      async addMany(_queue, jobs) {
-        if (queue.broken) throw new AppError('STORE_001', 'the queue is away')
-        for (const { id, payload } of jobs) {
-          const known = given.get(payload.run_id) ?? []
-          if (!known.includes(id)) given.set(payload.run_id, [...known, id])
-        }
-      },
-      discard: async () => {},
-      missing: async (_queue, ids) => ids.filter((id) => ![...given.values()].flat().includes(id)),
-    },
-    stageJobs: { ensure: async () => {} },
-    fleet: async () => ({
-      operations: 10,
-      capacity: undefined,
-      waiting: 0,
-      mostLeft: 0,
-      away: [],
-      working: new Set(),
-      served: new Set(),
-      isPartial: false,
-    }),
-    awayModels: { note: async () => {} },
-    states: new Map(),
-    log: { warn: (_message, fields) => void warnings.push(fields?.['run_id']) },
-  }
-  const count = (runId: RunId) => given.get(runId)?.length ?? 0
-  return { deps, queue, warnings, count }
-}
+const dispatcher = (fleet?: { operations: number; capacity?: number }) => openDispatcher(test, fleet)
 
 describe('dispatchReady', () => {
   /** Ignores the runs of other examples. */
@@ -80,20 +34,32 @@ describe('dispatchReady', () => {
 
   it('lets the operations of a run that begins pass those of a large run in the queue', async () => {
     const { producer, consume, close } = await openTestQueue()
-    const { deps } = dispatcher()
+    const { deps } = dispatcher({ operations: 40, capacity: 3 })
     const large = await test.executing(operations)
     await dispatchReady({ ...deps, producer })
     const small = await test.executing(operations)
     await dispatchReady({ ...deps, producer })
     const started: RunId[] = []
     consume(async ({ run_id: runId }) => void started.push(runId), { concurrency: 1 })
-    await until(() => started.length === 12)
-    // The small run has four of eight, and goes on as evenly as the large one, though that was there first.
+    await until(() => started.length === 13)
+    // The small run has four of nine, and goes on as evenly as the large one, though that was there first.
     const places = started.flatMap((runId, at) => (runId === small ? [at] : []))
     expect(places).toHaveLength(4)
     expect(Math.min(...places)).toBeLessThanOrEqual(1)
     expect(started.at(-1)).toBe(large)
     await close()
+  })
+
+  it('gives runs that begin what is more than the window, and leaves some of that to the next', async () => {
+    const { deps, count } = dispatcher({ operations: 13, capacity: 3 })
+    const large = await test.executing(operations)
+    await dispatchReady(deps)
+    const begun: RunId[] = []
+    for (let round = 0; round < 4; round++) {
+      begun.push(await test.executing(operations))
+      for (let again = 0; again < 3; again++) await dispatchReady(deps)
+    }
+    expect([large, ...begun].map(count)).toEqual([9, 2, 1, 1, 1])
   })
 
   it('keeps the window however many dispatchers there are', async () => {
@@ -170,7 +136,7 @@ describe('dispatchReady', () => {
   it('gives nothing of the window to a run whose model is away', async () => {
     const [away, busy] = [await test.executing(operations), await test.executing(operations)]
     await test.ledger.setAway(away, [{ model: 'default', since: 1_700_000_000_000, bundles: ['lint'] }])
-    const { deps, count } = dispatcher()
+    const { deps, count } = dispatcher({ operations: 24, capacity: 8 / 3 })
     for (let round = 0; round < 10; round++) await dispatchReady(deps)
     expect([count(away), count(busy)]).toEqual([0, 8])
     expect(await test.ledger.getRun(away)).toMatchObject({ status: 'waiting' })
@@ -204,7 +170,7 @@ describe('dispatchReady', () => {
     const other = aPlannedOperation('other', { bundle: 'docstring' })
     const [mixed, busy] = [await test.executing([other, ...operations]), await test.executing(operations)]
     await test.ledger.setAway(mixed, [{ model: 'default', since: 1_700_000_000_000, bundles: ['lint'] }])
-    const { deps, count } = dispatcher()
+    const { deps, count } = dispatcher({ operations: 24, capacity: 8 / 3 })
     for (let round = 0; round < 3; round++) await dispatchReady(deps)
     expect([count(mixed), count(busy)]).toEqual([1, 7])
     await test.ledger.setAway(mixed, [])
@@ -228,73 +194,5 @@ describe('dispatchReady', () => {
     await dispatchReady(dispatcher().deps)
     expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'cancelled', counts: { cancelled: 1, waiting: 0 } })
     expect((await test.ledger.verify(runId)).violations).toEqual([])
-  })
-
-  it('brings a cancelled run to its end, and then leaves it alone', async () => {
-    const runId = await test.executing(operations)
-    const { deps } = dispatcher()
-    await dispatchReady(deps)
-    await test.ledger.cancel(runId, { reason: 'not wanted', origin: { kind: 'human', id: 'me' } })
-    await dispatchReady(deps)
-    const run = await test.ledger.getRun(runId)
-    expect(run).toMatchObject({ status: 'cancelled', reason: 'not wanted', counts: { cancelled: 20 } })
-    expect(await dispatchReady(deps)).toBe(0)
-    const events = await test.ledger.readEvents(runId, { after: 0, limit: 100 })
-    expect(events.filter(({ event }) => event === 'run.cancelled')).toMatchObject([
-      { data: { reason: 'not wanted', requested_by: 'human/me' } },
-    ])
-    expect((await test.ledger.verify(runId)).violations).toEqual([])
-  })
-
-  it('cancels a run that has not come to its operations', async () => {
-    const run = aNewRun()
-    await test.ledger.createRun(run)
-    await test.ledger.cancel(run.runId, { reason: 'too late', origin: { kind: 'human', id: 'me' } })
-    const { deps } = dispatcher()
-    await dispatchReady(deps)
-    expect(await test.ledger.getRun(run.runId)).toMatchObject({ status: 'cancelled', phase: 'snapshot' })
-  })
-
-  it('fails a run that its policy stopped under the code of what failed', async () => {
-    const runId = await test.executing(operations, { errorPolicy: 'stop_run' })
-    const attempts = await test.claimReady(runId)
-    const [bad, ...others] = attempts
-    if (bad === undefined) throw new Error('nothing was ready')
-    const outcome = anOutcome({ status: 'failed', errorCode: 'AGENT_004', reason: 'too many turns' })
-    await test.ledger.settle(bad, 1, { outcome, events: [] })
-    const { deps } = dispatcher()
-    await dispatchReady(deps)
-    expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'running' })
-    for (const attempt of others) {
-      await test.ledger.settle(attempt, 1, { outcome: anOutcome({ status: 'cancelled' }), events: [] })
-    }
-    await dispatchReady(deps)
-    expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'failed', errorCode: 'AGENT_004' })
-    expect((await test.ledger.verify(runId)).violations).toEqual([])
-  })
-
-  it('takes an ended run, and an old entry without a run, off the active ones', async () => {
-    const ended = await test.executing(operations)
-    const { active } = indexKeys(test.namespace)
-    const events = [anEvent({ event: 'run.failed', phase: 'execution' })]
-    const [entry = ''] = await test.redis.zrange(active, '0', '-1')
-    await test.settleAll(ended)
-    await test.ledger.move(ended, { from: [{ status: 'running' }], to: { status: 'failed' }, command: 'x', events })
-    await test.redis.zadd(active, 1, entry, 2, 'local/r00000000', Date.now(), 'local/r00000001')
-    const { deps } = dispatcher()
-    await dispatchReady(deps)
-    expect(await test.redis.zrange(active, '0', '-1')).toEqual(['local/r00000001'])
-  })
-
-  it('brings a run to its end in which one failure skips more than one step may touch', async () => {
-    const chain: PlannedOperation[] = []
-    for (let at = 0; at < 24; at++) chain.push(aPlannedOperation(`c${at}`, {}, chain))
-    const runId = await test.executing(chain)
-    const [attempt] = await test.claimReady(runId)
-    if (attempt === undefined) throw new Error('nothing was ready')
-    await test.ledger.settle(attempt, 1, { outcome: anOutcome({ status: 'failed' }), events: [] })
-    const { deps } = dispatcher()
-    for (let round = 0; round < 4; round++) await dispatchReady(deps)
-    expect(await test.ledger.getRun(runId)).toMatchObject({ phase: 'review', counts: { skipped: 23, failed: 1 } })
   })
 })

@@ -6,6 +6,7 @@ import type { Producer } from '#queues/producer.ts'
 import type { Taken } from '#ledger/dispatch.ts'
 import type { ActiveRun } from '#ledger/read-runs.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
+import { openingsOf, type Window } from './share-window.ts'
 
 /** What a dispatcher remembers of an active run between rounds. Losing it costs time, never work. */
 export type DispatchState = {
@@ -33,23 +34,34 @@ export type EnqueueDeps = { ledger: Pick<Ledger, 'dispatch'>; producer: Pick<Pro
 export const firstPriority = 1
 const priorityOfShare = 1000
 
-/** Dispatches and enqueues ready operations until `share` of the run are enqueued or running. */
-export async function enqueueReady(run: Run, share: number, state: DispatchState, deps: EnqueueDeps): Promise<void> {
+/** Dispatches and enqueues ready operations of the run, up to its `share`, as the window allows; returns how many. */
+export async function enqueueReady(
+  run: Run,
+  { share, window }: { share: number; window: Window },
+  state: DispatchState,
+  deps: EnqueueDeps,
+): Promise<number> {
   const { runId, counts } = run
   await enqueue(run, state, deps)
-  const underWay = counts.dispatched + counts.running
+  const underWay = underWayOf(run)
+  const most = openingsOf({ share, underWay }, window)
   const waiting = counts.ready + counts.pending
   // With nothing open, results must still be passed on to dependents, which a dispatch does too. A run that waits for
   // people has no results to pass on, and may wait for days.
-  const isDue = run.status !== 'waiting' && (underWay === 0 || (underWay < share && waiting > 0))
-  if (state.command === undefined && !isDue) return
+  const isDue = run.status !== 'waiting' && (underWay === 0 || (most > 0 && waiting > 0))
+  if (state.command === undefined && !isDue) return 0
   state.command ??= newToken()
   const { command } = state
-  // The window is looked at again in the step: another dispatcher may have filled it since.
-  const { taken } = await deps.ledger.dispatch(runId, Math.max(0, share - underWay), { command, window: share })
+  // The share is looked at again in the step: another dispatcher may have filled it since.
+  const { taken } = await deps.ledger.dispatch(runId, most, { command, window: share })
   state.command = undefined
   state.unsent = taken.map((one, at) => ({ ...one, priority: priorityOf((underWay + at) / share) }))
   await enqueue(run, state, deps)
+  return taken.length
+}
+
+export function underWayOf({ counts }: Run): number {
+  return counts.dispatched + counts.running
 }
 
 /** `used`: the part of its share that the run has used before. A run that has just begun goes before one that has all its share. */

@@ -12,9 +12,10 @@ import {
   type EnqueueDeps,
   enqueueReady,
   forgetInactive,
+  underWayOf,
 } from './enqueue-ready.ts'
 import type { AwayModels } from './away-models.ts'
-import { shareWindow } from './share-window.ts'
+import { shareWindow, type Window } from './share-window.ts'
 import type { StageJobs } from './stage-jobs.ts'
 import { type SweepDeps, sweepRun } from './sweep-run.ts'
 import { endStopped, type EndStoppedDeps } from './end-stopped.ts'
@@ -93,14 +94,18 @@ export async function dispatchReady(deps: DispatchDeps): Promise<number> {
     if (run !== undefined) runs.push(run)
   }
   const fleet = await deps.fleet()
-  const window = windowOf(fleet, noteEnded(runs, deps.states))
+  const size = windowOf(fleet, noteEnded(runs, deps.states))
   const sharing = runs.filter((run) => isExecuting(run) && !needsOtherKind(run, deps))
   const demands = await Promise.all(sharing.map((run) => demandOf(run, deps)))
-  const shares = shareWindow(demands, window)
-  for (const run of runs) {
-    await advanceRun(run, { share: shares.get(run.runId) ?? 0, fleet }, deps).catch((error: unknown) =>
-      pauseRun(run, error, deps),
+  const shares = shareWindow(demands, size)
+  const usedOf = (run: Run) => underWayOf(run) / (shares.get(run.runId) ?? 1)
+  let underWay = runs.reduce((sum, run) => sum + underWayOf(run), 0)
+  for (const run of runs.toSorted((one, other) => usedOf(one) - usedOf(other))) {
+    const window = { size, underWay, operations: fleet.operations }
+    const taken = await advanceRun(run, { share: shares.get(run.runId) ?? 0, window, fleet }, deps).catch(
+      (error: unknown) => pauseRun(run, error, deps),
     )
+    underWay += taken ?? 0
   }
   return runs.filter((run) => run.status !== 'waiting').length
 }
@@ -138,10 +143,11 @@ function needsOtherKind({ request, stop }: Run, { modelKind }: DispatchDeps): bo
 }
 
 /** What is held for a model that is away takes nothing from the others; in a run that waits that is all that is ready. */
-async function demandOf({ runId, projectId, request, counts, status, away }: Run, { ledger }: DispatchDeps) {
+async function demandOf(run: Run, { ledger }: DispatchDeps) {
+  const { runId, projectId, request, counts, status, away } = run
   const held = away.length === 0 || status === 'waiting' ? 0 : await ledger.countHeld(runId)
   const ready = status === 'waiting' ? 0 : Math.max(0, counts.ready - held)
-  return { runId, projectId, priority: request.priority, demand: ready + counts.dispatched + counts.running }
+  return { runId, projectId, priority: request.priority, demand: ready + underWayOf(run) }
 }
 
 /** A run made by newer code, or damaged, does not delay the others; an unreachable store ends the round. */
@@ -159,20 +165,24 @@ async function pauseRun(
   deps.log.warn('run not attended to', { run_id: run.runId, error })
 }
 
-/** Results go out before a finished run is composed, so that its end finds them all published. */
+/**
+ * Results go out before a finished run is composed, so that its end finds them all published. Returns how many operations
+ * were dispatched.
+ */
 async function advanceRun(
   run: Run,
-  { share, fleet }: { share: number; fleet: Fleet },
+  { fleet, ...part }: { share: number; window: Window; fleet: Fleet },
   deps: DispatchDeps,
-): Promise<void> {
+): Promise<number> {
   const state = dispatchStateOf(run.runId, deps.states)
   await deps.ledger.relayResults(run.runId)
-  if (isEnded(run.status)) return deps.ledger.deactivate(run)
-  if (needsOtherKind(run, deps)) return
+  if (isEnded(run.status)) await deps.ledger.deactivate(run)
+  if (isEnded(run.status) || needsOtherKind(run, deps)) return 0
   await sweepRun(run, state, deps)
-  if (run.stop !== null) await endStopped(run, state, deps)
-  else if (run.phase === 'execution') {
+  if (run.stop === null && run.phase === 'execution') {
     await deps.awayModels.note(run, fleet)
-    await enqueueReady(run, share, state, deps)
-  } else await deps.stageJobs.ensure(run)
+    return enqueueReady(run, part, state, deps)
+  }
+  await (run.stop === null ? deps.stageJobs.ensure(run) : endStopped(run, state, deps))
+  return 0
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { shareWindow, type Demand } from './share-window.ts'
+import { openingsOf, shareWindow, type Demand } from './share-window.ts'
 
 function demandOf(run: number, over: Partial<Demand> = {}): Demand {
   return { runId: `r${String(run).padStart(9, '0')}`, projectId: 'first', priority: 4, demand: 100, ...over }
@@ -107,6 +107,37 @@ describe('sharing the window', () => {
       fc.property(shuffled, windows, ([runs, others], window) => {
         const inOrder = (map: Map<string, number>) => [...map].toSorted(([one], [other]) => (one < other ? -1 : 1))
         expect(inOrder(shareWindow(others, window))).toEqual(inOrder(shareWindow(runs, window)))
+      }),
+    )
+  })
+})
+
+describe('opening operations', () => {
+  const whole = fc.nat({ max: 100 })
+  const runs = fc.record({ share: fc.integer({ min: 1, max: 100 }), underWay: whole })
+  const sizes = fc.record({ size: whole, others: whole, operations: whole })
+
+  it('stays within the share, uses what is free of the window, and lets no run wait that has nothing under way', () => {
+    fc.assert(
+      fc.property(runs, sizes, ({ share, underWay }, { size, others, operations }) => {
+        const opened = openingsOf({ share, underWay }, { size, underWay: others + underWay, operations })
+        const wanted = Math.max(0, share - underWay)
+        const free = Math.max(0, size - others - underWay)
+        expect(opened).toBeLessThanOrEqual(wanted)
+        expect(opened).toBeGreaterThanOrEqual(Math.min(wanted, Math.max(free, underWay === 0 ? 1 : 0)))
+      }),
+    )
+  })
+
+  it('beyond the window leaves as much to the next run as the run has, and the same run gets no more of it', () => {
+    fc.assert(
+      fc.property(runs, sizes, ({ share, underWay }, { size, others, operations }) => {
+        const total = others + underWay
+        const opened = openingsOf({ share, underWay }, { size, underWay: total, operations })
+        fc.pre(opened > 1 && total + opened > size)
+        expect(operations - total - opened).toBeGreaterThanOrEqual(underWay + opened - 1)
+        const after = { size, underWay: total + opened, operations }
+        expect(openingsOf({ share, underWay: underWay + opened }, after)).toBe(0)
       }),
     )
   })

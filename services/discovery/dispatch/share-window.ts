@@ -34,6 +34,29 @@ function claimOf({ runId, priority, demand }: Demand): Claim {
   return { id: runId, weight: weightOf(priority), least: 1, most: demand }
 }
 
+/** What the dispatcher may hand out. */
+export type Window = {
+  /** How many operations may be enqueued or running. */
+  size: number
+  /** How many are, of all runs. */
+  underWay: number
+  /** How many the workers can run at once: what is more than the window is room for runs that begin. */
+  operations: number
+}
+
+/**
+ * How many operations a run may have dispatched now, that has `underWay` of its `share`: what is free of the window, and
+ * beyond it no more than it leaves to the next run that begins. A run with nothing under way has one in any case.
+ */
+export function openingsOf({ share, underWay }: { share: number; underWay: number }, window: Window): number {
+  const wanted = Math.max(0, share - underWay)
+  const free = Math.max(0, window.size - window.underWay)
+  if (wanted <= free) return wanted
+  const room = window.operations - (window.underWay + free) - (underWay + free)
+  const beyond = Math.max(0, Math.ceil(room / 2))
+  return Math.min(wanted, Math.max(free + beyond, underWay === 0 ? 1 : 0))
+}
+
 const halvings = 60
 
 /**

@@ -1,0 +1,46 @@
+import { AppError } from '#domain/error.ts'
+import type { RunId } from '#domain/ids.ts'
+import { aPlannedOperation, type TestLedger } from '#testing/open-test-ledger.ts'
+import type { DispatchDeps } from './run-dispatcher.ts'
+
+export const operations = Array.from({ length: 20 }, (_, at) => aPlannedOperation(`f${at}`))
+
+/** A dispatcher of the test's ledger, with a queue that only notes what each run was given. While `broken`, adding fails. */
+export function openDispatcher(
+  test: TestLedger,
+  fleet: { operations: number; capacity?: number } = { operations: 10 },
+) {
+  const given = new Map<RunId, string[]>()
+  const warnings: unknown[] = []
+  const queue = { broken: false }
+  const deps: DispatchDeps = {
+    ledger: test.ledger,
+    producer: {
+      async addMany(_queue, jobs) {
+        if (queue.broken) throw new AppError('STORE_001', 'the queue is away')
+        for (const { id, payload } of jobs) {
+          const known = given.get(payload.run_id) ?? []
+          if (!known.includes(id)) given.set(payload.run_id, [...known, id])
+        }
+      },
+      discard: async () => {},
+      missing: async (_queue, ids) => ids.filter((id) => ![...given.values()].flat().includes(id)),
+    },
+    stageJobs: { ensure: async () => {} },
+    fleet: async () => ({
+      capacity: undefined,
+      waiting: 0,
+      mostLeft: 0,
+      away: [],
+      working: new Set(),
+      served: new Set(),
+      isPartial: false,
+      ...fleet,
+    }),
+    awayModels: { note: async () => {} },
+    states: new Map(),
+    log: { warn: (_message, fields) => void warnings.push(fields?.['run_id']) },
+  }
+  const count = (runId: RunId) => given.get(runId)?.length ?? 0
+  return { deps, queue, warnings, count }
+}
