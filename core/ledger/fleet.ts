@@ -20,6 +20,8 @@ export const operationsPerSlot = 3
 export const roomForNewRuns = (slots: number) => Math.max(slots, 8)
 /** What the dispatcher fills of all that the workers open, where that room is one more operation for each slot. */
 export const filledShare = operationsPerSlot / (operationsPerSlot + 1)
+/** What is enqueued before any worker has announced itself, and while no model works: some operations need none. */
+export const leastWindow = 8
 export const announceEveryMs = 5_000
 
 export type LiveWorker = {

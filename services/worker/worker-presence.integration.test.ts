@@ -69,11 +69,13 @@ async function workerWith(id: string, ...names: readonly string[]) {
   })
   return {
     takes: () => most > 0,
+    most: () => most,
     async asks(model: string) {
       models.uses(model)
       return pool.complete(modelRequest(model), new AbortController().signal).catch(() => undefined)
     },
     breaks: (model: string) => servers[names.indexOf(model)]?.plays('reset'),
+    mends: (model: string) => servers[names.indexOf(model)]?.plays('good'),
   }
 }
 
@@ -93,6 +95,20 @@ describe('a worker whose own model is away', () => {
     await another.asks('lora')
     await until(() => !poor.takes())
     expect((await fleet()).served).toContain('lora')
+  }, 60_000)
+
+  it('takes only what the dispatcher hands out without a model while no worker’s model works', async () => {
+    const [good, poor] = [await workerWith('good', 'own'), await workerWith('poor', 'own')]
+    poor.breaks('own')
+    await poor.asks('own')
+    await until(() => poor.most() === 0)
+    good.breaks('own')
+    await good.asks('own')
+    await until(() => poor.most() === 8 && good.most() === 8)
+    good.mends('own')
+    await until(() => good.most() === 256)
+    await until(() => !poor.takes())
+    expect((await fleet()).served).toContain('default')
   }, 60_000)
 
   it('does not keep an adapter working that it has not used since it broke', async () => {

@@ -3,6 +3,7 @@ import {
   announceEveryMs,
   announceWorker,
   type Fleet,
+  leastWindow,
   type PoolReport,
   readFleet,
   wantedModels,
@@ -18,8 +19,6 @@ import type { RedisClient } from '#platform/redis-client.ts'
 /** While a model is away, since a run that waits for it goes on within seconds after it is back; and when limits change. */
 const announceSoonMs = 1000
 const notableChange = 0.2
-/** Operations that need no model move in any case. */
-const leastTaken = 4
 
 /** A worker is asked again for a model that others are in doubt about when none of its servers has answered for so long. */
 const freshMs = 5000
@@ -91,24 +90,25 @@ export type Presence = {
 /**
  * Announces the worker and what it knows of its models, until the returned function is called, and lets all workers judge a
  * model that is away here. A worker whose own model is away takes no operations while others take those of every model that
- * works: they would only be handed back. When no worker's own model works it goes on: the dispatcher then hands out only what
- * needs no model. One whose servers take less of its requests than another worker's takes fewer operations in proportion:
+ * works: they would only be handed back. When no worker's own model works it takes a few, since the dispatcher then hands out
+ * only what needs no model, and all when another model works here. One whose servers take less of its requests than another worker's takes fewer operations in proportion:
  * they would only wait here.
  */
 export async function keepPresent({ redis, id, operations, models, take, log }: Presence) {
-  let [taking, announced] = [operations, 0]
+  let [taking, announced]: [Taking, number] = [{ work: 'all', most: operations }, 0]
   const announce = async () => {
     models.attend(await wantedModels(redis))
     await wantModels(redis, models.doubted())
     const others = await readFleet(redis, { without: id })
     const pool = models.pool()
-    const most = mayTake(models.reports(), others) ? partOf(operations, pool, others) : 0
-    if ((most === 0) !== (taking === 0))
-      log.warn(most > 0 ? 'takes operations again' : 'takes no operations: no model server works here')
-    if (most !== taking) take(most)
-    taking = most
+    const before = taking
+    const work = workFor(models.reports(), others)
+    const some = work === 'all' ? partOf(operations, pool, others) : Math.min(operations, leastWindow)
+    taking = { work, most: work === 'none' ? 0 : some }
+    if (work !== before.work) log.warn(changes[work])
+    if (taking.most !== before.most) take(taking.most)
     announced = limitsOf(pool.servers)
-    await announceWorker(redis, { id, operations: most, models: models.reports(), pool })
+    await announceWorker(redis, { id, operations: taking.most, models: models.reports(), pool })
   }
   await announce()
   let announcing: Promise<void> | undefined
@@ -133,11 +133,23 @@ export async function keepPresent({ redis, id, operations, models, take, log }: 
 function partOf(operations: number, { left }: PoolReport, { mostLeft }: Fleet): number {
   return left >= mostLeft
     ? operations
-    : Math.min(operations, Math.max(leastTaken, Math.ceil((operations * left) / mostLeft)))
+    : Math.min(operations, Math.max(leastWindow, Math.ceil((operations * left) / mostLeft)))
 }
 
-function mayTake(own: readonly ModelHealth[], { served }: Fleet): boolean {
+/** `modelless`: what needs no model. */
+type Work = 'all' | 'modelless' | 'none'
+type Taking = { work: Work; most: number }
+
+const changes: Record<Work, string> = {
+  all: 'takes operations again',
+  modelless: 'takes operations that need no model: no model server works, here or at another worker',
+  none: 'takes no operations: no model server works here',
+}
+
+function workFor(own: readonly ModelHealth[], { served }: Fleet): Work {
   const isAway = own.some(({ model, awaySince }) => model === defaultModel && awaySince !== null)
-  if (!isAway || !served.has(defaultModel)) return true
-  return own.some(({ model, isWorking }) => isWorking === true && !served.has(model))
+  if (!isAway) return 'all'
+  const isServed = served.has(defaultModel)
+  const isOfUse = own.some(({ model, isWorking }) => isWorking === true && !(isServed && served.has(model)))
+  return isOfUse ? 'all' : isServed ? 'none' : 'modelless'
 }

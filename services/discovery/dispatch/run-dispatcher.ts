@@ -2,7 +2,7 @@ import { delay } from '#platform/clock.ts'
 import { AppError, hasCode } from '#domain/error.ts'
 import { mayGoOn, type ModelKind } from '#domain/model-kind.ts'
 import { isEnded, type Run } from '#domain/run.ts'
-import { type Fleet, filledShare, operationsPerSlot } from '#ledger/fleet.ts'
+import { type Fleet, filledShare, leastWindow, operationsPerSlot } from '#ledger/fleet.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Log } from '#platform/log.ts'
 import { redisName } from '#platform/redis-client.ts'
@@ -72,8 +72,6 @@ export type DispatchDeps = {
 const queuedRounds = 2
 /** About half a second. */
 const meanRounds = 20
-/** What is enqueued before any worker has announced itself, and while no model works: some operations need none. */
-const leastWindow = 8
 const pauseMs = 30_000
 /** An index entry without a run: its acceptance is not finished, or was interrupted. */
 const acceptanceMs = 600_000
