@@ -60,8 +60,8 @@ export async function giveUp(given: GivenUp, error: unknown, deps: GiveUpDeps): 
   const { n, events } = await journal.close()
   if (journal.stopped === 'lost') return
   const ids = { run_id: attempt.runId, operation_id: attempt.operationId }
-  // An outage of a store, or of all servers of a model, is logged once, not for each attempt that it hands back.
-  const note = handBack !== undefined && handBack.reason !== 'drain' ? deps.log.debug : deps.log.warn
+  // A worker that stops, or an outage, hands back all its attempts: each is an event, and the reason is logged once.
+  const note = handBack === undefined ? deps.log.warn : deps.log.debug
   note('attempt given up', { ...ids, attempt: attempt.attempt, error })
   if (outcome !== undefined) return void (await deps.ledger.settle(attempt, n, { outcome, events }))
   if (handBack !== undefined) await deps.ledger.release(attempt, n, { ...handBack, resume, events })
