@@ -75,7 +75,6 @@ async function modelsAwayFor(how: Outage, ms: number, { stack, latencyMs }: Faul
     return 'over'
   }
   const met = await downFor(stack.rehearsal, 'SIGKILL', ms)
-  await stack.rehearsal.ready()
   await setModel(stack, 'latency', { ms: latencyMs })
   return met
 }
