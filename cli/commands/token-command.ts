@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { Scope, usualScopes } from '#domain/scope.ts'
-import type { TokenView } from '../api-views.ts'
+import type { TokenView } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
 import { visible } from '../terminal-text.ts'
 import { withRuns } from '../run/reach-service.ts'
