@@ -2,7 +2,8 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { ModelHealth } from '#domain/model-health.ts'
 import { testRedis, type TestRedis } from '#testing/redis.ts'
-import { announceWorker, readFleet, wantedModels, wantModels, withdrawWorker } from './fleet.ts'
+import { readFleet } from './fleet.ts'
+import { announceWorker, wantedModels, wantModels, withdrawWorker } from './live-workers.ts'
 
 let server: TestRedis
 let redis: Redis

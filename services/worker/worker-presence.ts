@@ -1,14 +1,13 @@
 import { defaultModel, type ModelHealth } from '#domain/model-health.ts'
+import { type Fleet, readFleet } from '#ledger/fleet.ts'
 import {
   announceEveryMs,
   announceWorker,
-  type Fleet,
   type PoolReport,
-  readFleet,
   wantedModels,
   wantModels,
   withdrawWorker,
-} from '#ledger/fleet.ts'
+} from '#ledger/live-workers.ts'
 import type { ModelPool } from '#models/model-pool.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
