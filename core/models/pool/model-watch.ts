@@ -190,7 +190,7 @@ async function probe(entry: Watched, server: PooledServer, watch: Watch): Promis
 
 function noteProbe(entry: Watched, server: PooledServer, failure: TryFailure | undefined, watch: Watch): void {
   if (watch.closing.aborted) return
-  if (entry.isFirst && entry.name !== undefined) watch.watched.set(entry.name, entry)
+  nameFirst(entry, watch)
   if (failure !== undefined && entry.awaySince === undefined && entry.states.get(server)?.isWorking !== false) {
     watch.log?.warn('a model server does not work', { server: server.name, error: failure.error.message })
   }
@@ -201,6 +201,14 @@ function noteProbe(entry: Watched, server: PooledServer, failure: TryFailure | u
     watch.onBack(server, entry.name)
   }
   note(entry, server, failure, watch)
+}
+
+/** The first model is judged by its name, too; a name that it had before is that of another model now. */
+function nameFirst(entry: Watched, { watched }: Watch): void {
+  if (!entry.isFirst || entry.name === undefined) return
+  for (const [name, one] of watched)
+    if (one === entry && name !== undefined && name !== entry.name) watched.delete(name)
+  watched.set(entry.name, entry)
 }
 
 function setWorking(entry: Watched, { log, listeners }: Watch): void {
