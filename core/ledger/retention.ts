@@ -80,7 +80,7 @@ const referring = ['hash', 'outcome', 'suspension'] as const
 
 /**
  * The objects that `limit` operations from position `first` of the plan on refer to: bundles, and the records of attempts that
- * ended or wait for a person. `next` is where the next page starts; null when this was the last.
+ * ended or from which another one goes on. `next` is where the next page starts; null when this was the last.
  */
 async function readReferences(store: RetentionStore, runId: RunId, page: { first: number; limit: number }) {
   const keys = runKeys(store.namespace, runId)
