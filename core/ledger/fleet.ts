@@ -1,6 +1,7 @@
 import { judgeModels, type UnreachableModel } from '#domain/model-health.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import { readWorkers, wantModels, type WorkerReport } from './live-workers.ts'
+import { orStoreError } from './store.ts'
 
 /**
  * How many operations are open for each request to the model: while some are prepared or proved, others keep the model busy.
@@ -76,7 +77,7 @@ function capacityOf(reports: readonly WorkerReport[], { isPartial }: { isPartial
 
 const freshMs = 250
 
-/** For a reader that asks more often than workers come and go. */
+/** For a reader that asks more often than workers come and go. Redis out of reach is STORE_001. */
 export function openFleet(redis: RedisClient, namespace = 'remora') {
   let [reading, readAt]: [Promise<Fleet> | undefined, number] = [undefined, 0]
   return {
@@ -84,10 +85,10 @@ export function openFleet(redis: RedisClient, namespace = 'remora') {
     read(): Promise<Fleet> {
       if (reading !== undefined && performance.now() - readAt < freshMs) return reading
       readAt = performance.now()
-      const now = readFleet(redis, { namespace })
+      const now = orStoreError(readFleet(redis, { namespace }))
       now.catch(() => (reading = undefined))
       return (reading = now)
     },
-    want: (models: readonly string[]) => wantModels(redis, models, namespace),
+    want: (models: readonly string[]) => orStoreError(wantModels(redis, models, namespace)),
   }
 }
