@@ -28,7 +28,7 @@ const busy = { operations: 40_000, files: 500 }
 const underWay = 200
 const numbersPerRun = 1_000_000
 const pollMs = 20
-/** As compose-apart.ts names it. */
+/** As composer.ts names it. */
 const thread = 'the composer'
 
 type Parts = { stack: BenchStack; worker: BenchWorker; proxy: CountingProxy }

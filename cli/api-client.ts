@@ -1,23 +1,31 @@
-import { openApiConnection, type ApiConnection } from './api-connection.ts'
-import {
-  ChangePage,
-  EdgePage,
-  EventPage,
-  NodeDetail,
-  NodePage,
-  OperationPage,
-  OperationView,
-  PlanView,
-  ProjectPage,
-  ProjectView,
-  QuestionPage,
-  QuestionView,
-  RunAccepted,
-  RunPage,
-  RunView,
-  TokenCreated,
-  TokenPage,
-} from './api-views.ts'
+import { z } from 'zod'
+import { type ApiConnection, openApiConnection } from './api-connection.ts'
+import { EventPage, RunAccepted, RunPage, RunView, Time } from './run-views.ts'
+import { ChangePage, OperationPage, OperationView, QuestionPage, QuestionView } from './operation-views.ts'
+import { EdgePage, NodeDetail, NodePage, PlanView } from './node-views.ts'
+
+export const TokenView = z.looseObject({
+  token_id: z.string(),
+  name: z.string(),
+  scopes: z.array(z.string()),
+  expires_at: Time,
+  expired: z.boolean(),
+  last_used_at: Time,
+})
+export type TokenView = z.infer<typeof TokenView>
+
+/** `unreadable`: tokens whose records are damaged. They can be revoked. */
+const TokenPage = z.object({
+  tokens: z.array(TokenView),
+  unreadable: z.array(z.object({ token_id: z.string() })).default([]),
+})
+
+const ProjectView = z.looseObject({ project_id: z.string(), created_at: Time })
+
+const ProjectPage = z.object({ projects: z.array(ProjectView) })
+
+/** With the token's text, which is given out this once. */
+const TokenCreated = TokenView.extend({ token: z.string() })
 
 type Texts = readonly string[] | undefined
 

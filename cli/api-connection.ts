@@ -1,11 +1,10 @@
 import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
-import { Agent, request, type Dispatcher } from 'undici'
-import type { z } from 'zod'
+import { Agent, type Dispatcher, request } from 'undici'
+import { z } from 'zod'
 import { AppError, isErrorCode } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
 import { withoutLogin, withoutLogins } from '#platform/hide-secrets.ts'
-import { Problem } from './api-views.ts'
 
 export type Query = Readonly<Record<string, string | number | undefined>>
 export type Multipart = { request: string; archive: AsyncIterable<Uint8Array> }
@@ -28,6 +27,14 @@ export type ApiConnection = {
   getStream(path: string): Promise<AsyncIterable<Uint8Array> | undefined>
   close(): Promise<void>
 }
+
+/** An error answer (RFC 9457) with our code. */
+const Problem = z.looseObject({
+  title: z.string().default('error'),
+  detail: z.string().optional(),
+  error_code: z.string().optional(),
+  phase: z.string().optional(),
+})
 
 type Options = { url: string; token: string | undefined; signal: AbortSignal }
 type Outgoing = {

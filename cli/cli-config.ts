@@ -1,7 +1,7 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
 import type { AppError } from '#domain/error.ts'
-import { givenValue, readEnv, type Env } from '#platform/env.ts'
+import { type Env, givenValue, readEnv } from '#platform/env.ts'
 import type { Settings } from '#settings/load-settings.ts'
 import { environmentOf } from '#settings/settings-table.ts'
 import { storageConfig, storageEnv } from '#settings/storage-settings.ts'
@@ -9,6 +9,7 @@ import { faultOfServers, isModelServers } from './model-server.ts'
 import { builtinAgents } from './run/known-agents.ts'
 import { findDataFolder } from './stack/data-folder.ts'
 import { checkEnvironment } from './stack/stack-env.ts'
+import { shownPath } from './wording.ts'
 
 const ModelServers = z
   .string()
@@ -85,4 +86,14 @@ function requestOf({ REMORA_PATHS, REMORA_LANGUAGES, REMORA_INCLUDE, REMORA_ERRO
 function colorOf(env: CliValues): 'never' | 'always' | 'terminal' {
   if (env.NO_COLOR !== undefined || env.TERM === 'dumb') return 'never'
   return env.FORCE_COLOR === undefined || env.FORCE_COLOR === '0' ? 'terminal' : 'always'
+}
+
+/** A line for each value of the settings file that nothing reads. */
+export function unservedSettings({ path, given }: Pick<Settings, 'path' | 'given'>, cwd: string): string[] {
+  if (path === undefined) return []
+  return given.flatMap(({ setting, line }) =>
+    setting.unserved === undefined
+      ? []
+      : [`${shownPath(path, cwd)}:${line}: ${setting.path.join('.')} has no effect: ${setting.unserved}`],
+  )
 }

@@ -15,6 +15,11 @@ export function formatSeconds(ms: number): string {
   return `${Math.floor(seconds / 60)} min ${String(seconds % 60).padStart(2, '0')} s`
 }
 
+/** Of an ISO time, what a list shows: `2026-05-01 12:30`, in its own time zone. */
+export function shortTime(iso: string): string {
+  return iso.slice(0, 16).replace('T', ' ')
+}
+
 /** `src/money.py Price.total`; for a file only its path. Unknown parts are left out. */
 export function nodePlace(path: string, qualifiedName: string): string {
   const isFile = path === qualifiedName || path.endsWith(`/${qualifiedName}`)

@@ -1,6 +1,6 @@
 import type { Command } from 'commander'
 import type { ApiClient } from '../api-client.ts'
-import { hasEnded, type RunView } from '../api-views.ts'
+import { hasEnded, type RunView } from '../run-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import { followRun } from '../run/follow-run.ts'
 import { type Service, withRuns } from '../run/reach-service.ts'

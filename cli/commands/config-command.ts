@@ -9,7 +9,8 @@ import { misnamedSettings } from '#settings/read-settings-file.ts'
 import { serversIn, silentServers } from '../model-server.ts'
 import { shownPath } from '../wording.ts'
 import { visible } from '../terminal-text.ts'
-import { settingsFaults, unservedSettings } from '../run/settings-faults.ts'
+import { settingsFaults } from '../discover/local-discovery.ts'
+import { unservedSettings } from '../cli-config.ts'
 
 type ConfigOptions = { format: 'yaml' | 'json'; json?: true }
 type Warning = { code: string; message: string }

@@ -45,7 +45,7 @@ it('says that the run is deleted when nothing of it is left, not before', async 
   await composeRun(api, runId, { files: [] })
   const { printed, ended } = remora('delete', runId)
   const [run] = await until(async () => {
-    const asked = await retention.deletedRuns()
+    const asked = await retention.runsBeingDeleted()
     return asked.length > 0 && asked
   })
   expect([run?.runId, printed.out]).toEqual([runId, ''])

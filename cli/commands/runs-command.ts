@@ -1,5 +1,5 @@
 import type { Command } from 'commander'
-import type { RunSummary } from '../api-views.ts'
+import type { RunSummary } from '../run-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import { waitingText } from '../progress/describe-waiting.ts'
 import { visible } from '../terminal-text.ts'

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import type { WireEvent } from '../api-views.ts'
+import type { WireEvent } from '../run-views.ts'
 import { formatSeconds, nodePlace, plural } from '../wording.ts'
 import { modelText, waitingText } from './describe-waiting.ts'
 

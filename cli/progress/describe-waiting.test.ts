@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { RunView } from '../api-views.ts'
+import { RunView } from '../run-views.ts'
 import { openPaint } from '../terminal-text.ts'
 import { openWaitingNotices, waitingLines, waitingText, withServers } from './describe-waiting.ts'
 import { eventsOf, plannedRun } from './events.fixture.ts'

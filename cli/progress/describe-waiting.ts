@@ -1,4 +1,4 @@
-import { hasEnded, type RunView, type WaitingFor } from '../api-views.ts'
+import { hasEnded, type RunView, type WaitingFor } from '../run-views.ts'
 import { plural } from '../wording.ts'
 import type { AwayModel, ProgressState } from './progress-state.ts'
 

@@ -1,4 +1,4 @@
-import type { WireEvent } from '../api-views.ts'
+import type { WireEvent } from '../run-views.ts'
 
 type EventDraft = {
   event: string

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { SkippedFile } from '#domain/code-node.ts'
-import { hasEnded, type WireEvent } from '../api-views.ts'
+import { hasEnded, type WireEvent } from '../run-views.ts'
 import {
   type AwayModel,
   emptyAgent,

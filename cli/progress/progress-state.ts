@@ -1,6 +1,6 @@
 import type { SkippedFile } from '#domain/code-node.ts'
 import type { RunPhase } from '#domain/run.ts'
-import type { Composing, WaitingFor } from '../api-views.ts'
+import type { Composing, WaitingFor } from '../run-views.ts'
 
 /** The phases a run of this command goes through, in order. */
 export const shownPhases = ['snapshot', 'discovery', 'planning', 'execution', 'review'] as const satisfies RunPhase[]

@@ -1,6 +1,6 @@
 import { unreachable } from '#domain/error.ts'
 import { formatSeconds, plural } from '../wording.ts'
-import type { Composing } from '../api-views.ts'
+import type { Composing } from '../run-views.ts'
 import { clip, type Paint } from '../terminal-text.ts'
 import { waitingLines } from './describe-waiting.ts'
 import { questionLines } from './describe-question.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { RunView } from '../api-views.ts'
+import { RunView } from '../run-views.ts'
 import { resultView } from '../run/report-run.ts'
 import { eventsOf, workedRun } from './events.fixture.ts'
 import { foldProgress } from './fold-progress.ts'

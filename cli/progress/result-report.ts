@@ -1,5 +1,5 @@
 import { rehearsalLabel } from '#domain/model-kind.ts'
-import type { ConflictingSet, FailureView, LeftOut, RunView } from '../api-views.ts'
+import type { ConflictingSet, FailureView, LeftOut, RunView } from '../run-views.ts'
 import { formatSeconds, joinBlocks, nodePlace, plural } from '../wording.ts'
 import { sameModelFlag } from '../run/unfinished-runs.ts'
 import { agentTable, plannedLines } from './agent-table.ts'

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest'
-import { PlanView } from '../api-views.ts'
+import { PlanView } from '../node-views.ts'
 import { openPaint } from '../terminal-text.ts'
 import { describePlan } from './describe-plan.ts'
 

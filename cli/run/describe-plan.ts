@@ -1,4 +1,4 @@
-import type { PlanView } from '../api-views.ts'
+import type { PlanView } from '../node-views.ts'
 import { joinBlocks, plural } from '../wording.ts'
 import { textTable, wrap } from '../terminal-text.ts'
 import type { ReportView } from '../progress/result-report.ts'

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest'
-import { type EdgeView, type NodeDetail, RunView } from '../api-views.ts'
+import { RunView } from '../run-views.ts'
+import type { EdgeView, NodeDetail } from '../node-views.ts'
 import { describeNode, describeRun } from './describe-run.ts'
 
 const usual = { agents: ['lint'], error_policy: 'skip_downstream', priority: 5 }

@@ -1,6 +1,8 @@
 import { expect, it } from 'vitest'
 import type { ApiClient } from '../api-client.ts'
-import { NodeDetail, OperationView, RunView } from '../api-views.ts'
+import { RunView } from '../run-views.ts'
+import { OperationView } from '../operation-views.ts'
+import { NodeDetail } from '../node-views.ts'
 import { findOperation, findOperations } from './find-operation.ts'
 
 const runId = 'r0123456789'

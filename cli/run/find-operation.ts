@@ -2,7 +2,9 @@ import { AppError, hasCode } from '#domain/error.ts'
 import { NodeId, OperationId } from '#domain/ids.ts'
 import type { ApiClient } from '../api-client.ts'
 import { allEdges, allNodes, allOperations } from '../api-lists.ts'
-import type { EdgeView, NodeDetail, OperationView, RunView } from '../api-views.ts'
+import type { RunView } from '../run-views.ts'
+import type { OperationView } from '../operation-views.ts'
+import type { EdgeView, NodeDetail } from '../node-views.ts'
 import { nodePlace } from '../wording.ts'
 
 type NodeClient = Pick<ApiClient, 'getNode' | 'listNodes'>

@@ -1,7 +1,7 @@
 import { AppError, hasCode } from '#domain/error.ts'
 import { delay } from '#platform/clock.ts'
 import type { ApiClient } from '../api-client.ts'
-import { type EventPage, hasEnded, type RunView, type WireEvent } from '../api-views.ts'
+import { type EventPage, hasEnded, type RunView, type WireEvent } from '../run-views.ts'
 
 export type Follower = {
   onEvent(event: WireEvent): void

@@ -1,7 +1,7 @@
 import { AppError } from '#domain/error.ts'
 import { withoutLogin } from '#platform/hide-secrets.ts'
 import type { ApiClient } from '../api-client.ts'
-import type { RunView, WaitingFor } from '../api-views.ts'
+import type { RunView, WaitingFor } from '../run-views.ts'
 import { askServer } from '../model-server.ts'
 import { awayModels } from '../progress/describe-waiting.ts'
 import type { Follower } from './follow-run.ts'

@@ -8,7 +8,7 @@ import type { CliContext } from '../cli-context.ts'
 import { visible } from '../terminal-text.ts'
 import { findRunningStack } from '../stack/running-stack.ts'
 import type { Stack } from '../stack/start-stack.ts'
-import { unservedSettings } from './settings-faults.ts'
+import { unservedSettings } from '../cli-config.ts'
 import { shownPath } from '../wording.ts'
 
 export type Service = {

@@ -1,5 +1,5 @@
 import { rehearsalLabel } from '#domain/model-kind.ts'
-import type { RunView } from '../api-views.ts'
+import type { RunView } from '../run-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import { adviceOnOperation } from '../describe-failure.ts'
 import {

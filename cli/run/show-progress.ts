@@ -1,5 +1,5 @@
 import { repeatEvery } from '#platform/clock.ts'
-import type { RunView, WireEvent } from '../api-views.ts'
+import type { RunView, WireEvent } from '../run-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import { foldProgress } from '../progress/fold-progress.ts'
 import { openLiveScreen } from '../progress/live-screen.ts'

@@ -1,7 +1,7 @@
 import { describeModelKind, mayGoOn, type ModelKind, modelKindOf } from '#domain/model-kind.ts'
 import type { ApiClient } from '../api-client.ts'
 import { allRuns } from '../api-lists.ts'
-import { hasEnded, type RunSummary } from '../api-views.ts'
+import { hasEnded, type RunSummary } from '../run-views.ts'
 import { plural } from '../wording.ts'
 import { kindOfModel } from '../model-server.ts'
 

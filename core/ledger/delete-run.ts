@@ -16,9 +16,9 @@ const memberOf = ({ projectId, runId }: DeletedRun) => `${projectId}/${runId}`
  * version.
  *
  * The request is noted first, then retries are looked for: who accepts a retry stores it first and looks for the note then
- * (`isDeleted`), so that one of the two sees the other.
+ * (`isBeingDeleted`), so that one of the two sees the other.
  */
-export async function deleteRun(store: DeleteStore, run: DeletedRun): Promise<void> {
+export async function requestDeletion(store: DeleteStore, run: DeletedRun): Promise<void> {
   const { deleted } = indexKeys(store.namespace)
   await store.redis.zadd(deleted, 'NX', await redisNowMs(store.redis), memberOf(run))
   try {
@@ -54,12 +54,12 @@ export async function makeUnknown({ redis, namespace }: DeleteStore, runId: RunI
 }
 
 /** Whether the deletion of the run was asked for and is not finished. */
-export async function isDeleted({ redis, namespace }: DeleteStore, run: DeletedRun): Promise<boolean> {
+export async function isBeingDeleted({ redis, namespace }: DeleteStore, run: DeletedRun): Promise<boolean> {
   return (await redis.zscore(indexKeys(namespace).deleted, memberOf(run))) !== null
 }
 
 /** The runs whose deletion is not finished, with the time since it was asked for; the first asked for first. */
-export async function deletedRuns({ redis, namespace }: DeleteStore): Promise<(DeletedRun & { forMs: number })[]> {
+export async function runsBeingDeleted({ redis, namespace }: DeleteStore): Promise<(DeletedRun & { forMs: number })[]> {
   const flat = await redis.zrange(indexKeys(namespace).deleted, '0', '-1', 'WITHSCORES')
   const now = await redisNowMs(redis)
   return pairsOf(flat).map(([member, at]) => ({ ...runOfMember(member), forMs: now - Number(at) }))

@@ -2,7 +2,8 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { ModelHealth } from '#domain/model-health.ts'
 import { testRedis, type TestRedis } from '#testing/redis.ts'
-import { announceWorker, readFleet, wantedModels, wantModels, withdrawWorker } from './fleet.ts'
+import { openFleet, readFleet } from './fleet.ts'
+import { announceWorker, wantedModels, wantModels, withdrawWorker } from './live-workers.ts'
 
 let server: TestRedis
 let redis: Redis
@@ -98,4 +99,12 @@ it('adds up what the servers take of all workers, and knows nothing while one do
   expect(await fleet()).toMatchObject({ capacity: 10, mostLeft: 0.25 })
   await announce('earlier', 4)
   expect(await fleet()).toMatchObject({ operations: 1028, capacity: undefined })
+})
+
+it('says STORE_001 when Redis is out of reach, for which no run is to blame', async () => {
+  const closed = new Redis(server.url)
+  closed.disconnect()
+  const { read, want } = openFleet(closed, namespace)
+  await expect(read()).rejects.toMatchObject({ code: 'STORE_001' })
+  await expect(want(['lora'])).rejects.toMatchObject({ code: 'STORE_001' })
 })

@@ -3,7 +3,7 @@ import type { RedisClient } from '#platform/redis-client.ts'
 import { openRedactor, type Redactor } from '#platform/secrets/redactor.ts'
 import { leftovers } from './accounts.ts'
 import { append, claim } from './attempt.ts'
-import { deleteRun, isDeleted } from './delete-run.ts'
+import { isBeingDeleted, requestDeletion } from './delete-run.ts'
 import { blockHeld, countHeld, dispatch, dispatchedLongAgo, requeue, setAway, sweep } from './dispatch.ts'
 import { release, settle, suspend } from './end-attempt.ts'
 import { archiveEvents, readEvents } from './event-log.ts'
@@ -71,8 +71,8 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     countFailures: bind(countFailures),
     endedOperations: bind(endedOperations),
     listQuestions: bind(listQuestions),
-    deleteRun: bind(deleteRun),
-    isDeleted: bind(isDeleted),
+    requestDeletion: bind(requestDeletion),
+    isBeingDeleted: bind(isBeingDeleted),
     readEvents: bind(readEvents),
     archiveEvents: bind(archiveEvents),
     leftovers: bind(leftovers),

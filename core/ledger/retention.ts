@@ -3,7 +3,7 @@ import { newToken, OperationId, ProjectId, RunId } from '#domain/ids.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import { Outcome } from '#domain/operation.ts'
 import { type CollectionWindow, followEpochs, noteEpochs, withCollectionWindow } from './collection-window.ts'
-import { deletedRuns, deleteRun, endDeletion, makeUnknown, removeResults } from './delete-run.ts'
+import { endDeletion, makeUnknown, removeResults, requestDeletion, runsBeingDeleted } from './delete-run.ts'
 import { collectionKeys, indexKeys, resultKeys, runKeys, runOfMember } from './keys.ts'
 import { withLease } from './lease.ts'
 import { bindTo, type LedgerStore, orStoreError, redisNowMs } from './store.ts'
@@ -26,8 +26,8 @@ export function openRetention(redis: RedisClient, namespace = 'remora') {
     ledgerId: bind(ledgerId),
     readReferences: bind(readReferences),
     inWindow: <T>(work: (window: CollectionWindow) => Promise<T>) => withCollectionWindow(redis, namespace, work),
-    deleteRun: bind(deleteRun),
-    deletedRuns: bind(deletedRuns),
+    requestDeletion: bind(requestDeletion),
+    runsBeingDeleted: bind(runsBeingDeleted),
     /** Runs `work` unless another process deletes runs. A lost lease aborts the signal. */
     whileDeleting: <T>(work: (signal: AbortSignal) => Promise<T>) =>
       withLease(redis, { key: keys.deleting, ms: leaseMs }, work),
@@ -80,7 +80,7 @@ const referring = ['hash', 'outcome', 'suspension'] as const
 
 /**
  * The objects that `limit` operations from position `first` of the plan on refer to: bundles, and the records of attempts that
- * ended or wait for a person. `next` is where the next page starts; null when this was the last.
+ * ended or from which another one goes on. `next` is where the next page starts; null when this was the last.
  */
 async function readReferences(store: RetentionStore, runId: RunId, page: { first: number; limit: number }) {
   const keys = runKeys(store.namespace, runId)

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
-import { openSemaphore } from './limit-concurrency.ts'
+import { oneAtATime, openSemaphore } from './limit-concurrency.ts'
 
 const never = new AbortController().signal
 
-describe('openInFlightGate', () => {
+describe('openSemaphore', () => {
   it('admits up to its limit, then whoever came first', async () => {
     const gate = openSemaphore(2)
     const [leave] = [await gate.acquire(never), await gate.acquire(never)]
@@ -27,7 +27,7 @@ describe('openInFlightGate', () => {
     expect(gate.free()).toBe(1)
   })
 
-  it('lets the aborted leave the line with their reason, losing no place', async () => {
+  it('gives the aborted their reason, and loses no permit', async () => {
     const gate = openSemaphore(1)
     const leave = await gate.acquire(never)
     const abort = new AbortController()
@@ -50,5 +50,36 @@ describe('openInFlightGate', () => {
     const leaveLate = await waiting
     leaveLate()
     expect(gate.free()).toBe(1)
+  })
+})
+
+describe('oneAtATime', () => {
+  it('runs once more for what changed while it ran, and never twice at once', async () => {
+    const gates = Array.from({ length: 3 }, () => Promise.withResolvers<void>())
+    let [begun, ended] = [0, 0]
+    const run = oneAtATime(async () => {
+      expect(ended).toBe(begun)
+      await gates[begun++]?.promise
+      ended += 1
+    })
+    const first = run()
+    const both = Promise.all([run(), run()])
+    gates[0]?.resolve()
+    gates[1]?.resolve()
+    await Promise.all([first, both])
+    expect(ended).toBe(2)
+    gates[2]?.resolve()
+    await run()
+    expect(ended).toBe(3)
+  })
+
+  it('goes on after a run that failed', async () => {
+    let runs = 0
+    const run = oneAtATime(async () => {
+      if (++runs === 1) throw new Error('the first fails')
+    })
+    await expect(Promise.all([run(), run()])).rejects.toThrow('the first fails')
+    await run()
+    expect(runs).toBe(2)
   })
 })

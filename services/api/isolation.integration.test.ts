@@ -8,7 +8,7 @@ import { openTestApi, runForm, tarOf, type TestApi } from './app.fixture.ts'
 import { Problem } from './http/problem.ts'
 import { askingRun, composeRun, plannedOperation, playRun } from './played-run.fixture.ts'
 import { endpoints } from './reference/api-document.ts'
-import { TokenCreated, TokenPage } from './tokens/token-endpoints.ts'
+import { TokenCreated, TokenPage } from './access/token-endpoints.ts'
 
 /** What one project has, by the names that addresses use. */
 type Ids = Record<'run' | 'asking' | 'operation' | 'node' | 'token' | 'project', string>

@@ -1,17 +1,16 @@
 import { defaultModel, type ModelHealth } from '#domain/model-health.ts'
+import { type Fleet, leastWindow, readFleet } from '#ledger/fleet.ts'
 import {
   announceEveryMs,
   announceWorker,
-  type Fleet,
-  leastWindow,
   type PoolReport,
-  readFleet,
   wantedModels,
   wantModels,
   withdrawWorker,
-} from '#ledger/fleet.ts'
+} from '#ledger/live-workers.ts'
 import type { ModelPool } from '#models/model-pool.ts'
 import { repeatEvery } from '#platform/clock.ts'
+import { oneAtATime } from '#platform/limit-concurrency.ts'
 import type { Log } from '#platform/log.ts'
 import type { PartState } from '#platform/readiness.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
@@ -96,7 +95,7 @@ export type Presence = {
  */
 export async function keepPresent({ redis, id, operations, models, take, log }: Presence) {
   let [taking, announced]: [Taking, number] = [{ work: 'all', most: operations }, 0]
-  const announce = async () => {
+  const announce = oneAtATime(async () => {
     models.attend(await wantedModels(redis))
     await wantModels(redis, models.doubted())
     const others = await readFleet(redis, { without: id })
@@ -109,14 +108,10 @@ export async function keepPresent({ redis, id, operations, models, take, log }: 
     if (taking.most !== before.most) take(taking.most)
     announced = limitsOf(pool.servers)
     await announceWorker(redis, { id, operations: taking.most, models: models.reports(), pool })
-  }
+  })
   await announce()
-  let announcing: Promise<void> | undefined
-  const now = () =>
-    void (announcing ??= announce()
-      .catch(() => undefined)
-      .finally(() => (announcing = undefined)))
-  const stopListening = models.listen(now)
+  let announcing = Promise.resolve()
+  const stopListening = models.listen(() => void (announcing = announce().catch(() => undefined)))
   const stop = repeatEvery(announceEveryMs, announce)
   const stopWhileAway = repeatEvery(announceSoonMs, async () => {
     const isAway = models.reports().some(({ awaySince }) => awaySince !== null)

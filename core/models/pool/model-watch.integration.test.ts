@@ -59,3 +59,18 @@ describe('a model', () => {
     expect(pool.health.report('m')).toMatchObject({ isWorking: true, awaySince: null })
   })
 })
+
+it('the first model is away by its name once the server offers another one, which works', async () => {
+  const models = ['m']
+  const server = await startModelServer('good', { models })
+  const pool = openModelPool({ endpoints: [server], requestTimeoutMs: 300, retryBudgetMs: 200, maxInFlight: 64 })
+  closing.push(server.close, pool.close)
+  await pool.health.works(undefined)
+  expect(pool.health.report('m').isWorking).toBe(true)
+  models[0] = 'other'
+  expect(await pool.health.works(undefined)).toBe(true)
+  expect(pool.health.report('other').isWorking).toBe(true)
+  expect(await pool.health.works('m')).toBe(false)
+  await expect(pool.complete(modelRequest('m'), never)).rejects.toMatchObject({ code: 'AGENT_002', isAway: true })
+  expect(pool.health.report(undefined).isWorking).toBe(true)
+})

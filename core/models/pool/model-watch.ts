@@ -12,6 +12,7 @@ import {
   isNeeded,
   isUsed,
   reportOf,
+  silent,
   unjudged,
   type Watched,
   working,
@@ -24,7 +25,7 @@ export type ModelWatchOptions = {
   closing: AbortSignal
   /** Called when a model is judged for the first time, is away, or works again. */
   onChange(): void
-  /** Called when a server of a model that was away answers a probe. */
+  /** Called when a server that was silent while a model was away answers a probe; one that refused requests owes none. */
   onBack(server: PooledServer, model: string | undefined): void
   /** Called for each server of a model that has just been judged away. */
   onAway(server: PooledServer, model: string | undefined): void
@@ -147,7 +148,8 @@ function note(entry: Watched, server: PooledServer, failure: TryFailure | undefi
   const pausedMs = Math.min(retryAfterMs, longestPauseMs)
   const sureUntil = watch.clock.now() + Math.max(isSure(failure) ? sureMs : 0, pausedMs)
   const { nextProbeAt } = before ?? {}
-  entry.states.set(server, { isWorking: false, lastError: error.message, status, sureUntil, nextProbeAt })
+  const wasSilent = status === undefined || before?.wasSilent === true
+  entry.states.set(server, { isWorking: false, lastError: error.message, status, wasSilent, sureUntil, nextProbeAt })
 }
 
 /** Nobody listens there, or it refuses the model or the key. */
@@ -190,7 +192,7 @@ async function probe(entry: Watched, server: PooledServer, watch: Watch): Promis
 
 function noteProbe(entry: Watched, server: PooledServer, failure: TryFailure | undefined, watch: Watch): void {
   if (watch.closing.aborted) return
-  if (entry.isFirst && entry.name !== undefined) watch.watched.set(entry.name, entry)
+  nameFirst(entry, watch)
   if (failure !== undefined && entry.awaySince === undefined && entry.states.get(server)?.isWorking !== false) {
     watch.log?.warn('a model server does not work', { server: server.name, error: failure.error.message })
   }
@@ -198,9 +200,17 @@ function noteProbe(entry: Watched, server: PooledServer, failure: TryFailure | u
     // Only what was down begins anew: other models of the server may have worked all the time.
     if (server.breaker.state() !== 'closed') server.limit.restart()
     server.breaker.succeed()
-    watch.onBack(server, entry.name)
+    if (entry.states.get(server)?.wasSilent !== false) watch.onBack(server, entry.name)
   }
   note(entry, server, failure, watch)
+}
+
+/** The first model is judged by its name, too; a name that it had before is that of another model now. */
+function nameFirst(entry: Watched, { watched }: Watch): void {
+  if (!entry.isFirst || entry.name === undefined) return
+  for (const [name, one] of watched)
+    if (one === entry && name !== undefined && name !== entry.name) watched.delete(name)
+  watched.set(entry.name, entry)
 }
 
 function setWorking(entry: Watched, { log, listeners }: Watch): void {
@@ -228,7 +238,8 @@ function setAway(entry: Watched, watch: Watch): void {
 function probeLater(entry: Watched, server: PooledServer, watch: Watch): void {
   const { clock, random, closing } = watch
   const { awaySince } = entry
-  const state = entry.states.get(server) ?? { ...working, isWorking: false }
+  const known = entry.states.get(server)
+  const state = known?.isWorking === false ? known : silent // its probe has no answer yet
   const everyMs = state.status !== undefined && needsOperator(state.status) ? probeEveryMs.refused : probeEveryMs.silent
   const waitMs = Math.max(everyMs * (0.75 + 0.25 * random()), state.sureUntil - clock.now())
   entry.states.set(server, { ...state, nextProbeAt: clock.now() + waitMs })

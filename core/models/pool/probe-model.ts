@@ -5,7 +5,6 @@ import { allCapabilities } from '../wire/capabilities.ts'
 import { toTryFailure, type TryFailure } from '../wire/try-failure.ts'
 import type { PooledServer } from './servers/pooled-server.ts'
 
-/** A list of models costs a server nothing. */
 const listLimitMs = 10_000
 
 export type ProbedModel = {

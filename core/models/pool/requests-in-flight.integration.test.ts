@@ -76,6 +76,17 @@ describe.concurrent(
       expect(await asked).toMatchObject(allThree({ status: 'rejected' }))
     })
 
+    it('are left alone when the server refused others for a while, as one does that has too much to do', async () => {
+      const { server, router, close } = await routerOver('hang')
+      server.plays(429)
+      expect(await router.health.works('m')).toBe(false)
+      server.plays('good')
+      await until(() => router.health.report('m').isWorking === true)
+      await quick.delay(3000)
+      expect(server.seen.left).toBe(0)
+      await close()
+    })
+
     it.each(['before', 'after'])('end with the pool %s that is noticed, and leave no socket open', async (when) => {
       const { server, asked, away, close } = await routerOver('frozen')
       if (when === 'after') await away()

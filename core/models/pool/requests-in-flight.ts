@@ -13,7 +13,7 @@ export type RequestsInFlightOptions = {
 }
 
 const checkEveryMs = 5000
-/** A server that was silent for so long, with requests in flight, is asked for its list of models, which costs it nothing. */
+/** A server that was silent for so long, with requests in flight, is asked for its list of models. */
 const silentMs = 15_000
 const listLimitMs = 5000
 /** How long a server has to answer the requests from before: once it works again, or since no server of the model does. */
@@ -61,7 +61,7 @@ export function openRequestsInFlight(options: RequestsInFlightOptions) {
         }
       }
     },
-    /** The server works again for the model: gives up what it does not answer of it within two seconds. */
+    /** The server was silent and works again for the model: gives up what it does not answer of it within two seconds. */
     giveUpOld(server: PooledServer, model: string | undefined): void {
       const now = clock.now()
       clock.after(graceMs.works, () => giveUp(at(server), { model, before: now }))

@@ -15,11 +15,15 @@ export type WatchFacts = {
 
 type Now = Pick<WatchFacts, 'clock'>
 
-/** `sureUntil`: until then a probe could show nothing new. Times are those of the clock. */
+/**
+ * `wasSilent`: since it worked last, it has failed at least once without a status. `sureUntil`: until then a probe could show
+ * nothing new. Times are those of the clock.
+ */
 export type ServerState = {
   isWorking: boolean
   lastError: string | undefined
   status: number | undefined
+  wasSilent: boolean
   sureUntil: number
   nextProbeAt: number | undefined
 }
@@ -81,9 +85,12 @@ export const working: ServerState = {
   isWorking: true,
   lastError: undefined,
   status: undefined,
+  wasSilent: false,
   sureUntil: 0,
   nextProbeAt: undefined,
 }
+
+export const silent: ServerState = { ...working, isWorking: false, wasSilent: true }
 
 export function faultsOf({ states }: Watched): string[] {
   return [...states].map(([{ name }, { lastError }]) => `${name}: ${lastError ?? 'no answer'}`)

@@ -29,7 +29,7 @@ export type AcceptDeps = {
   modelKind?: ModelKind | undefined
   objects: Pick<ObjectStore, 'putStream' | 'delete' | 'exists'>
   blobs: Pick<BlobStore, 'put'>
-  ledger: Pick<Ledger, 'createRun' | 'getRun' | 'isDeleted'>
+  ledger: Pick<Ledger, 'createRun' | 'getRun' | 'isBeingDeleted'>
   producer: {
     add(queue: 'snapshots', id: string, payload: { run_id: RunId; traceparent: string | null }): Promise<unknown>
   }
@@ -119,9 +119,9 @@ async function expectUpload({ runId, projectId, uploadKey }: NewRun, { objects, 
 /** INTAKE_005 while the run that an idempotency key stands for is being deleted. */
 export async function expectNotDeleted(
   run: Pick<NewRun, 'runId' | 'projectId'>,
-  ledger: Pick<Ledger, 'isDeleted'>,
+  ledger: Pick<Ledger, 'isBeingDeleted'>,
 ): Promise<void> {
-  if (await ledger.isDeleted(run)) throw deletedOfKey()
+  if (await ledger.isBeingDeleted(run)) throw deletedOfKey()
 }
 
 function deletedOfKey(): AppError {

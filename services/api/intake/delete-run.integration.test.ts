@@ -71,7 +71,7 @@ describe('DELETE /v1/runs/{run_id}', () => {
     const refused = { status: 409, error_code: 'RUN_010', detail: expect.stringContaining(retryId ?? '') }
     expect(await answered(await erase(former))).toMatchObject(refused)
     expect((await api.ledger.getRun(former)).status).toBe('completed')
-    expect(await retention.deletedRuns()).toEqual([])
+    expect(await retention.runsBeingDeleted()).toEqual([])
   })
 })
 

@@ -16,7 +16,7 @@ const traceparentForm = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
 export type IntakeDeps = AcceptDeps &
   RetryDeps & {
-    ledger: AcceptDeps['ledger'] & RetryDeps['ledger'] & Pick<Ledger, 'deleteRun'>
+    ledger: AcceptDeps['ledger'] & RetryDeps['ledger'] & Pick<Ledger, 'requestDeletion'>
     memoryGate: MemoryGate
     uploadGate: UploadGate
   }
@@ -53,9 +53,9 @@ export function intakeRoutes(deps: IntakeDeps): OpenAPIHono<ApiEnv> {
   routes.openapi(intakeEndpoints.delete, async (c) => {
     const { run_id: runId } = c.req.valid('param')
     const own = { projectId: c.get('caller').projectId, runId }
-    if (!(await deps.ledger.isDeleted(own))) {
+    if (!(await deps.ledger.isBeingDeleted(own))) {
       await findRun(runId, own.projectId, deps.ledger)
-      await deps.ledger.deleteRun(own)
+      await deps.ledger.requestDeletion(own)
     }
     return c.json({ run_id: runId, deleting: true } as const, 202)
   })

@@ -60,7 +60,7 @@ it('ends the retry of a run whose deletion was asked for before, and may have se
 
 it('keeps a run from being deleted from the moment on at which its retry is there', async () => {
   const errors: unknown[] = []
-  const erase = (run: Run) => test.ledger.deleteRun(run).catch((error: unknown) => errors.push(error))
+  const erase = (run: Run) => test.ledger.requestDeletion(run).catch((error: unknown) => errors.push(error))
   const { former, answer, stop } = await retried(erase)
   expect(errors).toMatchObject([{ code: 'RUN_010' }])
   expect([answer, stop]).toMatchObject([{ status: 'queued' }, null])

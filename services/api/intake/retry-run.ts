@@ -21,7 +21,7 @@ export type Retry = {
 }
 
 export type RetryDeps = Pick<AcceptDeps, 'producer' | 'idempotency' | 'modelKind'> & {
-  ledger: Pick<Ledger, 'cancel' | 'countFailures' | 'createRun' | 'getOperation' | 'getRun' | 'isDeleted'>
+  ledger: Pick<Ledger, 'cancel' | 'countFailures' | 'createRun' | 'getOperation' | 'getRun' | 'isBeingDeleted'>
 }
 
 const notWell = ['failed', 'blocked', 'skipped', 'cancelled'] as const
@@ -85,7 +85,7 @@ async function expectStillThere(
 ): Promise<void> {
   try {
     await ledger.getRun(former.runId)
-    if (await ledger.isDeleted(former)) throw unknownRun(former.runId)
+    if (await ledger.isBeingDeleted(former)) throw unknownRun(former.runId)
   } catch (error) {
     if (!hasCode(error, 'RUN_001')) throw error
     const { runId, origin } = retry

@@ -8,8 +8,8 @@ import { nodeEndpoints } from '../runs/node-endpoints.ts'
 import { questionEndpoints } from '../runs/question-endpoints.ts'
 import { eventEndpoints } from '../runs/event-endpoints.ts'
 import { runEndpoints } from '../runs/run-endpoints.ts'
-import { projectEndpoints } from '../tokens/project-endpoints.ts'
-import { tokenEndpoints } from '../tokens/token-endpoints.ts'
+import { projectEndpoints } from '../access/project-endpoints.ts'
+import { tokenEndpoints } from '../access/token-endpoints.ts'
 import { transcriptEndpoints } from '../transcript/transcript-endpoints.ts'
 
 export type ApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
-import { announceWorker, withdrawWorker } from '#ledger/fleet.ts'
+import { announceWorker, withdrawWorker } from '#ledger/live-workers.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { until } from '#testing/until.ts'

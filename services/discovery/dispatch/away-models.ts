@@ -25,7 +25,7 @@ export type AwayModels = ReturnType<typeof openAwayModels>
 const everyMs = 1000
 const maxBundles = 10_000
 
-/** Tells the ledger which models of a run are away, by what all live workers report. */
+/** Tells the ledger which models of a run are away, by what all live workers report, and ends what waited for them too long. */
 export function openAwayModels(deps: AwayModelsDeps) {
   const modelOf = new LRUCache<string, { name: string; model: string }>({ max: maxBundles })
   const lookedAt = new LRUCache<string, number>({ max: maxBundles })
@@ -50,10 +50,11 @@ export function openAwayModels(deps: AwayModelsDeps) {
     }
   }
   return {
+    /** To be called in every round. As long as the store is away, what the ledger knows of the run stays. */
     async note(run: Run, fleet: Fleet): Promise<void> {
       if (fleet.away.length === 0 && run.away.length === 0) return
       const bundles = await bundlesOf(run).catch(undefinedOn('STORE_002'))
-      if (bundles === undefined) return // as it was, until the store is back
+      if (bundles === undefined) return
       const byModel = Map.groupBy(bundles, ({ model }) => model)
       const away = asStored([...byModel].flatMap(([model, users]) => awayModel(model, users, { run, fleet }) ?? []))
       if (!isDeepStrictEqual(away, run.away)) {
@@ -78,7 +79,7 @@ function awayModel(
   const before = run.away.find((one) => one.model === model)
   const now = fleet.away.find((one) => one.model === model)
   const since = before?.since ?? now?.since
-  const isUnknown = now === undefined && (fleet.working.has(model) || fleet.isPartial)
-  if (since === undefined || isUnknown) return undefined
+  const mayWork = now === undefined && (fleet.working.has(model) || fleet.isPartial)
+  if (since === undefined || mayWork) return undefined
   return { model, since, bundles: bundles.map(({ name }) => name) }
 }

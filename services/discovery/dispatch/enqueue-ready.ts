@@ -55,7 +55,7 @@ export async function enqueueReady(
   // The share is looked at again in the step: another dispatcher may have filled it since.
   const { taken } = await deps.ledger.dispatch(runId, most, { command, window: share })
   state.command = undefined
-  state.unsent = taken.map((one, at) => ({ ...one, priority: priorityOf((underWay + at) / share) }))
+  state.unsent = taken.map((one, at) => ({ ...one, priority: priorityOf(underWay + at, share) }))
   await enqueue(run, state, deps)
   return taken.length
 }
@@ -64,9 +64,10 @@ export function underWayOf({ counts }: Run): number {
   return counts.dispatched + counts.running
 }
 
-/** `used`: the part of its share that the run has used before. A run that has just begun goes before one that has all its share. */
-function priorityOf(used: number): number {
-  return firstPriority + 1 + Math.floor(priorityOfShare * used)
+/** A run that has just begun goes before one that has used all its share; that may be 0 by the time a lost answer comes. */
+function priorityOf(used: number, share: number): number {
+  const part = used < share ? used / share : 1
+  return firstPriority + 1 + Math.floor(priorityOfShare * part)
 }
 
 /** Adds the jobs of the dispatched operations. Adding a job again changes nothing. */

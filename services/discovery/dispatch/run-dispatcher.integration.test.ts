@@ -4,6 +4,9 @@ import { runKeys } from '#ledger/keys.ts'
 import { aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
 import { silentLog } from '#platform/log.ts'
+import { newToken } from '#domain/ids.ts'
+import { openTestQueue } from '#queues/test-queue.fixture.ts'
+import { dispatchStateOf, enqueueReady } from './enqueue-ready.ts'
 import { runDispatcher, windowOf } from './run-dispatcher.ts'
 
 let test: TestLedger
@@ -53,6 +56,19 @@ it('takes a silent worker’s operation back, but not at once after the store wa
   const other = dispatcher(0)
   await until(async () => (await test.ledger.getOperation(runId, aPlannedOperation('root').operationId)).lost === 1)
   await other.stop()
+})
+
+it('enqueues what a dispatch whose answer was lost has taken, also when nothing of the window is left for the run', async () => {
+  const { producer, redis, key, close } = await openTestQueue()
+  const runId = await test.executing([aPlannedOperation('a'), aPlannedOperation('b')])
+  const state = dispatchStateOf(runId, new Map())
+  state.command = newToken()
+  await test.ledger.dispatch(runId, 2, { command: state.command, window: 2 })
+  const none = { share: 0, window: { size: 8, underWay: 2, operations: 10 } }
+  await enqueueReady(await test.ledger.getRun(runId), none, state, { ledger: test.ledger, producer })
+  expect(state.unsent).toEqual([])
+  expect(await redis.zcard(key('prioritized'))).toBe(2)
+  await close()
 })
 
 it('opens as many operations as the models have room for, and leaves slots for runs that begin', () => {

@@ -15,9 +15,9 @@ const jobDueMs = 5_000
 const slicePerSweep = 500
 
 /**
- * Once a second, recovers the lost operations of a run: those whose worker fell silent, and dispatched ones without a
- * job in the queue; and ends those whose question was not answered in time. In the first round every dispatched operation is checked,
- * since a dispatcher that died had not added its last jobs.
+ * Once a second, recovers the lost operations of a run, and ends those whose question was not answered in time. Lost are those
+ * whose worker fell silent, and dispatched ones without a job in the queue. The first time, every dispatched one is looked for:
+ * a dispatcher that died had not added its last jobs.
  */
 export async function sweepRun(run: Run, state: DispatchState, { ledger, producer }: SweepDeps): Promise<void> {
   const { sweepAt } = state

@@ -69,7 +69,7 @@ describe('a deleted run', () => {
     expect(full.objects.length).toBeGreaterThan(before.objects.length + 10)
     expect(full.naming.length).toBeGreaterThan(10)
 
-    await stores.ledger.deleteRun(run)
+    await stores.ledger.requestDeletion(run)
     await expect(stores.ledger.getRun(run.runId)).rejects.toMatchObject({ code: 'RUN_001' })
     expect(await round()).toEqual([])
     const after = await listed(run.runId)
@@ -80,7 +80,7 @@ describe('a deleted run', () => {
     const shared = { 'a.py': 'a = 1\n', 'lib/b.py': 'b = 2\n' }
     const [run, other] = [await storeRun(stores, { ...shared, 'own.py': 'o = 1\n' }), await storeRun(stores, shared)]
     const own = await blobOf(run, 'own.py')
-    await stores.ledger.deleteRun(run)
+    await stores.ledger.requestDeletion(run)
     expect(await round()).toEqual([])
     expect(await isThere(blobKey(own))).toBe(false)
     const view = await readSnapshot(stores.objects, other.projectId, other.snapshotId)
@@ -98,7 +98,7 @@ describe('a deleted run', () => {
       of: 'an attempt that is just being settled',
     })
     const hash = await blobOf(run)
-    await stores.ledger.deleteRun(run)
+    await stores.ledger.requestDeletion(run)
     expect(await round()).toEqual([])
     const kept = [record, blobKey(hash), objectKeys.attempt(stores.project, unsettled)]
     expect(await Promise.all(kept.map(isThere))).toEqual([true, true, true])
@@ -109,7 +109,7 @@ describe('a deleted run', () => {
     const run = await storeRun(stores, files)
     const hash = await blobOf(run)
     const taken = await acceptRun(stores, files)
-    await stores.ledger.deleteRun(run)
+    await stores.ledger.requestDeletion(run)
     expect(await round()).toEqual([run.runId])
     expect([await isThere(run.uploadKey), await isThere(blobKey(hash))]).toEqual([false, true])
     const other = await snapshotRun(taken, stores.ledger, stores.objects)
@@ -128,7 +128,7 @@ describe('a deleted run', () => {
     const files = { 'a.py': 'a = 1\n' }
     const run = await storeRun(stores, files)
     const hash = await blobOf(run)
-    await stores.ledger.deleteRun(run)
+    await stores.ledger.requestDeletion(run)
     let begun: Awaited<ReturnType<typeof acceptRun>> | undefined
     const objects: ObjectStore = {
       ...stores.objects,
@@ -145,7 +145,7 @@ describe('a deleted run', () => {
     const run = await storeRun(stores, { 'a.py': 'a = 1\n' })
     const hash = await blobOf(run)
     await acceptRun(stores, { 'b.py': 'b = 1\n' })
-    await stores.ledger.deleteRun(run)
+    await stores.ledger.requestDeletion(run)
     expect(await round()).toEqual([run.runId])
     expect(await round({ graceMs: -1 })).toEqual([])
     expect(await isThere(blobKey(hash))).toBe(true)
@@ -161,7 +161,7 @@ describe('a deleted run', () => {
     const run = await storeRun(older, { 'a.py': 'a = 1\n' })
     const hash = await blobOf(run)
     await older.retention.noteEpochs({ isAlone: false })
-    await older.ledger.deleteRun(run)
+    await older.ledger.requestDeletion(run)
     expect(await round()).toEqual([run.runId])
     expect([await isThere(run.uploadKey), await isThere(blobKey(hash))]).toEqual([false, true])
     await older.close()
@@ -173,7 +173,7 @@ describe('a deleted run', () => {
     const blobs = openBlobStore(stores.objects, { maxCacheBytes: 0, permit })
     const hash = await blobs.put(stores.project, Buffer.from('a = 1\n'))
     const run = await storeRun(stores, { 'a.py': 'a = 1\n' })
-    await stores.ledger.deleteRun(run)
+    await stores.ledger.requestDeletion(run)
     expect(await round()).toEqual([])
     expect(await isThere(blobKey(hash))).toBe(false)
     await blobs.put(stores.project, Buffer.from('a = 1\n'))
@@ -183,13 +183,13 @@ describe('a deleted run', () => {
   it('goes once the run that retries it was deleted', async () => {
     const former = await storeRun(stores, { 'a.py': 'a = 1\n' })
     const { runId } = await acceptRun(stores, { 'a.py': 'a = 1\n' }, aRequest({ retryOf: former.runId }))
-    await expect(stores.ledger.deleteRun(former)).rejects.toMatchObject({ code: 'RUN_010' })
+    await expect(stores.ledger.requestDeletion(former)).rejects.toMatchObject({ code: 'RUN_010' })
     const end = { from: [{ status: 'queued' }], to: { status: 'failed' }, command: 'end', events: [] } as const
     await stores.ledger.move(runId, end)
-    await expect(stores.ledger.deleteRun(former)).rejects.toMatchObject({ code: 'RUN_010' })
-    expect(await stores.ledger.isDeleted(former)).toBe(false)
-    await stores.ledger.deleteRun({ runId, projectId: stores.project })
-    await stores.ledger.deleteRun(former)
+    await expect(stores.ledger.requestDeletion(former)).rejects.toMatchObject({ code: 'RUN_010' })
+    expect(await stores.ledger.isBeingDeleted(former)).toBe(false)
+    await stores.ledger.requestDeletion({ runId, projectId: stores.project })
+    await stores.ledger.requestDeletion(former)
     expect(await round()).toEqual([])
     expect(await stores.keys()).toEqual(['ledger.json'])
   })
@@ -200,7 +200,7 @@ describe('a deletion', () => {
     let died = 0
     for (let last = 1; ; last += 1) {
       const run = await storeRun(stores, { 'a.py': `a = ${last}\n` })
-      await stores.ledger.deleteRun(run)
+      await stores.ledger.requestDeletion(run)
       const finished = await round(dyingAfter(last)).then(
         () => true,
         () => false,
@@ -216,7 +216,7 @@ describe('a deletion', () => {
 
   it('is done once by many processes, and for all runs that are asked for', async () => {
     const runs = [await storeRun(stores, { 'a.py': 'a = 1\n' }), await storeRun(stores, { 'a.py': 'a = 2\n' })]
-    for (const run of [...runs, ...runs]) await stores.ledger.deleteRun(run)
+    for (const run of [...runs, ...runs]) await stores.ledger.requestDeletion(run)
     await Promise.all([round(), round(), round()])
     expect(await round()).toEqual([])
     expect(await stores.keys()).toEqual(['ledger.json'])

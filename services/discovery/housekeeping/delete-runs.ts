@@ -16,8 +16,8 @@ export type DeleteDeps = CollectDeps & {
   log: Pick<Log, 'info' | 'warn'>
 }
 type DeleteCommand =
-  | 'deletedRuns'
-  | 'deleteRun'
+  | 'runsBeingDeleted'
+  | 'requestDeletion'
   | 'endDeletion'
   | 'followEpochs'
   | 'forgetRun'
@@ -63,14 +63,14 @@ export function runDeletions(deps: DeleteDeps, { isAlone }: { isAlone: boolean }
  * runs of which earlier rounds left only what they may share with others.
  */
 export async function deletionRound(deps: DeleteDeps, signal: AbortSignal, withoutOwn = new Set<RunId>()) {
-  const asked = await deps.retention.deletedRuns()
+  const asked = await deps.retention.runsBeingDeleted()
   if (asked.length === 0) return asked
   await deps.retention.whileDeleting(async (lost) => {
     for (const [projectId, runs] of Map.groupBy(asked, (run) => run.projectId)) {
       await deleteOfProject(projectId, runs, { ...deps, withoutOwn }, AbortSignal.any([signal, lost]))
     }
   })
-  const left = await deps.retention.deletedRuns()
+  const left = await deps.retention.runsBeingDeleted()
   const leftIds = new Set(left.map(({ runId }) => runId))
   for (const runId of withoutOwn) if (!leftIds.has(runId)) withoutOwn.delete(runId)
   return left
@@ -92,7 +92,7 @@ async function deleteOfProject(
   for (const run of runs) if (isDone || run.forMs > deps.graceMs) await finish(run, deps, signal)
 }
 
-type AskedRun = Awaited<ReturnType<Retention['deletedRuns']>>[number]
+type AskedRun = Awaited<ReturnType<Retention['runsBeingDeleted']>>[number]
 
 /**
  * Removes what belongs to this run alone: its results, its objects, its upload and the records of its attempts. False when it may
@@ -100,7 +100,9 @@ type AskedRun = Awaited<ReturnType<Retention['deletedRuns']>>[number]
  */
 async function removeOwn(run: DeletedRun, deps: DeleteDeps, signal: AbortSignal): Promise<boolean> {
   const { projectId, runId } = run
-  const isGoing = await deps.retention.deleteRun(run).then(() => true, undefinedOn('RUN_005', 'RUN_006', 'RUN_010'))
+  const isGoing = await deps.retention
+    .requestDeletion(run)
+    .then(() => true, undefinedOn('RUN_005', 'RUN_006', 'RUN_010'))
   if (isGoing !== true || !(await deps.retention.removeResults(run))) return false
   for (let first: number | null = 0; first !== null;) {
     const page = await deps.retention.readReferences(runId, { first, limit: pageOperations })

@@ -16,14 +16,14 @@ import { attemptSoFar, costSoFar, type RunningAttempt, unfinishedSoFar } from '.
 const maxStoreFaults = 12
 const maxBackOffMs = 60_000
 /**
- * A request that breaks its server would take the model from all others again and again. An operation is handed back so often
- * in a row, without a turn between, when it may be the reason; when it cannot be, without limit.
+ * A request that breaks its server would take the model from all others again and again. An operation that may be the reason
+ * is handed back at most this many times in a row, without a turn in between; one that cannot be, without limit.
  */
 const maxModelFaults = 5
 /**
- * Busy servers are no fault of the operation, but some refuse a request for ever in that way: one that needs more tokens than a
- * minute may have. It is handed back so often in a row, with a back-off that doubles up to a minute, which takes about a day:
- * as long as a model may be away by default.
+ * Busy servers are no fault of the operation, but some refuse a request for ever in that way: one that needs more tokens than
+ * a minute may have. It is handed back at most this many times in a row, with a back-off that doubles up to a minute. That
+ * takes about a day, as long as a model may be away by default.
  */
 const maxBusyFaults = 1000
 const noCost = { turns: 0, promptTokens: 0, completionTokens: 0, durationMs: 0 }
@@ -95,10 +95,9 @@ function hasProgress({ transcript, turnsBefore }: RunningAttempt): boolean {
  * stopped within a turn, or when the store is unreachable: the next attempt then begins where this one did.
  */
 async function storeProgress({ running }: GivenUp, deps: GiveUpDeps): Promise<Release['resume']> {
-  const { checkpoint, transcript } = running ?? {}
-  if (running === undefined || checkpoint?.messages !== transcript?.messages.length || !hasProgress(running))
-    return undefined
-  if (checkpoint === undefined) return undefined
+  if (running === undefined || !hasProgress(running)) return undefined
+  const { checkpoint, transcript } = running
+  if (checkpoint?.messages !== transcript.messages.length) return undefined
   const unfinished = { ...unfinishedSoFar(running, deps.versions), loop: checkpoint.loop }
   try {
     const recordHash = await putUnfinishedAttempt(deps.objects, running.attempt.projectId, unfinished)

@@ -12,7 +12,7 @@ import { anOutcome, aPlannedOperation, executing } from '#testing/open-test-ledg
 import { recordedLog } from '#testing/recorded-log.ts'
 import { type TestRedis, testRedis } from '#testing/redis.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
-import { type Composer, type ComposerDeps, openComposer, type ThreadLimits } from './compose-apart.ts'
+import { type Composer, type ComposerDeps, openComposer, type ThreadLimits } from './composer.ts'
 
 const never = new AbortController().signal
 

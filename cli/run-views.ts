@@ -1,0 +1,146 @@
+import { z } from 'zod'
+import { SkippedFile } from '#domain/code-node.ts'
+import { endedRunStatuses } from '#domain/run.ts'
+
+// What the API answers about runs, as far as the command line uses it; node-views.ts and operation-views.ts have the rest.
+// Unknown keys are kept: `--json` prints all that the service sends.
+
+/** ISO 8601, not parsed. */
+export const Time = z.string().nullish()
+
+/** The cursor of the next page of a list (for runs, its `before`); null on the last page. */
+export const next = z.string().nullable()
+
+const ConflictingSet = z.looseObject({
+  change_set_id: z.string(),
+  operation_id: z.string(),
+  agent: z.string().optional(),
+  node: z.object({ path: z.string(), qualified_name: z.string() }).optional(),
+  lines: z.object({ first: z.int(), last: z.int() }).optional(),
+})
+export type ConflictingSet = z.infer<typeof ConflictingSet>
+
+/** A change set that is not in the patch, and the one it conflicts with. */
+export const LeftOut = ConflictingSet.extend({
+  path: z.string(),
+  error_code: z.string(),
+  reason: z.string(),
+  with: ConflictingSet.optional(),
+})
+export type LeftOut = z.infer<typeof LeftOut>
+
+const AwayServer = z.looseObject({
+  url: z.string(),
+  has_answered: z.boolean(),
+  last_error: z.string().nullable(),
+  next_probe: Time,
+})
+
+/** What a run waits for: a model that is away (`models`), answers of people (`answer`), or what a newer service adds. */
+const WaitingFor = z.looseObject({
+  kind: z.string(),
+  model: z.string().optional(),
+  since: Time,
+  servers: z.array(AwayServer).default([]),
+  questions: z.number().optional(),
+})
+export type WaitingFor = z.infer<typeof WaitingFor>
+
+/** How far the composition of a run is; services of earlier versions do not say. */
+export const Composing = z.looseObject({
+  operations_read: z.int(),
+  operations: z.int(),
+  files_proved: z.int(),
+  files: z.int(),
+})
+export type Composing = z.infer<typeof Composing>
+
+/** A run as the list has it. */
+export const RunSummary = z.looseObject({
+  run_id: z.string(),
+  status: z.string(),
+  phase: z.string(),
+  /** Of its last event. */
+  seq: z.int(),
+  request: z.looseObject({
+    paths: z.array(z.string()).optional(),
+    agents: z.array(z.string()),
+    include: z.array(z.string()).optional(),
+    error_policy: z.string().optional(),
+    priority: z.number().optional(),
+    retry_of: z.string().optional(),
+    codes: z.array(z.string()).optional(),
+    labels: z.record(z.string(), z.string()).optional(),
+  }),
+  counts: z.record(z.string(), z.number()),
+  waiting_for: z.array(WaitingFor).default([]),
+  composing: Composing.nullish(),
+  accepted_at: Time,
+  ended_at: Time,
+  duration_ms: z.number().nullish(),
+  error_code: z.string().nullish(),
+  reason: z.string().nullish(),
+})
+export type RunSummary = z.infer<typeof RunSummary>
+
+/** An error code of failed and blocked operations, how many have it, and the first of them. */
+const FailureView = z.looseObject({
+  error_code: z.string().nullable(),
+  /** A service of an earlier version names the operations one by one. */
+  count: z.int().default(1),
+  operation_id: z.string(),
+  agent: z.string(),
+  path: z.string(),
+  qualified_name: z.string(),
+  reason: z.string().nullable(),
+})
+export type FailureView = z.infer<typeof FailureView>
+
+const CheckView = z.object({
+  ok: z.number(),
+  total: z.number(),
+  with_errors: z.number().optional(),
+  not_checked: z.number().optional(),
+})
+
+export const RunView = RunSummary.extend({
+  /** Per check, over the files of the composed patch. */
+  checks: z.record(z.string(), CheckView).default({}),
+  conflicts: z.number().default(0),
+  left_out: z.array(LeftOut).default([]),
+  /** Skipped files of its archive: how many, and the first of them. */
+  skipped: z.number().default(0),
+  skipped_files: z.array(SkippedFile).default([]),
+  /** By error code, the commonest first. */
+  failures: z.array(FailureView).default([]),
+})
+export type RunView = z.infer<typeof RunView>
+
+export const RunPage = z.object({ runs: z.array(RunSummary), next })
+
+export const RunAccepted = z.looseObject({ run_id: z.string(), status: z.string() })
+
+export const WireEvent = z.looseObject({
+  seq: z.int(),
+  ts: z.iso.datetime(),
+  event: z.string(),
+  operation_id: z.string().optional(),
+  agent: z.string().optional(),
+  duration_ms: z.number().optional(),
+  error_code: z.string().optional(),
+  data: z.record(z.string(), z.unknown()),
+})
+export type WireEvent = z.infer<typeof WireEvent>
+
+export const EventPage = z.object({
+  events: z.array(WireEvent),
+  next_after: z.int(),
+  run_status: z.string(),
+  composing: Composing.nullish().transform((composing) => composing ?? undefined),
+})
+export type EventPage = z.infer<typeof EventPage>
+
+/** Whether a run of this status has ended. */
+export function hasEnded(status: string): boolean {
+  return endedRunStatuses.some((ended) => ended === status)
+}
