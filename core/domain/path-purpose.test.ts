@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { holdsSecrets, purposeOf } from './path-purpose.ts'
+import { isSecretByName, purposeOf } from './path-purpose.ts'
 
 describe('what a file is for', () => {
   it.each([
@@ -52,13 +52,13 @@ describe('a file that is a secret by its name', () => {
     .npmrc .netrc .pgpass .git-credentials .aws/credentials credentials.json service-account-prod.json config/secrets.yml
     terraform.tfstate prod.auto.tfvars .docker/config.json .kube/config .gnupg/secring.gpg`.split(/\s+/),
   )('is %s', (path) => {
-    expect(holdsSecrets(path)).toBe(true)
+    expect(isSecretByName(path)).toBe(true)
   })
 
   it.each(
     `.env.example .env.sample env.py environment.ts id_rsa.pub keys.py secrets.py secret.ts token.go monkey.js config.json
     credentials.py test_rsa.py docs/keys.md .dockerignore src/env/index.ts my-env prod.env.template`.split(/\s+/),
   )('is not %s', (path) => {
-    expect(holdsSecrets(path)).toBe(false)
+    expect(isSecretByName(path)).toBe(false)
   })
 })

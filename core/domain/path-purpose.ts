@@ -80,7 +80,7 @@ const secretTemplate = /[.-](?:example|sample|template|tmpl|dist|defaults?)$/
 const secretPath = /(?:^|\/)(?:\.docker\/config\.json|\.kube\/config|\.gnupg\/.+)$/
 
 /** Whether a file is a secret by its name, whatever is in it. */
-export function holdsSecrets(path: string): boolean {
+export function isSecretByName(path: string): boolean {
   const name = path.slice(path.lastIndexOf('/') + 1).toLowerCase()
   if (secretTemplate.test(name)) return false
   return secretNames.some((pattern) => pattern.test(name)) || secretPath.test(path)

@@ -4,7 +4,7 @@ import { basename, join, resolve } from 'node:path'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
 import type { SkippedFile } from '#domain/code-node.ts'
-import { holdsSecrets, secretReason } from '#domain/path-purpose.ts'
+import { isSecretByName, secretReason } from '#domain/path-purpose.ts'
 import { byPath } from '#domain/repo-path.ts'
 import type { SkipKind } from '#domain/run.ts'
 import { isOwnOutput, isVendoredName, submodulePaths, vendoredFolder } from '#domain/foreign-paths.ts'
@@ -107,7 +107,7 @@ function reasonToSkip({ include, passOver }: Walk, path: string, kind: EntryKind
   if (path.includes('\uFFFD')) return 'the name is not UTF-8'
   if (path.split('/').length > maxDepth) return `deeper than ${maxDepth} folders`
   if (kind === 'folder' && !include.includes('vendored') && isVendoredName(basename(path))) return 'vendored'
-  if (kind !== 'folder' && !include.includes('secrets') && holdsSecrets(path)) return secretReason
+  if (kind !== 'folder' && !include.includes('secrets') && isSecretByName(path)) return secretReason
   return passOver(path, kind)
 }
 

@@ -1,4 +1,5 @@
 import { openKeywordScan } from './keyword-scan.ts'
+import { passwordRules } from './password-rules.ts'
 import { readSecretRules, type Allowlist, type SecretRule } from './secret-rules.ts'
 
 /** Where a secret stands in a text: from `start` up to but not including `end`. */
@@ -12,11 +13,11 @@ const partLength = 2048
 const longestPart = 2 * partLength
 const overlap = 256
 /** No rule finds anything shorter. */
-const shortest = 10
+const shortest = 8
 
 /** A finder of the secrets in texts, by the rules of a scanner and as private keys. Reads and compiles the rules once. */
 export function openSecretFinder(): (text: string) => Span[] {
-  const rules = readSecretRules()
+  const rules = readSecretRules(passwordRules)
   const scan = openKeywordScan([...rules.map(({ keywords }) => keywords), ['-----begin', '-----end']])
   return (text) => {
     const spans: Span[] = []

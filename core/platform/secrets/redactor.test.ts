@@ -50,6 +50,75 @@ describe('a redactor', () => {
     }
   })
 
+  it.each([
+    ['DB_PASSWORD=hunter22', 'hunter22'],
+    ['export PGPASSWORD=ab12cd34', 'ab12cd34'],
+    ['    password: hunter22\n', 'hunter22'],
+    ['password: #exFf&RaT#%\\*zFgS', '#exFf&RaT#%\\*zFgS'],
+    ["auth: { user: 'shop', pass: 'P@ss-w3rt' }", 'P@ss-w3rt'],
+    ["const dbPass = 'P@sswrt9'", 'P@sswrt9'],
+    ['password: str = "Zx9!kk2m"', 'Zx9!kk2m'],
+    ['if password == "Zx9!kk2m":', 'Zx9!kk2m'],
+    ['os.getenv("DB_PASSWORD", "Zx9!kk2m")', 'Zx9!kk2m'],
+    ['<password>Zx9!kk2m</password>', 'Zx9!kk2m'],
+    ['jdbc:pg://db/shop?user=shop&password=Zx9!kk2m&ssl=true', 'Zx9!kk2m'],
+    ['Server=db;Password=Zx9!kk2m;Trusted=False', 'Zx9!kk2m'],
+    ['mysql --password=Zx9!kk2m shop', 'Zx9!kk2m'],
+    ['curl -u admin:S3cr!t9 https://shop.internal', 'S3cr!t9'],
+    ["SECRET_KEY = env('SECRET_KEY',\n    'h8+mu_iy6%5j%7+hp**+gsq$nmy!!mjd8')", 'h8+mu_iy6%5j%7+hp**+gsq$nmy!!mjd8'],
+    ['"postgres://shop:pa$$@db/shop"', 'pa$$'],
+    ['"postgres://shop:p@ss#1@db/shop"', 'p@ss#1'],
+    ["request.set('Authorization', 'Bearer a8s7d6f5')", 'a8s7d6f5'],
+    ['"Proxy-Authorization: Basic dXNlcjpwYXNz"', 'dXNlcjpwYXNz'],
+  ])('hides what follows the name of a secret in %j', (text, secret) => {
+    const shown = redactor.text(text)
+    expect(shown).toBe(text.replace(secret, '[secret]'))
+    expect(redactor.text(shown)).toBe(shown)
+  })
+
+  it.each([
+    'password = get_password()',
+    'password = user.passwords[0] or pw1',
+    'password = request.POST["password1"]',
+    'login(user, password=self.pw1, host=host2)',
+    'password: z.string().min(8),',
+    'password: string | undefined; pass: Buffer2;',
+    '  readonly password: string;\n  passwd?: string[],\n',
+    'if (password !== confirmation2 && password.length >= 8) {',
+    'password=hash(x, 10), password=None, password=True',
+    'user = User(password="password", new_password="new_password2")',
+    'password="test123", passwd="changeme", pwd="Secret-1"',
+    '{"password": "Password", "passwordHint": "Min. 8 characters!"}',
+    '"password": "Bitte das Passwort eingeben", "password": "パスワード"',
+    '<input type="password" name="password1" id="id_password1" placeholder="********">',
+    'password: ${DB_PASSWORD}, password: "{{ vault_db1 }}", pass=$DB_PASS2, PASSWORD=$(cat /run/secret1)',
+    'f"{user}:{password1}", "password=%s" % pw1, `password=${pw1}`, "password": "%(pw1)s"',
+    'fields = ["username", "password",\n  "email2"]',
+    'RATE_LIMITS = {"reset_password": "5/m/ip"}; password_url = "/accounts/1/reset"',
+    "link.split('token=')[1].split('&')[0]; token: '+=', '=>'",
+    'Authorization: Bearer <token>, Bearer ${token}, f"Bearer {token1}", "Basic " + encoded',
+    '"Authorization": "Bearer YOUR_TOKEN", Authorization: Basic authentication, Authorization: Bearer accessToken',
+    'curl -u user:password, curl -u "$USER1:$PASSWORD1", curl --user name:${PW1}',
+    '"http://host:8080?mail=a@b", "git+https://host:443#egg=a@b"',
+    '# password: at least 8 characters, the password (see RFC 2617) is sent',
+  ])('leaves %j as it is', (text) => {
+    expect(redactor.text(text)).toBe(text)
+  })
+
+  it('ends with texts that are made to be slow', () => {
+    for (const part of [
+      'password="',
+      'pass=',
+      'password: a.',
+      '_key = (',
+      "authorization:'bearer ",
+      '://a:',
+      'pwd?: a[',
+    ]) {
+      expect(redactor.text(part.repeat(100_000 / part.length)).length).toBeGreaterThan(0)
+    }
+  })
+
   it('leaves code that only speaks of secrets as it is, and a value without secrets the same', () => {
     const code = `
       if (text.startsWith('-----BEGIN PRIVATE KEY-----')) throw new Error('no key')

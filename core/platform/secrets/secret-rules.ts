@@ -44,22 +44,25 @@ const RuleFile = z.object({
   ),
 })
 
-/** Private keys are found by `privateKeys`, which also finds those that were cut. */
-const foundOtherwise = 'private-key'
+/**
+ * Private keys are found by `privateKeys`, which also finds those that were cut. The rule for Terraform is for its files alone: it
+ * takes every word between quotes for a password, and `passwordRules` find the others.
+ */
+const foundOtherwise = ['private-key', 'hashicorp-tf-password']
 
 /**
- * The rules of gitleaks, from a copy of its file (docs/decisions/0048), and one that it lacks. Rules for names of files
- * alone are left out; where a rule is limited to some files it is applied to every text.
+ * The rules of gitleaks, from a copy of its file (docs/decisions/0048), and `own` with the examples that all of its rules
+ * allow. Rules for names of files alone are left out; where a rule is limited to some files it is applied to every text.
  */
-export function readSecretRules(): SecretRule[] {
+export function readSecretRules(own: readonly SecretRule[]): SecretRule[] {
   const file = RuleFile.parse(parseToml(readFileSync(new URL('./gitleaks.toml', import.meta.url), 'utf8')))
   const forAll = allowlistsOf([file.allowlist])
   const rules = file.rules.flatMap(({ id, regex, secretGroup, entropy, keywords, allowlists }): SecretRule[] => {
-    if (regex === undefined || id === foundOtherwise) return []
+    if (regex === undefined || foundOtherwise.includes(id)) return []
     const allowed = [...forAll, ...allowlistsOf(allowlists)]
     return [{ keywords, pattern: new RegExp(patternOf(regex), 'g'), group: secretGroup, entropy, allowed }]
   })
-  return [...rules, { ...addressPassword, allowed: [...forAll, ...addressPassword.allowed] }]
+  return [...rules, ...own.map((rule) => ({ ...rule, allowed: [...forAll, ...rule.allowed] }))]
 }
 
 /** Without a path, one that needs the path as well never applies. */
@@ -70,21 +73,6 @@ function allowlistsOf(rows: readonly z.infer<typeof AllowlistRow>[]): Allowlist[
     patterns: regexes.map((regex) => new RegExp(patternOf(regex))),
     stopwords: stopwords.map((word) => word.toLowerCase()),
   }))
-}
-
-/** The password in an address of a database or a server. */
-const addressPassword: SecretRule = {
-  keywords: ['://'],
-  pattern: /:\/\/[^\s/?#@:"'`<>\\]{0,100}:([^\s/?#@"'`<>\\]{3,200})@/g,
-  group: 1,
-  entropy: 0,
-  allowed: [
-    {
-      target: 'secret',
-      patterns: [/^(?:[$%#]?[[{(].*|%\w+%?|\*+|x+|\.+|pass(?:word|wd)?|pw|pwd|secret|user)$/i],
-      stopwords: [],
-    },
-  ],
 }
 
 /** What many rules allow before their keyword. It decides nothing, and makes a search from every place slow. */

@@ -1,7 +1,7 @@
 import { posix } from 'node:path'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { AppError, unreachable } from '#domain/error.ts'
-import { holdsSecrets, secretReason } from '#domain/path-purpose.ts'
+import { isSecretByName, secretReason } from '#domain/path-purpose.ts'
 import { folderOf, parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
 import type { SkipKind } from '#domain/run.ts'
 import type { SnapshotFile, SnapshotLink } from '#objects/snapshot.ts'
@@ -142,7 +142,7 @@ function skipReason(path: RepoPath, entry: ArchiveEntry, { contents, include }: 
   if ((type !== 'file' && type !== 'symlink' && type !== 'link') || include.includes('secrets')) return undefined
   // Another name of a skipped file has the same content.
   const isLinked = type === 'link' && contents.skipped.get(parseRepoPath(target, 'INTAKE_002')) === secretReason
-  return isLinked || holdsSecrets(path) ? { path, reason: secretReason } : undefined
+  return isLinked || isSecretByName(path) ? { path, reason: secretReason } : undefined
 }
 
 /**

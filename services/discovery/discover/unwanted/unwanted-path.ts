@@ -2,7 +2,7 @@ import { basename } from 'node:path/posix'
 import type { SkipKind } from '#domain/run.ts'
 import { folderOf } from '#domain/repo-path.ts'
 import { isVendoredName, vendoredFolder } from '#domain/foreign-paths.ts'
-import { holdsSecrets, secretReason } from '#domain/path-purpose.ts'
+import { isSecretByName, secretReason } from '#domain/path-purpose.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import type { Attributes } from './attribute-rules.ts'
 import type { TreeRules } from './tree-rules.ts'
@@ -180,7 +180,7 @@ export function kindOfFolder(name: string): SkipKind | undefined {
 /** What a file is by its name and its folder's. A numbered folder in `migrations` is one migration, as with Prisma. */
 function kindOfFile(path: string): SkipKind | undefined {
   const name = basename(path)
-  if (holdsSecrets(path)) return 'secrets'
+  if (isSecretByName(path)) return 'secrets'
   if (vendoredFile.test(name)) return 'vendored'
   if (generatedFile.test(name) || lockFile.test(name)) return 'generated'
   if (snapshotFile.test(name) || snapshotModule.test(path)) return 'snapshots'
