@@ -1,3 +1,4 @@
+import type { SkippedFile } from '#domain/code-node.ts'
 import { openApiConnection, type ApiConnection } from './api-connection.ts'
 import {
   ChangePage,
@@ -30,6 +31,8 @@ export type WireRequest = {
   node_kinds?: Texts
   /** Node ids: only these nodes are worked on. */
   nodes?: Texts
+  /** Files of the folder that are not in the archive, and why. */
+  not_sent?: readonly SkippedFile[] | undefined
   include?: Texts
   /** The run ends once it is planned; `readPlan` returns what it would do. */
   dry_run?: boolean | undefined
