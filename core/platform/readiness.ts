@@ -46,7 +46,7 @@ function openParts(checks: PartChecks, otherwise: PartState) {
 
 const silent: PartState = { state: 'away', message: 'no answer within a second' }
 /** A part that is only shown is one that a store tells about. */
-const untold: PartState = { state: 'unknown', message: 'nothing tells about it now' }
+const untold: PartState = { state: 'unknown', message: 'what tells about it does not answer' }
 
 /** While a check is late, and it may wait as long as its store is away, its part is `otherwise` and no second one begins. */
 function sharedCheck(check: PartCheck, otherwise: PartState): () => Promise<PartState> {
