@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { SkippedFile } from '#domain/code-node.ts'
 import { type ApiConnection, openApiConnection } from './api-connection.ts'
 import { EventPage, RunAccepted, RunPage, RunView, Time } from './run-views.ts'
 import { ChangePage, OperationPage, OperationView, QuestionPage, QuestionView } from './operation-views.ts'
@@ -38,6 +39,8 @@ export type WireRequest = {
   node_kinds?: Texts
   /** Node ids: only these nodes are worked on. */
   nodes?: Texts
+  /** Files of the folder that are not in the archive, and why. */
+  not_sent?: readonly SkippedFile[] | undefined
   include?: Texts
   /** The run ends once it is planned; `readPlan` returns what it would do. */
   dry_run?: boolean | undefined

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { runsOnOwnNode } from '../core/platform/own-node.mjs'
 
 // `node scripts/service.mjs api`: a service as a process of its own, on whatever Node there is.
-const services = ['api', 'discovery', 'worker', 'rehearsal']
+const services = ['api', 'discovery', 'worker', 'rehearsal', 'stores']
 
 const name = process.argv[2] ?? ''
 if (!services.includes(name)) {

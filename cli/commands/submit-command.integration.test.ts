@@ -9,6 +9,8 @@ import { testObjects } from '#testing/s3.ts'
 import { openTestApi, type TestApi } from '../../services/api/app.fixture.ts'
 import { serveApp, type ServedApp } from '../../services/api/http/serve-app.ts'
 import { discoverFolder } from '../../services/discovery/discover/discover-folder.ts'
+import { defaultSnapshotLimits } from '../../services/discovery/snapshot/snapshot-limits.ts'
+import { takeSnapshot } from '../../services/discovery/snapshot/take-snapshot.ts'
 import { readCliConfig } from '../cli-config.ts'
 import { buildProgram } from '../program.ts'
 
@@ -84,6 +86,24 @@ describe('remora submit', () => {
 
   it('submits a run that has nothing to do when nothing has changed', async () => {
     expect((await submit('--since', 'HEAD')).request.nodes).toMatchObject({ count: 0 })
+  })
+
+  it('sends the names of the files that it leaves out, so that the run lists them with the reason', async () => {
+    const secrets = Array.from({ length: 12 }, (_, at) => `${at}.pem`)
+    for (const name of [...secrets, 'odd\n.pem']) await writeFile(join(folder, name), 'x')
+    const run = await submit()
+    expect(stderr).toMatch(/^not sent: 13\n {2}0\.pem {2}a secret by its name\n/)
+    expect(stderr).toMatch(/ {2}… and 3 more: remora discover \S+ lists all\n$/)
+    const { snapshotId } = await takeSnapshot(
+      run,
+      { ...api, limits: defaultSnapshotLimits },
+      AbortSignal.timeout(20_000),
+    )
+    const to = { from: [{ status: 'queued' }], to: {}, command: 'snapshot', set: { snapshotId }, events: [] } as const
+    await api.ledger.move(run.runId, to)
+    const view: unknown = await (await api.ask(`/v1/runs/${run.runId}`)).json()
+    const files = secrets.toSorted().map((path) => ({ path, reason: 'a secret by its name' }))
+    expect(view).toMatchObject({ skipped: 12, skipped_files: files })
   })
 
   it('says that a revision is none of the repository, and submits nothing', async () => {

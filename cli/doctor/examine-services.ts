@@ -60,6 +60,9 @@ async function judgeModel(server: string, answer: Response | undefined): Promise
   if (answer === undefined) return lacking('model', silent, 'start it, or check the URL')
   const models = Models.safeParse(await answer.json().catch(() => undefined)).data
   if (models !== undefined) return fine('model', `${at} offers ${models.data.map(({ id }) => id).join(', ') || 'none'}`)
-  const advice = answer.status === 401 ? 'set REMORA_MODEL_API_KEY' : 'check the URL: it usually ends with /v1'
+  const advice =
+    answer.status === 401 || answer.status === 403
+      ? 'set REMORA_MODEL_API_KEY'
+      : 'check the URL: it usually ends with /v1'
   return lacking('model', `${at} answers ${answer.status}, and no list of models`, advice)
 }

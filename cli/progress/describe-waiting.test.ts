@@ -67,6 +67,16 @@ describe('a run whose model is away', () => {
     ])
   })
 
+  it('is one whose servers are checked while none has answered and the command ends such a run', () => {
+    const never = {
+      ...run,
+      waiting_for: [{ kind: 'models', model: 'default', since: undefined, servers: [wrong], questions: undefined }],
+    }
+    const state = { ...fold([...plannedRun, away]), checksServers: true }
+    expect(waitingLines(withServers(state, never))[0]).toBe('checks the servers of the model: none has answered yet')
+    expect(waitingLines(asked(state))[0]).toMatch(/^waits for the model: /) // one has
+  })
+
   it('is printed to a pipe once its servers are known, again once a minute, and when it is back', () => {
     const noticesOf = openWaitingNotices()
     const before = fold([...plannedRun, away])

@@ -2,7 +2,8 @@ import { hasEnded, type RunView, type WaitingFor } from '../run-views.ts'
 import { plural } from '../wording.ts'
 import type { AwayModel, ProgressState } from './progress-state.ts'
 
-type Waiting = Pick<ProgressState, 'away' | 'status'>
+type Waiting = Pick<ProgressState, 'away' | 'status' | 'checksServers'>
+type WaitingModels = Pick<Waiting, 'away'> & Partial<Pick<Waiting, 'checksServers'>>
 type AwayServer = WaitingFor['servers'][number]
 
 const shownServers = 3
@@ -36,12 +37,18 @@ export function withServers(state: ProgressState, run: Pick<RunView, 'waiting_fo
   return { ...state, away: state.away.map((one) => ({ ...one, servers: found.get(one.model) ?? [] })) }
 }
 
-/** Each model that the run waits for with what its servers said, and that nobody has to do anything here. */
-export function waitingLines({ away }: Pick<Waiting, 'away'>): string[] {
+/**
+ * Each model that the run waits for with what its servers said, and that nobody has to do anything here; while this command
+ * ends the run of servers that never answer, only that they are checked.
+ */
+export function waitingLines({ away, checksServers = false }: WaitingModels): string[] {
   return away.flatMap(({ model, since, servers = [] }) => {
     const rest = servers.length > shownServers ? [`  … and ${servers.length - shownServers} more servers`] : []
     const from = since === undefined ? '' : ` since ${shownTime(since)}`
-    const head = `waits for ${modelText(model)}: no server of it works${from}; it goes on by itself when one does`
+    const isChecked = checksServers && servers.every((server) => !server.has_answered)
+    const head = isChecked
+      ? `checks the servers of ${modelText(model)}: none has answered yet`
+      : `waits for ${modelText(model)}: no server of it works${from}; it goes on by itself when one does`
     return [head, ...servers.slice(0, shownServers).map((server) => `  ${serverText(server)}`), ...rest]
   })
 }
@@ -60,7 +67,7 @@ function shownTime(time: string): string {
 /** For a pipe: the lines when a model is away, with what its servers said, once a minute again, and when it is back. */
 export function openWaitingNotices(): (state: Waiting, nowMs: number) => string[] {
   const saidAt = new Map<string, number>()
-  return ({ away, status }, nowMs) => {
+  return ({ away, status, checksServers }, nowMs) => {
     const back = [...saidAt.keys()].filter((model) => away.every((one) => one.model !== model))
     for (const model of back) saidAt.delete(model)
     const due = away.filter(
@@ -68,6 +75,9 @@ export function openWaitingNotices(): (state: Waiting, nowMs: number) => string[
     )
     for (const { model } of due) saidAt.set(model, nowMs)
     const isBack = !hasEnded(status)
-    return [...(isBack ? back : []).map((model) => `${modelText(model)} works again`), ...waitingLines({ away: due })]
+    return [
+      ...(isBack ? back : []).map((model) => `${modelText(model)} works again`),
+      ...waitingLines({ away: due, checksServers }),
+    ]
   }
 }

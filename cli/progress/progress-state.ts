@@ -43,6 +43,8 @@ export type ProgressState = {
   nodes?: number
   /** The first files that discovery skipped as a whole or in part. */
   skippedFiles: readonly SkippedFile[]
+  /** Whether the command that follows the run ends it when its model servers never answer. */
+  checksServers: boolean
   /** Undefined until the run is planned. */
   total?: number
   /** Pairs of an agent and a node it looked at; undefined where the service does not report them. `planned` has them by agent. */
@@ -81,6 +83,7 @@ export function emptyProgress(runId: string): ProgressState {
     status: 'queued',
     phase: 'snapshot',
     skippedFiles: [],
+    checksServers: false,
     beyondLimit: 0,
     planned: {},
     notices: [],

@@ -75,9 +75,17 @@ waits for the model "docs": no server of it works since 2026-11-01 00:00:00Z; it
 })
 
 it('says what of the archive was passed over, and why', () => {
-  const files = ['.git', 'a', 'b', 'c'].map((path) => ({ path, reason: 'said so' }))
-  const text = describeRun(RunView.parse({ ...running, request: usual, skipped: 4, skipped_files: files }), [], manner)
-  expect(text).toContain('skipped     4: .git (said so), a (said so), b (said so) …\n')
+  const files = Array.from('abcdefghijklmn', (path) => ({ path, reason: 'said\nso' }))
+  const of = (skipped: number) =>
+    describeRun(
+      RunView.parse({ ...running, request: usual, skipped, skipped_files: files.slice(0, skipped) }),
+      [],
+      manner,
+    )
+  expect(of(4)).toContain('skipped     4\n')
+  expect(of(4)).toMatch(/\nskipped, as a whole:\n {2}a {2}said\\u000aso\n(.*\n){2} {2}d {2}said\\u000aso\n$/)
+  expect(of(14)).toMatch(/ {2}j .*\n {2}… and 4 more: remora show r1 --json lists all\n$/)
+  expect(of(200)).toMatch(/ {2}… and 190 more: remora show r1 --json lists the first 14\n$/)
 })
 
 it('says of a run that no stack works on that it waits, and how to go on', () => {

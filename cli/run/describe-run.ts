@@ -6,7 +6,7 @@ import type { EdgeView } from '../node-views.ts'
 import { formatSeconds, labelledLines, nodePlace } from '../wording.ts'
 import { failureText } from '../progress/result-report.ts'
 import { awayModels, waitingLines, waitingText } from '../progress/describe-waiting.ts'
-import { clip } from '../terminal-text.ts'
+import { clip, visibleName, wrap } from '../terminal-text.ts'
 import { composedText } from '../progress/render-progress.ts'
 import { resumeCommand } from './unfinished-runs.ts'
 import type { NodeWithEdges } from './find-operation.ts'
@@ -34,14 +34,14 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['policy', request.error_policy === usualPolicy ? '' : (request.error_policy ?? '')],
     ['accepted', run.accepted_at ?? ''],
     ['took', tookOf(run)],
-    ['skipped', run.skipped === 0 ? '' : clip(describeSkipped(run.skipped_files, run.skipped), display.width)],
+    ['skipped', run.skipped === 0 ? '' : String(run.skipped)],
     ['operations', counts.map(([status, count]) => `${count} ${status}`).join(', ')],
     ['checks', checksOf(run)],
     ['conflicts', String(run.conflicts)],
   ])
   const waits = display.isWaiting ? [] : waitingLines({ away: awayModels(run) })
   const waiting = waits.length === 0 ? [] : ['', ...waits.map((line) => clip(line, display.width))]
-  return `${[...lines, ...waiting, ...failureLines(run, display), ...operationLines(run, operations, display)].join('\n')}\n`
+  return `${[...lines, ...waiting, ...skippedBlock(run, display), ...failureLines(run, display), ...operationLines(run, operations, display)].join('\n')}\n`
 }
 
 function retryOf({ request: { retry_of: former = '', codes } }: RunView): string {
@@ -134,12 +134,20 @@ function edgeLine({ node, certainty }: EdgeView): string {
   return `  ${lines.padEnd(11)} ${nodePlace(node.path, node.qualified_name)}${certainty === 'by_name' ? '  (by name)' : ''}`
 }
 
-const shown = 3
+const shownSkipped = 10
 
-/** The number of skipped files and the first few with their reasons, for one line. `total` may be more than are listed. */
-export function describeSkipped(skipped: readonly SkippedFile[], total = skipped.length): string {
-  const first = skipped.slice(0, shown).map(({ path, reason }) => `${path} (${reason})`)
-  return `${total}: ${first.join(', ')}${total > first.length ? ' …' : ''}`
+/** The first ten skipped files with their reasons, and which command lists the others. `total` may be more than are listed. */
+export function skippedLines(skipped: readonly SkippedFile[], others: string, total = skipped.length): string[] {
+  const lines = skipped
+    .slice(0, shownSkipped)
+    .map(({ path, reason }) => `  ${visibleName(path)}  ${visibleName(reason)}`)
+  return total > lines.length ? [...lines, `  … and ${total - lines.length} more: ${others}`] : lines
+}
+
+function skippedBlock({ run_id: id, skipped, skipped_files: files }: RunView, { width }: RunDisplay): string[] {
+  const first = skipped > files.length ? `the first ${files.length}` : 'all'
+  const lines = skippedLines(files, `remora show ${id} --json lists ${first}`, skipped)
+  return lines.length === 0 ? [] : ['', 'skipped, as a whole:', ...lines.flatMap((line) => wrap(line, width))]
 }
 
 /** What `--json` adds to a run that no stack works on, because its status does not show that. */

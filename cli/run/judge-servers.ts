@@ -17,6 +17,8 @@ export type JudgedServers = {
 }
 
 export type ServersJudge = Required<Pick<Follower, 'onEvent' | 'onRun'>> & {
+  /** Whether it may still find out that the servers are wrong ones: none of them has done anything yet. */
+  isJudging(): boolean
   /** Why the run was cancelled, if this did it. */
   fault(): AppError | undefined
 }
@@ -36,6 +38,7 @@ export function judgeServers(options: JudgedServers): ServersJudge {
   let hasReplied = false
   let fault: AppError | undefined
   return {
+    isJudging: () => !hasReplied,
     fault: () => fault,
     onEvent({ event, ts, error_code: code }) {
       if (event === 'model.responded' && code === undefined && Date.parse(ts) >= startedAt) hasReplied = true

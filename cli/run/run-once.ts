@@ -65,8 +65,9 @@ async function runOn(service: Service, order: RunOrder, running: Running): Promi
   const unfinished = stack === undefined ? none : await unfinishedRuns(client, { modelKind, except })
   io.err(describeUnfinished(unfinished, order.model ?? config.modelUrls))
   const runId = await start(service)
-  const progress = showProgress(runId, { json: order.json, onLine }, context)
   const servers = stack === undefined ? undefined : judgeOwnServers(order, service, context)
+  const choice = { json: order.json, onLine, checksServers: servers?.isJudging }
+  const progress = showProgress(runId, choice, context)
   try {
     await followRun(runId, servers === undefined ? progress : judged(progress, servers), { client, signal: ended })
   } catch (error) {
@@ -111,6 +112,7 @@ function judged(progress: ShownProgress, servers: ServersJudge): Follower {
     async onRun(run) {
       await progress.onRun(run)
       await servers.onRun(run)
+      if (servers.fault() !== undefined) progress.close() // what follows is how the run is put away
     },
   }
 }
@@ -128,13 +130,16 @@ async function reportPlan(
   context.io.out(json ? `${JSON.stringify({ plan })}\n` : `\n${describePlan(plan, reportView(context))}`)
 }
 
-/** Printed at the start: a run that waits for servers says so only once it is planned. */
+/** Printed at the start: a run asks for servers only once it is planned. */
 async function modelLine(model: string, signal: AbortSignal): Promise<string> {
   if (model === 'rehearsal') return `model: ${rehearsalLabel}\n`
   const silent = await silentServers(model, signal)
-  const fault = (server: string) => `CONFIG_005 no model server answers at ${withoutLogin(server)}`
-  const next = silent.length < serversIn(model).length ? 'others do its work' : 'the run waits for it'
-  return silent.map((server) => `${fault(server)}: ${next}\n`).join('')
+  const others = silent.length < serversIn(model).length
+  const text = (server: string) =>
+    others
+      ? `CONFIG_005 no model server answers at ${server}: others do its work\n`
+      : `checks the model server at ${server}: it has not answered yet\n`
+  return silent.map((server) => text(withoutLogin(server))).join('')
 }
 
 /** What happens to a run that this command no longer follows. */

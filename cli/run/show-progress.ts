@@ -20,12 +20,14 @@ export type ProgressChoice = {
   json: boolean
   /** Also gets every event as one JSON line. */
   onLine?: ((line: string) => void) | undefined
+  /** Whether the command still ends the run when its model servers never answer. */
+  checksServers?: (() => boolean) | undefined
 }
 
 /** Shows a run in progress: JSON lines on stdout, else a live screen on a terminal, else plain lines on stderr. */
 export function showProgress(runId: string, choice: ProgressChoice, context: CliContext): ShownProgress {
-  let state = emptyProgress(runId)
-  const display = choice.json ? undefined : openDisplay(context, () => state)
+  let state = { ...emptyProgress(runId), checksServers: choice.checksServers?.() ?? false }
+  let display = choice.json ? undefined : openDisplay(context, () => state)
   return {
     onEvent(event: WireEvent) {
       state = foldProgress(state, event)
@@ -40,11 +42,14 @@ export function showProgress(runId: string, choice: ProgressChoice, context: Cli
     },
     isWaiting: () => state.away.length > 0,
     onRun(run: RunView) {
-      state = withServers(state, run)
+      state = { ...withServers(state, run), checksServers: choice.checksServers?.() ?? false }
       display?.page()
     },
     state: () => state,
-    close: () => display?.close(),
+    close() {
+      display?.close()
+      display = undefined
+    },
   }
 }
 

@@ -1,14 +1,15 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { AppError } from '#domain/error.ts'
-import type { SkipKind } from '#domain/run.ts'
+import { NotSentFile, maxNotSentFiles, type SkipKind } from '#domain/run.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
 import { visible } from '../terminal-text.ts'
 import { packPath, type Packed } from '../pack-folder.ts'
 import { changedNodes } from '../discover/compare-since.ts'
 import { requireKnownFilters } from '../discover/local-discovery.ts'
-import { describeSkipped } from './describe-run.ts'
+import { shownPath } from '../wording.ts'
+import { skippedLines } from './describe-run.ts'
 
 type Texts = readonly string[] | undefined
 
@@ -34,8 +35,8 @@ export type Submission = {
 export type PreparedSource = { packed: Packed; nodes?: readonly string[] }
 
 /**
- * What is to be sent of `path`: listed, not yet read. Skipped files are printed on stderr. INTAKE_001 when there is nothing at
- * `path` (wrong usage) or neither a folder nor an archive, INTAKE_007 for a folder without files; for languages and kinds
+ * What is to be sent of `path`: listed, not yet read. What is left out is printed on stderr. INTAKE_001 when there is nothing
+ * at `path` (wrong usage) or neither a folder nor an archive, INTAKE_007 for a folder without files; for languages and kinds
  * the errors of `requireKnownFilters`, and with `since` those of `changedNodes`. Starts and writes nothing.
  */
 export async function prepareSource(
@@ -54,12 +55,17 @@ export async function prepareSource(
   // A remote service may know others, but changes since a revision are always found on this machine.
   if (config.apiUrl === undefined || since !== undefined) await requireKnownFilters(submission, config)
   const packed = await packPath(place, { signal, ...(include && { include }) })
-  if (packed.skipped.length > 0) io.err(visible(`skipped ${describeSkipped(packed.skipped)}\n`))
+  io.err(notSentText(packed.skipped, `remora discover ${shownPath(place, cwd)} lists all`))
   if (since === undefined) return { packed }
   return { packed, nodes: await changedNodes(place, { ...submission, since }, context) }
 }
 
-/** Sends what was prepared and returns the run's id. */
+function notSentText(skipped: Packed['skipped'], others: string): string {
+  if (skipped.length === 0) return ''
+  return visible([`not sent: ${skipped.length}`, ...skippedLines(skipped, others), ''].join('\n'))
+}
+
+/** Sends what was prepared, with what the run is to list as skipped, and returns the run's id. */
 export async function submitSource(
   client: Pick<ApiClient, 'submit'>,
   submission: Submission,
@@ -69,8 +75,11 @@ export async function submitSource(
   const { errorPolicy: error_policy, dryRun: dry_run } = submission
   const include = [...new Set([...(submission.include ?? []), ...packed.include])]
   const limits = limit === undefined ? undefined : { operations: limit }
+  // A name that the service takes for no path is only printed here.
+  const not_sent = packed.skipped.filter((file) => NotSentFile.safeParse(file).success).slice(0, maxNotSentFiles)
   const chosen = { agents, paths, exclude, languages, node_kinds, nodes, limits, error_policy, priority, dry_run }
-  const request = { ...chosen, ...(include.length > 0 && { include }) }
+  const lists = { ...(include.length > 0 && { include }), ...(not_sent.length > 0 && { not_sent }) }
+  const request = { ...chosen, ...lists }
   const accepted = await client.submit({ request, archive: packed.stream })
   return accepted.run_id
 }

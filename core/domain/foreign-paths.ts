@@ -13,8 +13,12 @@ export function submodulePaths(folder: string, text: string): string[] {
   return paths
 }
 
-/** The stack's data folder, its access and lock files, and patches: partly written ones and those of default names. */
-const ownNames = /^\.remora$|^stack-access\.json|^stack\.(?:lock|log)$|^\.remora-[^/]*\.part$|^remora-(.+)\.patch$/
+/**
+ * The data folders of the stack and of the service `stores`, access and lock files, and patches: partly written ones and those of
+ * default names.
+ */
+const ownNames =
+  /^\.remora(?:-stores)?$|^stack-access\.json|^stack\.(?:lock|log)$|^\.remora-[^/]*\.part$|^remora-(.+)\.patch$/
 
 /** Whether a file or folder of this name is Remora's own state or result, and so never part of a repository. */
 export function isOwnOutput(name: string): boolean {

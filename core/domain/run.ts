@@ -1,6 +1,8 @@
 import { z } from 'zod'
 import { OperationId, ProjectId, RunId } from './ids.ts'
 import { operationStatuses } from './operation.ts'
+import { RepoPath } from './repo-path.ts'
+import { anyControl } from './terminal-controls.ts'
 
 /** What intake and discovery skip unless a flag, a setting or a run's `include` asks for it. */
 export const skipKinds = [
@@ -43,6 +45,18 @@ export type ErrorPolicyName = z.infer<typeof ErrorPolicyName>
 /** The most nodes that a request may name one by one. */
 export const maxSelectedNodes = 50_000
 
+/** The most files that a request may say its client has left out. */
+export const maxNotSentFiles = 1_000
+
+const isPlain = (text: string) => !anyControl.test(text)
+
+/** A file of the caller's folder that is not in the archive, and why. */
+export const NotSentFile = z.strictObject({
+  path: RepoPath.refine(isPlain, 'has a control character'),
+  reason: z.string().min(1).max(200).refine(isPlain, 'has a control character'),
+})
+export type NotSentFile = z.infer<typeof NotSentFile>
+
 /** What the caller asks for: the `request` of a submission (docs/reference/api.md). */
 export const RunRequest = z.strictObject({
   agents: z.array(z.string().min(1).max(64)).min(1).max(32),
@@ -53,6 +67,8 @@ export const RunRequest = z.strictObject({
   nodeKinds: z.array(z.string()).max(32).optional(),
   /** Limits the run to these nodes: their number, and the hash of their list (core/objects/node-selection.ts). */
   nodes: z.strictObject({ hash: z.string(), count: z.int().min(0) }).optional(),
+  /** Files that the client has left out: their number, and the hash of their list (core/objects/not-sent-files.ts). */
+  notSent: z.strictObject({ hash: z.string(), count: z.int().min(0) }).optional(),
   /** Kinds of files to work on although they are skipped by default. */
   include: z.array(SkipKind).max(skipKinds.length).optional(),
   errorPolicy: ErrorPolicyName.default('skip_downstream'),

@@ -4,6 +4,9 @@
  */
 export const terminalControls: RegExp = /(?![\n\t])[\p{Cc}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/gu
 
+/** For names, which have no lines. */
+export const anyControl: RegExp = /\p{Cc}/u
+
 /** A character in visible form, such as `\u001b`. */
 export function escapedCharacter(char: string): string {
   return `\\u${(char.codePointAt(0) ?? 0).toString(16).padStart(4, '0')}`

@@ -15,14 +15,9 @@ export function openMemoryGate(redis: RedisClient, share: number): MemoryGate {
   return async () => {
     const used = await orStoreError(usedShare(redis))
     if (used <= share) return
-    const detail = aboveShare(used, share)
+    const detail = `Redis uses ${percent(used)} % of its memory; no new run is accepted above ${percent(share)} %.`
     throw new AppError('STORE_001', detail, { detail })
   }
-}
-
-/** Why no new run is accepted. */
-export function aboveShare(used: number, share: number): string {
-  return `Redis uses ${percent(used)} % of its memory; no new run is accepted above ${percent(share)} %.`
 }
 
 /** The share of the fullest server: a run's keys are all on one, and which one is not known beforehand. */
@@ -57,6 +52,6 @@ function shareOf(report: string): number {
   return limit > 0 ? (figures.used_memory - figures.mem_not_counted_for_evict) / limit : 0
 }
 
-export function percent(share: number): number {
+function percent(share: number): number {
   return Math.round(share * 100)
 }

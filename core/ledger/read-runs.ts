@@ -100,8 +100,8 @@ export async function activeRuns(store: LedgerStore): Promise<ActiveRun[]> {
 type RunReads = { activeRuns(): Promise<ActiveRun[]>; getRun(runId: RunId): Promise<Run> }
 
 /**
- * For `/readyz`: whether runs wait for models, and for which. A service that only hands out work does its own part
- * nevertheless.
+ * For the `/readyz` of a port that only operators reach: whether runs wait for models, for which, and how many. A service that
+ * only hands out work does its own part nevertheless.
  */
 export function awayModelsCheck(ledger: RunReads): PartCheck {
   return async () => {
@@ -116,5 +116,14 @@ export function awayModelsCheck(ledger: RunReads): PartCheck {
       return `no server of the model "${model}" works since ${since}: ${same.length} ${same.length === 1 ? 'run waits' : 'runs wait'}`
     })
     return { state: 'away', message: texts.join('; ') }
+  }
+}
+
+/** For the `/readyz` of the API, which anyone may ask: not how many runs of all projects wait, nor for which models. */
+export function publicModelsCheck(ledger: RunReads): PartCheck {
+  const check = awayModelsCheck(ledger)
+  return async (signal) => {
+    const { state, message } = await check(signal)
+    return { state, message: state === 'ok' ? message : 'no server works of a model that runs wait for' }
   }
 }

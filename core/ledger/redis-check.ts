@@ -1,7 +1,7 @@
 import { Cluster } from 'ioredis'
 import { isReply, type RedisClient, replyKind } from '#platform/redis-client.ts'
 import type { PartCheck, PartState } from '#platform/readiness.ts'
-import { aboveShare, mastersOf, percent, usedShare } from './memory-gate.ts'
+import { mastersOf, usedShare } from './memory-gate.ts'
 
 /** From here on Redis counts as full: its own buffers, which count as well, come and go. */
 const fullShare = 0.999
@@ -17,8 +17,8 @@ export function redisCheck(redis: RedisClient, gateShare = 1): PartCheck {
       // Redis refuses PING, too, while it cannot write to its disk.
       const pings = mastersOf(redis).map((master) => master.ping())
       const [used] = await Promise.all([usedShare(redis).catch(unknownWhenForbidden), ...pings])
-      if (used >= fullShare) return full(`it uses ${percent(used)} % of its memory, and refuses writes`)
-      return used > gateShare ? full(aboveShare(used, gateShare)) : { state: 'ok', message: 'it answers' }
+      if (used >= fullShare) return full('its memory is used up, and it refuses writes')
+      return used > gateShare ? full('it has no room for another run') : { state: 'ok', message: 'it answers' }
     } catch (error) {
       return stateByFault(error)
     }

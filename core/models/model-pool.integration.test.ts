@@ -108,13 +108,13 @@ describe('openModelPool', () => {
 
   it.each([
     [400, '{"error":{"message":"bad tool schema"}}', 'answered 400 bad tool schema'],
-    [401, '{"error":"Unauthorized"}', 'answered 401 "Unauthorized"'],
-    [403, '{"detail":"no key"}', 'answered 403 {"detail":"no key"}'],
+    [401, '{"error":"Unauthorized"}', 'refuses the key (set REMORA_MODEL_API_KEY): answered 401 "Unauthorized"'],
+    [403, '{"detail":"no key"}', 'refuses the key (set REMORA_MODEL_API_KEY): answered 403 {"detail":"no key"}'],
     [404, '{"object":"error","message":"The model `x` does not exist."}', 'answered 404 The model `x` does not exist.'],
     [404, 'page not found', 'answered 404 page not found'],
   ])("does not repeat a request refused with %i %s, and says so in the server's words", async (status, body, words) => {
     const { complete, seen } = await answering([{ status, body, headers: { 'content-type': 'application/json' } }])
-    const message = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1: answered/)
+    const message = expect.stringMatching(/^http:\/\/127\.0\.0\.1:\d+\/v1: (?:refuses .*: )?answered/)
     const refused = complete(request, never)
     await expect(refused).rejects.toMatchObject({ code: 'AGENT_002', message })
     await expect(refused).rejects.toThrow(words)

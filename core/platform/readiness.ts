@@ -1,12 +1,15 @@
 import { after, untilAborted } from './clock.ts'
 
 /**
- * What a service found out about one of its parts. `full`: it answers, and takes nothing more. Anyone may read `message`: it
- * names no host, path or login.
+ * What a service found out about one of its parts. `full`: it answers, and takes nothing more. `unknown`: what tells about it
+ * cannot be read. `message` has no login, and no figure of a store: anyone may read those of the API.
  */
-export type PartState = { state: 'ok' | 'away' | 'full'; message: string }
+export type PartState = { state: 'ok' | 'away' | 'full' | 'unknown'; message: string }
 
-/** Finds out about one part. A check that rejects, or that lasts longer than `signal` lets it, has found the part away. */
+/**
+ * Finds out about one part. A check that rejects, or that lasts longer than `signal` lets it, has found a needed part away, and
+ * nothing about one that is only shown.
+ */
 export type PartCheck = (signal: AbortSignal) => Promise<PartState>
 
 /** Checks by the name of their part. */
@@ -28,7 +31,7 @@ const freshMs = 1_000
  * since the service can do its work without them.
  */
 export function openReadiness(needed: PartChecks, shown: PartChecks = {}): Readiness {
-  const [ask, askShown] = [openParts(needed), openParts(shown)]
+  const [ask, askShown] = [openParts(needed, silent), openParts(shown, untold)]
   return async () => {
     const [found, beside] = await Promise.all([ask(), askShown()])
     const isReady = found.every(([, { state }]) => state === 'ok')
@@ -36,15 +39,17 @@ export function openReadiness(needed: PartChecks, shown: PartChecks = {}): Readi
   }
 }
 
-function openParts(checks: PartChecks) {
-  const parts = Object.entries(checks).map(([name, check]) => ({ name, state: sharedCheck(check) }))
+function openParts(checks: PartChecks, otherwise: PartState) {
+  const parts = Object.entries(checks).map(([name, check]) => ({ name, state: sharedCheck(check, otherwise) }))
   return () => Promise.all(parts.map(async ({ name, state }) => [name, await state()] as const))
 }
 
 const silent: PartState = { state: 'away', message: 'no answer within a second' }
+/** A part that is only shown is one that a store tells about. */
+const untold: PartState = { state: 'unknown', message: 'what tells about it does not answer' }
 
-/** While a check is late, and it may wait as long as its store is away, its part is away and no second one begins. */
-function sharedCheck(check: PartCheck): () => Promise<PartState> {
+/** While a check is late, and it may wait as long as its store is away, its part is `otherwise` and no second one begins. */
+function sharedCheck(check: PartCheck, otherwise: PartState): () => Promise<PartState> {
   let answer: Promise<PartState> | undefined
   const ended = (state: PartState) => {
     answer = Promise.resolve(state)
@@ -52,8 +57,8 @@ function sharedCheck(check: PartCheck): () => Promise<PartState> {
   }
   const begin = () => {
     const limit = AbortSignal.timeout(checkMs)
-    const checked = check(limit).catch(() => silent)
-    const inTime = untilAborted(checked, limit).catch(() => silent)
+    const checked = check(limit).catch(() => otherwise)
+    const inTime = untilAborted(checked, limit).catch(() => otherwise)
     void checked.then(ended)
     return inTime
   }

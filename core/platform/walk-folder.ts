@@ -32,6 +32,9 @@ export type WalkOptions = {
 const maxDepth = 64
 const atOnce = 16
 
+/** Of what its owner has named. */
+export const ignoredReason = 'ignored by .gitignore'
+
 type Visit = { path: string; layers: readonly IgnoreLayer[]; isIgnored: boolean }
 type Walk = WalkedFolder &
   WalkOptions & { top: string; isCheckout: boolean; tracked: TrackedIgnored; submodules: Set<string> }
@@ -83,7 +86,7 @@ async function visitFolder(walk: Walk, { path, layers, isIgnored: inIgnored }: V
     const ignored = unwanted === undefined && isNamedByIgnore(walk, inside, kind, rules)
     const isTracked = ignored && (kind === 'folder' ? walk.tracked.folders : walk.tracked.files).has(inside)
     if (unwanted !== undefined) walk.skipped.push({ path: inside, reason: unwanted })
-    else if (ignored && !isTracked) walk.skipped.push({ path: inside, reason: 'ignored by .gitignore' })
+    else if (ignored && !isTracked) walk.skipped.push({ path: inside, reason: ignoredReason })
     else if (kind === 'folder') visits.push({ path: inside, layers: rules, isIgnored: ignored })
     else {
       walk.entries.push({ path: inside, kind })

@@ -4,7 +4,7 @@ import { openFleet } from '#ledger/fleet.ts'
 import { openLedger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
 import { openMemoryGate } from '#ledger/memory-gate.ts'
-import { awayModelsCheck } from '#ledger/read-runs.ts'
+import { publicModelsCheck } from '#ledger/read-runs.ts'
 import { redisCheck } from '#ledger/redis-check.ts'
 import { type BlobStore, openBlobStore } from '#objects/blob-store.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
@@ -111,7 +111,7 @@ function appParts(
   }
   return {
     auth,
-    shownChecks: { models: awayModelsCheck(ledger) },
+    shownChecks: { models: publicModelsCheck(ledger) },
     intake: {
       agents,
       checkAgents: async (names: readonly string[]) => {

@@ -7,7 +7,7 @@ import { allScopes } from '#domain/scope.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
 import { openMemoryGate } from '#ledger/memory-gate.ts'
-import { awayModelsCheck } from '#ledger/read-runs.ts'
+import { publicModelsCheck } from '#ledger/read-runs.ts'
 import { redisCheck } from '#ledger/redis-check.ts'
 import { openBlobStore, type BlobStore } from '#objects/blob-store.ts'
 import { type ObjectStore, objectStoreCheck } from '#objects/object-store.ts'
@@ -116,7 +116,7 @@ export async function openTestApi(
     log,
     redactor,
     isRedisReady: () => redis.status === 'ready',
-    shownChecks: { models: awayModelsCheck(ledger) },
+    shownChecks: { models: publicModelsCheck(ledger) },
     readyChecks: { redis: redisCheck(redis, 0.8), object_store: objectStoreCheck(objects) },
     intake,
     runs: { ledger, records, readAway, log, redactor, closing: closing.signal, recheckMs: options.recheckMs ?? 3_000 },

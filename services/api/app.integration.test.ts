@@ -47,13 +47,13 @@ describe('the API', () => {
     expect(answer.headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  it('says that a store is away, and which', async () => {
+  it('says that a store is away, and which, and that it does not know what only that store tells', async () => {
     const away = await openTestApi(await testRedis(), await testObjects())
     await away.close()
     const ready = await away.askAs('none', '/readyz')
     expect(ready.status).toBe(503)
     const redis = { state: 'away', message: 'it cannot be reached' }
-    expect(await ready.json()).toMatchObject({ status: 'not ready', parts: { redis } })
+    expect(await ready.json()).toMatchObject({ status: 'not ready', parts: { redis, models: { state: 'unknown' } } })
     expect((await away.askAs('none', '/healthz')).status).toBe(200)
     const answer = await away.ask('/v1/runs')
     expect(answer.status).toBe(503)

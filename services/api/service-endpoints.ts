@@ -2,15 +2,16 @@ import { z } from '@hono/zod-openapi'
 import { endpoint, jsonAnswer } from './http/endpoint.ts'
 
 const Liveness = z.strictObject({ status: z.literal('ok') }).openapi('Liveness')
-const PartCondition = z
-  .enum(['ok', 'away', 'full'])
-  .openapi('PartCondition', { description: '`full`: the part answers, and takes nothing more.' })
+const PartCondition = z.enum(['ok', 'away', 'full', 'unknown']).openapi('PartCondition', {
+  description:
+    '`full`: the part answers, and takes nothing more. `unknown`: what tells about the part cannot be read now.',
+})
 const PartState = z
   .strictObject({ state: PartCondition, message: z.string().openapi({ description: 'for people' }) })
   .openapi('PartState')
 const parts = z.record(z.string(), PartState).openapi('ReadinessParts', {
   description:
-    'By name: `redis`, `object_store`, and `models`, which is away while runs wait for a model and does not make the service unready. There may be more later.',
+    'By name: `redis`, `object_store`, and `models`, which is away while runs wait for a model, unknown while Redis is away, and does not make the service unready. There may be more later.',
 })
 const Readiness = z.strictObject({ status: z.literal('ready'), parts }).openapi('Readiness')
 const NotReady = z.strictObject({ status: z.literal('not ready'), parts }).openapi('NotReady')

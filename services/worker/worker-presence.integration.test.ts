@@ -131,7 +131,7 @@ it('a model that one worker finds away is judged by all, so that what needs it i
   expect([one.takes(), other.takes()]).toEqual([true, true])
 }, 60_000)
 
-it('says how many requests wait for a slot, also while its model is away', async () => {
+it('says how many requests wait for a slot, also while its model is away, and what each server said', async () => {
   const modelServer = await startModelServer('hang', { models: ['m'] })
   const limits = { requestTimeoutMs: 60_000, retryBudgetMs: 60_000, maxInFlight: 1 }
   const pool = openModelPool({ endpoints: [{ url: modelServer.url }], ...limits })
@@ -144,7 +144,8 @@ it('says how many requests wait for a slot, also while its model is away', async
     const part = await models.check()
     return part.state === 'away' && part
   })
-  expect(found.message).toMatch(/^the model server does not work since \S+Z; 2 requests wait for a slot$/)
+  expect(found.message).toMatch(/^the model server does not work since \S+Z; 2 requests wait for a slot: http:/)
+  expect(found.message).toContain(`: ${modelServer.url}: refuses the key (set REMORA_MODEL_API_KEY): answered 401`)
   await pool.close()
   for (const ended of await endings) expect(ended).toMatchObject({ reason: { code: 'AGENT_002' } })
   modelServer.close()

@@ -10,6 +10,7 @@ import {
 } from '#ledger/live-workers.ts'
 import type { ModelPool } from '#models/model-pool.ts'
 import { repeatEvery } from '#platform/clock.ts'
+import { withoutLogins } from '#platform/hide-secrets.ts'
 import { oneAtATime } from '#platform/limit-concurrency.ts'
 import type { Log } from '#platform/log.ts'
 import type { PartState } from '#platform/readiness.ts'
@@ -47,7 +48,7 @@ export function openModelsInUse(pool: Pick<ModelPool, 'health' | 'status'>, ownN
       [...inUse].filter((model) => report(model).awaySince !== null && pool.health.isUsed(nameOf(model))),
     reports: (): ModelHealth[] => [...inUse].map(report),
     pool: () => poolReport(pool.status()),
-    /** For `/readyz`: whether any server works for the worker's own model. */
+    /** For `/readyz`, on a port of this machine alone: whether any server works for the worker's own model, and what each said. */
     async check(): Promise<PartState> {
       const { awaySince, servers } = pool.health.report(ownName)
       const { waiting } = pool.status()
@@ -55,9 +56,21 @@ export function openModelsInUse(pool: Pick<ModelPool, 'health' | 'status'>, ownN
       if (awaySince === null) return { state: 'ok', message: `a model server works, or none was asked yet${queue}` }
       const count =
         servers.length === 1 ? 'the model server does not work' : `none of ${servers.length} model servers works`
-      return { state: 'away', message: `${count} since ${new Date(awaySince).toISOString()}${queue}` }
+      const since = new Date(awaySince).toISOString()
+      return { state: 'away', message: `${count} since ${since}${queue}: ${serversText(servers)}` }
     },
   }
+}
+
+const mostServers = 10
+
+function serversText(servers: ModelHealth['servers']): string {
+  const texts = servers.slice(0, mostServers).map(({ url, lastError, hasAnswered }) => {
+    const never = hasAnswered ? '' : ', and has never answered'
+    return `${url}: ${withoutLogins(lastError ?? 'no answer')}${never}`
+  })
+  const rest = servers.length > mostServers ? [`and ${servers.length - mostServers} more`] : []
+  return [...texts, ...rest].join('; ')
 }
 
 /** A server counts only while its circuit breaker is closed. */

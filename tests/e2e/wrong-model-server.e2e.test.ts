@@ -58,6 +58,15 @@ describe('remora run with a model server that it cannot use', () => {
     expect(await theRun()).toMatchObject({ status: 'cancelled' })
   })
 
+  it('tells one story to a person: it checks the server, then what to check', async () => {
+    const program = run('--model', nobody)
+    expect(await program.exited).toBe(1)
+    expect(program.err()).toContain(`checks the model server at ${nobody}: it has not answered yet\n`)
+    expect(program.err()).toContain('checks the servers of the model: none has answered yet\n')
+    expect(program.err()).toMatch(/\nremora: CONFIG_005 no model server can be used: .* check the URL in --model/)
+    expect(program.err()).not.toMatch(/waits for|goes on by itself|\d cancelled/)
+  })
+
   it('ends in the same way when it answers 404 to everything', async () => {
     const program = run('--model', `http://127.0.0.1:${boundPort(elsewhere)}/api`, '--json')
     expect(await program.exited).toBe(1)
@@ -68,7 +77,6 @@ describe('remora run with a model server that it cannot use', () => {
   it.skipIf(lacks('git'))('keeps a run that is resumed with it, so that the right one continues it', async () => {
     const first = run('--model', nobody)
     await until(() => first.err().includes('has never answered'), { withinMs: 60_000 })
-    expect(first.err()).toMatch(/waits for the model: no server of it works since .*; it goes on by itself/)
     first.kill('SIGTERM')
     await first.exited
     const { run_id: runId = '' } = (await theRun()) ?? {}

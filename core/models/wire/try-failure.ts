@@ -20,6 +20,10 @@ const passingStatuses = new Set([408, 425, 429, 500, 502, 503, 504, 529])
 
 /** The form or the length of the request is wrong. Any other status of a server says something about the server. */
 const requestStatuses = new Set([400, 405, 411, 413, 414, 415, 422, 431])
+/** The server wants a key, another one, or one that may use the model. */
+const keyStatuses = new Set([401, 403])
+/** First, since what a server says may be long. */
+const keyHint = 'refuses the key (set REMORA_MODEL_API_KEY): '
 /** The request has not reached the server. */
 const unsentCodes = new Set([
   'ECONNREFUSED',
@@ -62,7 +66,7 @@ function isUnsent(error: unknown): boolean {
 }
 
 function ofStatus(cause: APIError, status: number): TryFailure {
-  const message = `answered ${cause.message.slice(0, 500)}`
+  const message = `${keyStatuses.has(status) ? keyHint : ''}answered ${cause.message.slice(0, 500)}`
   const refused = new AppError('AGENT_002', message, { cause, phase: 'model' })
   if (passingStatuses.has(status)) {
     const retryAfterMs = readRetryAfter(cause.headers)

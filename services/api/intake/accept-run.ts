@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto'
 import { AppError, undefinedOn } from '#domain/error.ts'
-import { newRunId, type NodeId, type RunId, sha256 } from '#domain/ids.ts'
+import { newRunId, type RunId, sha256 } from '#domain/ids.ts'
 import { type ModelKind, modelLabel } from '#domain/model-kind.ts'
 import type { RunRequest } from '#domain/run.ts'
 import type { NewRun } from '#ledger/run-commands.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
+import { putNotSentFiles } from '#objects/not-sent-files.ts'
 import { putNodeSelection } from '#objects/node-selection.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
@@ -52,7 +53,7 @@ export async function acceptRun(intake: Intake, deps: AcceptDeps): Promise<{ run
     if (runId !== ownRunId) await expectUpload(run, deps)
     await deps.ledger.createRun(run)
     // Again, now that the run refers to it: the first time nothing kept a deletion of another run from it.
-    if (taken.nodes !== undefined) await putNodeSelection(deps.blobs, intake.projectId, taken.nodes)
+    await taken.storeLists()
   }
   if (earlier === undefined || earlier.status === 'queued') {
     await deps.producer.add('snapshots', runId, { run_id: runId, traceparent: run.traceparent })
@@ -62,8 +63,8 @@ export async function acceptRun(intake: Intake, deps: AcceptDeps): Promise<{ run
 
 type Taken = { runId: RunId; archiveHash: string } & ReadRequest
 
-/** `nodes`: those the run is limited to, which are stored. */
-type ReadRequest = { request: RunRequest; nodes: readonly NodeId[] | undefined }
+/** `storeLists` stores again what the request refers to by hashes. */
+type ReadRequest = { request: RunRequest; storeLists(): Promise<unknown> }
 
 /**
  * Stores the archive and returns the run that the form belongs to: `ownRunId`, or the run that its idempotency key already
@@ -97,14 +98,16 @@ async function takeForm(intake: Intake, ownRunId: RunId, deps: AcceptDeps): Prom
   return sameBody(holder, own)
 }
 
-/** The request as the ledger keeps it: the nodes that the run is limited to are stored as a blob. */
+/** The request as the ledger keeps it: its long lists are stored as blobs. */
 async function readRequest(body: unknown, projectId: string, deps: AcceptDeps): Promise<ReadRequest> {
-  const { request, nodes } = parseRunRequest(body, deps.agents)
+  const { request, nodes, notSent } = parseRunRequest(body, deps.agents)
   await deps.checkAgents(request.agents)
-  const labelled = withModelKind(request, deps.modelKind)
-  if (nodes === undefined) return { request: labelled, nodes }
-  const hash = await putNodeSelection(deps.blobs, projectId, nodes)
-  return { request: { ...labelled, nodes: { hash, count: new Set(nodes).size } }, nodes }
+  const { blobs } = deps
+  const storeLists = async () => ({
+    ...(nodes && { nodes: { hash: await putNodeSelection(blobs, projectId, nodes), count: new Set(nodes).size } }),
+    ...(notSent && { notSent: { hash: await putNotSentFiles(blobs, projectId, notSent), count: notSent.length } }),
+  })
+  return { request: { ...withModelKind(request, deps.modelKind), ...(await storeLists()) }, storeLists }
 }
 
 /**

@@ -109,24 +109,27 @@ describe('an idempotency key whose run was deleted', () => {
   })
 })
 
-it('the nodes that a run is limited to are there, though those of a deleted run went just before it referred to them', async () => {
+it('the lists that a run refers to are there, though those of a deleted run went just before it referred to them', async () => {
   const { createRun } = api.ledger
-  let key = ''
+  let keys: string[] = []
   const deleting: TestApi['intake']['ledger'] = {
     ...api.ledger,
     async createRun(run) {
-      key = objectKeys.blob(api.project, run.request.nodes?.hash ?? '')
+      const { nodes, notSent } = run.request
+      keys = [nodes, notSent].map((list) => objectKeys.blob(api.project, list?.hash ?? ''))
       await retention.inWindow(async ({ beginEpoch }) => {
         await beginEpoch()
-        await api.objects.delete(key)
+        for (const key of keys) await api.objects.delete(key)
       })
       await createRun(run)
     },
   }
   Object.assign(api.intake, { ledger: deleting })
-  const body = runForm(await tarOf({ 'a.py': 'x = 1\n' }), { agents: ['lint'], nodes: ['n0123456789abcdef'] })
+  const lists = { nodes: ['n0123456789abcdef'], not_sent: [{ path: '.env', reason: 'a secret by its name' }] }
+  const body = runForm(await tarOf({ 'a.py': 'x = 1\n' }), { agents: ['lint'], ...lists })
   const answer = await api.ask('/v1/runs', { method: 'POST', body })
   Object.assign(api.intake, { ledger: api.ledger })
   expect(answer.status).toBe(202)
-  expect(await api.objects.exists(key)).toBe(true)
+  expect(keys).toHaveLength(2)
+  for (const key of keys) expect(await api.objects.exists(key)).toBe(true)
 })

@@ -66,6 +66,8 @@ describe('POST /v1/runs', () => {
       ['an agent nobody knows', runForm(gzipLike(10), { agents: ['nobody'] }), 422, 'INTAKE_006'],
       ['no agent', runForm(gzipLike(10), {}), 422, 'INTAKE_007'],
       ['a field nobody knows', runForm(gzipLike(10), { agents: ['lint'], colour: 'red' }), 422, 'INTAKE_008'],
+      ['a path of Windows', runForm(gzipLike(10), { agents: ['lint'], paths: ['C:\\x'] }), 422, 'INTAKE_008'],
+      ['a label with NUL', runForm(gzipLike(10), { agents: ['lint'], labels: { a: '\0' } }), 422, 'INTAKE_008'],
       ['a form without a request', only('archive'), 422, 'INTAKE_008'],
       ['a form without an archive', only('request'), 422, 'INTAKE_008'],
       ['two archives', withSecond('archive'), 422, 'INTAKE_008'],

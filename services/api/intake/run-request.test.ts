@@ -58,6 +58,23 @@ describe('parseRunRequest', () => {
 
   it.for([
     [{ paths: ['src', '/etc/passwd'] }, /^INTAKE_008 request\.paths: "\/etc\/passwd" is absolute/],
+    [{ paths: ['C:\\src\\a.py'] }, /^INTAKE_008 request\.paths: "C:.*" is absolute/],
+    [{ paths: ['\\\\host\\share'] }, /^INTAKE_008 request\.paths: .* is absolute/],
+    [{ paths: ['a\nb'] }, /^INTAKE_008 request\.paths\.0: has the control character \\u000a$/],
+    [{ exclude: ['a', '\u001b[2J'] }, /^INTAKE_008 request\.exclude\.1: has the control character \\u001b$/],
+    [{ agents: ['li\0nt'] }, /^INTAKE_008 request\.agents\.0: has the control character \\u0000$/],
+    [{ node_kinds: ['class\u0085'] }, /^INTAKE_008 request\.node_kinds\.0: has the control character \\u0085$/],
+    [{ labels: { team: 'a\0b' } }, /^INTAKE_008 request\.labels\.team: has the control character \\u0000$/],
+    [{ labels: { 'te\tam': 'a' } }, /^INTAKE_008 request\.labels: has the control character \\u0009$/],
+    [{ not_sent: [{ path: '/etc/x', reason: 'r' }] }, /^INTAKE_008 request\.not_sent\.0\.path: not a path inside/],
+    [{ not_sent: [{ path: 'C:\\x', reason: 'r' }] }, /^INTAKE_008 request\.not_sent\.0\.path: not a path inside/],
+    [{ not_sent: [{ path: 'a\tb', reason: 'r' }] }, /^INTAKE_008 request\.not_sent\.0\.path: has a control character/],
+    [{ not_sent: [{ path: 'a', reason: '\u001b' }] }, /^INTAKE_008 request\.not_sent\.0\.reason: has a control/],
+    [{ not_sent: [{ path: 'a', reason: 'r'.repeat(201) }] }, /^INTAKE_008 request\.not_sent\.0\.reason: /],
+    [
+      { not_sent: Array.from({ length: 1001 }, () => ({ path: 'a', reason: 'r' })) },
+      /^INTAKE_008 request\.not_sent: .*1000/,
+    ],
     [{ paths: ['a\0b'] }, /^INTAKE_008 request\.paths: .*NUL/],
     [{ exclude: ['a\0b'] }, /^INTAKE_008 request\.exclude: .*NUL/],
     [
@@ -66,6 +83,11 @@ describe('parseRunRequest', () => {
     ],
   ] as const)('refuses %j at the door', ([fields, says]) => {
     expect(faultOf({ agents: ['lint'], ...fields })).toMatch(says)
+  })
+
+  it('takes lines and tabs in the text of a label', () => {
+    const labels = { commit: 'first line\n\tsecond' }
+    expect(parseRunRequest({ agents: ['lint'], labels }, known).request.labels).toEqual(labels)
   })
 
   it('names every field at fault', () => {

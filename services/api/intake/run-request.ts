@@ -3,7 +3,10 @@ import { AppError } from '#domain/error.ts'
 import { faultOfGlobs } from '#domain/path-globs.ts'
 import { NodeId } from '#domain/ids.ts'
 import { languages } from '#syntax/grammars.ts'
-import { maxSelectedNodes, RunRequest, skipKinds } from '#domain/run.ts'
+import { isRecord } from '#domain/json.ts'
+import { NotSentFile, maxNotSentFiles, maxSelectedNodes, RunRequest, skipKinds } from '#domain/run.ts'
+import { anyControl, escapedCharacter } from '#domain/terminal-controls.ts'
+import { named } from '../http/schema-parts.ts'
 import { ErrorPolicyShape, Labels, RunLimits, SkipKindShape } from '../runs/run-schema.ts'
 
 const fields = RunRequest.shape
@@ -13,10 +16,13 @@ function checkGlobs(globs: readonly string[] | undefined, context: z.RefinementC
   if (fault !== undefined) context.addIssue(fault)
 }
 
+/** At the root of a machine or of a drive, or a share of Windows. */
+const absoluteStart = /^(?:\/|[A-Za-z]:|\\\\)/
+
 /** A path of a repository that starts at the machine's root would match nothing, or something else than was meant. */
 function checkPaths(paths: readonly string[] | undefined, context: z.RefinementCtx): void {
   checkGlobs(paths, context)
-  const absolute = paths?.find((path) => path.startsWith('/'))
+  const absolute = paths?.find((path) => absoluteStart.test(path))
   if (absolute === undefined) return
   context.addIssue(`${JSON.stringify(absolute.slice(0, 100))} is absolute: name paths from the repository's root`)
 }
@@ -25,6 +31,27 @@ function checkLanguages(names: readonly string[] | undefined, context: z.Refinem
   const unknown = names?.find((name) => !languages.includes(name))
   if (unknown === undefined) return
   context.addIssue(`unknown language ${JSON.stringify(unknown.slice(0, 100))}; known: ${languages.join(', ')}`)
+}
+
+/** Names, paths and labels reach terminals, logs and other programs. The text of a label may have lines and tabs. */
+function checkTexts(body: object, context: z.RefinementCtx): void {
+  for (const { path, text } of textsOf(body)) {
+    const shown = path[0] === 'labels' && path.length === 2 ? text.replaceAll(/[\n\t]/g, ' ') : text
+    const [found] = anyControl.exec(shown) ?? []
+    if (found === undefined) continue
+    context.addIssue({ code: 'custom', path, message: `has the control character ${escapedCharacter(found)}` })
+  }
+}
+
+/** Every string with its path, and every name of a field with the path of its record. */
+function* textsOf(value: unknown, path: (string | number)[] = []): Generator<{ path: typeof path; text: string }> {
+  if (typeof value === 'string') yield { path, text: value }
+  else if (Array.isArray(value)) for (const [at, item] of value.entries()) yield* textsOf(item, [...path, at])
+  else if (isRecord(value))
+    for (const [name, item] of Object.entries(value)) {
+      yield { path, text: name }
+      yield* textsOf(item, [...path, name])
+    }
 }
 
 /** The `request` of a submission. An unknown field is refused, since ignoring it would mislead. */
@@ -42,6 +69,10 @@ export const RequestBody = z
       .max(maxSelectedNodes)
       .optional()
       .openapi({ description: 'only these nodes are worked on; none: the run has nothing to do' }),
+    not_sent: z.array(named('NotSentFile', NotSentFile)).min(1).max(maxNotSentFiles).optional().openapi({
+      description:
+        "files of the caller's folder that are not in the archive, and why: `skipped_files` of the run lists them, unless the archive has them",
+    }),
     include: z
       .array(SkipKindShape)
       .max(skipKinds.length)
@@ -53,13 +84,18 @@ export const RequestBody = z
     dry_run: fields.dryRun,
     labels: Labels.default(fields.labels.parse(undefined)),
   })
+  .superRefine(checkTexts)
   .openapi('RunRequest')
 
 /** The command line of the version before sends `accept: "none"`, the only value there was. */
 const FormerBody = z.looseObject({ accept: z.literal('none') }).transform(({ accept: _accept, ...same }) => same)
 
 /** `nodes`: those that the run is limited to; undefined: no limit. */
-export type ParsedRequest = { request: RunRequest; nodes: readonly NodeId[] | undefined }
+export type ParsedRequest = {
+  request: RunRequest
+  nodes: readonly NodeId[] | undefined
+  notSent: readonly NotSentFile[] | undefined
+}
 
 /**
  * The request in our words. INTAKE_008 names every field at fault, INTAKE_007 when no agent is named, INTAKE_006 when
@@ -71,7 +107,14 @@ export function parseRunRequest(body: unknown, knownAgents: readonly string[]): 
     const faults = parsed.error.issues.map((issue) => `${['request', ...issue.path].join('.')}: ${issue.message}`)
     throw new AppError('INTAKE_008', faults.join('; '))
   }
-  const { nodes, node_kinds: nodeKinds, error_policy: errorPolicy, dry_run: dryRun, ...same } = parsed.data
+  const {
+    nodes,
+    not_sent: notSent,
+    node_kinds: nodeKinds,
+    error_policy: errorPolicy,
+    dry_run: dryRun,
+    ...same
+  } = parsed.data
   const { agents, paths, exclude, include, limits, priority, labels } = same
   checkAgents(agents, knownAgents)
   // An idempotency key compares the JSON of the request, so the order of its fields counts.
@@ -88,7 +131,7 @@ export function parseRunRequest(body: unknown, knownAgents: readonly string[]): 
     priority,
     labels,
   }
-  return { request, nodes }
+  return { request, nodes, notSent }
 }
 
 function checkAgents(agents: readonly string[], known: readonly string[]): void {

@@ -192,7 +192,7 @@ export const RunView = z
     checks: RunChecks,
     conflicts: z.int().openapi({ description: 'how many change sets were left out of the patch' }),
     left_out: z.array(LeftOut).openapi({ description: 'the first 100 of them' }),
-    skipped: z.int().openapi({ description: 'how many paths of the archive were skipped' }),
+    skipped: z.int().openapi({ description: 'how many paths of the archive were skipped, and of the folder not sent' }),
     skipped_files: z.array(SkippedFileShape).openapi({ description: 'the first 100 of them, sorted by path' }),
     failures: z.array(FailureView).openapi({
       description:

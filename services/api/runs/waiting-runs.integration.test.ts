@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { announceWorker, withdrawWorker } from '#ledger/live-workers.ts'
+import { awayModelsCheck } from '#ledger/read-runs.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { until } from '#testing/until.ts'
@@ -62,7 +63,7 @@ describe('a run that waits', () => {
 })
 
 describe('GET /readyz', () => {
-  it('says which models runs wait for, without their servers, and stays ready', async () => {
+  it('says to anyone only that runs wait for a model: not how many, for which, nor its servers; and stays ready', async () => {
     for (const runId of [await submitRun(api), await submitRun(api)]) await api.ledger.setAway(runId, [away])
     const shown = await until(async () => {
       const answer = await api.askAs('none', '/readyz')
@@ -70,8 +71,13 @@ describe('GET /readyz', () => {
       const text = await answer.text()
       return text.includes('runs wait') && text
     })
-    expect(JSON.parse(shown)).toMatchObject({ status: 'ready', parts: { models: { state: 'away' } } })
-    expect(shown).toMatch(/no server of the model \\"default\\" works since 2026-11-01T00:00:00.000Z: \d runs wait/)
-    expect(shown).not.toContain('gpu')
+    const models = { state: 'away', message: 'no server works of a model that runs wait for' }
+    const ok = { state: 'ok', message: 'it answers' }
+    expect(JSON.parse(shown)).toEqual({ status: 'ready', parts: { redis: ok, object_store: ok, models } })
+  })
+
+  it('counts them where only operators ask', async () => {
+    const { message } = await awayModelsCheck(api.ledger)(AbortSignal.timeout(10_000))
+    expect(message).toMatch(/^no server of the model "default" works since 2026-11-01T00:00:00.000Z: \d runs wait$/)
   })
 })

@@ -54,7 +54,7 @@ export async function markReferences(
     const run = await deps.ledger.getRun(runId).catch(undefinedOn('RUN_001'))
     if (run === undefined) continue
     marks.uploads.add(run.uploadKey) // a retry has the upload of the run before it
-    if (run.request.nodes !== undefined) marks.blob.add(run.request.nodes.hash)
+    for (const list of [run.request.nodes, run.request.notSent]) if (list !== undefined) marks.blob.add(list.hash)
     await markSnapshot(run, marks, deps)
     await markComposition(run, marks, deps)
     await markOperations(run, marks, deps)

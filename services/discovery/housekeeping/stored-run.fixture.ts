@@ -12,6 +12,7 @@ import { openRetention, type Retention } from '#ledger/retention.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import type { Composition } from '#objects/composition.ts'
 import { putEdgeList } from '#objects/edge-list.ts'
+import { putNotSentFiles } from '#objects/not-sent-files.ts'
 import { putNodeList } from '#objects/node-list.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import { type ObjectStore, permittedPuts, putHashedJson, type PutPermit } from '#objects/object-store.ts'
@@ -143,10 +144,12 @@ export async function snapshotRun(
 /** A whole run over `files`, with an object of every kind, stored by the services' own functions. */
 export async function storeRun(stores: TestStores, files: Readonly<Record<string, string>>): Promise<StoredRun> {
   const { ledger, objects, project } = stores
-  const run = await snapshotRun(await acceptRun(stores, files), ledger, objects)
-  const { runId } = run
   const own = randomBytes(8).toString('hex')
-  const blob = await openBlobStore(objects, { maxCacheBytes: 0 }).put(project, Buffer.from(`composed ${own}`))
+  const blobs = openBlobStore(objects, { maxCacheBytes: 0 })
+  const notSent = { hash: await putNotSentFiles(blobs, project, [{ path: '.env', reason: own }]), count: 1 }
+  const run = await snapshotRun(await acceptRun(stores, files, { notSent }), ledger, objects)
+  const { runId } = run
+  const blob = await blobs.put(project, Buffer.from(`composed ${own}`))
   await nodeIndexCache(objects, project).put(
     { hash: blob, pack: undefined, size: 0, paths: [], admitted: [] },
     { skipped: own },

@@ -2,7 +2,7 @@ import { posix } from 'node:path'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { AppError, unreachable } from '#domain/error.ts'
 import { isSecretByName, secretReason } from '#domain/path-purpose.ts'
-import { folderOf, parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
+import { folderOf, foldersUp, parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
 import type { SkipKind } from '#domain/run.ts'
 import type { SnapshotFile, SnapshotLink } from '#objects/snapshot.ts'
 import type { ArchiveEntry } from './archive-source.ts'
@@ -172,5 +172,7 @@ function openPathSet({ maxPaths, maxNameBytes }: SnapshotLimits) {
       keep(path, 'file')
     },
     hasFile: (path: RepoPath) => paths.get(path) === 'file',
+    /** Whether a file could be there: nothing is, and no folder of the path is a file. */
+    isFree: (path: RepoPath) => !paths.has(path) && foldersUp(folderOf(path)).every((at) => paths.get(at) !== 'file'),
   }
 }

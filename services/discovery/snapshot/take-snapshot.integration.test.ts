@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openBlobStore } from '#objects/blob-store.ts'
+import { putNotSentFiles } from '#objects/not-sent-files.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import { sha256 } from '#domain/ids.ts'
 import type { SkipKind } from '#domain/run.ts'
@@ -250,4 +251,27 @@ describe('files that are secrets by their names', () => {
     const asked = await take(archive, test.objects, AbortSignal.timeout(20_000), ['secrets'])
     expect(asked).toMatchObject({ files: 5, skipped: [] })
   })
+})
+
+it('a snapshot lists what the client has left out, unless the archive says otherwise', async () => {
+  const uploadKey = objectKeys.upload(test.project, 'r00000notsent')
+  await test.objects.put(uploadKey, systemTar('.'))
+  const blobs = openBlobStore(test.objects, { maxCacheBytes: 0 })
+  const reason = 'a secret by its name'
+  const paths = ['src/.env', 'src/a.py', 'src/a.py/inside', 'src', 'current', '.git', 'big.bin', 'big.bin']
+  const hash = await putNotSentFiles(
+    blobs,
+    test.project,
+    paths.map((path) => ({ path, reason })),
+  )
+  const request = { notSent: { hash, count: paths.length } }
+  const job = { projectId: test.project, runId: 'r00000notsent', uploadKey, request }
+  const deps = { objects: test.objects, blobs, limits: defaultSnapshotLimits }
+  const { snapshotId, skipped } = await takeSnapshot(job, deps, AbortSignal.timeout(20_000))
+  expect(skipped).toEqual([
+    { path: '.git', reason: "Git's own data" },
+    { path: 'big.bin', reason },
+    { path: 'src/.env', reason },
+  ])
+  expect((await readSnapshot(test.objects, test.project, snapshotId)).skipped).toEqual(skipped)
 })

@@ -1,7 +1,8 @@
 import type { SkippedFile } from '#domain/code-node.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
-import type { SkipKind } from '#domain/run.ts'
+import type { Run } from '#domain/run.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
+import { notSentFiles } from '#objects/not-sent-files.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { writeSnapshot } from '#objects/snapshot.ts'
 import { admitEntry, type ArchiveContents, emptyContents, filesOf } from './archive-contents.ts'
@@ -16,23 +17,31 @@ export type SnapshotJob = {
   projectId: ProjectId
   runId: RunId
   uploadKey: string
-  request?: { include?: readonly SkipKind[] | undefined }
+  request?: Pick<Run['request'], 'include' | 'notSent'> | undefined
 }
 export type SnapshotDeps = { objects: ObjectStore; blobs: BlobStore; limits: SnapshotLimits }
 export type TakenSnapshot = { snapshotId: string; files: number; bytes: number; skipped: SkippedFile[] }
 
 /**
  * Turns an uploaded archive into blobs, folders and a snapshot while it is read: nothing touches the disk, links are
- * kept as text. INTAKE_001 unreadable, INTAKE_002 unsafe, INTAKE_003 over a limit; then no snapshot is stored, and the
- * blobs that were stored are shared or collected later. A second call gives the same id.
+ * kept as text. What the client has not sent is listed after what is skipped here. INTAKE_001 unreadable, INTAKE_002 unsafe,
+ * INTAKE_003 over a limit; then no snapshot is stored, and the blobs that were stored are shared or collected later. A second
+ * call gives the same id.
  */
 export async function takeSnapshot(job: SnapshotJob, deps: SnapshotDeps, signal: AbortSignal): Promise<TakenSnapshot> {
   const contents = await storeFiles(job, deps, signal)
   const files = filesOf(contents)
-  const skipped = Array.from(contents.skipped, ([path, reason]) => ({ path, reason }))
+  const skippedHere = Array.from(contents.skipped, ([path, reason]) => ({ path, reason }))
+  const skipped = [...skippedHere, ...stillMissing(await notSentFiles(job, deps.blobs), contents)]
   const kept = { files, links: contents.links, skipped }
   const { snapshotId, bytes } = await writeSnapshot(deps.objects, job.projectId, kept, signal)
   return { snapshotId, files: files.length, bytes, skipped }
+}
+
+/** Those that the archive says nothing about: what it has counts. */
+function stillMissing(notSent: readonly SkippedFile[], { paths, skipped }: ArchiveContents): SkippedFile[] {
+  const byPath = new Map(notSent.map((file) => [file.path, file]))
+  return [...byPath.values()].filter(({ path }) => !skipped.has(path) && paths.isFree(path))
 }
 
 async function storeFiles(job: SnapshotJob, deps: SnapshotDeps, signal: AbortSignal): Promise<ArchiveContents> {

@@ -4,6 +4,7 @@ import type { NewEvent } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
 import { isEnded } from '#domain/run.ts'
 import { failRun } from '#ledger/run-stage.ts'
+import { ignoredReason } from '#platform/walk-folder.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Producer } from '#queues/producer.ts'
 import { type SnapshotDeps, takeSnapshot } from '../snapshot/take-snapshot.ts'
@@ -32,7 +33,8 @@ export async function runSnapshotStage(runId: RunId, deps: SnapshotStageDeps, si
   try {
     const { snapshotId, files, bytes, skipped } = await takeSnapshot(run, deps, signal)
     if (bytes > muchBytes) collectGarbage()
-    const passedOver = { skipped: skipped.length, skipped_files: firstSkipped(skipped) }
+    const named = firstSkipped(skipped.filter(({ reason }) => reason !== ignoredReason))
+    const passedOver = { skipped: skipped.length, skipped_files: named }
     const stored = { snapshot_id: snapshotId, files, bytes, ...passedOver }
     await deps.ledger.move(runId, {
       from: [{ status: 'running', phase: 'snapshot' }],

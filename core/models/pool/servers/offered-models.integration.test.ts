@@ -80,7 +80,11 @@ describe('the first model', () => {
   })
 
   it.each([
-    ['refuses the key', { status: 401, body: '{"error":"Unauthorized"}' }, 'answered 401 "Unauthorized"'],
+    [
+      'refuses the key',
+      { status: 401, body: '{"error":"Unauthorized"}' },
+      'refuses the key (set REMORA_MODEL_API_KEY): answered 401 "Unauthorized"',
+    ],
     ['has none', models(), 'has no models'],
   ])('fails at once with AGENT_002 where the server %s, and says so', async (_what, answer, words) => {
     const { pool: opened, asked, urls } = await poolOver([[answer]], 60_000)

@@ -1,0 +1,41 @@
+import '#platform/lean-v8.ts'
+import { randomBytes } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { startLocalRedis } from '#platform/local-redis.ts'
+import { startLocalS3 } from '#platform/local-s3.ts'
+import { putRedisOnPath } from '#platform/obtain-redis.ts'
+import { exitOnSignal, openReleaser, runService } from '#platform/service-process.ts'
+
+/*
+ * A Redis and an S3 server of this machine, to try the services one by one: `node scripts/service.mjs stores FOLDER`. Both keep
+ * their data in the folder, and listen on 127.0.0.1 only. Their addresses and keys, which are new at each start, are written to
+ * FOLDER/env, as the services read them. Not for production: what they keep is on one disk.
+ */
+await runService(async () => {
+  const folder = resolve(process.argv[3] ?? '.remora-stores')
+  const releaser = openReleaser()
+  try {
+    await putRedisOnPath(process.env)
+    const redis = await startLocalRedis({ dir: join(folder, 'redis'), password: randomBytes(24).toString('hex') })
+    releaser.add('redis', redis.stop)
+    const s3 = await startLocalS3({ dir: join(folder, 's3') })
+    releaser.add('s3', s3.stop)
+    const values = {
+      REMORA_REDIS_URL: redis.url,
+      REMORA_S3_ENDPOINT: s3.endpoint,
+      REMORA_S3_BUCKET: s3.bucket,
+      REMORA_S3_REGION: s3.region,
+      AWS_ACCESS_KEY_ID: s3.accessKeyId,
+      AWS_SECRET_ACCESS_KEY: s3.secretAccessKey,
+    }
+    const path = join(folder, 'env')
+    const lines = Object.entries(values).map(([name, value]) => `${name}=${value}\n`)
+    await writeFile(path, lines.join(''), { mode: 0o600 })
+    exitOnSignal(releaser.release)
+    process.stdout.write(`${JSON.stringify({ env: path, pid: process.pid })}\n`)
+  } catch (error) {
+    await releaser.release()
+    throw error
+  }
+})
