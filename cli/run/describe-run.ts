@@ -2,7 +2,7 @@ import { describeModelKind, modelKindOf } from '#domain/model-kind.ts'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { type EdgeView, hasEnded, type OperationView, type RunView } from '../api-views.ts'
 import { formatSeconds, labelledLines, nodePlace } from '../wording.ts'
-import { failureText } from '../progress/result-report.ts'
+import { failureText, unreadText } from '../progress/result-report.ts'
 import { awayModels, waitingLines, waitingText } from '../progress/describe-waiting.ts'
 import { clip } from '../terminal-text.ts'
 import { composedText } from '../progress/render-progress.ts'
@@ -35,7 +35,8 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['skipped', run.skipped === 0 ? '' : clip(describeSkipped(run.skipped_files, run.skipped), display.width)],
     ['operations', counts.map(([status, count]) => `${count} ${status}`).join(', ')],
     ['checks', checksOf(run)],
-    ['conflicts', String(run.conflicts)],
+    ['conflicts', run.unread.includes('composition') ? '' : String(run.conflicts)],
+    ['not read', unreadText(run)],
   ])
   const waits = display.isWaiting ? [] : waitingLines({ away: awayModels(run) })
   const waiting = waits.length === 0 ? [] : ['', ...waits.map((line) => clip(line, display.width))]
