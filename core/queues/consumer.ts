@@ -100,8 +100,8 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
 
 type ErrorDeps = { queue: QueueName; log: RedisLog; isConnected(): boolean }
 
-/** BullMQ's code for a job that has ended after its lock was lost. */
-const lockMissing = -2
+/** BullMQ's codes for a job that has ended here after it was given to another worker, and ended there or goes on. */
+const lostCodes: readonly unknown[] = [-1, -2]
 
 /**
  * While the connection is down, `connectRedis` logs that for all who use it. After an outage, or when the event loop stood still,
@@ -113,7 +113,7 @@ function logErrors(worker: Worker, { queue, log, isConnected }: ErrorDeps): void
   let renewals = 0 // an error of its own follows for each
   worker.on('lockRenewalFailed', (jobs) => void (renewals = jobs.length))
   worker.on('error', (error) => {
-    const isLock = renewals > 0 || ('code' in error && error.code === lockMissing)
+    const isLock = renewals > 0 || ('code' in error && lostCodes.includes(error.code))
     renewals = Math.max(0, renewals - 1)
     if (!isConnected()) return
     if (log.isFailing(redisName) || isRefusal(error)) stores.lacks(redisName, error)

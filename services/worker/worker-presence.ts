@@ -11,7 +11,7 @@ import {
 } from '#ledger/fleet.ts'
 import type { ModelPool } from '#models/model-pool.ts'
 import { repeatEvery } from '#platform/clock.ts'
-import type { Log } from '#platform/log.ts'
+import { type Log, openStoreUser, redisName, type StoreLog } from '#platform/log.ts'
 import type { PartState } from '#platform/readiness.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 
@@ -85,7 +85,7 @@ export type Presence = {
   models: Pick<ModelsInUse, 'listen' | 'attend' | 'doubted' | 'reports' | 'pool'>
   /** Takes operations while it has fewer than so many; none with 0. */
   take(most: number): void
-  log: Pick<Log, 'warn'>
+  log: StoreLog & Pick<Log, 'warn'>
 }
 
 /**
@@ -111,22 +111,41 @@ export async function keepPresent({ redis, id, operations, models, take, log }: 
     await announceWorker(redis, { id, operations: most, models: models.reports(), pool })
   }
   await announce()
+  const announceAgain = notingSilence(announce, log)
   let announcing: Promise<void> | undefined
   const now = () =>
-    void (announcing ??= announce()
+    void (announcing ??= announceAgain()
       .catch(() => undefined)
       .finally(() => (announcing = undefined)))
   const stopListening = models.listen(now)
-  const stop = repeatEvery(announceEveryMs, announce)
+  const stop = repeatEvery(announceEveryMs, announceAgain)
   const stopWhileAway = repeatEvery(announceSoonMs, async () => {
     const isAway = models.reports().some(({ awaySince }) => awaySince !== null)
     const change = Math.abs(limitsOf(models.pool().servers) - announced)
-    if (isAway || change > notableChange * announced) await announce()
+    if (isAway || change > notableChange * announced) await announceAgain()
   })
   return async () => {
     stopListening()
     await Promise.all([stop(), stopWhileAway(), announcing])
     await withdrawWorker(redis, id)
+  }
+}
+
+/**
+ * A Redis that hangs keeps its connections, and the commands of a worker wait for it without limit: that an announcement lasts
+ * longer than it may until the next is the only sign.
+ */
+function notingSilence(announce: () => Promise<void>, log: StoreLog): () => Promise<void> {
+  const stores = openStoreUser(log)
+  return async () => {
+    const silence = async () => stores.lacks(redisName, new Error('Redis does not answer'))
+    const stop = repeatEvery(announceEveryMs, silence)
+    try {
+      await announce()
+      stores.worked()
+    } finally {
+      await stop()
+    }
   }
 }
 
