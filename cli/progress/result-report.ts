@@ -40,6 +40,7 @@ export function renderReport({ state, run, patch, model }: ReportParts, view: Re
     skippedLines(state, view),
     failureLines(state, run, view),
     leftOutLines(run, view),
+    unreadLines(run, view),
     patchLines({ state, run, patch }, paint),
     retryLines(state, run, model),
     modelLines(state),
@@ -99,6 +100,22 @@ export function failureText({ error_code: code, count, ...first }: FailureView):
   const times = count === 1 ? '' : ` (${plural(count, 'operation')})`
   const place = nodePlace(first.path, first.qualified_name)
   return `${code ?? noCode}${times}  ${first.agent} ${first.operation_id}  ${place}: ${first.reason ?? ''}`
+}
+
+function unreadLines(run: RunView, { width }: ReportView): string[] {
+  const what = unreadText(run)
+  return what === '' ? [] : wrap(`Not read: ${what}; remora show ${run.run_id} has it later`, width)
+}
+
+const unreadParts: Readonly<Record<string, string>> = {
+  composition: 'checks and conflicts',
+  skipped_files: 'skipped files',
+}
+
+/** What the service cannot tell of the run just now; empty, as a rule. */
+export function unreadText({ unread }: Pick<RunView, 'unread'>): string {
+  if (unread.length === 0) return ''
+  return `${unread.map((part) => unreadParts[part] ?? part).join(' and ')}, since the object store is away`
 }
 
 /** What to do about each error code. */

@@ -18,6 +18,13 @@ conflicts   0
 `)
 })
 
+it('does not count conflicts that the service cannot read just now, and says so', () => {
+  const run = RunView.parse({ ...running, request: usual, unread: ['composition', 'skipped_files'] })
+  const lines = describeRun(run, [], manner).trimEnd().split('\n')
+  expect(lines.some((line) => line.startsWith('conflicts'))).toBe(false)
+  expect(lines.at(-1)).toMatch(/^not read +checks and conflicts and skipped files/)
+})
+
 it('names the run it tries again, an unusual priority and policy, and why it was cancelled', () => {
   const request = { ...usual, error_policy: 'stop_run', priority: 0, retry_of: 'r0' }
   const ended = { status: 'cancelled', duration_ms: 1200, reason: 'wrong branch', checks: {} }

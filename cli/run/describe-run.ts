@@ -4,7 +4,7 @@ import { hasEnded, type RunView } from '../run-views.ts'
 import type { OperationView } from '../operation-views.ts'
 import type { EdgeView } from '../node-views.ts'
 import { formatSeconds, labelledLines, nodePlace } from '../wording.ts'
-import { failureText } from '../progress/result-report.ts'
+import { failureText, unreadText } from '../progress/result-report.ts'
 import { awayModels, waitingLines, waitingText } from '../progress/describe-waiting.ts'
 import { clip, visibleName, wrap } from '../terminal-text.ts'
 import { composedText } from '../progress/render-progress.ts'
@@ -37,7 +37,8 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['skipped', run.skipped === 0 ? '' : String(run.skipped)],
     ['operations', counts.map(([status, count]) => `${count} ${status}`).join(', ')],
     ['checks', checksOf(run)],
-    ['conflicts', String(run.conflicts)],
+    ['conflicts', run.unread.includes('composition') ? '' : String(run.conflicts)],
+    ['not read', unreadText(run)],
   ])
   const waits = display.isWaiting ? [] : waitingLines({ away: awayModels(run) })
   const waiting = waits.length === 0 ? [] : ['', ...waits.map((line) => clip(line, display.width))]

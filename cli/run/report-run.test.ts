@@ -37,4 +37,8 @@ describe('the exit code of a run', () => {
   it('is 3 when all went well and a change set was left out of the patch', () => {
     expect(exitCodeOf({ status: 'completed', conflicts: 1 }, ended({ succeeded: 2 }))).toBe(3)
   })
+
+  it('is 3 also when the service cannot read just now what was left out', () => {
+    expect(exitCodeOf({ status: 'completed', conflicts: 0 }, ended({ succeeded: 2, leftOut: 1 }))).toBe(3)
+  })
 })

@@ -37,7 +37,9 @@ export function exitCodeOf(
   state: ProgressState,
 ): 0 | 1 | 2 | 3 {
   if (!isComposed(status, state)) return unknownFilters.has(code ?? '') ? 2 : 1
-  if (failedOperations(state) === 0) return conflicts > 0 ? 3 : 0
+  // The events say it too, when the service cannot read the composition just now.
+  const hasConflicts = conflicts > 0 || Object.values(state.agents).some(({ leftOut }) => leftOut > 0)
+  if (failedOperations(state) === 0) return hasConflicts ? 3 : 0
   const wentWell = Object.values(state.agents).some(({ succeeded, unchanged }) => succeeded + unchanged > 0)
   return wentWell || state.patchFiles > 0 ? 3 : 1
 }
@@ -67,6 +69,7 @@ export function resultView({ state, run, patch, earlierRuns = [] }: ReportParts)
       })),
       conflicts: run.left_out,
       conflict_count: run.conflicts,
+      unread: run.unread,
       skipped_files: state.skippedFiles,
       earlier_runs: earlierRuns,
       patch: patchView(patch),

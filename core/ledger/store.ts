@@ -1,5 +1,5 @@
 import { z, ZodError } from 'zod'
-import { isReply, type RedisClient } from '#platform/redis-client.ts'
+import { isRefusal, type RedisClient, replyKind } from '#platform/redis-client.ts'
 import type { EventOrigin } from '#domain/event.ts'
 import { AppError } from '#domain/error.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
@@ -36,7 +36,8 @@ export function bindTo<Store>(store: Store) {
 /** ioredis has no error class for a lost connection, so errors that our own code may cause are recognised instead. */
 function isOurs(error: unknown): boolean {
   const ourKinds = [AppError, ZodError, RangeError, SyntaxError, TypeError]
-  return ourKinds.some((kind) => error instanceof kind) || isReply(error, 'ERR') || isReply(error, 'WRONGTYPE')
+  if (ourKinds.some((kind) => error instanceof kind)) return true
+  return replyKind(error) !== undefined && !isRefusal(error)
 }
 
 /** Milliseconds since the epoch by Redis' clock. */

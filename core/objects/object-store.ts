@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { AppError, hasCode, undefinedOn } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
-import type { Log } from '#platform/log.ts'
+import { objectStoreName, type StoreLog } from '#platform/log.ts'
 import type { PartCheck } from '#platform/readiness.ts'
 import { stateByFault } from './s3-fault.ts'
 
@@ -104,20 +104,34 @@ export function objectStoreCheck(objects: Pick<ObjectStore, 'ping'>): PartCheck 
  * `objects`, whose outages are logged: STORE_002 begins one, and requests that are answered end it. Each request on each kind
  * of object counts for itself, since a store may refuse one kind, such as every write, while it answers the others.
  */
-export function loggedOutages(objects: ObjectStore, log: Pick<Log, 'failing' | 'working'>): ObjectStore {
-  const store = 'the object store'
+export function loggedOutages(objects: ObjectStore, log: StoreLog): ObjectStore {
   const parts = new Map<string, object>()
+  const partOf = (name: string, key: unknown) => getOrMake(parts, `${name} ${kindOf(key)}`, () => ({}))
+  const noteFault = (part: object, error: unknown) => {
+    if (hasCode(error, 'STORE_002')) log.failing(objectStoreName, part, error)
+    else if (hasCode(error, 'STORE_003')) log.working(objectStoreName, part)
+  }
   const watched =
     <Args extends unknown[], Answer>(name: string, request: (...args: Args) => Promise<Answer>) =>
     async (...args: Args): Promise<Answer> => {
-      const part = getOrMake(parts, `${name} ${kindOf(args[0])}`, () => ({}))
+      const part = partOf(name, args[0])
       try {
         const answer = await request(...args)
-        log.working(store, part)
+        log.working(objectStoreName, part)
         return answer
       } catch (error) {
-        if (hasCode(error, 'STORE_002')) log.failing(store, part, error)
-        else if (hasCode(error, 'STORE_003')) log.working(store, part)
+        noteFault(part, error)
+        throw error
+      }
+    }
+  const watchedStream = <Item>(name: string, read: (key: string, signal?: AbortSignal) => AsyncIterable<Item>) =>
+    async function* stream(key: string, signal?: AbortSignal): AsyncGenerator<Item> {
+      const part = partOf(name, key)
+      try {
+        yield* read(key, signal)
+        log.working(objectStoreName, part)
+      } catch (error) {
+        noteFault(part, error)
         throw error
       }
     }
@@ -129,6 +143,10 @@ export function loggedOutages(objects: ObjectStore, log: Pick<Log, 'failing' | '
     getRange: watched('get', objects.getRange),
     stat: watched('get', objects.stat),
     exists: watched('get', objects.exists),
+    getStream: watchedStream('get', objects.getStream),
+    list: watchedStream('list', objects.list),
+    delete: watched('delete', objects.delete),
+    deleteMany: watched('delete', objects.deleteMany),
     ping: watched('ping', objects.ping),
   }
 }

@@ -10,6 +10,11 @@ export type S3ClientOptions = {
   maxSockets?: number
   /** Of a request, the first one included. */
   maxAttempts?: number
+  /**
+   * How long the store may be silent, before its answer begins or in the middle of it. One that is silent for longer is not asked
+   * again. Without it, requests are tried again after a minute of silence.
+   */
+  silentMs?: number | undefined
 }
 
 /** Steps that we do not need: a user agent, an unused log, Lambda's trace header, redirects that are off. */
@@ -26,7 +31,7 @@ const idleSteps = [
  * one bucket and one region: requests in flight share the context of their command, and all share one signer.
  */
 export function openS3Client(options: S3ClientOptions): S3Client {
-  const { endpoint, region, credentials, maxSockets = 64, maxAttempts = 4 } = options
+  const { endpoint, region, credentials, maxSockets = 64, maxAttempts = 4, silentMs } = options
   const client = new S3Client({
     region,
     ...(endpoint === undefined ? {} : { endpoint, forcePathStyle: true }),
@@ -39,7 +44,7 @@ export function openS3Client(options: S3ClientOptions): S3Client {
     cacheMiddleware: true,
     // undici refuses the header that asks the server before a large body is sent.
     expectContinueHeader: false,
-    requestHandler: openUndiciHandler({ connections: maxSockets }),
+    requestHandler: openUndiciHandler({ connections: maxSockets, silentMs }),
   })
   for (const step of idleSteps) client.middlewareStack.remove(step)
   shareSigner(client)
@@ -81,29 +86,52 @@ type HttpRequest = Parameters<HttpHandler['handle']>[0]
 export const socketOptions = {
   pipelining: 1,
   connect: { timeout: 5_000 },
-  headersTimeout: 60_000,
-  bodyTimeout: 60_000,
   keepAliveTimeout: 2_000,
   keepAliveMaxTimeout: 2_000,
 } as const
+
+const patientMs = 60_000
+/** The slowest line on which a part of an upload still arrives in time. */
+const leastBytesPerMs = 512
+
+/** undici's limits for one request. The time in which its body is sent counts for the first of them. */
+export function silenceLimits(silentMs = patientMs, bodyBytes = 0) {
+  return { headersTimeout: silentMs + Math.ceil(bodyBytes / leastBytesPerMs), bodyTimeout: silentMs }
+}
+
+/** Whether a request that ended so shows that the store is silent. */
+export function wasSilent(error: unknown): boolean {
+  const { ConnectTimeoutError, HeadersTimeoutError, BodyTimeoutError } = errors
+  return [ConnectTimeoutError, HeadersTimeoutError, BodyTimeoutError].some((kind) => error instanceof kind)
+}
 
 /**
  * The transport of the AWS client over undici's sockets, 5 to 10 % cheaper in CPU than the client's own over node:http.
  * An answer of any status resolves, with its body as a stream. No answer rejects with an AbortError when the signal was
  * aborted, a TimeoutError (which the client tries again) after undici's limits or a broken socket, or the system's error.
  */
-function openUndiciHandler(options: { connections: number }): HttpHandler {
-  const agent = new Agent({ ...socketOptions, connections: options.connections })
+function openUndiciHandler({
+  connections,
+  silentMs,
+}: {
+  connections: number
+  silentMs: number | undefined
+}): HttpHandler {
+  const agent = new Agent({ ...socketOptions, connections })
+  const isFinal = (cause: unknown) => silentMs !== undefined && wasSilent(cause)
   return {
     metadata: { handlerProtocol: 'http/1.1' },
     async handle(request, { abortSignal }: { abortSignal?: unknown } = {}) {
       const signal = abortSignal instanceof AbortSignal ? abortSignal : null
       const { protocol, hostname, port, method, headers, body } = request
       const origin = `${protocol}//${hostname}${port === undefined ? '' : `:${port}`}`
+      const bodyBytes = ArrayBuffer.isView(body) ? body.byteLength : 0
+      const limits = silenceLimits(putsTogether(request) ? patientMs : silentMs, bodyBytes)
       const answer = await agent
-        .request({ origin, path: pathOf(request), method, headers, body: body ?? null, signal })
+        .request({ origin, path: pathOf(request), method, headers, body: body ?? null, signal, ...limits })
         .catch((cause: unknown) => {
-          throw signal?.aborted === true ? named('AbortError', cause) : retryable(cause)
+          if (signal?.aborted === true) throw named('AbortError', cause)
+          throw isFinal(cause) ? cause : retryable(cause)
         })
       return { response: { statusCode: answer.statusCode, headers: single(answer.headers), body: answer.body } }
     },
@@ -111,6 +139,11 @@ function openUndiciHandler(options: { connections: number }): HttpHandler {
     httpHandlerConfigs: () => ({}),
     destroy: () => void agent.destroy(),
   }
+}
+
+/** Some stores answer the end of an upload only when they have put its parts together, which takes as long as it is large. */
+function putsTogether({ method, query }: HttpRequest): boolean {
+  return method === 'POST' && query['uploadId'] !== undefined
 }
 
 function pathOf({ path, query }: HttpRequest): string {
@@ -133,11 +166,7 @@ function single(headers: Record<string, string | string[] | undefined>): Record<
 
 /** The client retries by Node's codes and this name; it does not know undici's codes. */
 function retryable(cause: unknown): unknown {
-  const passing =
-    cause instanceof errors.SocketError ||
-    cause instanceof errors.ConnectTimeoutError ||
-    cause instanceof errors.HeadersTimeoutError
-  return passing ? named('TimeoutError', cause) : cause
+  return cause instanceof errors.SocketError || wasSilent(cause) ? named('TimeoutError', cause) : cause
 }
 
 function named(name: 'AbortError' | 'TimeoutError', cause: unknown): Error {

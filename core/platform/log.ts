@@ -1,3 +1,4 @@
+import { AppError } from '#domain/error.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { withoutLogins } from './hide-secrets.ts'
 import { openRedactor, type Redactor } from './secrets/redactor.ts'
@@ -20,6 +21,51 @@ export type Log = {
   failing(store: string, part: object, error: unknown): void
   /** Notes that `part` can use the store: nothing is logged unless it was failing. */
   working(store: string, part: object): void
+  /** Whether an outage of the store goes on in this process, of whichever part. */
+  isFailing(store: string): boolean
+}
+
+/** How log lines name the stores. */
+export const redisName = 'Redis'
+export const objectStoreName = 'the object store'
+
+/** The store that cannot be used, where this is why something failed. What we decide ourselves, as of a lost lease, has no cause. */
+export function storeAtFault(error: unknown): string | undefined {
+  if (!(error instanceof AppError) || error.cause === undefined) return undefined
+  if (error.code === 'STORE_001') return redisName
+  return error.code === 'STORE_002' ? objectStoreName : undefined
+}
+
+export type StoreLog = Pick<Log, 'failing' | 'working'>
+
+/** A part of this process that does its work again when a store kept it from it: a loop, or a queue. */
+export type StoreUser = {
+  /** Whether an error is due to a store. It then counts for the lines of that outage, and needs none of its own. */
+  failed(error: unknown): boolean
+  /** Counts an error for an outage of `store`. */
+  lacks(store: string, error: unknown): void
+  /** Notes that the work was done: the stores that had kept it from it can be used. */
+  worked(): void
+}
+
+export function openStoreUser(log: StoreLog): StoreUser {
+  const [part, lacking] = [{}, new Set<string>()]
+  const lacks = (store: string, error: unknown) => {
+    lacking.add(store)
+    log.failing(store, part, error)
+  }
+  return {
+    lacks,
+    failed(error) {
+      const store = storeAtFault(error)
+      if (store !== undefined) lacks(store, error)
+      return store !== undefined
+    },
+    worked() {
+      for (const store of lacking) log.working(store, part)
+      lacking.clear()
+    },
+  }
 }
 
 export type LogOptions = {
@@ -64,13 +110,14 @@ type Outage = {
   cancelEnd: () => void
 }
 
-function openOutages(warn: Log['warn'], clock: Pick<Clock, 'now' | 'after'>): Pick<Log, 'failing' | 'working'> {
+function openOutages(warn: Log['warn'], clock: Pick<Clock, 'now' | 'after'>): StoreLog & Pick<Log, 'isFailing'> {
   const outages = new Map<string, Outage>()
   const end = (store: string, { since, worksSince = since, failures }: Outage) => {
     outages.delete(store)
     warn(`${store} can be used again`, { after_ms: Math.round(worksSince - since), failures })
   }
   return {
+    isFailing: (store) => outages.has(store),
     failing(store, part, error) {
       const at = clock.now()
       const outage = outages.get(store) ?? newOutage(at)

@@ -1,13 +1,13 @@
 import { hash } from 'node:crypto'
 import { Cluster, Redis } from 'ioredis'
 import { AppError } from '#domain/error.ts'
-import type { Log } from './log.ts'
+import { type Log, redisName, type StoreLog } from './log.ts'
 import { type ClusterAddress, parseRedisUrl } from './server-urls.ts'
 
 /** One server, or a cluster that looks like one to commands whose keys share a hash tag. */
 export type RedisClient = Redis | Cluster
 
-export type RedisLog = Pick<Log, 'warn' | 'failing' | 'working'>
+export type RedisLog = StoreLog & Pick<Log, 'warn' | 'isFailing'>
 
 export type RedisPatience = {
   /** How often a command is tried over a new connection before it fails; null: for as long as it takes. */
@@ -25,9 +25,6 @@ export type RedisConnection = {
 
 const defaultConnectMs = 10_000
 const maxRestMs = 500
-
-/** How log lines name the store that all connections lead to. */
-export const redisName = 'Redis'
 
 const nodeName = (address: string) => `${redisName} node ${address}`
 
@@ -112,6 +109,12 @@ export function replyKind(error: unknown): string | undefined {
 
 export function isReply(error: unknown, kind: string): boolean {
   return replyKind(error) === kind
+}
+
+/** Whether Redis cannot do what it was asked: it is full, starting, failing over … Other replies say that we asked wrongly. */
+export function isRefusal(error: unknown): boolean {
+  const kind = replyKind(error)
+  return kind !== undefined && kind !== 'ERR' && kind !== 'WRONGTYPE'
 }
 
 export type ScriptArg = string | number

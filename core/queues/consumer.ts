@@ -1,8 +1,8 @@
 import { DelayedError, WaitingError, Worker, type Job } from 'bullmq'
 import { AppError } from '#domain/error.ts'
 import { delay } from '#platform/clock.ts'
-import { connectRedis, type RedisLog } from '#platform/redis-client.ts'
-import type { Log } from '#platform/log.ts'
+import { type Log, openStoreUser, redisName, type StoreUser } from '#platform/log.ts'
+import { connectRedis, isRefusal, type RedisLog } from '#platform/redis-client.ts'
 import { catalog, isNewerPayload, type PayloadOf, type QueueName } from './catalog.ts'
 
 const defaultLockMs = 30_000
@@ -45,7 +45,8 @@ export type Consumer = {
 /**
  * Processes the jobs of a queue. A payload that does not match the catalogue is logged and dropped; a newer version's
  * is left to a newer consumer. When a handler throws, the job is logged and removed, since retries belong to the
- * ledger; it is delivered again only after an abort, a retryable AppError, or RUN_005 (a newer version's run).
+ * ledger; it is delivered again only after an abort, a retryable AppError, or RUN_005 (a newer version's run). What failed
+ * for a store counts for the lines of that store's outage.
  */
 export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): Consumer {
   const { queue, log, lockMs = defaultLockMs } = options
@@ -56,10 +57,11 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
     running += 1
     return options.handler(payload, signal, stalls).finally(() => (running -= 1))
   }
+  const stores = openStoreUser(log)
   // BullMQ passes an AbortSignal only to a function that declares three parameters.
   const process = async (job: Job, token: string | undefined, signal: AbortSignal | undefined) => {
     if (isPaused) throw await putBack(job, token)
-    await work({ ...options, handler }, job, { token, signal: signal ?? new AbortController().signal })
+    await work({ ...options, handler, stores }, job, { token, signal: signal ?? new AbortController().signal })
   }
   const worker = new Worker(queue, process, {
     connection,
@@ -69,11 +71,9 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
     stalledInterval: lockMs / 2,
     ...workerOptions,
   })
-  worker.on('error', (error) => isConnected() && log.warn('worker of a queue', { queue, error }))
-  worker.on('lockRenewalFailed', (jobs) => {
-    if (options.lostLock === 'go_on') return
-    for (const job of jobs) worker.cancelJob(job, lockLost)
-  })
+  logErrors(worker, { queue, log, isConnected })
+  const cancelLost = (jobs: string[]) => jobs.forEach((job) => worker.cancelJob(job, lockLost))
+  if (options.lostLock !== 'go_on') worker.on('lockRenewalFailed', cancelLost)
   return {
     setConcurrency(most) {
       isPaused = most === 0
@@ -98,12 +98,38 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
   }
 }
 
+type ErrorDeps = { queue: QueueName; log: RedisLog; isConnected(): boolean }
+
+/** BullMQ's codes for a job that has ended here after it was given to another worker, and ended there or goes on. */
+const lostCodes: readonly unknown[] = [-1, -2]
+
+/**
+ * While the connection is down, `connectRedis` logs that for all who use it. After an outage, or when the event loop stood still,
+ * many jobs have lost their locks at once: one line says so, that of the outage if there is one.
+ */
+function logErrors(worker: Worker, { queue, log, isConnected }: ErrorDeps): void {
+  const stores = openStoreUser(log)
+  const locks = `the locks of the queue ${queue}`
+  let renewals = 0 // an error of its own follows for each
+  worker.on('lockRenewalFailed', (jobs) => void (renewals = jobs.length))
+  worker.on('error', (error) => {
+    const isLock = renewals > 0 || ('code' in error && lostCodes.includes(error.code))
+    renewals = Math.max(0, renewals - 1)
+    if (!isConnected()) return
+    if (log.isFailing(redisName) || isRefusal(error)) stores.lacks(redisName, error)
+    else if (isLock) stores.lacks(locks, error)
+    else log.warn('worker of a queue', { queue, error })
+  })
+  worker.on('locksRenewed', stores.worked)
+  worker.on('completed', stores.worked)
+}
+
 async function work<Q extends QueueName>(
-  options: ConsumerOptions<Q>,
+  options: ConsumerOptions<Q> & { stores: StoreUser },
   job: Job,
   { token, signal }: { token: string | undefined; signal: AbortSignal },
 ): Promise<void> {
-  const { queue, log } = options
+  const { queue, log, stores } = options
   const payload = catalog[queue].safeParse(job.data)
   if (!payload.success) {
     if (isNewerPayload(job.data)) {
@@ -115,9 +141,10 @@ async function work<Q extends QueueName>(
   }
   try {
     await options.handler(payload.data, signal, job.stalledCounter)
+    stores.worked()
   } catch (error) {
     if (signal.aborted) throw await putBack(job, token)
-    log.error('a job failed', { queue, job: job.id, error })
+    if (!stores.failed(error)) log.error('a job failed', { queue, job: job.id, error })
     if (error instanceof AppError && (error.retry || error.code === 'RUN_005')) throw await putOff(job, token)
   }
 }

@@ -1,7 +1,8 @@
 import { Queue } from 'bullmq'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
-import { connectRedis, isReply, type RedisClient, type RedisLog } from '#platform/redis-client.ts'
+import { redisName } from '#platform/log.ts'
+import { connectRedis, isRefusal, isReply, type RedisClient, type RedisLog } from '#platform/redis-client.ts'
 import { catalog, type PayloadOf, payloadVersion, type QueueName } from './catalog.ts'
 
 /** Jobs in one pipeline; more would block Redis' other clients. */
@@ -38,7 +39,7 @@ export function openProducer(options: { redisUrl: string; prefix?: string; log: 
     if (known !== undefined) return known
     const queue = new Queue(name, { connection, prefix, streams: { events: { maxLen: keptQueueEvents } } })
     // While the connection does not work, `connectRedis` logs that for all who use it.
-    queue.on('error', (error) => isConnected() && log.warn('queue', { queue: name, error }))
+    queue.on('error', (error) => isConnected() && logError(queue, error, log))
     queues.set(name, queue)
     // BullMQ does not start again what a cluster that was away has kept from starting.
     queue.waitUntilReady().catch(() => {
@@ -76,6 +77,11 @@ export function openProducer(options: { redisUrl: string; prefix?: string; log: 
       connection.disconnect()
     },
   }
+}
+
+function logError(queue: Queue, error: Error, log: RedisLog): void {
+  if (log.isFailing(redisName) || isRefusal(error)) log.failing(redisName, queue, error)
+  else log.warn('queue', { queue: queue.name, error })
 }
 
 /** Retries belong to the ledger (dispatches and leases), not to the queue. */

@@ -42,6 +42,8 @@ export type ApiService = {
 const graceMs = 10_000
 /** Commands fail after one reconnect instead of waiting: the caller gets a 503 at once and may retry. */
 const impatient = { retries: 1, connectTimeoutMs: 2_000 }
+/** The same for the object store, which may be slow at times. */
+const silentMs = 10_000
 /** Answers to unknown tokens of one address: 20 at once, then one a second. */
 const badTokens = { perSecond: 1, burst: 20 }
 const blobCacheBytes = 32 * 1024 * 1024
@@ -55,7 +57,7 @@ export async function startApi(config: ApiConfig, deps: { log: Log; redactor: Re
     const agents = await bundleNames(config.agentsDir)
     const { redis, isConnected } = connectRedis(config.storage.redisUrl, impatient, log)
     releaser.add('redis', async () => redis.disconnect())
-    const objects = loggedOutages(openS3ObjectStore(config.storage.s3), log)
+    const objects = loggedOutages(openS3ObjectStore({ ...config.storage.s3, silentMs }), log)
     releaser.add('objects', async () => objects.close())
     const producer = openProducer({ redisUrl: config.storage.redisUrl, prefix: `{${namespace}}`, log })
     releaser.add('producer', () => producer.close())

@@ -1,5 +1,6 @@
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { openLedger } from '#ledger/ledger.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import { anEvent } from '#testing/open-test-ledger.ts'
@@ -48,7 +49,9 @@ describe('the API', () => {
   })
 
   it('says that a store is away, and which, and that it does not know what only that store tells', async () => {
-    const away = await openTestApi(await testRedis(), await testObjects())
+    const lines: string[] = []
+    const writeLog = (line: string) => void lines.push(line)
+    const away = await openTestApi(await testRedis(), await testObjects(), { writeLog })
     await away.close()
     const ready = await away.askAs('none', '/readyz')
     expect(ready.status).toBe(503)
@@ -59,6 +62,9 @@ describe('the API', () => {
     expect(answer.status).toBe(503)
     expect(answer.headers.get('retry-after')).not.toBeNull()
     expect(await answer.json()).toMatchObject({ error_code: 'STORE_001' })
+    for (const path of ['/v1/runs', '/v1/runs/r1', '/v1/runs']) await away.ask(path)
+    const levels = lines.map((line) => z.object({ level: z.string() }).parse(JSON.parse(line)).level)
+    expect(levels.filter((level) => level === 'warn' || level === 'error')).toEqual(['warn'])
   })
 })
 

@@ -9,7 +9,14 @@ import type { Redactor } from '#platform/secrets/redactor.ts'
 import { msSince } from '#platform/clock.ts'
 import type { ApiEnv } from './http/api-env.ts'
 import { type AuthDeps, bearerAuth } from './http/auth.ts'
-import { methodNotAllowedProblem, problemHandler, refuseInput, securityHeaders, unknownRoute } from './http/problem.ts'
+import {
+  methodNotAllowedProblem,
+  problemHandler,
+  refuseInput,
+  securityHeaders,
+  storeOutages,
+  unknownRoute,
+} from './http/problem.ts'
 import { type IntakeDeps, intakeRoutes } from './intake/intake-routes.ts'
 import { probeEndpoints, referenceEndpoints } from './service-endpoints.ts'
 import { type ChangeRouteDeps, changeRoutes } from './review/change-routes.ts'
@@ -43,7 +50,7 @@ export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
   app.use(requestId({ limitLength: 64 }), accessLog(deps.log), securityHeaders())
   app.onError(problemHandler(deps))
   app.notFound(unknownRoute)
-  app.use('/v1/*', redactAnswers(deps.redactor), bearerAuth(deps.auth))
+  app.use('/v1/*', storeOutages(deps.log), redactAnswers(deps.redactor), bearerAuth(deps.auth))
   app.use(methodNotAllowed({ app, onMethodNotAllowed: methodNotAllowedProblem }))
   app.openapi(probeEndpoints.live, (c) => c.json({ status: 'ok' } as const, 200))
   const readiness = openReadiness(deps.readyChecks, deps.shownChecks)

@@ -2,7 +2,9 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { readFleet } from '#ledger/fleet.ts'
 import { openModelPool } from '#models/model-pool.ts'
 import { modelRequest, startModelServer } from '#models/pool/model-server.fixture.ts'
-import { silentLog } from '#platform/log.ts'
+import { after, systemClock } from '#platform/clock.ts'
+import { type Log, silentLog } from '#platform/log.ts'
+import { recordedLog } from '#testing/recorded-log.ts'
 import { openSmallRedis, type SmallRedis } from '#testing/redis.ts'
 import { until } from '#testing/until.ts'
 import { keepPresent, openModelsInUse } from './worker-presence.ts'
@@ -16,7 +18,7 @@ const opened: (() => Promise<void>)[] = []
 afterEach(async () => void (await Promise.all(opened.splice(0).map((close) => close()))))
 
 /** A worker over the pool's own view of a server; `cut` is what an overload does to that. */
-async function worker(id: string) {
+async function worker(id: string, log: Log = silentLog) {
   const pool = openModelPool({
     endpoints: [{ url: 'http://127.0.0.1:1/v1', maxInFlightOfAll: 16 }],
     requestTimeoutMs: 1000,
@@ -32,7 +34,7 @@ async function worker(id: string) {
   const health = { ...pool.health, watch: () => {} }
   const models = openModelsInUse({ health, status }, 'm')
   const take = (most: number) => void takes.push(most)
-  const leave = await keepPresent({ redis: server.redis, id, operations: 256, models, take, log: silentLog })
+  const leave = await keepPresent({ redis: server.redis, id, operations: 256, models, take, log })
   opened.push(async () => {
     await leave()
     await pool.close()
@@ -150,3 +152,16 @@ it('says how many requests wait for a slot, also while its model is away, and wh
   for (const ended of await endings) expect(ended).toMatchObject({ reason: { code: 'AGENT_002' } })
   modelServer.close()
 })
+
+it('says once that Redis hangs, and once that it answers again', async () => {
+  const soon = { ...systemClock, after: (_ms: number, work: () => void) => after(1, work) }
+  const { log, entries } = recordedLog({ clock: soon })
+  await worker('one', log)
+  const beside = server.redis.duplicate()
+  await beside.call('CLIENT', 'PAUSE', '120000', 'WRITE')
+  await until(() => entries.length > 0)
+  await beside.call('CLIENT', 'UNPAUSE')
+  beside.disconnect()
+  await until(() => entries.length > 1)
+  expect(entries).toMatchObject([{ level: 'warn' }, { level: 'warn' }])
+}, 60_000)

@@ -12,7 +12,7 @@ import type { ModelPool } from '#models/model-pool.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import { withoutLogins } from '#platform/hide-secrets.ts'
 import { oneAtATime } from '#platform/limit-concurrency.ts'
-import type { Log } from '#platform/log.ts'
+import { type Log, openStoreUser, redisName, type StoreLog } from '#platform/log.ts'
 import type { PartState } from '#platform/readiness.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 
@@ -96,7 +96,7 @@ export type Presence = {
   models: Pick<ModelsInUse, 'listen' | 'attend' | 'doubted' | 'reports' | 'pool'>
   /** Takes operations while it has fewer than so many; none with 0. */
   take(most: number): void
-  log: Pick<Log, 'warn'>
+  log: StoreLog & Pick<Log, 'warn'>
 }
 
 /**
@@ -108,7 +108,7 @@ export type Presence = {
  */
 export async function keepPresent({ redis, id, operations, models, take, log }: Presence) {
   let [taking, announced]: [Taking, number] = [{ work: 'all', most: operations }, 0]
-  const announce = oneAtATime(async () => {
+  const announceOnce = async () => {
     models.attend(await wantedModels(redis))
     await wantModels(redis, models.doubted())
     const others = await readFleet(redis, { without: id })
@@ -121,7 +121,8 @@ export async function keepPresent({ redis, id, operations, models, take, log }: 
     if (taking.most !== before.most) take(taking.most)
     announced = limitsOf(pool.servers)
     await announceWorker(redis, { id, operations: taking.most, models: models.reports(), pool })
-  })
+  }
+  const announce = oneAtATime(notingSilence(announceOnce, log))
   await announce()
   let announcing = Promise.resolve()
   const stopListening = models.listen(() => void (announcing = announce().catch(() => undefined)))
@@ -135,6 +136,24 @@ export async function keepPresent({ redis, id, operations, models, take, log }: 
     stopListening()
     await Promise.all([stop(), stopWhileAway(), announcing])
     await withdrawWorker(redis, id)
+  }
+}
+
+/**
+ * A Redis that hangs keeps its connections, and the commands of a worker wait for it without limit: that an announcement lasts
+ * longer than it may until the next is the only sign.
+ */
+function notingSilence(announce: () => Promise<void>, log: StoreLog): () => Promise<void> {
+  const stores = openStoreUser(log)
+  return async () => {
+    const silence = async () => stores.lacks(redisName, new Error('Redis does not answer'))
+    const stop = repeatEvery(announceEveryMs, silence)
+    try {
+      await announce()
+      stores.worked()
+    } finally {
+      await stop()
+    }
   }
 }
 

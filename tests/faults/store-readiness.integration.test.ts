@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { objectStoreCheck } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
+import { delay } from '#platform/clock.ts'
 import { openHealth } from '#platform/http-health.ts'
 import { startLocalS3, type LocalS3 } from '#platform/local-s3.ts'
 import { openReadiness } from '#platform/readiness.ts'
@@ -24,15 +25,16 @@ afterAll(async () => {
   await rm(dir, { recursive: true, force: true })
 })
 
-type Place = { endpoint?: string; bucket?: string; secretAccessKey?: string }
+type Place = { endpoint?: string; bucket?: string; secretAccessKey?: string; silentMs?: number }
 
 function openStore({
   endpoint = proxy.endpoint,
   bucket = s3.bucket,
   secretAccessKey = s3.secretAccessKey,
+  silentMs,
 }: Place = {}) {
   const credentials = { accessKeyId: s3.accessKeyId, secretAccessKey }
-  return openS3ObjectStore({ endpoint, bucket, region: s3.region, credentials })
+  return openS3ObjectStore({ endpoint, bucket, region: s3.region, credentials, silentMs })
 }
 
 /** The state that a service says its store is in. */
@@ -100,6 +102,55 @@ describe('the readiness of a service', () => {
       await until(async () => (await readiness()).status === 'ready')
     } finally {
       proxy.setFault(undefined)
+      objects.close()
+    }
+  })
+})
+
+describe('an object store of a service that does not wait for long', () => {
+  const key = 'projects/p/uploads/one'
+
+  it('asks a silent store once, whatever it asks for', async () => {
+    const objects = openStore({ silentMs: 200 })
+    proxy.setFault('silent')
+    const before = proxy.requests()
+    const asked = [
+      objects.get(key),
+      objects.getRange(key, { start: 0, end: 1 }),
+      objects.put(key, 'x'),
+      objects.stat(key),
+      objects.delete(key),
+      Array.fromAsync(objects.getStream(key)),
+      Array.fromAsync(objects.list('projects/p/')),
+    ]
+    try {
+      for (const one of await Promise.allSettled(asked)) {
+        expect(one).toMatchObject({ status: 'rejected', reason: { code: 'STORE_002' } })
+      }
+      expect(proxy.requests() - before).toBe(asked.length)
+    } finally {
+      proxy.setFault(undefined)
+      objects.close()
+    }
+  })
+
+  it('takes and gives a large object, however long its sender and its reader take', async () => {
+    const objects = openStore({ silentMs: 300 })
+    async function* slowly() {
+      for (let part = 0; part < 8; part += 1) {
+        await delay(100)
+        yield new Uint8Array(1024 * 1024).fill(part)
+      }
+    }
+    try {
+      const { bytes } = await objects.putStream(key, slowly(), { maxBytes: 2 ** 24, contentType: 'text/plain' })
+      let read = 0
+      for await (const chunk of objects.getStream(key)) {
+        if (read === 0) await delay(800)
+        read += chunk.length
+      }
+      expect([bytes, read]).toEqual([2 ** 23, 2 ** 23])
+    } finally {
       objects.close()
     }
   })

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache'
 import { delay } from '#platform/clock.ts'
-import type { Log } from '#platform/log.ts'
+import { type Log, openStoreUser, type StoreLog } from '#platform/log.ts'
 import { isTokenText, type TokenId, type TokenRecord } from './token-record.ts'
 import { type KeptTokens, maxTokens, type TokenStore } from './token-store.ts'
 import type { Caller } from '../http/api-env.ts'
@@ -66,14 +66,17 @@ const noteEveryMs = 60_000
 export function openStoredCallers(deps: {
   table: TokenTable
   store: Pick<TokenStore, 'noteUse'>
-  log: Pick<Log, 'warn'>
+  log: StoreLog & Pick<Log, 'warn'>
 }): (token: string, hash: string) => Promise<Caller | undefined> {
   const { table, store, log } = deps
+  const stores = openStoreUser(log)
   const noted = new LRUCache<TokenId, true>({ max: maxTokens, ttl: noteEveryMs })
   const note = (hash: string, tokenId: TokenId, now: number) => {
     if (noted.has(tokenId)) return
     noted.set(tokenId, true)
-    store.noteUse(hash, tokenId, now).catch((error: unknown) => log.warn('the use of a token was not noted', { error }))
+    store.noteUse(hash, tokenId, now).then(stores.worked, (error: unknown) => {
+      if (!stores.failed(error)) log.warn('the use of a token was not noted', { error })
+    })
   }
   return async (token, hash) => {
     const record = isTokenText(token) ? await table.find(hash) : undefined

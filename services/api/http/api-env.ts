@@ -1,4 +1,5 @@
 import type { HttpBindings } from '@hono/node-server'
+import type { AppError } from '#domain/error.ts'
 import type { Scope } from '#domain/scope.ts'
 
 /** The owner of a request's token. */
@@ -19,5 +20,7 @@ export type ApiEnv = {
     /** Looks the token up again: undefined once it is revoked or expired. STORE_001 when that cannot be done. */
     callerNow: () => Promise<Caller | undefined>
     requestId: string
+    /** Why the request failed, where that is due to a store. */
+    storeFault?: AppError
   }
 }

@@ -1,9 +1,11 @@
 import { type Hook, z } from '@hono/zod-openapi'
 import type { Context, MiddlewareHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
+import { routePath } from 'hono/route'
 import { secureHeaders } from 'hono/secure-headers'
 import { AppError, asAppError, type ErrorCode, errorPolicies, isErrorCode } from '#domain/error.ts'
-import type { Log } from '#platform/log.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
+import { type Log, redisName, type StoreLog } from '#platform/log.ts'
 import type { ApiEnv } from './api-env.ts'
 
 /** The codes of docs/reference/errors.md. */
@@ -36,17 +38,35 @@ const networkCodes = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'E
 
 /**
  * The answer to a failed request: an AppError as it is, STORE_001 for what fails while Redis is unreachable. Anything else
- * is a bug: 500 without the message, which is logged under the request's id.
+ * is a bug: 500 without the message, which is logged under the request's id. What a store refused is left to `storeOutages`.
  */
-export function problemHandler(deps: { log: Log; isRedisReady(): boolean }) {
+export function problemHandler(deps: { log: Pick<Log, 'debug' | 'error'>; isRedisReady(): boolean }) {
   return (error: unknown, context: Context<ApiEnv>): Response => {
     const known = knownError(error, deps.isRedisReady()) ?? new AppError('HTTP_007', 'Unexpected error.')
+    const isStoreFault = known.code === 'STORE_001' || known.code === 'STORE_002'
+    if (isStoreFault) context.set('storeFault', known)
     const problem = problemOf(known, { runId: context.req.param('run_id'), requestId: context.get('requestId') })
     if (problem.status >= 500 && problem.error_code !== 'LIMIT_002') {
       const { method, path } = context.req
-      deps.log.error('request failed', { requestId: context.get('requestId'), method, path, error })
+      const note = isStoreFault ? deps.log.debug : deps.log.error
+      note('request failed', { requestId: context.get('requestId'), method, path, error })
     }
     return problemResponse(problem, context)
+  }
+}
+
+/**
+ * Has one line in the log for an outage of Redis instead of one for each request that it refused. Each route is a part of its
+ * own: a Redis that is full refuses only those that write. The object store says its outages itself (`loggedOutages`).
+ */
+export function storeOutages(log: StoreLog): MiddlewareHandler<ApiEnv> {
+  const routes = new Map<string, object>()
+  return async (context, next) => {
+    await next()
+    const fault: AppError | undefined = context.get('storeFault')
+    const part = getOrMake(routes, `${context.req.method} ${routePath(context, -1)}`, () => ({}))
+    if (fault?.code === 'STORE_001') log.failing(redisName, part, fault)
+    else if (context.res.ok) log.working(redisName, part)
   }
 }
 

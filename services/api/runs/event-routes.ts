@@ -1,7 +1,7 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { isEnded, type Run, type RunStatus } from '#domain/run.ts'
 import { type Event, wireEvent } from '#domain/event.ts'
-import type { Log } from '#platform/log.ts'
+import { type Log, storeAtFault } from '#platform/log.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { type EventReaders, type EventSource, openEventReaders } from './event-readers.ts'
@@ -19,7 +19,7 @@ import { eventEndpoints } from './event-endpoints.ts'
 export type EventRouteDeps = {
   ledger: EventSource
   redactor: Redactor
-  log: Pick<Log, 'warn'>
+  log: Pick<Log, 'debug' | 'warn'>
   /** Aborted when the service stops: waiting requests then answer with what they have, and streams end. */
   closing: AbortSignal
   /** How long a stream may be silent. */
@@ -76,7 +76,7 @@ function redactedEvents({ ledger, redactor }: Pick<EventRouteDeps, 'ledger' | 'r
 }
 
 type StreamDeps = {
-  log: Pick<Log, 'warn'>
+  log: Pick<Log, 'debug' | 'warn'>
   streamOptions: StreamOptions
   access: Omit<WhileAllowed, 'end'>
   signal: AbortSignal
@@ -91,7 +91,10 @@ function streamOf(
   const frames = eventStream(run, query, streamOptions, AbortSignal.any([signal, over.signal]))
   return textStream(whileAllowed(frames, { ...access, end: () => over.abort() }), {
     leave: () => over.abort(),
-    onFailure: (error) => log.warn('stream of events broken off', { run_id: run.runId, error }),
+    onFailure(error) {
+      const note = storeAtFault(error) === undefined ? log.warn : log.debug
+      note('stream of events broken off', { run_id: run.runId, error })
+    },
   })
 }
 

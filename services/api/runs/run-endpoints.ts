@@ -21,7 +21,7 @@ export const runEndpoints = {
     },
     responses: { 200: jsonAnswer('a page', RunPage) },
   }),
-  get: endpoint('runs:read', ['RUN_001', 'RUN_005', 'STORE_002', 'STORE_003'], {
+  get: endpoint('runs:read', ['RUN_001', 'RUN_005', 'STORE_003'], {
     method: 'get',
     path: '/v1/runs/{run_id}',
     operationId: 'getRun',

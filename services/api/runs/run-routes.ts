@@ -1,10 +1,12 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
+import { hasCode } from '#domain/error.ts'
 import type { SkippedFile } from '#domain/code-node.ts'
 import type { UnreachableModel } from '#domain/model-health.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Composition } from '#objects/composition.ts'
 import type { PlanSummary } from '#objects/plan-summary.ts'
+import { untilAborted } from '#platform/clock.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { addEventRoute, type EventRouteDeps } from './event-routes.ts'
 import { addNodeRoutes, type NodeRouteDeps } from './node-routes.ts'
@@ -30,6 +32,20 @@ export type RunRouteDeps = EventRouteDeps &
     readAway(): Promise<readonly UnreachableModel[]>
   }
 
+/** A run is looked at just when its stores are in trouble: its state, which is in Redis, does not wait for the object store. */
+const mostWaitMs = 3_000
+
+/** What `read` brings, or undefined when the object store is away or takes too long. */
+async function unlessAway<T>(read: Promise<T>): Promise<T | undefined> {
+  const limit = AbortSignal.timeout(mostWaitMs)
+  try {
+    return await untilAborted(read, limit)
+  } catch (error) {
+    if (limit.aborted || hasCode(error, 'STORE_002')) return undefined
+    throw error
+  }
+}
+
 /** Reading runs with their plans, code nodes, operations and events, and answering their questions. */
 export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
   const { ledger } = deps
@@ -46,8 +62,8 @@ export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
   routes.openapi(runEndpoints.get, async (c) => {
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)
     const [composition, skipped, failures, away] = await Promise.all([
-      deps.records.readComposition(run),
-      deps.records.readSkipped(run),
+      unlessAway(deps.records.readComposition(run)),
+      unlessAway(deps.records.readSkipped(run)),
       ledger.countFailures(run),
       awayFor([run]),
     ])

@@ -192,6 +192,10 @@ export const RunView = z
     checks: RunChecks,
     conflicts: z.int().openapi({ description: 'how many change sets were left out of the patch' }),
     left_out: z.array(LeftOut).openapi({ description: 'the first 100 of them' }),
+    unread: z.array(z.enum(['composition', 'skipped_files'])).openapi({
+      description:
+        'what the object store, which is away, has of this answer: `composition`: `checks`, `conflicts` and `left_out`; `skipped_files`: it and `skipped`. These are then empty or 0, and a later answer has them. Usually nothing',
+    }),
     skipped: z.int().openapi({ description: 'how many paths of the archive were skipped, and of the folder not sent' }),
     skipped_files: z.array(SkippedFileShape).openapi({ description: 'the first 100 of them, sorted by path' }),
     failures: z.array(FailureView).openapi({

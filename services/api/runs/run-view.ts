@@ -60,23 +60,28 @@ export function composingView({ composing }: Pick<Run, 'composing'>): RunSummary
 }
 
 export type RunDetails = {
-  /** Null until the run's change sets are composed. */
-  composition: Composition | null
-  /** All files of its archive that were skipped. */
-  skipped: readonly SkippedFile[]
+  /** Null until the run's change sets are composed; undefined while it cannot be read. */
+  composition: Composition | null | undefined
+  /** All files of its archive that were skipped; undefined while they cannot be read. */
+  skipped: readonly SkippedFile[] | undefined
   /** Failed and blocked operations by error code. */
   failures: readonly FailureCount[]
   away: readonly UnreachableModel[]
 }
 
 export function runView(run: Run, { composition, skipped, failures, away }: RunDetails): RunView {
+  const { conflicts = [] } = composition ?? {}
   return {
     ...runSummaryView(run, away),
-    checks: composition === null ? {} : checksView(composition),
-    conflicts: composition?.conflicts.length ?? 0,
-    left_out: (composition?.conflicts ?? []).slice(0, maxLeftOut).map(conflictView),
-    skipped: skipped.length,
-    skipped_files: skipped.slice(0, maxSkipped),
+    checks: checksView(composition),
+    conflicts: conflicts.length,
+    left_out: conflicts.slice(0, maxLeftOut).map(conflictView),
+    unread: [
+      ...(composition === undefined ? ['composition' as const] : []),
+      ...(skipped === undefined ? ['skipped_files' as const] : []),
+    ],
+    skipped: skipped?.length ?? 0,
+    skipped_files: skipped?.slice(0, maxSkipped) ?? [],
     failures: failures.map(failureView),
   }
 }
@@ -99,8 +104,8 @@ export function runLinks(runId: string): RunLinks {
  * passes `parses` when it has no more than those: `with_errors` counts such files. Files on which a check could not be made
  * are counted separately.
  */
-function checksView(composition: Composition): RunView['checks'] {
-  const evidence = composition.files.flatMap((file) => file.evidence)
+function checksView(composition: RunDetails['composition']): RunView['checks'] {
+  const evidence = (composition?.files ?? []).flatMap((file) => file.evidence)
   const made = evidenceChecks.map((check) => {
     const results = evidence.filter((entry) => entry.check === check)
     const passed = results.filter((entry) => entry.ok)

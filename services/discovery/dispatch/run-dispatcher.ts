@@ -4,8 +4,7 @@ import { mayGoOn, type ModelKind } from '#domain/model-kind.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import { type Fleet, filledShare, leastWindow, operationsPerSlot } from '#ledger/fleet.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import type { Log } from '#platform/log.ts'
-import { redisName } from '#platform/redis-client.ts'
+import { type Log, openStoreUser, type StoreLog } from '#platform/log.ts'
 import {
   type DispatchStates,
   dispatchStateOf,
@@ -26,22 +25,22 @@ const afterFailureMs = 1000
 /** After an outage of the store, workers have this long to renew their leases before anything counts as lost. */
 const leaseRenewalMs = 10_000
 
-type RunDispatcherDeps = Omit<DispatchDeps, 'states'> & { log: Pick<Log, 'failing' | 'working'> }
+type RunDispatcherDeps = Omit<DispatchDeps, 'states'> & { log: StoreLog }
 
 /** Runs the dispatcher's rounds until the returned function is called. A failed round is logged and tried again. */
 export function runDispatcher(deps: RunDispatcherDeps): () => Promise<void> {
   const stop = new AbortController()
   const states: DispatchStates = new Map()
+  const stores = openStoreUser(deps.log)
   const rest = (ms: number) => delay(ms, stop.signal).catch(() => undefined)
   const running = (async () => {
     while (!stop.signal.aborted) {
       try {
         const moving = await dispatchReady({ ...deps, states })
-        deps.log.working(redisName, states)
+        stores.worked()
         await rest(moving > 0 ? busyMs : idleMs)
       } catch (error) {
-        if (hasCode(error, 'STORE_001')) deps.log.failing(redisName, states, error)
-        else deps.log.warn('dispatcher round failed', { error })
+        if (!stores.failed(error)) deps.log.warn('dispatcher round failed', { error })
         for (const one of states.values()) one.sweepAt = performance.now() + leaseRenewalMs
         await rest(afterFailureMs)
       }

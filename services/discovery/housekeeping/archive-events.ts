@@ -2,7 +2,7 @@ import { AppError, hasCode } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Retention } from '#ledger/retention.ts'
-import type { Log } from '#platform/log.ts'
+import { type Log, openStoreUser, type StoreLog } from '#platform/log.ts'
 import { repeatEvery } from '#platform/clock.ts'
 
 export type ArchiveEndedDeps = {
@@ -51,7 +51,7 @@ async function archiveSome(runId: RunId, { ledger, log }: ArchiveEndedDeps): Pro
   }
 }
 
-type ArchiverDeps = { ledger: Pick<Ledger, 'activeRuns' | 'archiveEvents'>; log: Pick<Log, 'warn'> }
+type ArchiverDeps = { ledger: Pick<Ledger, 'activeRuns' | 'archiveEvents'>; log: StoreLog & Pick<Log, 'warn'> }
 
 const everyMs = 1_000
 
@@ -60,11 +60,12 @@ const everyMs = 1_000
  * own, since the dispatcher has no time to wait for objects. The returned function stops it after the current round.
  */
 export function runArchiver({ ledger, log }: ArchiverDeps): () => Promise<void> {
+  const stores = openStoreUser(log)
   return repeatEvery(everyMs, async () => {
     const runs = await ledger.activeRuns().catch(() => [])
     for (const { runId } of runs) {
-      await ledger.archiveEvents(runId).catch((error: unknown) => {
-        log.warn('events are not archived', { run_id: runId, error })
+      await ledger.archiveEvents(runId).then(stores.worked, (error: unknown) => {
+        if (!stores.failed(error)) log.warn('events are not archived', { run_id: runId, error })
       })
     }
   })

@@ -1,3 +1,4 @@
+import { silentLog } from '#platform/log.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { sha256 } from '#domain/ids.ts'
 import { objectKeys } from '#objects/object-keys.ts'
@@ -27,7 +28,7 @@ const never = new AbortController().signal
 const dayMs = 86_400_000
 
 function deps(over: Partial<CollectDeps> = {}): CollectDeps {
-  const log = { warn: (_message: string, fields?: object) => void warnings.push(fields) }
+  const log = { ...silentLog, warn: (_message: string, fields?: object) => void warnings.push(fields) }
   return { ledger: stores.ledger, retention: stores.retention, objects: stores.objects, graceMs: dayMs, log, ...over }
 }
 

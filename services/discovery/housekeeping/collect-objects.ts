@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { type ProjectId, RunId } from '#domain/ids.ts'
 import type { Retention } from '#ledger/retention.ts'
 import { objectKeys, objectPlace, type ObjectPlace } from '#objects/object-keys.ts'
-import type { Log } from '#platform/log.ts'
+import { type Log, openStoreUser, type StoreLog } from '#platform/log.ts'
 import { AppError, unreachable } from '#domain/error.ts'
 import type { CollectionWindow } from '#ledger/collection-window.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
@@ -18,7 +18,7 @@ export type CollectDeps = MarkDeps & {
    * its first reference, which is at most a run's time, and than the hour for which a writer counts on what it has put.
    */
   graceMs: number
-  log: Pick<Log, 'warn'>
+  log: StoreLog & Pick<Log, 'warn'>
 }
 
 /** Counts of objects. `young`: without a reference, but within the grace. `unknown`: of no kind of ours, left alone. */
@@ -34,11 +34,14 @@ const batchLength = 5_000
  */
 export async function collectObjects(deps: CollectDeps, signal: AbortSignal): Promise<Collected> {
   const total = nothingCollected()
+  const stores = openStoreUser(deps.log)
   for (const projectId of await deps.retention.knownProjects()) {
     try {
       await collectProject(projectId, total, deps, signal)
+      stores.worked()
     } catch (error) {
       signal.throwIfAborted()
+      if (stores.failed(error)) continue
       deps.log.warn('the unreferenced objects of a project are not collected', { project_id: projectId, error })
     }
   }

@@ -1,10 +1,14 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { AppError } from '#domain/error.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import { type ObjectStore, putHashedJson } from '#objects/object-store.ts'
 import { readSnapshot } from '#objects/snapshot.ts'
+import { silentLog } from '#platform/log.ts'
 import { aRequest } from '#testing/open-test-ledger.ts'
-import { deletionRound, type DeleteDeps } from './delete-runs.ts'
+import { recordedLog } from '#testing/recorded-log.ts'
+import { until } from '#testing/until.ts'
+import { deletionRound, type DeleteDeps, runDeletions } from './delete-runs.ts'
 import { housekeepingRound } from './run-housekeeping.ts'
 import {
   acceptRun,
@@ -24,12 +28,11 @@ beforeEach(async () => {
 afterEach(() => stores.close())
 
 const never = new AbortController().signal
-const silent = { info: () => {}, warn: () => {} }
 const day = 86_400_000
 
 function deps(over: Partial<DeleteDeps> = {}): DeleteDeps {
   const { ledger, retention, objects } = stores
-  return { ledger, retention, objects, graceMs: day, log: silent, ...over }
+  return { ledger, retention, objects, graceMs: day, log: silentLog, ...over }
 }
 
 const round = async (over: Partial<DeleteDeps> = {}) =>
@@ -240,3 +243,19 @@ function dyingAfter(last: number): Pick<DeleteDeps, 'objects' | 'retention'> {
     })
   return { objects: dying(stores.objects), retention: dying(stores.retention) }
 }
+
+it('have one line in the log for an outage of a store, however often they are tried', async () => {
+  let tries = 0
+  const retention = {
+    ...stores.retention,
+    async deletedRuns(): Promise<never> {
+      tries += 1
+      throw new AppError('STORE_001', 'away', { cause: new Error(`try ${tries}`) })
+    },
+  }
+  const { log, entries } = recordedLog()
+  const stop = runDeletions(deps({ retention, log }), { isAlone: true })
+  await until(() => tries > 2)
+  await stop()
+  expect(entries).toHaveLength(1)
+})

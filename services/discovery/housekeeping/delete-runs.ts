@@ -7,13 +7,13 @@ import type { Ledger } from '#ledger/ledger.ts'
 import type { Retention } from '#ledger/retention.ts'
 import { objectKeys, runPrefix } from '#objects/object-keys.ts'
 import { repeatEvery } from '#platform/clock.ts'
-import type { Log } from '#platform/log.ts'
+import { type Log, openStoreUser, type StoreLog } from '#platform/log.ts'
 import { type CollectDeps, collectDeleted } from './collect-objects.ts'
 
 export type DeleteDeps = CollectDeps & {
   ledger: Pick<Ledger, 'activeRuns' | 'getRun'>
   retention: CollectDeps['retention'] & Pick<Retention, DeleteCommand>
-  log: Pick<Log, 'info' | 'warn'>
+  log: StoreLog & Pick<Log, 'info' | 'warn'>
 }
 type DeleteCommand =
   | 'runsBeingDeleted'
@@ -36,6 +36,7 @@ export function runDeletions(deps: DeleteDeps, { isAlone }: { isAlone: boolean }
   const stop = new AbortController()
   let isNoted = false
   const withoutOwn = new Set<RunId>()
+  const stores = openStoreUser(deps.log)
   let said = ''
   const sayOnce = (message: string, say: () => void) => {
     if (message !== said) say()
@@ -46,9 +47,11 @@ export function runDeletions(deps: DeleteDeps, { isAlone }: { isAlone: boolean }
       if (!isNoted) await deps.retention.noteEpochs({ isAlone })
       isNoted = true
       const ids = (await deletionRound(deps, stop.signal, withoutOwn)).map(({ runId }) => runId)
+      stores.worked()
       sayOnce(ids.join(), () => ids.length > 0 && deps.log.info('runs are being deleted', { run_ids: ids }))
     } catch (error) {
-      if (!stop.signal.aborted) sayOnce(String(error), () => deps.log.warn('runs are not deleted', { error }))
+      if (stop.signal.aborted || stores.failed(error)) return
+      sayOnce(String(error), () => deps.log.warn('runs are not deleted', { error }))
     }
   })
   return async () => {

@@ -3,6 +3,7 @@ import { openLedger } from '#ledger/ledger.ts'
 import { segmentLength } from '#ledger/stored-events.ts'
 import { runKeys } from '#ledger/keys.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
+import { silentLog } from '#platform/log.ts'
 import { anEvent, aPlannedOperation, testLedger } from '#testing/open-test-ledger.ts'
 import { testObjects } from '#testing/s3.ts'
 import { until } from '#testing/until.ts'
@@ -14,7 +15,7 @@ it('keeps a long run within its limit in Redis while it goes on, and every event
   const { namespace, redis } = test
   const ledger = openLedger(redis, { namespace, archive: openEventSegments(store.objects) })
   const runId = await test.executing([aPlannedOperation('root')])
-  const stop = runArchiver({ ledger, log: { warn: () => {} } })
+  const stop = runArchiver({ ledger, log: silentLog })
   const [attempt] = await test.claimReady(runId)
   if (attempt === undefined) throw new Error('nothing was ready')
   const events = Array.from({ length: 500 }, () => anEvent())

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
-import type { LogFields } from '#platform/log.ts'
+import { type LogFields, silentLog } from '#platform/log.ts'
 import { aNewRun, aRequest } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
 import { housekeepingRound, runHousekeeping, type HousekeepingDeps } from './run-housekeeping.ts'
@@ -21,7 +21,7 @@ const files = { 'a.py': 'a = 1\n' }
 function deps(over: Partial<HousekeepingDeps> = {}): HousekeepingDeps {
   const note = (message: string, fields?: LogFields) => void lines.push([message, fields])
   const { ledger, retention, objects } = stores
-  const log = { info: note, warn: note }
+  const log = { ...silentLog, info: note, warn: note }
   return { ledger, retention, objects, graceMs: 86_400_000, retentionMs: 0, log, ...over }
 }
 

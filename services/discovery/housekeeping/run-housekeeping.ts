@@ -1,6 +1,6 @@
 import type { Retention } from '#ledger/retention.ts'
 import { repeatEvery } from '#platform/clock.ts'
-import type { Log } from '#platform/log.ts'
+import { type Log, openStoreUser, type StoreLog } from '#platform/log.ts'
 import { archiveEndedEvents, type ArchiveEndedDeps } from './archive-events.ts'
 import { collectObjects, type CollectDeps } from './collect-objects.ts'
 import { forgetEndedRuns, type ForgetDeps } from './forget-ended-runs.ts'
@@ -9,7 +9,7 @@ export type HousekeepingDeps = ForgetDeps &
   ArchiveEndedDeps &
   CollectDeps & {
     retention: Pick<Retention, 'inTurn'>
-    log: Pick<Log, 'info' | 'warn'>
+    log: StoreLog & Pick<Log, 'info' | 'warn'>
   }
 
 /** A collection reads every folder that a retained run refers to and lists the whole bucket: once an hour will do. */
@@ -18,7 +18,8 @@ const collectRestMs = 3_600_000
 /** The returned function stops the rounds, also in the middle of a collection. */
 export function runHousekeeping(deps: HousekeepingDeps, everyMs: number): () => Promise<void> {
   const stop = new AbortController()
-  const stopRounds = repeatEvery(everyMs, () => housekeepingRound(deps, stop.signal))
+  const stores = openStoreUser(deps.log)
+  const stopRounds = repeatEvery(everyMs, () => housekeepingRound(deps, stop.signal, stores))
   return async () => {
     stop.abort()
     await stopRounds()
@@ -30,7 +31,11 @@ export function runHousekeeping(deps: HousekeepingDeps, everyMs: number): () => 
  * collecting or did so within the last hour, collects unreferenced objects. Forgetting and archiving take no lease: two
  * at once are harmless, and they make room in a Redis that is too full for a lease. Never throws: logs errors.
  */
-export async function housekeepingRound(deps: HousekeepingDeps, signal: AbortSignal): Promise<void> {
+export async function housekeepingRound(
+  deps: HousekeepingDeps,
+  signal: AbortSignal,
+  stores = openStoreUser(deps.log),
+): Promise<void> {
   try {
     const forgotten = await forgetEndedRuns(deps, signal)
     const archived = await archiveEndedEvents(deps, signal)
@@ -45,7 +50,8 @@ export async function housekeepingRound(deps: HousekeepingDeps, signal: AbortSig
     } else if (forgotten > 0 || archived > 0) {
       deps.log.info('housekeeping', counts)
     }
+    stores.worked()
   } catch (error) {
-    if (!signal.aborted) deps.log.warn('housekeeping was cut short', { error })
+    if (!signal.aborted && !stores.failed(error)) deps.log.warn('housekeeping was cut short', { error })
   }
 }

@@ -26,8 +26,8 @@ export type ComposeQuestion = {
   worker: { workerId: string; storage: StorageConfig; secrets: readonly string[] }
 }
 
-/** `fault`: one that may pass, for which the run is left as it is. */
-export type ComposeReport = { fault?: { code: ErrorCode; message: string } }
+/** `fault`: one that may pass, for which the run is left as it is. `cause`: what a store said. */
+export type ComposeReport = { fault?: { code: ErrorCode; message: string; cause: string | undefined } }
 
 /** Ruff and the grammar take half a second to start, so the thread keeps them from one run to the next. */
 const checks = openChecks()
@@ -49,12 +49,16 @@ answerRequests<ComposeQuestion, ComposeReport>(async (question, begin) => {
     await composeRun(question.runId, await openDeps(question, releaser), new AbortController().signal)
     return {}
   } catch (error) {
-    if (error instanceof AppError) return { fault: { code: error.code, message: error.message } }
+    if (error instanceof AppError) return { fault: faultIn(error) }
     throw error
   } finally {
     await releaser.release()
   }
 })
+
+function faultIn({ code, message, cause }: AppError): NonNullable<ComposeReport['fault']> {
+  return { code, message, cause: cause instanceof Error ? cause.message : undefined }
+}
 
 /** Their threads end with this one. */
 async function openChecks() {

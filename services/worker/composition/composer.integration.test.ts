@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { defaultProject, newToken, type RunId } from '#domain/ids.ts'
 import { type Ledger, openLedger } from '#ledger/ledger.ts'
 import { boundPort } from '#platform/http-health.ts'
-import { silentLog } from '#platform/log.ts'
+import { objectStoreName, silentLog, storeAtFault } from '#platform/log.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import { putHashedJson } from '#objects/object-store.ts'
 import { connectRedis, type RedisConnection } from '#platform/redis-client.ts'
@@ -94,7 +94,9 @@ describe('a composition in a thread', () => {
   it('leaves its run as it is while the object store is away', async () => {
     const runId = await executed(changed)
     const away = composer({ endpoint: 'http://127.0.0.1:1' })
-    await expect(away.compose({ runId, stalls: 0 }, never)).rejects.toMatchObject({ code: 'STORE_002', retry: true })
+    const fault: unknown = await away.compose({ runId, stalls: 0 }, never).catch((error: unknown) => error)
+    expect(fault).toMatchObject({ code: 'STORE_002', retry: true })
+    expect(storeAtFault(fault)).toBe(objectStoreName)
     expect(await ledger.getRun(runId)).toMatchObject({ status: 'running', phase: 'review' })
   })
 

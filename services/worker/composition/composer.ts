@@ -70,8 +70,8 @@ export function openComposer(
   return { compose, close: thread.close }
 }
 
-function faultOf({ code, message }: NonNullable<ComposeReport['fault']>): AppError {
-  return new AppError(code, message, { phase: 'review' })
+function faultOf({ code, message, cause }: NonNullable<ComposeReport['fault']>): AppError {
+  return new AppError(code, message, { phase: 'review', cause })
 }
 
 /** The thread and its linter take about 130 MB, and a second to start. */

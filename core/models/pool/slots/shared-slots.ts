@@ -2,8 +2,8 @@ import { randomBytes } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { z } from 'zod'
 import { after } from '#platform/clock.ts'
-import { type RedisClient, redisScript } from '#platform/redis-client.ts'
-import type { Log } from '#platform/log.ts'
+import { isReply, type RedisClient, redisScript } from '#platform/redis-client.ts'
+import { type Log, redisName, type StoreLog } from '#platform/log.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import { openLeasedSlots, type LeasedSlots } from './leased-slots.ts'
 import { cutTimes, type SlotSource } from './slots.ts'
@@ -24,7 +24,7 @@ export type SharedSlotsOptions = {
   namespace?: string
   /** How long the slots of a process that died are kept from the others; the same in all processes. */
   leaseMs?: number
-  log: Pick<Log, 'warn' | 'info'>
+  log: StoreLog & Pick<Log, 'warn'>
 }
 
 const defaultLeaseMs = 6000
@@ -66,8 +66,9 @@ function openReporter({ redis, holder, namespace = 'remora', leaseMs, log, serve
     if (now === isUnreachable) return
     isUnreachable = now
     for (const leased of servers.values()) leased.setUnreachable(now)
-    if (now) log.warn('slots at model servers cannot be shared: going on with those of this process', { error })
-    else log.info('slots at model servers are shared again')
+    if (!now) log.working(redisName, servers)
+    else if (isReply(error, 'ERR')) log.warn('slots at model servers cannot be shared', { error })
+    else log.failing(redisName, servers, error)
   }
   const report = async (): Promise<void> => {
     const active = [...servers].filter(([, leased]) => leased.isActive())
@@ -81,7 +82,7 @@ function openReporter({ redis, holder, namespace = 'remora', leaseMs, log, serve
       return [most, held, demand, hasReported ? 1 : 0, Math.round(pausedUntil), cutTo]
     })
     const stopLimit = afterChecks(() => {
-      setUnreachable(true)
+      setUnreachable(true, new Error('Redis does not answer'))
       onChange()
     })
     const askedAt = performance.now()

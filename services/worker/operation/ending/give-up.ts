@@ -5,7 +5,7 @@ import type { Release } from '#ledger/end-attempt.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { putAttemptRecord, putUnfinishedAttempt } from '#objects/stored-records.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
-import type { Log } from '#platform/log.ts'
+import { type Log, storeAtFault } from '#platform/log.ts'
 import { type AttemptJournal, isStoreFault } from '../attempt/attempt-journal.ts'
 import { attemptSoFar, costSoFar, type RunningAttempt, unfinishedSoFar } from '../attempt/running-attempt.ts'
 
@@ -61,7 +61,8 @@ export async function giveUp(given: GivenUp, error: unknown, deps: GiveUpDeps): 
   if (journal.stopped === 'lost') return
   const ids = { run_id: attempt.runId, operation_id: attempt.operationId }
   // A worker that stops, or an outage, hands back all its attempts: each is an event, and the reason is logged once.
-  const note = handBack === undefined ? deps.log.warn : deps.log.debug
+  const isAlone = handBack === undefined && storeAtFault(error) === undefined
+  const note = isAlone ? deps.log.warn : deps.log.debug
   note('attempt given up', { ...ids, attempt: attempt.attempt, error })
   if (outcome !== undefined) return void (await deps.ledger.settle(attempt, n, { outcome, events }))
   if (handBack !== undefined) await deps.ledger.release(attempt, n, { ...handBack, resume, events })
@@ -119,7 +120,8 @@ async function failedOutcome({ running }: GivenUp, fault: AppError, deps: GiveUp
     const record = { ...attemptSoFar(running, deps.versions), changeSet: null, outcome }
     return { ...outcome, recordHash: await putAttemptRecord(deps.objects, projectId, record) }
   } catch (error) {
-    deps.log.warn('attempt record not stored', { run_id: runId, operation_id: operationId, error })
+    const note = storeAtFault(error) === undefined ? deps.log.warn : deps.log.debug
+    note('attempt record not stored', { run_id: runId, operation_id: operationId, error })
     return outcome
   }
 }

@@ -1,0 +1,78 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { until } from '#testing/until.ts'
+import { openStoreProxy, type StoreProxy } from '../chaos/store-proxy.ts'
+import { openPrograms, remora } from './program.ts'
+import { type Services, startServices, startStores, type Stores } from './services.ts'
+import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
+
+const programs = openPrograms()
+const Line = z.object({ level: z.string(), message: z.string() })
+const State = z.looseObject({ status: z.string(), unread: z.array(z.string()), counts: z.record(z.string(), z.int()) })
+
+let stores: Stores
+let proxy: StoreProxy
+let folder: SourceFolder
+let services: Services
+beforeAll(async () => {
+  stores = await startStores()
+  proxy = await openStoreProxy(stores.s3.endpoint)
+  folder = await sourceFolder(smallSource)
+  services = await startServices(programs, { ...stores, s3: { ...stores.s3, endpoint: proxy.endpoint } })
+})
+afterAll(async () => {
+  await programs.end()
+  await proxy.close()
+  await stores.stop()
+  await folder.remove()
+})
+
+const submit = async () => services.api.submit(await folder.pack(), { agents: ['lint', 'docstring'] })
+const stateOf = async (runId: string) => State.parse(await (await services.api.ask(`/v1/runs/${runId}`)).json())
+
+/** Lines of a service that ask for somebody's attention. */
+function complaints(name: string): z.infer<typeof Line>[] {
+  const lines = services.named(name).err().trim().split('\n')
+  return lines.map((line) => Line.parse(JSON.parse(line))).filter(({ level }) => level === 'warn' || level === 'error')
+}
+
+describe('while the object store is away', () => {
+  it('the state of a run is shown, what needs the store is 503, and the log of the API has one line', async () => {
+    const runId = await submit()
+    await services.api.follow(runId)
+    expect(await stateOf(runId)).toMatchObject({ status: 'completed', unread: [] })
+    proxy.setFault('silent')
+    const state = await stateOf(runId)
+    expect(state).toMatchObject({ status: 'completed', unread: ['composition', 'skipped_files'] })
+    expect(state.counts).toMatchObject({ succeeded: 3 })
+    expect((await services.api.ask('/v1/runs')).status).toBe(200)
+    const env = { REMORA_API_URL: services.named('api').origin, REMORA_TOKEN: services.token }
+    expect(await remora(programs, folder, ['show', runId], env).exited).toBe(0)
+    const needy = [`/v1/runs/${runId}/patch`, `/v1/runs/${runId}/plan`, `/v1/runs/${runId}/nodes`]
+    for (const answer of await Promise.all(needy.map((path) => services.api.ask(path)))) {
+      expect(answer.status).toBe(503)
+      expect(await answer.json()).toMatchObject({ error_code: 'STORE_002' })
+    }
+    expect(complaints('api')).toMatchObject([{ level: 'warn' }])
+    proxy.setFault(undefined)
+  })
+
+  it('stages wait for it with one line, and the run is completed when it is back', async () => {
+    const discovery = services.named('discovery')
+    const before = complaints('discovery').length
+    discovery.kill('SIGSTOP')
+    const runId = await submit()
+    proxy.setFault('reset')
+    const asked = proxy.requests()
+    discovery.kill('SIGCONT')
+    // Each try of the snapshot asks the store some times.
+    await until(() => proxy.requests() - asked > 30, { withinMs: 60_000 })
+    expect(complaints('discovery').slice(before)).toMatchObject([{ level: 'warn' }])
+    expect((await stateOf(runId)).status).not.toBe('completed')
+    proxy.setFault(undefined)
+    expect((await services.api.follow(runId)).status).toBe('completed')
+    for (const name of ['api', 'discovery', 'worker-1']) {
+      expect(complaints(name).filter(({ level }) => level === 'error')).toEqual([])
+    }
+  })
+})
