@@ -248,7 +248,7 @@ it('have one line in the log for an outage of a store, however often they are tr
   let tries = 0
   const retention = {
     ...stores.retention,
-    async deletedRuns(): Promise<never> {
+    async runsBeingDeleted(): Promise<never> {
       tries += 1
       throw new AppError('STORE_001', 'away', { cause: new Error(`try ${tries}`) })
     },
