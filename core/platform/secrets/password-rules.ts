@@ -26,7 +26,7 @@ const bare = String.raw`((?:(?!<\/|[;&]\w{1,30}=)[^\s"'\x60]){4,199}[^\s"'\x60,;
 const words = /^[\p{L}\p{M}\s._:/\\,'`"’()[\]<>{}|=-]*[?…]*$/u
 /** Words of examples, with or without a few digits. */
 const placeholder =
-  /^(?:[\s._:+'"`-]|pass(?:w(?:or)?d|phrase)?|pwd?|pw|secret|token|keys?|test(?:ing|er)?|user(?:name)?|admin|root|guest|demo|example|sample|dummy|fake|mock|foo|bar|baz|default|change(?:me|it)|your?|my|the|some|this|new|old|wrong|bad|invalid|valid|correct|strong|weak|raw|plain|confirm(?:ation)?|forbidden|value|prompt|id|db|dev|abc|xyz|x{3,9}|utf|sha|md|argon|bcrypt|hmac|pbkdf|latin|base|oauth|aes|v|\d{1,3}(?!\d))+$/i
+  /^(?:[\s._:+'"`-]|pass(?:w(?:or)?d|phrase)?|pwd?|secret|token|keys?|test(?:ing|er)?|user(?:name)?|admin|root|guest|demo|example|sample|dummy|fake|mock|foo|bar|baz|default|change(?:me|it)|your?|my|the|some|this|new|old|wrong|bad|invalid|valid|correct|strong|weak|raw|plain|confirm(?:ation)?|forbidden|value|prompt|id|db|dev|abc|xyz|x{3,9}(?!x)|utf|sha|md|argon|bcrypt|hmac|pbkdf|latin|base|oauth|aes|v|\d{1,3}(?!\d))+$/i
 const template =
   /^[$%#@&!]{0,2}[{[(<].*[\]})>][sd]?$|^[)\]][.[(,;)]|^%\w+%$|^@[A-Za-z_]\w*@$|^\$[A-Za-z_]\w*$|\$\{|^\$\([^()]*\)?$|\{\{|<%|\{(?:\d?|[A-Za-z_][\w.]{0,60}(?:[!:[(][^{}]{0,60})?)\}|%\(\w{1,60}\)|^%[sdr]\W|%[sdr]['"]*$|\*{3}|\.{3}|…/
 const place =

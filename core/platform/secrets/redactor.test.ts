@@ -117,6 +117,10 @@ describe('a redactor', () => {
     ]) {
       expect(redactor.text(part.repeat(100_000 / part.length)).length).toBeGreaterThan(0)
     }
+    // What looks like an example, but for its last character: seconds with one more way to read `pw`, or a row of `x`.
+    for (const value of [`testadminguestrootuser${'pw'.repeat(28)}~`, `testadminguestrootuser${'x'.repeat(55)}~`]) {
+      expect(redactor.text(`password="${value}"`)).toBe('password="[secret]"')
+    }
   })
 
   it('leaves code that only speaks of secrets as it is, and a value without secrets the same', () => {

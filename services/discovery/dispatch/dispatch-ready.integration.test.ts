@@ -62,11 +62,21 @@ describe('dispatchReady', () => {
     expect([large, ...begun].map(count)).toEqual([9, 2, 1, 1, 1])
   })
 
-  it('keeps the window however many dispatchers there are', async () => {
+  it('gives a run the whole window while one of another kind of model, which stands still, has operations under way', async () => {
+    const other = await test.executing(operations, { labels: { 'remora.model': 'rehearsal' } })
+    await test.ledger.dispatch(other, 20)
+    const { deps, count } = dispatcher()
     const runId = await test.executing(operations)
+    for (let round = 0; round < 2; round++) await dispatchReady({ ...deps, modelKind: 'servers' })
+    expect(count(runId)).toBe(8)
+  })
+
+  it('keeps the window however many dispatchers there are', async () => {
+    const [first, second] = [await test.executing(operations), await test.executing(operations)]
     const several = Array.from({ length: 3 }, () => dispatcher())
-    await Promise.all(several.map(({ deps }) => dispatchReady(deps)))
-    expect((await test.ledger.getRun(runId)).counts.dispatched).toBe(8)
+    for (let round = 0; round < 3; round++) await Promise.all(several.map(({ deps }) => dispatchReady(deps)))
+    const dispatched = async (runId: RunId) => (await test.ledger.getRun(runId)).counts.dispatched
+    expect([await dispatched(first), await dispatched(second)]).toEqual([4, 4])
   })
 
   it('loses no job when the queue is away between dispatch and adding', async () => {

@@ -92,11 +92,12 @@ export async function dispatchReady(deps: DispatchDeps): Promise<number> {
   }
   const fleet = await deps.fleet()
   const size = windowOf(fleet, noteEnded(runs, deps.states))
-  const sharing = runs.filter((run) => isExecuting(run) && !needsOtherKind(run, deps))
+  const moving = runs.filter((run) => !needsOtherKind(run, deps))
+  const sharing = moving.filter(isExecuting)
   const demands = await Promise.all(sharing.map((run) => demandOf(run, deps)))
   const shares = shareWindow(demands, size)
   const usedOf = (run: Run) => underWayOf(run) / (shares.get(run.runId) ?? 1)
-  let underWay = runs.reduce((sum, run) => sum + underWayOf(run), 0)
+  let underWay = moving.reduce((sum, run) => sum + underWayOf(run), 0)
   for (const run of runs.toSorted((one, other) => usedOf(one) - usedOf(other))) {
     const window = { size, underWay, operations: fleet.operations }
     const taken = await advanceRun(run, { share: shares.get(run.runId) ?? 0, window, fleet }, deps).catch(

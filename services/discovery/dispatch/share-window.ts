@@ -45,8 +45,8 @@ export type Window = {
 }
 
 /**
- * How many operations a run may have dispatched now, that has `underWay` of its `share`: what is free of the window, and
- * beyond it no more than it leaves to the next run that begins. A run with nothing under way has one in any case.
+ * How many operations a run with `underWay` of its `share` may have dispatched now: what is free of the window, and, of what the
+ * workers open beyond it, half of what is left less what the run has already. A run with nothing under way has one in any case.
  */
 export function openingsOf({ share, underWay }: { share: number; underWay: number }, window: Window): number {
   const wanted = Math.max(0, share - underWay)
