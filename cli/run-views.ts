@@ -110,7 +110,7 @@ export const RunView = RunSummary.extend({
   left_out: z.array(LeftOut).default([]),
   /** What the service could not read of this just now, since its object store is away. */
   unread: z.array(z.string()).default([]),
-  /** Skipped files of its archive: how many, and the first of them. */
+  /** Files that were skipped or not sent: how many, and the first of them. */
   skipped: z.number().default(0),
   skipped_files: z.array(SkippedFile).default([]),
   /** By error code, the commonest first. */

@@ -2,6 +2,7 @@ import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import { NotSentFile, maxNotSentFiles, type SkipKind } from '#domain/run.ts'
+import { ignoredReason } from '#platform/walk-folder.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
 import { visible } from '../terminal-text.ts'
@@ -75,8 +76,10 @@ export async function submitSource(
   const { errorPolicy: error_policy, dryRun: dry_run } = submission
   const include = [...new Set([...(submission.include ?? []), ...packed.include])]
   const limits = limit === undefined ? undefined : { operations: limit }
-  // A name that the service takes for no path is only printed here.
-  const not_sent = packed.skipped.filter((file) => NotSentFile.safeParse(file).success).slice(0, maxNotSentFiles)
+  // A name that the service takes for no path is only printed here. What is ignored is left out first where there is too much.
+  const named = packed.skipped.filter((file) => NotSentFile.safeParse(file).success)
+  const isIgnored = ({ reason }: NotSentFile) => Number(reason === ignoredReason)
+  const not_sent = named.toSorted((one, other) => isIgnored(one) - isIgnored(other)).slice(0, maxNotSentFiles)
   const chosen = { agents, paths, exclude, languages, node_kinds, nodes, limits, error_policy, priority, dry_run }
   const lists = { ...(include.length > 0 && { include }), ...(not_sent.length > 0 && { not_sent }) }
   const request = { ...chosen, ...lists }

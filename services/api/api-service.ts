@@ -10,6 +10,9 @@ import { type BlobStore, openBlobStore } from '#objects/blob-store.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
 import { loggedOutages, type ObjectStore, objectStoreCheck } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
+import type { Composition } from '#objects/composition.ts'
+import type { Snapshot } from '#objects/snapshot.ts'
+import { openCachedAnswers } from '#platform/cached-answers.ts'
 import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import type { Log } from '#platform/log.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
@@ -137,11 +140,16 @@ function appParts(
   }
 }
 
+/** Of the runs that are looked at just now, also by programs that ask every second. Neither changes once it is stored. */
+const remembered = { compositions: 8, snapshots: 64 }
+
 /** Reads what runs refer to from the object store. */
 export function openRunRecords(
   objects: ObjectStore,
   blobs: BlobStore,
 ): ChangeRecords & TranscriptRecords & RunRouteDeps['records'] {
+  const compositions = openCachedAnswers<Composition>({ max: remembered.compositions })
+  const snapshots = openCachedAnswers<Snapshot>({ max: remembered.snapshots })
   return {
     nodes: openNodeLists(objects),
     edges: openEdgeLists(objects),
@@ -149,14 +157,18 @@ export function openRunRecords(
     readAttempt: (projectId, recordHash) => getAttemptRecord(objects, projectId, recordHash),
     readUnfinished: (projectId, recordHash) => getUnfinishedAttempt(objects, projectId, recordHash),
     async readComposition({ projectId, runId, compositionKey: hash }) {
-      return hash === null ? null : getComposition(objects, projectId, { runId, hash })
+      if (hash === null) return null
+      const read = () => getComposition(objects, projectId, { runId, hash })
+      return compositions.get([projectId, runId, hash].join(' '), read)
     },
     async readPlan({ projectId, runId, planKey: hash }) {
       if (hash === null) throw new AppError('RUN_004', `Run "${runId}" has no plan yet.`)
       return getPlanSummary(objects, { projectId, runId, hash })
     },
     async readSkipped({ projectId, snapshotId }) {
-      return snapshotId === null ? [] : (await getSnapshot(objects, projectId, snapshotId)).skipped
+      if (snapshotId === null) return []
+      const read = () => getSnapshot(objects, projectId, snapshotId)
+      return (await snapshots.get([projectId, snapshotId].join(' '), read)).skipped
     },
   }
 }

@@ -1,6 +1,6 @@
 import '#platform/lean-v8.ts'
 import { randomBytes } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { startLocalRedis } from '#platform/local-redis.ts'
 import { startLocalS3 } from '#platform/local-s3.ts'
@@ -31,6 +31,7 @@ await runService(async () => {
     }
     const path = join(folder, 'env')
     const lines = Object.entries(values).map(([name, value]) => `${name}=${value}\n`)
+    await rm(path, { force: true }) // the mode counts for a new file only
     await writeFile(path, lines.join(''), { mode: 0o600 })
     exitOnSignal(releaser.release)
     process.stdout.write(`${JSON.stringify({ env: path, pid: process.pid })}\n`)

@@ -33,7 +33,7 @@ function checkLanguages(names: readonly string[] | undefined, context: z.Refinem
   context.addIssue(`unknown language ${JSON.stringify(unknown.slice(0, 100))}; known: ${languages.join(', ')}`)
 }
 
-/** Names, paths and labels reach terminals, logs and other programs. The text of a label may have lines and tabs. */
+/** Names, paths and labels reach logs and other programs. The text of a label may have lines and tabs. */
 function checkTexts(body: object, context: z.RefinementCtx): void {
   for (const { path, text } of textsOf(body)) {
     const shown = path[0] === 'labels' && path.length === 2 ? text.replaceAll(/[\n\t]/g, ' ') : text

@@ -194,9 +194,12 @@ export const RunView = z
     left_out: z.array(LeftOut).openapi({ description: 'the first 100 of them' }),
     unread: z.array(z.enum(['composition', 'skipped_files'])).openapi({
       description:
-        'what the object store, which is away, has of this answer: `composition`: `checks`, `conflicts` and `left_out`; `skipped_files`: it and `skipped`. These are then empty or 0, and a later answer has them. Usually nothing',
+        'parts of this answer that could not be read, because the object store is away or slow: their fields are empty or 0, and a later answer has them. `composition`: `checks`, `conflicts` and `left_out`; `skipped_files`: it and `skipped`. Normally empty',
     }),
-    skipped: z.int().openapi({ description: 'how many paths of the archive were skipped, and of the folder not sent' }),
+    skipped: z.int().openapi({
+      description:
+        'how many paths of the archive were skipped, with those of the folder that the client did not send (at most 1,000 of these)',
+    }),
     skipped_files: z.array(SkippedFileShape).openapi({ description: 'the first 100 of them, sorted by path' }),
     failures: z.array(FailureView).openapi({
       description:

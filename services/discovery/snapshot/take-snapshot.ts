@@ -1,3 +1,4 @@
+import { undefinedOn } from '#domain/error.ts'
 import type { SkippedFile } from '#domain/code-node.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
@@ -32,7 +33,9 @@ export async function takeSnapshot(job: SnapshotJob, deps: SnapshotDeps, signal:
   const contents = await storeFiles(job, deps, signal)
   const files = filesOf(contents)
   const skippedHere = Array.from(contents.skipped, ([path, reason]) => ({ path, reason }))
-  const skipped = [...skippedHere, ...stillMissing(await notSentFiles(job, deps.blobs), contents)]
+  // A list that is only shown does not fail the run.
+  const notSent = (await notSentFiles(job, deps.blobs).catch(undefinedOn('STORE_003'))) ?? []
+  const skipped = [...skippedHere, ...stillMissing(notSent, contents)]
   const kept = { files, links: contents.links, skipped }
   const { snapshotId, bytes } = await writeSnapshot(deps.objects, job.projectId, kept, signal)
   return { snapshotId, files: files.length, bytes, skipped }
