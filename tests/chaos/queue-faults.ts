@@ -54,11 +54,17 @@ export async function deleteJobs(redis: Redis, { share, random }: { share: numbe
   return deleted
 }
 
-/** Deletes every key of the queues, and none of the ledger. Returns how many. */
+const wipe = `
+local keys = redis.call('KEYS', ARGV[1])
+for _, key in ipairs(keys) do redis.call('UNLINK', key) end
+return #keys`
+
+/**
+ * Deletes every key of the queues, and none of the ledger. Returns how many. In one step: a list that goes without a job that
+ * is added meanwhile would leave that job where no worker looks.
+ */
 export async function wipeQueues(redis: Redis): Promise<number> {
-  const keys = await keysLike(redis, `${prefix}:*`)
-  if (keys.length > 0) await redis.unlink(...keys)
-  return keys.length
+  return Number(await redis.eval(wipe, 0, `${prefix}:*`))
 }
 
 /** The keys of jobs that name this run, in whichever queue. */
