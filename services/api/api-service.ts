@@ -42,7 +42,7 @@ export type ApiService = {
 const graceMs = 10_000
 /** Commands fail after one reconnect instead of waiting: the caller gets a 503 at once and may retry. */
 const impatient = { retries: 1, connectTimeoutMs: 2_000 }
-/** The same for the object store, which may be slow at times. */
+/** The same for what is read of the object store, which may be slow at times. */
 const silentMs = 10_000
 /** Answers to unknown tokens of one address: 20 at once, then one a second. */
 const badTokens = { perSecond: 1, burst: 20 }
