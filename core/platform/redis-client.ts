@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
 import { Cluster, Redis } from 'ioredis'
+import { ZodError } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { type Log, redisName, type StoreLog } from './log.ts'
 import { type ClusterAddress, parseRedisUrl } from './server-urls.ts'
@@ -115,6 +116,16 @@ export function isReply(error: unknown, kind: string): boolean {
 export function isRefusal(error: unknown): boolean {
   const kind = replyKind(error)
   return kind !== undefined && kind !== 'ERR' && kind !== 'WRONGTYPE'
+}
+
+/**
+ * Whether what failed over Redis is of our own code, or of a library's. ioredis has no error class for a lost connection, so
+ * errors that code may cause are recognised instead.
+ */
+export function isOwnError(error: unknown): boolean {
+  const ownKinds = [AppError, ZodError, RangeError, SyntaxError, TypeError]
+  if (ownKinds.some((kind) => error instanceof kind)) return true
+  return replyKind(error) !== undefined && !isRefusal(error)
 }
 
 export type ScriptArg = string | number
