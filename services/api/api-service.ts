@@ -127,7 +127,7 @@ function appParts(
       ledger,
       producer,
       idempotency,
-      memoryGate: openMemoryGate(redis, config.redisMemoryShare),
+      memoryGate: openMemoryGate(redis, config.redisMemoryShare, log),
       uploadGate: openUploadGate(config.maxUploads),
     },
     runs: { ledger, records, readAway: async () => (await fleet.read()).away, log, redactor, closing },
