@@ -3,6 +3,8 @@ import { newToken, type RunId } from '#domain/ids.ts'
 import { anEvent, aNewRun, anOutcome, aPlannedOperation, executing, settleAll } from '#testing/open-test-ledger.ts'
 import type { Attempt } from './attempt.ts'
 import { openSmallRedis, type SmallRedis } from '#testing/redis.ts'
+import { silentLog } from '#platform/log.ts'
+import { recordedLog } from '#testing/recorded-log.ts'
 import { openLedger, type Ledger } from './ledger.ts'
 import { openMemoryGate } from './memory-gate.ts'
 import { openRetention } from './retention.ts'
@@ -27,7 +29,8 @@ async function claimed(runId: RunId): Promise<Attempt> {
 
 describe('the memory gate', () => {
   it('lets runs in again when there is room, and those under way go on meanwhile', async () => {
-    const gate = openMemoryGate(small.redis, 0.8)
+    const { log, messages } = recordedLog()
+    const gate = openMemoryGate(small.redis, 0.8, log)
     const runId = await executing(ledger, [aPlannedOperation('one'), aPlannedOperation('two')])
     await gate()
     await small.fillTo(0.82)
@@ -40,15 +43,18 @@ describe('the memory gate', () => {
     expect(await ledger.settle(attempt, 1, { outcome: anOutcome(), events: [anEvent()] })).toMatchObject({
       kind: 'settled',
     })
+    await expect(gate()).rejects.toMatchObject({ code: 'STORE_001' })
     await small.empty()
     await gate()
+    const refuses = expect.stringMatching(/^Redis uses 8\d % of its memory/)
+    expect(messages()).toEqual([refuses, 'new runs are accepted again'])
   })
 
   it('goes by the memory of the machine when Redis has no limit', async () => {
     await small.fillTo(0.9)
     await small.redis.config('SET', 'maxmemory', '0')
-    await openMemoryGate(small.redis, 0.8)()
-    await expect(openMemoryGate(small.redis, 1e-7)()).rejects.toMatchObject({ code: 'STORE_001' })
+    await openMemoryGate(small.redis, 0.8, silentLog)()
+    await expect(openMemoryGate(small.redis, 1e-7, silentLog)()).rejects.toMatchObject({ code: 'STORE_001' })
   })
 })
 

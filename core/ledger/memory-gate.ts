@@ -1,6 +1,7 @@
 import { Cluster, type Redis } from 'ioredis'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
+import type { Log } from '#platform/log.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import { orStoreError } from './store.ts'
 
@@ -9,13 +10,19 @@ export type MemoryGate = () => Promise<void>
 
 /**
  * Above `share` (0 to 1) of Redis' memory no new run is accepted. Redis runs with `noeviction`: once it is full it
- * refuses every write, also those of active runs. The memory above the share is left for them.
+ * refuses every write, also those of active runs. The memory above the share is left for them. The log says once that runs are
+ * refused, and once that they are accepted again.
  */
-export function openMemoryGate(redis: RedisClient, share: number): MemoryGate {
+export function openMemoryGate(redis: RedisClient, share: number, log: Pick<Log, 'warn'>): MemoryGate {
+  let isClosed = false
   return async () => {
     const used = await orStoreError(usedShare(redis))
-    if (used <= share) return
+    const wasClosed = isClosed
+    isClosed = used > share
+    if (wasClosed && !isClosed) log.warn('new runs are accepted again', { redis_used_percent: percent(used) })
+    if (!isClosed) return
     const detail = `Redis uses ${percent(used)} % of its memory; no new run is accepted above ${percent(share)} %.`
+    if (!wasClosed) log.warn(detail)
     throw new AppError('STORE_001', detail, { detail })
   }
 }

@@ -74,6 +74,25 @@ describe('a Redis', () => {
     expect(await callsOf('ping', 'info')).toEqual([1, 1])
   })
 
+  it('that hangs fails commands for which an answer is due by then, and answers later ones when it goes on', async () => {
+    const { redis: impatient } = connectRedis(server.url, { retries: 1, answerMs: 200 }, silentLog)
+    const answered = () =>
+      impatient.get('connected').then(
+        () => true,
+        () => false,
+      )
+    try {
+      await until(answered)
+      process.kill(server.pid, 'SIGSTOP')
+      expect(await answered()).toBe(false)
+      process.kill(server.pid, 'SIGCONT')
+      await until(answered)
+    } finally {
+      process.kill(server.pid, 'SIGCONT')
+      impatient.disconnect()
+    }
+  })
+
   it('that is killed is away for services that wait for it and for those that do not, until it is back', async () => {
     const impatient = connectRedis(server.url, { retries: 1, connectTimeoutMs: 2_000 }, silentLog).redis
     const [worker, api] = [readinessOf(redis), readinessOf(impatient)]

@@ -1,5 +1,5 @@
-import { z, ZodError } from 'zod'
-import { isRefusal, type RedisClient, replyKind } from '#platform/redis-client.ts'
+import { z } from 'zod'
+import { isOwnError, type RedisClient } from '#platform/redis-client.ts'
 import type { EventOrigin } from '#domain/event.ts'
 import { AppError } from '#domain/error.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
@@ -21,7 +21,7 @@ export async function orStoreError<T>(work: Promise<T>): Promise<T> {
   try {
     return await work
   } catch (error) {
-    if (isOurs(error)) throw error
+    if (isOwnError(error)) throw error
     throw new AppError('STORE_001', 'Redis cannot be reached or cannot take writes.', { cause: error })
   }
 }
@@ -31,13 +31,6 @@ export function bindTo<Store>(store: Store) {
   return <Args extends unknown[], Answer>(command: (store: Store, ...args: Args) => Promise<Answer>) =>
     (...args: Args): Promise<Answer> =>
       orStoreError(command(store, ...args))
-}
-
-/** ioredis has no error class for a lost connection, so errors that our own code may cause are recognised instead. */
-function isOurs(error: unknown): boolean {
-  const ourKinds = [AppError, ZodError, RangeError, SyntaxError, TypeError]
-  if (ourKinds.some((kind) => error instanceof kind)) return true
-  return replyKind(error) !== undefined && !isRefusal(error)
 }
 
 /** Milliseconds since the epoch by Redis' clock. */

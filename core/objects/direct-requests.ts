@@ -2,15 +2,15 @@ import { Pool } from 'undici'
 import type { S3Client } from '@aws-sdk/client-s3'
 import { SignatureV4 } from '@smithy/signature-v4'
 import { AppError } from '#domain/error.ts'
-import { type S3ClientOptions, silenceLimits, socketOptions, wasSilent } from './s3-client.ts'
+import { type S3ClientOptions, silenceLimits, socketOptions } from './s3-client.ts'
 import { refusal, s3Error } from './s3-fault.ts'
 
 /**
  * One GET or PUT of an object or a range of it, without retries and without the AWS client, which takes 0.6 ms more CPU
  * per request. A worker makes one or two of them per operation. Undefined: the client has to try again, since there was no
  * answer or one that asks to retry later. A refusal is thrown: STORE_003 for a missing object, else STORE_002. No
- * requests are opened where the client has to find endpoint or credentials first. A store that was silent for `silentMs` is
- * not asked again.
+ * requests are opened where the client has to find endpoint or credentials first. A store that was silent for `silentMs` after
+ * a request without a body is not asked again.
  */
 export function openDirectRequests(options: S3ClientOptions & { bucket: string }, sha256: Sha256) {
   const { endpoint, credentials, region, bucket, maxSockets = 64, silentMs } = options
@@ -23,12 +23,12 @@ export function openDirectRequests(options: S3ClientOptions & { bucket: string }
   async function send(method: 'GET' | 'PUT', key: string, body: Uint8Array, further: Record<string, string>) {
     const path = `${base}/${key.split('/').map(encoded).join('/')}`
     const headers = await sign({ method, host, path, body, headers: further }, new Date())
+    const { limits, isFinal } = silenceLimits(body, silentMs)
     try {
-      const limits = silenceLimits(silentMs, body.byteLength)
       const answer = await pool.request({ method, path, headers, body: method === 'PUT' ? body : null, ...limits })
       return { status: answer.statusCode, bytes: await answer.body.bytes() }
     } catch (error) {
-      if (silentMs !== undefined && wasSilent(error)) throw s3Error(error, key)
+      if (isFinal(error)) throw s3Error(error, key)
       return undefined // the client gets the same error and reports it
     }
   }

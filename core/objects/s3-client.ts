@@ -11,8 +11,8 @@ export type S3ClientOptions = {
   /** Of a request, the first one included. */
   maxAttempts?: number
   /**
-   * How long the store may be silent, before its answer begins or in the middle of it. One that is silent for longer is not asked
-   * again. Without it, requests are tried again after a minute of silence.
+   * For requests without a body: how long the store may be silent, before its answer begins or in the middle of it. One that is
+   * silent for longer is not asked again. All others, and without this all, are tried again after a minute.
    */
   silentMs?: number | undefined
 }
@@ -91,16 +91,30 @@ export const socketOptions = {
 } as const
 
 const patientMs = 60_000
-/** The slowest line on which a part of an upload still arrives in time. */
-const leastBytesPerMs = 512
+/** What a request may take beyond `patientMs` for its body: at this rate it arrives in the time that its size adds. */
+const bodyBytesPerMs = 512
 
-/** undici's limits for one request. The time in which its body is sent counts for the first of them. */
-export function silenceLimits(silentMs = patientMs, bodyBytes = 0) {
-  return { headersTimeout: silentMs + Math.ceil(bodyBytes / leastBytesPerMs), bodyTimeout: silentMs }
+/**
+ * undici's limits for one request. The first of them ends with the beginning of the answer, and counts all the time in which the
+ * body is sent, however fast it moves. `isFinal`: whether a store that was silent for so long is not asked again.
+ */
+export function silenceLimits(body: unknown, silentMs: number | undefined) {
+  const bytes = bytesOf(body)
+  const hasBody = bytes !== 0
+  const most = hasBody || silentMs === undefined ? patientMs : silentMs
+  const limits = { headersTimeout: most + Math.ceil((bytes ?? 0) / bodyBytesPerMs), bodyTimeout: most }
+  return { limits, isFinal: (error: unknown) => !hasBody && silentMs !== undefined && wasSilent(error) }
+}
+
+/** Undefined: of a stream, which may have any length. */
+function bytesOf(body: unknown): number | undefined {
+  if (ArrayBuffer.isView(body)) return body.byteLength
+  if (typeof body === 'string') return Buffer.byteLength(body)
+  return body === undefined || body === null ? 0 : undefined
 }
 
 /** Whether a request that ended so shows that the store is silent. */
-export function wasSilent(error: unknown): boolean {
+function wasSilent(error: unknown): boolean {
   const { ConnectTimeoutError, HeadersTimeoutError, BodyTimeoutError } = errors
   return [ConnectTimeoutError, HeadersTimeoutError, BodyTimeoutError].some((kind) => error instanceof kind)
 }
@@ -118,15 +132,13 @@ function openUndiciHandler({
   silentMs: number | undefined
 }): HttpHandler {
   const agent = new Agent({ ...socketOptions, connections })
-  const isFinal = (cause: unknown) => silentMs !== undefined && wasSilent(cause)
   return {
     metadata: { handlerProtocol: 'http/1.1' },
     async handle(request, { abortSignal }: { abortSignal?: unknown } = {}) {
       const signal = abortSignal instanceof AbortSignal ? abortSignal : null
       const { protocol, hostname, port, method, headers, body } = request
       const origin = `${protocol}//${hostname}${port === undefined ? '' : `:${port}`}`
-      const bodyBytes = ArrayBuffer.isView(body) ? body.byteLength : 0
-      const limits = silenceLimits(putsTogether(request) ? patientMs : silentMs, bodyBytes)
+      const { limits, isFinal } = silenceLimits(body, silentMs)
       const answer = await agent
         .request({ origin, path: pathOf(request), method, headers, body: body ?? null, signal, ...limits })
         .catch((cause: unknown) => {
@@ -139,11 +151,6 @@ function openUndiciHandler({
     httpHandlerConfigs: () => ({}),
     destroy: () => void agent.destroy(),
   }
-}
-
-/** Some stores answer the end of an upload only when they have put its parts together, which takes as long as it is large. */
-function putsTogether({ method, query }: HttpRequest): boolean {
-  return method === 'POST' && query['uploadId'] !== undefined
 }
 
 function pathOf({ path, query }: HttpRequest): string {

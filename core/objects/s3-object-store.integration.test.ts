@@ -2,16 +2,13 @@ import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
-import { after, systemClock } from '#platform/clock.ts'
-import { recordedLog } from '#testing/recorded-log.ts'
+import { recordedLog, soonClock } from '#testing/recorded-log.ts'
 import { until } from '#testing/until.ts'
 import { startTestS3, testObjects, type TestObjects } from '#testing/s3.ts'
 import { loggedOutages } from './object-store.ts'
 import { openS3ObjectStore } from './s3-object-store.ts'
 
 const mib = 1024 * 1024
-/** An outage ends in the log as soon as the store works. */
-const soon = { ...systemClock, after: (_ms: number, work: () => void) => after(1, work) }
 let test: TestObjects
 const key = (name: string) => `projects/${test.project}/uploads/${name}`
 
@@ -141,7 +138,7 @@ describe('the S3 object store', () => {
     const { s3, stop } = await startTestS3()
     const door = await openDoor(new URL(s3.endpoint))
     const { accessKeyId, secretAccessKey, bucket, region } = s3
-    const { log, messages } = recordedLog({ clock: soon })
+    const { log, messages } = recordedLog({ clock: soonClock })
     const place = { endpoint: door.url, bucket, region, credentials: { accessKeyId, secretAccessKey } }
     const objects = loggedOutages(openS3ObjectStore(place), log)
     try {

@@ -6,7 +6,7 @@ import type { ObjectStore } from './object-store.ts'
 import { openS3ObjectStore } from './s3-object-store.ts'
 
 /** A store over a server that answers as `answer` says. */
-async function storeOver(answer: RequestListener): Promise<ObjectStore> {
+async function storeOver(answer: RequestListener, over: { silentMs?: number } = {}): Promise<ObjectStore> {
   const server = createServer(answer).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const address = server.address()
@@ -16,6 +16,7 @@ async function storeOver(answer: RequestListener): Promise<ObjectStore> {
     bucket: 'remora',
     region: 'us-east-1',
     credentials: { accessKeyId: 'a', secretAccessKey: 'b' },
+    ...over,
   })
   onTestFinished(async () => {
     objects.close()
@@ -32,6 +33,10 @@ function fail(response: ServerResponse, status: number, code: string): void {
 
 async function bodyOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(await Array.fromAsync(request)).toString()
+}
+
+async function* chunks(...texts: string[]): AsyncGenerator<Uint8Array> {
+  for (const text of texts) yield Buffer.from(text)
 }
 
 describe('the S3 client over undici', () => {
@@ -79,6 +84,29 @@ describe('the S3 client over undici', () => {
     })
     await expect(objects.get('k')).rejects.toMatchObject({ code: 'STORE_002' })
   })
+
+  it.each<[string, (objects: ObjectStore) => Promise<unknown>]>([
+    ['an object', (objects) => objects.put('k', 'content')],
+    ['an upload', (objects) => objects.putStream('k', chunks('content'), { maxBytes: 100, contentType: 'text/plain' })],
+  ])(
+    'waits longer for the answer to %s, which takes as long as the line, than it may wait for others',
+    async (_what, put) => {
+      const begun = Promise.withResolvers<ServerResponse>()
+      const seen: string[] = []
+      const listener: RequestListener = (request, response) => {
+        seen.push(`${request.method}`)
+        if (request.method === 'PUT') begun.resolve(response)
+      }
+      const objects = await storeOver(listener, { silentMs: 100 })
+      const putting = Promise.allSettled([put(objects)])
+      const response = await begun.promise
+      await expect(objects.get('k')).rejects.toMatchObject({ code: 'STORE_002' })
+      await expect(objects.stat('k')).rejects.toMatchObject({ code: 'STORE_002' })
+      response.end()
+      expect(await putting).toMatchObject([{ status: 'fulfilled' }])
+      expect(seen).toEqual(['PUT', 'GET', 'HEAD'])
+    },
+  )
 
   it('gives up at once, with the reason of the abort, when aborted before the answer', async () => {
     const abort = new AbortController()

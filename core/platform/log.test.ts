@@ -55,6 +55,21 @@ describe('a log', () => {
     clock.pass(60_000)
     expect([of('S3').at(-1), of('Redis').at(-1)]).toEqual(['S3 can be used again', 'Redis can be used again'])
   })
+
+  it('ends an outage whose parts have nothing to do any more, whatever failed last', () => {
+    const { log, messages, clock } = openTimedLog()
+    const [connection, locks] = [{}, {}]
+    log.failing('Redis', connection, new Error('refused'))
+    clock.pass(30_000)
+    log.working('Redis', connection)
+    clock.pass(5_000)
+    log.failing('Redis', locks, new Error('Missing lock'))
+    clock.pass(299_000)
+    expect([log.isFailing('Redis'), messages()]).toEqual([true, ['Redis cannot be used']])
+    clock.pass(1_000)
+    expect(log.isFailing('Redis')).toBe(false)
+    expect(messages()).toEqual(['Redis cannot be used', 'no failure of Redis for 5 minutes'])
+  })
 })
 
 /** A log by a clock that a test moves. */

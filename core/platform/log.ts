@@ -16,7 +16,8 @@ export type Log = {
   /**
    * Notes that `part` of this process cannot use a store. The log says so once for all its parts: a line when the first one
    * fails, one a minute while any does, and one when all have worked again for 10 s. A part may be one kind of request: an
-   * outage of one kind goes on while the others work.
+   * outage of one kind goes on while the others work. It ends also when nothing has failed for 5 min, as of parts that have
+   * nothing to do any more: then a line says that instead.
    */
   failing(store: string, part: object, error: unknown): void
   /** Notes that `part` can use the store: nothing is logged unless it was failing. */
@@ -99,6 +100,8 @@ const outageLineMs = 60_000
 const calmMs = 10_000
 /** A part that failed so long ago may not have been used since: the others that work speak for it. */
 const forgottenMs = 60_000
+/** Longer than any part that still needs the store waits until it tries again. */
+const quietMs = 300_000
 
 type Outage = {
   since: number
@@ -112,9 +115,9 @@ type Outage = {
 
 function openOutages(warn: Log['warn'], clock: Pick<Clock, 'now' | 'after'>): StoreLog & Pick<Log, 'isFailing'> {
   const outages = new Map<string, Outage>()
-  const end = (store: string, { since, worksSince = since, failures }: Outage) => {
+  const end = (store: string, said: string, { since, failures }: Outage, at: number) => {
     outages.delete(store)
-    warn(`${store} can be used again`, { after_ms: Math.round(worksSince - since), failures })
+    warn(said, { after_ms: Math.round(at - since), failures })
   }
   return {
     isFailing: (store) => outages.has(store),
@@ -124,6 +127,8 @@ function openOutages(warn: Log['warn'], clock: Pick<Clock, 'now' | 'after'>): St
       outage.failures += 1
       outage.parts.add(part)
       outage.cancelEnd()
+      const quiet = `no failure of ${store} for ${quietMs / 60_000} minutes`
+      outage.cancelEnd = clock.after(quietMs, () => end(store, quiet, outage, at))
       outage.worksSince = undefined
       if (!outages.has(store)) warn(`${store} cannot be used`, { error })
       else if (at - outage.saidAt >= outageLineMs) {
@@ -141,9 +146,10 @@ function openOutages(warn: Log['warn'], clock: Pick<Clock, 'now' | 'after'>): St
       if (outage === undefined) return
       const wasLast = outage.parts.delete(part) && outage.parts.size === 0
       if (outage.worksSince !== undefined && !wasLast) return
-      outage.worksSince ??= clock.now()
+      const at = (outage.worksSince ??= clock.now())
+      const works = () => end(store, `${store} can be used again`, outage, at)
       outage.cancelEnd()
-      outage.cancelEnd = clock.after(wasLast ? calmMs : forgottenMs, () => end(store, outage))
+      outage.cancelEnd = clock.after(wasLast ? calmMs : forgottenMs, works)
     },
   }
 }

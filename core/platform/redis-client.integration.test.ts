@@ -1,8 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { recordedLog } from '#testing/recorded-log.ts'
+import { recordedLog, soonClock } from '#testing/recorded-log.ts'
 import { startRedisCluster, type TestRedisCluster } from '#testing/redis-cluster.ts'
 import { until } from '#testing/until.ts'
-import { after, systemClock } from './clock.ts'
 import { connectRedis } from './redis-client.ts'
 import { silentLog } from './log.ts'
 
@@ -33,8 +32,7 @@ describe('a connection to a cluster', () => {
   })
 
   it.each(['redis', 'redis+cluster'])('logs an outage of %s:// at its beginning and at its end', async (scheme) => {
-    const clock = { ...systemClock, after: (_ms: number, work: () => void) => after(100, work) }
-    const { log, messages } = recordedLog({ clock })
+    const { log, messages } = recordedLog({ clock: soonClock })
     const [first = ''] = cluster.nodeUrls
     const opened = [1, 2, 3].map(() => connectRedis(first.replace('redis:', `${scheme}:`), { retries: null }, log))
     try {

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto'
-import { Cluster, Redis } from 'ioredis'
+import { Cluster, Redis, type RedisOptions } from 'ioredis'
+import { ZodError } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { type Log, redisName, type StoreLog } from './log.ts'
 import { type ClusterAddress, parseRedisUrl } from './server-urls.ts'
@@ -13,6 +14,8 @@ export type RedisPatience = {
   /** How often a command is tried over a new connection before it fails; null: for as long as it takes. */
   retries: number | null
   connectTimeoutMs?: number
+  /** A command that a connected server leaves unanswered for so long fails; without it, commands wait for it. */
+  answerMs?: number
 }
 
 export type RedisConnection = {
@@ -24,22 +27,29 @@ export type RedisConnection = {
 }
 
 const defaultConnectMs = 10_000
+/** For what is tried again later: a Redis that hangs for longer is away. */
+export const patientAnswerMs = 10_000
 const maxRestMs = 500
 
 const nodeName = (address: string) => `${redisName} node ${address}`
 
 /** A connection that reconnects by itself, and whose outages are logged. CONFIG_003 for a `url` that is not a `RedisUrl`. */
 export function connectRedis(url: string, patience: RedisPatience, log: RedisLog): RedisConnection {
-  const { retries, connectTimeoutMs = defaultConnectMs } = patience
+  const { retries, connectTimeoutMs = defaultConnectMs, answerMs } = patience
+  const limits = {
+    maxRetriesPerRequest: retries,
+    connectTimeout: connectTimeoutMs,
+    ...(answerMs === undefined ? {} : { commandTimeout: answerMs }),
+  }
   const address = parseRedisUrl(url)
   if (address === undefined) throw new AppError('CONFIG_003', 'not the address of a Redis or of a Redis cluster')
   let waits = true
   const restMs = (times: number) => (waits ? Math.min(times * 50, maxRestMs) : null)
   const redis =
     address.kind === 'cluster'
-      ? openRedisCluster(address, { retries, connectTimeoutMs, restMs, log })
+      ? openRedisCluster(address, { retries, limits, restMs, log })
       : // With ioredis' own disconnect() between two tries, commands that wait for the next try would wait for ever.
-        new Redis(url, { maxRetriesPerRequest: retries, connectTimeout: connectTimeoutMs, retryStrategy: restMs })
+        new Redis(url, { ...limits, retryStrategy: restMs })
   // Without a listener a lost connection would end the process.
   redis.on('error', (error: Error) => log.failing(redisName, redis, error))
   redis.on('ready', () => log.working(redisName, redis))
@@ -53,7 +63,8 @@ export function connectRedis(url: string, patience: RedisPatience, log: RedisLog
   }
 }
 
-type ClusterPatience = Required<RedisPatience> & {
+type ClusterPatience = Pick<RedisPatience, 'retries'> & {
+  limits: Pick<RedisOptions, 'maxRetriesPerRequest' | 'connectTimeout' | 'commandTimeout'>
   /** The pause before the given try to connect, counted from one; null: stop trying. */
   restMs: (times: number) => number | null
   log: RedisLog
@@ -65,7 +76,7 @@ const redirections = 2
 const movedRestMs = 20
 
 function openRedisCluster(address: ClusterAddress, patience: ClusterPatience): Cluster {
-  const { retries, connectTimeoutMs, restMs, log } = patience
+  const { retries, limits, restMs, log } = patience
   const { nodes, tls, username, password } = address
   let gaveUp = false
   const cluster = new Cluster([...nodes], {
@@ -80,8 +91,7 @@ function openRedisCluster(address: ClusterAddress, patience: ClusterPatience): C
       return gaveUp ? null : restMs(times)
     },
     redisOptions: {
-      connectTimeout: connectTimeoutMs,
-      maxRetriesPerRequest: retries,
+      ...limits,
       ...(username === undefined ? {} : { username }),
       ...(password === undefined ? {} : { password }),
       ...(tls ? { tls: {} } : {}),
@@ -115,6 +125,16 @@ export function isReply(error: unknown, kind: string): boolean {
 export function isRefusal(error: unknown): boolean {
   const kind = replyKind(error)
   return kind !== undefined && kind !== 'ERR' && kind !== 'WRONGTYPE'
+}
+
+/**
+ * Whether what failed over Redis is of our own code, or of a library's. ioredis has no error class for a lost connection, so
+ * errors that code may cause are recognised instead.
+ */
+export function isOwnError(error: unknown): boolean {
+  const ownKinds = [AppError, ZodError, RangeError, SyntaxError, TypeError]
+  if (ownKinds.some((kind) => error instanceof kind)) return true
+  return replyKind(error) !== undefined && !isRefusal(error)
 }
 
 export type ScriptArg = string | number

@@ -2,7 +2,7 @@ import { DelayedError, WaitingError, Worker, type Job } from 'bullmq'
 import { AppError } from '#domain/error.ts'
 import { delay } from '#platform/clock.ts'
 import { type Log, openStoreUser, redisName, type StoreUser } from '#platform/log.ts'
-import { connectRedis, isRefusal, type RedisLog } from '#platform/redis-client.ts'
+import { connectRedis, isOwnError, isRefusal, type RedisLog } from '#platform/redis-client.ts'
 import { catalog, isNewerPayload, type PayloadOf, type QueueName } from './catalog.ts'
 
 const defaultLockMs = 30_000
@@ -105,7 +105,7 @@ const lostCodes: readonly unknown[] = [-1, -2]
 
 /**
  * While the connection is down, `connectRedis` logs that for all who use it. After an outage, or when the event loop stood still,
- * many jobs have lost their locks at once: one line says so, that of the outage if there is one.
+ * many jobs have lost their locks at once: one line says so, that of the outage if there is one. A bug has a line of its own.
  */
 function logErrors(worker: Worker, { queue, log, isConnected }: ErrorDeps): void {
   const stores = openStoreUser(log)
@@ -116,7 +116,7 @@ function logErrors(worker: Worker, { queue, log, isConnected }: ErrorDeps): void
     const isLock = renewals > 0 || ('code' in error && lostCodes.includes(error.code))
     renewals = Math.max(0, renewals - 1)
     if (!isConnected()) return
-    if (log.isFailing(redisName) || isRefusal(error)) stores.lacks(redisName, error)
+    if (isRefusal(error) || (log.isFailing(redisName) && !isOwnError(error))) stores.lacks(redisName, error)
     else if (isLock) stores.lacks(locks, error)
     else log.warn('worker of a queue', { queue, error })
   })

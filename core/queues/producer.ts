@@ -1,14 +1,23 @@
 import { Queue } from 'bullmq'
+import type { ChainableCommander } from 'ioredis'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
-import { redisName } from '#platform/log.ts'
-import { connectRedis, isRefusal, isReply, type RedisClient, type RedisLog } from '#platform/redis-client.ts'
+import { openStoreUser, redisName, type StoreUser } from '#platform/log.ts'
+import {
+  connectRedis,
+  patientAnswerMs,
+  isOwnError,
+  isRefusal,
+  isReply,
+  type RedisClient,
+  type RedisLog,
+} from '#platform/redis-client.ts'
 import { catalog, type PayloadOf, payloadVersion, type QueueName } from './catalog.ts'
 
 /** Jobs in one pipeline; more would block Redis' other clients. */
 const sliceJobs = 1_000
 /** Adding a job fails when Redis stays unreachable. */
-const commandRetries = 20
+const patience = { retries: 20, answerMs: patientAnswerMs }
 /** Nothing reads BullMQ's own events: the ledger has them. */
 const keptQueueEvents = 100
 
@@ -31,22 +40,13 @@ export type Producer = {
  */
 export function openProducer(options: { redisUrl: string; prefix?: string; log: RedisLog }): Producer {
   const { redisUrl, prefix = '{remora}', log } = options
-  const { redis: connection, isConnected, stopWaiting } = connectRedis(redisUrl, { retries: commandRetries }, log)
-  const queues = new Map<QueueName, Queue>()
-
-  const queueOf = (name: QueueName): Queue => {
-    const known = queues.get(name)
-    if (known !== undefined) return known
-    const queue = new Queue(name, { connection, prefix, streams: { events: { maxLen: keptQueueEvents } } })
-    // While the connection does not work, `connectRedis` logs that for all who use it.
-    queue.on('error', (error) => isConnected() && logError(queue, error, log))
-    queues.set(name, queue)
-    // BullMQ does not start again what a cluster that was away has kept from starting.
-    queue.waitUntilReady().catch(() => {
-      queues.delete(name)
-      queue.close().catch(() => undefined)
-    })
-    return queue
+  const { redis: connection, isConnected, stopWaiting } = connectRedis(redisUrl, patience, log)
+  const stores = openStoreUser(log)
+  const { queueOf, closeAll } = openQueues({ connection, isConnected, prefix, stores, log })
+  const tried = async <T>(work: Promise<T>, message: string): Promise<T> => {
+    const answer = await orStoreError(work, message)
+    stores.worked()
+    return answer
   }
 
   async function addMany<Q extends QueueName>(name: Q, jobs: readonly JobToAdd<Q>[]): Promise<void> {
@@ -57,7 +57,7 @@ export function openProducer(options: { redisUrl: string; prefix?: string; log: 
         data: { ...payload, v: payloadVersion },
         opts: { ...once(id), ...(priority === undefined ? {} : { priority }) },
       }))
-      await orStoreError(addBulk(queueOf(name), bulk), 'The job cannot be added to its queue.')
+      await tried(addBulk(queueOf(name), bulk), 'The job cannot be added to its queue.')
     }
   }
 
@@ -65,23 +65,53 @@ export function openProducer(options: { redisUrl: string; prefix?: string; log: 
     add: (name, id, payload) => addMany(name, [{ id, payload }]),
     addMany,
     missing: (name, ids) =>
-      orStoreError(missingJobs(connection, queueOf(name).toKey, ids), 'The queue cannot be asked for its jobs.'),
+      tried(missingJobs(connection, queueOf(name).toKey, ids), 'The queue cannot be asked for its jobs.'),
     async discard(name, ids) {
       const { toKey } = queueOf(name)
       const left = Promise.all(ids.map((id) => connection.unlink(toKey(id))))
-      await orStoreError(left, 'What is left of lost jobs cannot be removed.')
+      await tried(left, 'What is left of lost jobs cannot be removed.')
     },
     async close() {
       stopWaiting()
-      await Promise.all([...queues.values()].map((queue) => queue.close()))
+      await closeAll()
       connection.disconnect()
     },
   }
 }
 
-function logError(queue: Queue, error: Error, log: RedisLog): void {
-  if (log.isFailing(redisName) || isRefusal(error)) log.failing(redisName, queue, error)
-  else log.warn('queue', { queue: queue.name, error })
+type QueueDeps = {
+  connection: RedisClient
+  isConnected(): boolean
+  prefix: string
+  stores: StoreUser
+  log: RedisLog
+}
+
+/** Opens each queue on its first use. */
+function openQueues({ connection, isConnected, prefix, stores, log }: QueueDeps) {
+  const queues = new Map<QueueName, Queue>()
+  const queueOf = (name: QueueName): Queue => {
+    const known = queues.get(name)
+    if (known !== undefined) return known
+    const queue = new Queue(name, { connection, prefix, streams: { events: { maxLen: keptQueueEvents } } })
+    // While the connection does not work, `connectRedis` logs that for all who use it.
+    queue.on('error', (error) => isConnected() && logError(error, name))
+    queues.set(name, queue)
+    // BullMQ does not start again what a cluster that was away has kept from starting.
+    queue.waitUntilReady().catch(() => {
+      queues.delete(name)
+      queue.close().catch(() => undefined)
+    })
+    return queue
+  }
+  const logError = (error: Error, queue: QueueName) => {
+    if (isRefusal(error) || (log.isFailing(redisName) && !isOwnError(error))) stores.lacks(redisName, error)
+    else log.warn('queue', { queue, error })
+  }
+  return {
+    queueOf,
+    closeAll: () => Promise.all([...queues.values()].map((queue) => queue.close())),
+  }
 }
 
 /** Retries belong to the ledger (dispatches and leases), not to the queue. */
@@ -103,15 +133,22 @@ async function orStoreError<T>(work: Promise<T>, message: string): Promise<T> {
   try {
     return await work
   } catch (error) {
+    if (isOwnError(error)) throw error
     throw new AppError('STORE_001', message, { cause: error })
   }
 }
 
 type ToKey = Queue['toKey']
 
-const repliesOf = <T extends z.ZodType>(reply: T) => z.array(z.tuple([z.null(), reply]))
-const Flags = repliesOf(z.number())
-const Members = repliesOf(z.array(z.string()))
+const Flags = z.array(z.number())
+const Members = z.array(z.array(z.string()))
+
+/** The replies to all commands; throws what the first of them failed with. */
+async function repliesOf(commands: ChainableCommander): Promise<unknown[]> {
+  const answers = (await commands.exec()) ?? []
+  for (const [error] of answers) if (error !== null) throw error
+  return answers.map(([, reply]) => reply)
+}
 
 /**
  * By BullMQ's keys: a job needs its hash and its id in one list or sorted set; a partly deleted queue may have only one
@@ -129,8 +166,8 @@ async function missingJobs(redis: RedisClient, toKey: ToKey, ids: readonly strin
 async function withData(redis: RedisClient, toKey: ToKey, ids: readonly string[]): Promise<string[]> {
   const pipeline = redis.pipeline()
   for (const id of ids) pipeline.hexists(toKey(id), 'data')
-  const flags = Flags.parse(await pipeline.exec())
-  return ids.filter((_id, index) => flags[index]?.[1] === 1)
+  const flags = Flags.parse(await repliesOf(pipeline))
+  return ids.filter((_id, index) => flags[index] === 1)
 }
 
 /** One transaction: a job that moves between lists during several reads would be in none. As long as the queue. */
@@ -138,7 +175,7 @@ async function listedIds(redis: RedisClient, toKey: ToKey): Promise<Set<string>>
   const transaction = redis.multi()
   for (const list of ['wait', 'paused', 'active']) transaction.lrange(toKey(list), 0, -1)
   for (const set of ['delayed', 'prioritized']) transaction.zrange(toKey(set), '0', '-1')
-  return new Set(Members.parse(await transaction.exec()).flatMap(([, ids]) => ids))
+  return new Set(Members.parse(await repliesOf(transaction)).flat())
 }
 
 const sliceKeys = 500

@@ -5,7 +5,7 @@ import { testRedis } from '#testing/redis.ts'
 import { operationJobId, type PayloadOf } from './catalog.ts'
 import { openConsumer, type Consumer, type ConsumerOptions } from './consumer.ts'
 import { openProducer, type Producer } from './producer.ts'
-import { silentLog } from '#platform/log.ts'
+import { type Log, silentLog } from '#platform/log.ts'
 
 const { operationId } = aPlannedOperation('a')
 
@@ -24,6 +24,7 @@ export type TestQueue = {
   key(name: string): string
   /** Messages of the producer's and the consumers' logs. */
   logged(): string[]
+  log: Log
   add(...dispatches: number[]): Promise<void>
   consume(handler: ConsumerOptions<'operations'>['handler'], over?: Partial<ConsumerOptions<'operations'>>): Consumer
   /** Deletes every key of the queue, on a single server. */
@@ -46,6 +47,7 @@ export async function openTestQueue(url?: string): Promise<TestQueue> {
     producer,
     key,
     logged: messages,
+    log,
     add: (...dispatches) =>
       producer.addMany(
         'operations',

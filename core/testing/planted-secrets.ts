@@ -26,7 +26,7 @@ function mixed(length: number): string {
 }
 
 /**
- * Secrets of twenty kinds, none of them real. They are put together here, so that no scanner finds them in this repository,
+ * Secrets of 21 kinds, none of them real. They are put together here, so that no scanner finds them in this repository,
  * and are the same in every run.
  */
 export const plantedSecrets: readonly PlantedSecret[] = [
@@ -51,6 +51,7 @@ export const plantedSecrets: readonly PlantedSecret[] = [
   within('basic credentials', Buffer.from(`shop:${mixed(14)}`).toString('base64'), (value) => {
     return `"curl -H 'Authorization: Basic ${value}' https://shop.internal"`
   }),
+  assigned('aws_secret_access_key', `${drawn(20)}+${drawn(8)}/7${drawn(10)}`, 'AWS secret key'),
   { kind: 'private key', code: JSON.stringify(privateKey.text), value: privateKey.line },
 ]
 

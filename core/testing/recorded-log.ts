@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { after, systemClock } from '#platform/clock.ts'
 import { type Log, type LogOptions, openLog } from '#platform/log.ts'
 
 const Entry = z.looseObject({ level: z.string(), message: z.string() })
@@ -23,4 +24,10 @@ export function recordedLog(options: Partial<Omit<LogOptions, 'write'>> = {}): R
   }
   const log = openLog({ service: 'test', level: 'warn', ...options, write })
   return { log, lines, entries, messages: () => entries.map(({ message }) => message) }
+}
+
+/** By this clock an outage ends soon after it is over, but not because nothing happens. */
+export const soonClock = {
+  ...systemClock,
+  after: (ms: number, work: () => void) => after(ms > 60_000 ? ms : 100, work),
 }

@@ -43,9 +43,9 @@ export type ApiService = {
 }
 
 const graceMs = 10_000
-/** Commands fail after one reconnect instead of waiting: the caller gets a 503 at once and may retry. */
-const impatient = { retries: 1, connectTimeoutMs: 2_000 }
-/** The same for the object store, which may be slow at times. */
+/** Commands fail after one reconnect, or 5 s of silence, instead of waiting: the caller gets a 503 and may retry. */
+const impatient = { retries: 1, connectTimeoutMs: 2_000, answerMs: 5_000 }
+/** The same for what is read of the object store, which may be slow at times. */
 const silentMs = 10_000
 /** Answers to unknown tokens of one address: 20 at once, then one a second. */
 const badTokens = { perSecond: 1, burst: 20 }
@@ -130,7 +130,7 @@ function appParts(
       ledger,
       producer,
       idempotency,
-      memoryGate: openMemoryGate(redis, config.redisMemoryShare),
+      memoryGate: openMemoryGate(redis, config.redisMemoryShare, log),
       uploadGate: openUploadGate(config.maxUploads),
     },
     runs: { ledger, records, readAway: async () => (await fleet.read()).away, log, redactor, closing },

@@ -89,6 +89,8 @@ export async function openTestApi(
   const readAway = async () => (await fleet.read()).away
   const closing = new AbortController()
   const jobs: string[] = []
+  const { writeLog: write } = options
+  const log = openLog({ service: 'api', level: write === undefined ? 'silent' : 'debug', ...(write ? { write } : {}) })
   const intake: TestApi['intake'] = {
     agents: ['docstring', 'lint'],
     checkAgents: options.checkAgents ?? (async () => {}),
@@ -98,11 +100,9 @@ export async function openTestApi(
     ledger,
     producer: { add: async (_queue, id) => void jobs.push(id) },
     idempotency: openIdempotencyStore(redis, server.namespace),
-    memoryGate: openMemoryGate(redis, 0.8),
+    memoryGate: openMemoryGate(redis, 0.8, log),
     uploadGate: openUploadGate(8),
   }
-  const { writeLog: write } = options
-  const log = openLog({ service: 'api', level: write === undefined ? 'silent' : 'debug', ...(write ? { write } : {}) })
   const tokenStore = countedReads(openTokenStore(redis, { log, namespace: server.namespace }))
   const table = openTokenTable(tokenStore)
   const unlimited = openRateLimit({ perSecond: 0, burst: 1 })

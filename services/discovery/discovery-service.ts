@@ -14,7 +14,7 @@ import { openEventSegments } from '#objects/event-segments.ts'
 import { loggedOutages, type ObjectStore, objectStoreCheck, permittedPuts } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openSnapshotReader } from '#objects/snapshot.ts'
-import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
+import { connectRedis, patientAnswerMs, type RedisClient } from '#platform/redis-client.ts'
 import { openHealth } from '#platform/http-health.ts'
 import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
 import type { Log } from '#platform/log.ts'
@@ -64,7 +64,7 @@ export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps)
   const releaser = openReleaser()
   try {
     const [packs, findable] = await Promise.all([loadSoundPacks(config.queries), findableNodes(config.queries)])
-    const { redis, stopWaiting } = connectRedis(redisUrl, { retries: 20 }, log)
+    const { redis, stopWaiting } = connectRedis(redisUrl, { retries: 20, answerMs: patientAnswerMs }, log)
     releaser.add('redis', async () => redis.disconnect())
     releaser.add('announcement', announce(redis, findable, log))
     const bundles = adjustBundles(await checkedBundles(config.agentsDir, findable), config.bundles, findable)

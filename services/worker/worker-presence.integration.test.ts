@@ -2,9 +2,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
 import { readFleet } from '#ledger/fleet.ts'
 import { openModelPool } from '#models/model-pool.ts'
 import { modelRequest, startModelServer } from '#models/pool/model-server.fixture.ts'
-import { after, systemClock } from '#platform/clock.ts'
 import { type Log, silentLog } from '#platform/log.ts'
-import { recordedLog } from '#testing/recorded-log.ts'
+import { recordedLog, soonClock } from '#testing/recorded-log.ts'
 import { openSmallRedis, type SmallRedis } from '#testing/redis.ts'
 import { until } from '#testing/until.ts'
 import { keepPresent, openModelsInUse } from './worker-presence.ts'
@@ -154,8 +153,7 @@ it('says how many requests wait for a slot, also while its model is away, and wh
 })
 
 it('says once that Redis hangs, and once that it answers again', async () => {
-  const soon = { ...systemClock, after: (_ms: number, work: () => void) => after(1, work) }
-  const { log, entries } = recordedLog({ clock: soon })
+  const { log, entries } = recordedLog({ clock: soonClock })
   await worker('one', log)
   const beside = server.redis.duplicate()
   await beside.call('CLIENT', 'PAUSE', '120000', 'WRITE')
@@ -164,4 +162,13 @@ it('says once that Redis hangs, and once that it answers again', async () => {
   beside.disconnect()
   await until(() => entries.length > 1)
   expect(entries).toMatchObject([{ level: 'warn' }, { level: 'warn' }])
+}, 60_000)
+
+it('does not take the answer for silence that came while its own event loop stood still', async () => {
+  const { log, entries } = recordedLog()
+  await server.redis.ping()
+  const announcing = worker('one', log)
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 6_000)
+  await announcing
+  expect(entries).toEqual([])
 }, 60_000)

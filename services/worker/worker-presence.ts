@@ -9,7 +9,7 @@ import {
   withdrawWorker,
 } from '#ledger/live-workers.ts'
 import type { ModelPool } from '#models/model-pool.ts'
-import { repeatEvery } from '#platform/clock.ts'
+import { nextTurn, repeatEvery } from '#platform/clock.ts'
 import { withoutLogins } from '#platform/hide-secrets.ts'
 import { oneAtATime } from '#platform/limit-concurrency.ts'
 import { type Log, openStoreUser, redisName, type StoreLog } from '#platform/log.ts'
@@ -139,19 +139,28 @@ export async function keepPresent({ redis, id, operations, models, take, log }: 
   }
 }
 
+/** An announcement is late after so many ticks. */
+const lateTicks = 5
+
 /**
  * A Redis that hangs keeps its connections, and the commands of a worker wait for it without limit: that an announcement lasts
- * longer than it may until the next is the only sign.
+ * longer than it may until the next is the only sign. That time is counted in ticks: one in which this process stood still is one,
+ * however long, and what arrived in it is read before the count.
  */
 function notingSilence(announce: () => Promise<void>, log: StoreLog): () => Promise<void> {
   const stores = openStoreUser(log)
   return async () => {
-    const silence = async () => stores.lacks(redisName, new Error('Redis does not answer'))
-    const stop = repeatEvery(announceEveryMs, silence)
+    let [ticks, isOver] = [0, false]
+    const stop = repeatEvery(announceEveryMs / lateTicks, async () => {
+      ticks += 1
+      await nextTurn()
+      if (!isOver && ticks % lateTicks === 0) stores.lacks(redisName, new Error('Redis does not answer'))
+    })
     try {
       await announce()
       stores.worked()
     } finally {
+      isOver = true
       await stop()
     }
   }

@@ -103,6 +103,28 @@ export const passwordRules: readonly SecretRule[] = [
     allowed: unlessSecret(...unlessText, /^[\w.:/@+=-]*$/, /^[^\d]*$/),
   },
   {
+    // What a parameter or an option has when nobody gives one, in code and in what describes it.
+    keywords: passwordWords,
+    pattern: new RegExp(
+      `${nameOfPassword}[^\\n]{0,120}?\\bdefault(?:s|ing)?\\b(?: to| is| value)?[ \\t:=(]{0,5}${quoted(5)}`,
+      'gi',
+    ),
+    group: 2,
+    entropy: 1.5,
+    allowed: unlessSecret(...unlessText),
+  },
+  {
+    // Base64, as the secret keys of AWS: gitleaks' general rule takes no `+` and no `/`.
+    keywords: secretWords,
+    pattern: new RegExp(
+      `(?:${nameOfSecret}|access[_.-]?key)[\\w.-]{0,30}${closing}[ \\t]{0,20}(?:(?:=>|:=|[:=])[ \\t]{0,20}["'\\x60]?|[(,][ \\t]{0,20}["'\\x60])([A-Za-z0-9+/]{32,200}={0,2})(?![\\w+/=-])`,
+      'gi',
+    ),
+    group: 1,
+    entropy: 4,
+    allowed: unlessSecret(/^[^A-Z]*$/, /^[^a-z]*$/, /^[^\d]*$/, /^\/?(?:[A-Za-z][a-z]+\d*\/){2}/),
+  },
+  {
     keywords: ['django-insecure-'],
     pattern: /django-insecure-[^\s"'`\\]{20,100}/g,
     group: 0,

@@ -70,6 +70,11 @@ describe('a redactor', () => {
     ['"postgres://shop:p@ss#1@db/shop"', 'p@ss#1'],
     ["request.set('Authorization', 'Bearer a8s7d6f5')", 'a8s7d6f5'],
     ['"Proxy-Authorization: Basic dXNlcjpwYXNz"', 'dXNlcjpwYXNz'],
+    ['AWS_SECRET_ACCESS_KEY = "h7Kq2mZx9Wv4Lp1Rt8Yc3Nb6Jd0Fg5Hs+UaEiOkQ"', 'h7Kq2mZx9Wv4Lp1Rt8Yc3Nb6Jd0Fg5Hs+UaEiOkQ'],
+    ['aws_secret_access_key=h7Kq2mZx9Wv4Lp1Rt8Yc3Nb6Jd0Fg5Hs/UaEiOkQ', 'h7Kq2mZx9Wv4Lp1Rt8Yc3Nb6Jd0Fg5Hs/UaEiOkQ'],
+    ['{"secretAccessKey": "h7Kq2mZx9Wv4Lp1Rt8Yc+Nb6Jd0Fg5Hs/UaEiOkQ"}', 'h7Kq2mZx9Wv4Lp1Rt8Yc+Nb6Jd0Fg5Hs/UaEiOkQ'],
+    ['password: The value of password. Defaults to "S3cr3t!Pa$$w0rd".', 'S3cr3t!Pa$$w0rd'],
+    ['parser.add_argument("--password", default="S3cr3t!Pa")', 'S3cr3t!Pa'],
   ])('hides what follows the name of a secret in %j', (text, secret) => {
     const shown = redactor.text(text)
     expect(shown).toBe(text.replace(secret, '[secret]'))
@@ -100,6 +105,8 @@ describe('a redactor', () => {
     '"Authorization": "Bearer YOUR_TOKEN", Authorization: Basic authentication, Authorization: Bearer accessToken',
     'curl -u user:password, curl -u "$USER1:$PASSWORD1", curl --user name:${PW1}',
     '"http://host:8080?mail=a@b", "git+https://host:443#egg=a@b"',
+    '"--password", default="password"; password: str. Defaults to "None"; def f(password, mode="default", x="a1!")',
+    'token_path = "services/worker/Composition/v1/composer2/threads3"',
     '# password: at least 8 characters, the password (see RFC 2617) is sent',
   ])('leaves %j as it is', (text) => {
     expect(redactor.text(text)).toBe(text)

@@ -11,6 +11,7 @@ export const secretMark = '[secret]'
 export type Redactor = {
   /** The values that it was given, for a thread that opens one of its own. */
   readonly given: readonly string[]
+  /** What one place of the text reveals is hidden in all of it. */
   text(text: string): string
   /** A JSON value with all its strings redacted; the same one if it has no secret. What one string reveals is hidden in all. */
   value(value: unknown): unknown
@@ -35,9 +36,13 @@ export function openRedactor(values: readonly string[] = []): Redactor {
     const secrets = [...known, ...[...found].filter(isTelling)].toSorted((one, other) => other.length - one.length)
     return mapStrings(value, (text) => withMarks(text, secrets))
   }
+  const hideInText = (text: string) => {
+    const hidden = hideIn(text)
+    return typeof hidden === 'string' ? hidden : text
+  }
   return {
     given: values,
-    text: (text) => withMarks(text, known),
+    text: hideInText,
     value: hideIn,
     record(record) {
       const hidden = hideIn(record)
@@ -45,7 +50,7 @@ export function openRedactor(values: readonly string[] = []): Redactor {
     },
     json(text) {
       const value = parseJson(text)
-      if (value === undefined) return withMarks(text, known)
+      if (value === undefined) return hideInText(text)
       const hidden = hideIn(value)
       return hidden === value ? text : JSON.stringify(hidden)
     },
@@ -66,7 +71,8 @@ function formsOf(secret: string): string[] {
 
 /** Whether it is no word, so that it may be hidden wherever it stands. */
 function isTelling(secret: string): boolean {
-  return secret.length >= 12 && entropyOf(secret) >= 3
+  const isMixed = /\d/.test(secret) && /[a-z]/i.test(secret) && /[^\w\s]/.test(secret)
+  return isMixed ? secret.length >= 8 : secret.length >= 12 && entropyOf(secret) >= 3
 }
 
 function withMarks(text: string, secrets: readonly string[]): string {

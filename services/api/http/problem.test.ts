@@ -4,12 +4,12 @@ import { describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
 import { recordedLog } from '#testing/recorded-log.ts'
 import type { ApiEnv } from './api-env.ts'
-import { problemHandler, unknownRoute } from './problem.ts'
+import { problemHandler, storeOutages, unknownRoute } from './problem.ts'
 
 function appThatThrows(error: Error, { redisReady = true } = {}) {
   const { log, lines } = recordedLog({ level: 'info' })
   const app = new Hono<ApiEnv>()
-  app.use(requestId())
+  app.use(requestId(), storeOutages(log))
   app.onError(problemHandler({ log, isRedisReady: () => redisReady }))
   app.notFound(unknownRoute)
   app.get('/v1/runs/:run_id', () => {
@@ -66,6 +66,12 @@ describe('problemHandler', () => {
     expect(await request()).toMatchObject({ status: 503, body: { error_code: 'STORE_001' } })
   })
 
+  it('calls a bug one also while Redis is away', async () => {
+    const { request, lines } = appThatThrows(new TypeError('x is not a function'), { redisReady: false })
+    expect(await request()).toMatchObject({ status: 500, body: { error_code: 'HTTP_007' } })
+    expect(lines.join('')).toContain('x is not a function')
+  })
+
   it('says STORE_001 for a refused connection', async () => {
     const { request } = appThatThrows(Object.assign(new Error('connect'), { code: 'ECONNREFUSED' }))
     expect(await request()).toMatchObject({ status: 503, body: { error_code: 'STORE_001' } })
@@ -74,6 +80,18 @@ describe('problemHandler', () => {
   it('does not blame Redis for what the caller did', async () => {
     const { request } = appThatThrows(new AppError('RUN_002', 'limit: too big'), { redisReady: false })
     expect(await request()).toMatchObject({ status: 400, body: { error_code: 'RUN_002' } })
+  })
+})
+
+describe('storeOutages', () => {
+  it('counts what Redis has failed, not what we refuse while it works', async () => {
+    const refusedRun = new AppError('STORE_001', 'nearly full', { detail: 'nearly full' })
+    const refused = appThatThrows(refusedRun)
+    expect(await refused.request()).toMatchObject({ status: 503, body: { detail: 'nearly full' } })
+    expect(refused.lines).toEqual([])
+    const failed = appThatThrows(new AppError('STORE_001', 'away', { cause: new Error('refused') }))
+    await failed.request()
+    expect(failed.lines.join('')).toContain('Redis cannot be used')
   })
 })
 

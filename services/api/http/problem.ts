@@ -5,7 +5,8 @@ import { routePath } from 'hono/route'
 import { secureHeaders } from 'hono/secure-headers'
 import { AppError, asAppError, type ErrorCode, errorPolicies, isErrorCode } from '#domain/error.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
-import { type Log, redisName, type StoreLog } from '#platform/log.ts'
+import { type Log, redisName, storeAtFault, type StoreLog } from '#platform/log.ts'
+import { isOwnError } from '#platform/redis-client.ts'
 import type { ApiEnv } from './api-env.ts'
 
 /** The codes of docs/reference/errors.md. */
@@ -37,18 +38,19 @@ export const safeHeaders: Readonly<Record<string, string>> = {
 const networkCodes = ['ECONNREFUSED', 'ECONNRESET', 'ENOTFOUND', 'ETIMEDOUT', 'EPIPE', 'EHOSTUNREACH']
 
 /**
- * The answer to a failed request: an AppError as it is, STORE_001 for what fails while Redis is unreachable. Anything else
- * is a bug: 500 without the message, which is logged under the request's id. What a store refused is left to `storeOutages`.
+ * The answer to a failed request: an AppError as it is, STORE_001 for what Redis may have failed while it is unreachable. Anything
+ * else is a bug: 500 without the message, which is logged under the request's id. What a store refused is left to `storeOutages`,
+ * and a request that we refuse for a store's sake to who refuses it.
  */
 export function problemHandler(deps: { log: Pick<Log, 'debug' | 'error'>; isRedisReady(): boolean }) {
   return (error: unknown, context: Context<ApiEnv>): Response => {
     const known = knownError(error, deps.isRedisReady()) ?? new AppError('HTTP_007', 'Unexpected error.')
-    const isStoreFault = known.code === 'STORE_001' || known.code === 'STORE_002'
-    if (isStoreFault) context.set('storeFault', known)
+    if (storeAtFault(known) !== undefined) context.set('storeFault', known)
+    const isSaid = known.code === 'STORE_001' || known.code === 'STORE_002'
     const problem = problemOf(known, { runId: context.req.param('run_id'), requestId: context.get('requestId') })
     if (problem.status >= 500 && problem.error_code !== 'LIMIT_002') {
       const { method, path } = context.req
-      const note = isStoreFault ? deps.log.debug : deps.log.error
+      const note = isSaid ? deps.log.debug : deps.log.error
       note('request failed', { requestId: context.get('requestId'), method, path, error })
     }
     return problemResponse(problem, context)
@@ -112,7 +114,8 @@ function knownError(error: unknown, redisReady: boolean): AppError | undefined {
   if (error instanceof AppError) return error
   if (error instanceof HTTPException && error.status === 400) return new AppError('INTAKE_008', 'The body is not JSON.')
   if (error instanceof HTTPException && error.status === 415) return new AppError('HTTP_003', 'Send application/json.')
-  return !redisReady || isRedisUnreachable(error) ? asAppError(error, 'STORE_001') : undefined
+  const isRedisAway = isRedisUnreachable(error) || (!redisReady && !isOwnError(error))
+  return isRedisAway ? asAppError(error, 'STORE_001') : undefined
 }
 
 function isRedisUnreachable(error: unknown): boolean {

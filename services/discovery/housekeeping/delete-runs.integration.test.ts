@@ -250,7 +250,7 @@ it('have one line in the log for an outage of a store, however often they are tr
     ...stores.retention,
     async runsBeingDeleted(): Promise<never> {
       tries += 1
-      throw new AppError('STORE_001', 'away', { cause: new Error(`try ${tries}`) })
+      throw new AppError('STORE_001', `away at try ${tries}`, { cause: new Error('refused') })
     },
   }
   const { log, entries } = recordedLog()
