@@ -34,6 +34,11 @@ await runService(async () => {
     await rm(path, { force: true }) // the mode counts for a new file only
     await writeFile(path, lines.join(''), { mode: 0o600 })
     exitOnSignal(releaser.release)
+    s3.failed.catch(async (error: unknown) => {
+      process.stderr.write(`${String(error)}\n`)
+      await releaser.release()
+      process.exit(1)
+    })
     process.stdout.write(`${JSON.stringify({ env: path, pid: process.pid })}\n`)
   } catch (error) {
     await releaser.release()

@@ -59,6 +59,7 @@ describe('parseRunRequest', () => {
   it.for([
     [{ paths: ['src', '/etc/passwd'] }, /^INTAKE_008 request\.paths: "\/etc\/passwd" is absolute/],
     [{ paths: ['C:\\src\\a.py'] }, /^INTAKE_008 request\.paths: "C:.*" is absolute/],
+    [{ exclude: ['/etc/**'] }, /^INTAKE_008 request\.exclude: "\/etc\/\*\*" is absolute/],
     [{ paths: ['\\\\host\\share'] }, /^INTAKE_008 request\.paths: .* is absolute/],
     [{ paths: ['a\nb'] }, /^INTAKE_008 request\.paths\.0: has the control character \\u000a$/],
     [{ exclude: ['a', '\u001b[2J'] }, /^INTAKE_008 request\.exclude\.1: has the control character \\u001b$/],

@@ -60,7 +60,7 @@ export const RequestBody = z
     agents: z.array(z.string().min(1).max(64)).max(32).default([]),
     paths: fields.paths.superRefine(checkPaths),
     exclude: fields.exclude
-      .superRefine(checkGlobs)
+      .superRefine(checkPaths)
       .openapi({ description: 'files and folders to leave out, in addition to those of the settings' }),
     languages: fields.languages.superRefine(checkLanguages),
     node_kinds: fields.nodeKinds,

@@ -119,13 +119,18 @@ function entryPath(name: string, limits: SnapshotLimits): RepoPath | undefined {
   return path
 }
 
-/** Skips a link to what is outside the repository, as many repositories have. INTAKE_002 for a target that is no path. */
+/**
+ * Skips a link to what is outside the repository, as many repositories have, also by a path of Windows. INTAKE_002 for a target
+ * that no file system takes.
+ */
 function admitLink(path: RepoPath, target: string, { links, skipped }: ArchiveContents): void {
   const shown = JSON.stringify(target.slice(0, 200))
-  if (target === '' || /[\0\\]/.test(target)) throw new AppError('INTAKE_002', `${path} is a link to ${shown}`)
+  if (target === '' || target.includes('\0')) throw new AppError('INTAKE_002', `${path} is a link to ${shown}`)
   const reached = posix.join(posix.dirname(path), target)
   const leadsOut = target.startsWith('/') || reached === '..' || reached.startsWith('../')
+  const isOfWindows = /^[A-Za-z]:|\\/.test(target)
   if (leadsOut) skipped.set(path, `a link to ${shown}, which is outside the repository`)
+  else if (isOfWindows) skipped.set(path, `a link to ${shown}, which is no path here`)
   else links.push({ path, target })
 }
 
