@@ -22,8 +22,8 @@ beforeAll(async () => {
     join(folder.path, 'contradiction.yaml'),
     'model:\n  pool: [{ url: "http://127.0.0.1:1/v1", models: [small, tiny] }]\n  default: big\n',
   )
-  await mkdir(join(folder.path, 'newer'))
-  await writeFile(join(folder.path, 'newer', 'stack-version'), '2\n')
+  await mkdir(join(folder.path, '.remora/newer'), { recursive: true })
+  await writeFile(join(folder.path, '.remora/newer/stack-version'), '2\n')
   await mkdir(join(folder.path, 'packs/python/default'), { recursive: true })
   await writeFile(join(folder.path, 'packs/python/default/mine.scm'), '; a note\n(no_such_node) @x.def\n')
   page = createServer((request, response) => {
@@ -167,7 +167,7 @@ const failures: Mistake[] = [
   },
   {
     args: ['run', ...lint],
-    env: { REMORA_DATA_DIR: 'newer' },
+    env: { REMORA_DATA_DIR: '.remora/newer' },
     says: /CONFIG_006 .*are of version 2, .*the newer Remora/,
   },
   { args: ['run', ...lint], env: { REMORA_DATA_DIR: 'notes.txt' }, says: /CONFIG_003 .*notes\.txt .*REMORA_DATA_DIR/ },

@@ -185,6 +185,8 @@ const RunChecks = z
   .partialRecord(z.enum(evidenceChecks), CheckView)
   .openapi('RunChecks', { description: 'what was proved about the files of the composed patch' })
 
+const UnreadPart = z.enum(['composition', 'skipped_files']).openapi('UnreadPart')
+
 /** A run with what was proved about its patch and what went wrong. */
 export const RunView = z
   .strictObject({
@@ -192,7 +194,7 @@ export const RunView = z
     checks: RunChecks,
     conflicts: z.int().openapi({ description: 'how many change sets were left out of the patch' }),
     left_out: z.array(LeftOut).openapi({ description: 'the first 100 of them' }),
-    unread: z.array(z.enum(['composition', 'skipped_files'])).openapi({
+    unread: z.array(UnreadPart).openapi({
       description:
         'parts of this answer that could not be read, because the object store is away or slow: their fields are empty or 0, and a later answer has them. `composition`: `checks`, `conflicts` and `left_out`; `skipped_files`: it and `skipped`. Normally empty',
     }),

@@ -49,7 +49,7 @@ describe('a run that waits', () => {
     const report = { model: 'default', isWorking: false, awaySince: since, servers: [server] }
     await announceWorker(api.redis, { id: 'w1', operations: 4, models: [report] }, api.namespace)
     const waitingFor = [{ ...waitsForModel, servers: [shownServer] }, question]
-    await until(async () => JSON.stringify(await json(`/v1/runs/${runId}`)).includes('503'))
+    await until(async () => JSON.stringify(await json(`/v1/runs/${runId}`)).includes('answered 503'))
     expect(await json(`/v1/runs/${runId}`)).toMatchObject({ waiting_for: waitingFor })
     expect(await json('/v1/runs?limit=1')).toMatchObject({ runs: [{ waiting_for: waitingFor }] })
   })
