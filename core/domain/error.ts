@@ -44,6 +44,7 @@ export const errorPolicies = {
   ASK_005: once('the question does not accept this answer', 422),
   WORK_001: once('two change sets change the same place', 409),
   WORK_002: once('the file is no longer the one that the change was made for', 409),
+  WORK_003: once('somebody has decided otherwise meanwhile', 409),
   WORK_004: once('a change set leaves a file that does not pass its checks', 422),
   WORK_005: once('a check that the agent asks for did not pass', 422),
   INTAKE_001: once('archive unreadable', 422),

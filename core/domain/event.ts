@@ -15,6 +15,7 @@ export const eventCategories = {
   'models.back': 'run_lifecycle',
   'run.completed': 'run_lifecycle',
   'run.cancelled': 'run_lifecycle',
+  'decision.made': 'decision',
   'operation.queued': 'worker_call',
   'operation.started': 'worker_call',
   'operation.retried': 'worker_call',

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { EventPhase, type NewEvent } from '#domain/event.ts'
-import { OperationCost, type Outcome } from '#domain/operation.ts'
+import { changeSetIdsOf, OperationCost, type Outcome } from '#domain/operation.ts'
 import type { AskedQuestion } from '#domain/question.ts'
 import { type Attempt, attemptWrite, ofAttempt } from './attempt.ts'
 import { runKeys } from './keys.ts'
@@ -57,10 +57,12 @@ export async function settle(store: LedgerStore, attempt: Attempt, n: number, se
   const { keys, args } = attemptWrite(store, attempt, n)
   const after = runKeys(store.namespace, attempt.runId).after(attempt.operationId)
   const result = resultOf({ operation: attempt, nodeId: attempt.node.nodeId, outcome }, settlement.result)
-  const all = [...settlement.events, ...closingEvents(store, attempt, outcome)]
-  const events = encodeEvents(ofAttempt(attempt, all), store.redactor)
+  const reported = [...settlement.events, ...closingEvents(store, attempt, outcome)]
+  const events = encodeEvents(ofAttempt(attempt, reported), store.redactor)
   const values = [outcome.status, JSON.stringify(outcome), JSON.stringify(store.redactor.record(result))]
-  return { kind: SettleReply.parse(await settleScript(store.redis, [...keys, after], [...args, ...values, ...events])) }
+  const changeSets = changeSetIdsOf(outcome)
+  const all = [...args, ...values, changeSets.length, ...changeSets, ...events]
+  return { kind: SettleReply.parse(await settleScript(store.redis, [...keys, after], all)) }
 }
 
 function closingEvents(store: LedgerStore, attempt: Attempt, outcome: Outcome): NewEvent[] {

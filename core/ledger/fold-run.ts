@@ -1,12 +1,15 @@
+import { z } from 'zod'
+import { Verdict } from '#domain/decision.ts'
 import type { Event } from '#domain/event.ts'
 import { endedRunStatuses, isEnded, type Run } from '#domain/run.ts'
 import type { Violation } from './accounts.ts'
+import type { Decisions } from './decisions.ts'
 
 const endings: ReadonlySet<string> = new Set(endedRunStatuses.map((status) => `run.${status}`))
 
 /**
- * Checks the events of the run itself, in order: accepted first and once, started once, and one end, which is the last
- * event of all (invariant 3). A run that was cancelled right after its acceptance has not started.
+ * Checks the events of the run itself, in order: accepted first and once, started once, and one end, after which come
+ * only decisions (invariant 3). A run that was cancelled right after its acceptance has not started.
  */
 export function foldRun() {
   const seen: { name: string; seq: number }[] = []
@@ -14,8 +17,9 @@ export function foldRun() {
   let events = 0
 
   function take(event: Event): void {
-    last = event
+    if (event.event === 'decision.made') return // people decide as long as the run is kept
     events += 1
+    last = event
     const counts = event.event === 'run.accepted' || event.event === 'run.started' || endings.has(event.event)
     if (counts) seen.push({ name: event.event, seq: event.seq })
   }
@@ -47,6 +51,36 @@ export function foldRun() {
 
 function namesOf(ends: readonly { name: string }[]): string {
   return ends.length === 0 ? 'no end' : ends.map(({ name }) => name).join(' and ')
+}
+
+const DecisionData = z.object({ change_set_id: z.string(), verdict: Verdict })
+
+/** Compares the decisions that are kept in a run with those that its events report (invariant 2). */
+export function foldDecisions() {
+  const made = new Map<string, { verdict: Verdict; version: number }>()
+  let last = 0
+
+  function take({ event, seq, data }: Event): void {
+    if (event !== 'decision.made') return
+    const { change_set_id: changeSetId, verdict } = DecisionData.parse(data)
+    made.set(changeSetId, { verdict, version: seq })
+    last = seq
+  }
+
+  function violations(kept: Decisions): Violation[] {
+    const faults = kept.last === last ? [] : [`the last decision is event ${last}, the run has counted ${kept.last}`]
+    for (const changeSetId of new Set([...made.keys(), ...kept.byChangeSet.keys()])) {
+      const [is, said] = [shown(kept.byChangeSet.get(changeSetId)), shown(made.get(changeSetId))]
+      if (is !== said) faults.push(`change set ${changeSetId} is ${is}, its events say ${said}`)
+    }
+    return faults.map((message) => ({ invariant: 2, message }))
+  }
+
+  return { take, violations }
+}
+
+function shown(decision: { verdict: Verdict; version: number } | undefined): string {
+  return decision === undefined ? 'undecided' : `${decision.verdict} by event ${decision.version}`
 }
 
 /** After these an operation has no open request to a model. */

@@ -2,16 +2,16 @@
 -- KEYS[1..own_keys] are the run's own keys, in the order of keys.ts; a script's further keys follow. All of them share
 -- the run's hash tag. The keys of single operations (op:<O>, node:<O>, after:<O>) are derived here for the steps that
 -- find out by themselves which operations they reach (decision record 4).
-local own_keys = 18
+local own_keys = 20
 local keys = {
   run = KEYS[1], events = KEYS[2], operations = KEYS[3], ready = KEYS[4], leases = KEYS[5],
   ended = KEYS[6], outbox = KEYS[7], cascade = KEYS[8], commands = KEYS[9],
   delayed = KEYS[10], dispatched = KEYS[11], suspects = KEYS[12], waiting = KEYS[13],
   questions = KEYS[14], failed = KEYS[15], blocked = KEYS[16], failures = KEYS[17],
-  held = KEYS[18],
+  held = KEYS[18], change_sets = KEYS[19], decisions = KEYS[20],
 }
 local prefix = string.sub(KEYS[1], 1, -4)
-local known_schema = 4
+local known_schema = 5
 local run_has_ended = { completed = true, blocked = true, failed = true, cancelled = true }
 
 -- A whole number in digits: Lua itself writes large ones with an exponent.
@@ -31,6 +31,11 @@ local function refusal()
   if not schema then return 'unknown' end
   if tonumber(schema) > known_schema then return 'newer' end
   return nil
+end
+
+-- From here on code that knows no schema as high as this must not touch the run.
+local function need_schema(number)
+  if tonumber(redis.call('HGET', keys.run, 'schema')) < number then redis.call('HSET', keys.run, 'schema', number) end
 end
 
 -- True for a run that is being stopped, and for one that has ended. `run`: its fields, if they were read before, these

@@ -33,6 +33,10 @@ export function runKeys(namespace: string, runId: RunId) {
     failures: `${prefix}failures`,
     /** Ready operations that need a model that is away, in the order in which they run. */
     held: `${prefix}held`,
+    /** Field: the id of a change set that an operation of the run made; value: that operation. */
+    changeSets: `${prefix}change-sets`,
+    /** Field: the id of a change set of this run or of one that retries it; value: the last decision on it (decisions.ts). */
+    decisions: `${prefix}decisions`,
   }
   return {
     ...named,

@@ -3,6 +3,7 @@ import type { RedisClient } from '#platform/redis-client.ts'
 import { openRedactor, type Redactor } from '#platform/secrets/redactor.ts'
 import { leftovers } from './accounts.ts'
 import { append, claim } from './attempt.ts'
+import { decide, operationsOfSets, readDecisions } from './decisions.ts'
 import { isBeingDeleted, requestDeletion } from './delete-run.ts'
 import { blockHeld, countHeld, dispatch, dispatchedLongAgo, requeue, setAway, sweep } from './dispatch.ts'
 import { release, settle, suspend } from './end-attempt.ts'
@@ -61,6 +62,9 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     release: bind(release),
     suspend: bind(suspend),
     resume: bind(resume),
+    decide: bind(decide),
+    readDecisions: bind(readDecisions),
+    operationsOfSets: bind(operationsOfSets),
     relayResults: bind(relayResults),
     getRun: bind(getRun),
     listRuns: bind(listRuns),

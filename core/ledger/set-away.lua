@@ -32,7 +32,8 @@ for _, one in ipairs(was) do
   end
 end
 -- Older versions know nothing of what is held.
-redis.call('HSET', keys.run, 'away', ARGV[1], 'schema', known_schema)
+need_schema(4)
+redis.call('HSET', keys.run, 'away', ARGV[1])
 if #is == 0 then redis.call('HDEL', keys.run, 'away') end
 if is_back then
   has_changed = true -- a run that was waiting is looked at again

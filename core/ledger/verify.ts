@@ -6,7 +6,7 @@ import { isEnded, type Run } from '#domain/run.ts'
 import { segmentOf } from './stored-events.ts'
 import { foldOperations, type OperationsFold } from './fold-operations.ts'
 import { foldQuestions } from './fold-questions.ts'
-import { foldModelCalls, foldRun } from './fold-run.ts'
+import { foldDecisions, foldModelCalls, foldRun } from './fold-run.ts'
 import {
   compareFailures,
   compareIndexes,
@@ -18,6 +18,7 @@ import {
   type ResultTimes,
   type Violation,
 } from './accounts.ts'
+import { readDecisions } from './decisions.ts'
 import { readEvents } from './event-log.ts'
 import { listQuestions } from './questions.ts'
 import { getRun } from './read-runs.ts'
@@ -35,11 +36,13 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   const waitsFor = new Map([...accounts].map(([id, account]) => [id, account.waitsFor]))
   const operations = foldOperations({ waitsFor, policy: run.request.errorPolicy })
   const [lifecycle, modelCalls, questions] = [foldRun(), foldModelCalls(), foldQuestions(operations)]
+  const decisions = foldDecisions()
   const { events, violations } = await readAll(store, run, [
     operations.take,
     lifecycle.take,
     modelCalls.take,
     questions.take,
+    decisions.take,
   ])
   violations.push(...operations.violations, ...modelCalls.violations, ...lifecycle.violations(run))
   violations.push(...compareStatuses(accounts, operations), ...compareCounters(run, accounts))
@@ -47,6 +50,7 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   violations.push(...(await compareIndexes(store, runId, accounts)))
   violations.push(...(await compareFailures(store, runId, accounts, operations.failureCodeOf)))
   violations.push(...questions.violations(run, accounts, await listQuestions(store, runId)))
+  violations.push(...decisions.violations(await readDecisions(store, runId)))
   violations.push(...withoutEnd(run, accounts, operations))
   violations.push(...compareResults(accounts, await readResults(store, run)))
   return { violations, events, operations: accounts.size }

@@ -25,6 +25,8 @@ const ConflictingSet = z.strictObject({
   node: z.strictObject({ path: z.string(), qualifiedName: z.string() }).optional(),
   /** The lines of the file at `path` that the conflict is about; absent when the file is new or deleted. */
   lines: LineRange.optional(),
+  /** What the set makes of these lines, or of the new file; the first 4,000 characters. */
+  text: z.string().optional(),
 })
 export type ConflictingSet = z.infer<typeof ConflictingSet>
 
@@ -49,6 +51,13 @@ export const Composition = z.strictObject({
 })
 export type Composition = z.infer<typeof Composition>
 
+/** For events, which are short. */
+export function withoutTexts({ text: _text, with: other, ...conflict }: Conflict): Conflict {
+  if (other === undefined) return conflict
+  const { text: _other, ...same } = other
+  return { ...conflict, with: same }
+}
+
 /** A change set that was left out of the patch: in the event `run.composed`, in a run and with the change set itself. */
 export function conflictView(conflict: Conflict) {
   const { path, errorCode, reason, with: other } = conflict
@@ -62,12 +71,13 @@ export function conflictView(conflict: Conflict) {
 }
 
 /** Fields that a composition of an earlier version lacks are absent. */
-function setView({ changeSetId, operationId, agent, node, lines }: ConflictingSet) {
+function setView({ changeSetId, operationId, agent, node, lines, text }: ConflictingSet) {
   return {
     change_set_id: changeSetId,
     operation_id: operationId,
     ...(agent === undefined ? {} : { agent }),
     ...(node === undefined ? {} : { node: { path: node.path, qualified_name: node.qualifiedName } }),
     ...(lines === undefined ? {} : { lines }),
+    ...(text === undefined ? {} : { text }),
   }
 }

@@ -18,11 +18,18 @@ import type { Log } from '#platform/log.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import { openReleaser } from '#platform/service-process.ts'
 import { openProducer, type Producer } from '#queues/producer.ts'
+import type { ChangeSet } from '#domain/change-set.ts'
 import { AppError } from '#domain/error.ts'
 import { getPlanSummary } from '#objects/plan-summary.ts'
 import { openEdgeLists } from '#objects/edge-list.ts'
 import { openNodeLists } from '#objects/node-list.ts'
-import { getAttemptRecord, getComposition, getSnapshot, getUnfinishedAttempt } from '#objects/stored-records.ts'
+import {
+  getAttemptRecord,
+  getChangeSets,
+  getComposition,
+  getSnapshot,
+  getUnfinishedAttempt,
+} from '#objects/stored-records.ts'
 import { createApp } from './app.ts'
 import type { ApiConfig } from './api-config.ts'
 import { openRateLimit } from './http/rate-limit.ts'
@@ -141,7 +148,20 @@ function appParts(
 }
 
 /** Of the runs that are looked at just now, also by programs that ask every second. Neither changes once it is stored. */
-const remembered = { compositions: 8, snapshots: 64 }
+const remembered = { compositions: 8, snapshots: 64, changeSetBytes: 64 * 2 ** 20 }
+
+/** About what they take in memory. */
+function sizeOfSets(sets: readonly ChangeSet[]): number {
+  const texts = sets.flatMap(({ files }) =>
+    files.flatMap((file) =>
+      file.kind === 'edit' ? file.edits.map(({ text }) => text) : file.kind === 'create' ? [file.content] : [],
+    ),
+  )
+  return (
+    sets.reduce((sum, { evidence }) => sum + 1_000 + 300 * evidence.length, 0) +
+    texts.reduce((sum, { length }) => sum + 100 + 2 * length, 0)
+  )
+}
 
 /** Reads what runs refer to from the object store. */
 export function openRunRecords(
@@ -149,11 +169,14 @@ export function openRunRecords(
   blobs: BlobStore,
 ): ChangeRecords & TranscriptRecords & RunRouteDeps['records'] {
   const compositions = openCachedAnswers<Composition>({ max: remembered.compositions })
+  const changeSets = openCachedAnswers<readonly ChangeSet[]>({ maxSize: remembered.changeSetBytes, sizeOf: sizeOfSets })
   const snapshots = openCachedAnswers<Snapshot>({ max: remembered.snapshots })
   return {
     nodes: openNodeLists(objects),
     edges: openEdgeLists(objects),
     readBlob: (projectId, hash) => blobs.get(projectId, hash),
+    readChangeSets: (projectId, recordHash) =>
+      changeSets.get(`${projectId} ${recordHash}`, () => getChangeSets(objects, projectId, recordHash)),
     readAttempt: (projectId, recordHash) => getAttemptRecord(objects, projectId, recordHash),
     readUnfinished: (projectId, recordHash) => getUnfinishedAttempt(objects, projectId, recordHash),
     async readComposition({ projectId, runId, compositionKey: hash }) {

@@ -113,6 +113,9 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
     ...get(`/v1/runs/${run}/changes`),
     ...get(`/v1/runs/${run}/changes?operation_id=${operation}`),
   ],
+  'POST /v1/runs/{run_id}/decisions': ({ run }) => [
+    { path: `/v1/runs/${run}/decisions`, init: json({ where: {}, verdict: 'accept' }) },
+  ],
   'GET /v1/runs/{run_id}/patch': ({ run }) => get(`/v1/runs/${run}/patch`),
   'POST /v1/tokens': ({ project }) => [{ path: '/v1/tokens', init: json({ project_id: project }) }],
   'GET /v1/tokens': ({ project }) => [...get('/v1/tokens'), ...get(`/v1/tokens?project_id=${project}`)],

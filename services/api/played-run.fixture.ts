@@ -106,7 +106,8 @@ export async function composeRun(
 
 async function move(api: TestApi, runId: string, to: { status?: 'running'; phase: 'planning' | 'execution' }) {
   const from = [{ status: 'queued' as const }, { status: 'running' as const }]
-  await api.ledger.move(runId, { from, to, command: to.phase, events: [event('run.started')] })
+  const events = to.status === undefined ? [] : [event('run.started')]
+  await api.ledger.move(runId, { from, to, command: to.phase, events })
 }
 
 function event(name: NewEvent['event']): NewEvent {

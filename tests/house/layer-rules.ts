@@ -17,6 +17,7 @@ const coreFolders: Record<string, readonly string[]> = {
   ledger: commonFolders,
   objects: commonFolders,
   models: commonFolders,
+  composition: [...commonFolders, 'ledger', 'objects'],
   proof: [...commonFolders, 'ledger', 'objects', 'queues'],
   testing: [...commonFolders, 'tool-scripts', 'bundles', 'queues', 'ledger', 'objects', 'models'],
 }

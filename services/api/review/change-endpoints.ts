@@ -1,9 +1,11 @@
 import { z } from '@hono/zod-openapi'
-import { NodeId, OperationId } from '#domain/ids.ts'
 import { Evidence } from '#domain/change-set.ts'
+import { maxReasonCharacters, Verdict } from '#domain/decision.ts'
+import { NodeId, OperationId, RunId } from '#domain/ids.ts'
+import { faultOfGlobs } from '#domain/path-globs.ts'
 import { endpoint, jsonAnswer } from '../http/endpoint.ts'
-import { Cursor, named, pageLimit } from '../http/schema-parts.ts'
-import { LeftOut, RunParams } from '../runs/run-schema.ts'
+import { named, orNull, pageLimit } from '../http/schema-parts.ts'
+import { LeftOut, RunParams, Time } from '../runs/run-schema.ts'
 
 const evidence = Evidence.shape
 const ChangedFile = z
@@ -18,6 +20,20 @@ export const EvidenceView = z
     of: named('ProvableCheck', evidence.of.unwrap()).optional(),
   })
   .openapi('Evidence')
+
+const VerdictShape = named('Verdict', Verdict)
+
+/** The last decision on a change set. */
+export const DecisionView = z
+  .strictObject({
+    verdict: VerdictShape,
+    version: z.int().openapi({ description: 'number of its event; a decision on the set can name it' }),
+    reason: z.string().nullable(),
+    decided_at: Time,
+    decided_by: z.string().openapi({ description: '`kind/id` of who decided' }),
+  })
+  .openapi('Decision')
+export type DecisionView = z.infer<typeof DecisionView>
 
 /** A change set for review. `diff` shows bytes that are not UTF-8 as U+FFFD; the patch has the bytes themselves. */
 export const ChangeView = z
@@ -35,7 +51,12 @@ export const ChangeView = z
     files: z.array(ChangedFile),
     diff: z.string(),
     evidence: z.array(EvidenceView),
-    verdict: z.literal('pending'),
+    run_id: RunId.meta({ description: 'the run that made it: this one, or one that it retries' }),
+    is_redone: z.boolean().openapi({
+      description: 'whether its operation was run again by a later retry: it is in the proposed patch only if accepted',
+    }),
+    verdict: VerdictShape,
+    decision: orNull(DecisionView).openapi({ description: 'null where nobody has decided' }),
     conflict: LeftOut.optional(),
   })
   .openapi('Change')
@@ -43,6 +64,26 @@ export type ChangeView = z.infer<typeof ChangeView>
 
 /** `next` is the `cursor` of the next page; null on the last one. Other pages may be short or empty, too. */
 const ChangePage = z.strictObject({ changes: z.array(ChangeView), next: z.string().nullable() }).openapi('ChangePage')
+
+export const ProofState = z.enum(['passed', 'failed', 'unchecked'])
+export type ProofState = z.infer<typeof ProofState>
+
+/** Which change sets: those that meet all of it. */
+const ChangeFilter = z.strictObject({
+  agent: z.string().min(1).max(64).optional(),
+  path: z
+    .string()
+    .min(1)
+    .max(1024)
+    .refine((glob) => faultOfGlobs([glob]) === undefined, 'not a pattern of paths')
+    .optional()
+    .openapi({ description: 'a path, a folder or a pattern: one of the files that it changes' }),
+  evidence: named('ProofState', ProofState).optional().openapi({
+    description: 'every check passed; one failed; or none failed and something was not checked',
+  }),
+  verdict: VerdictShape.optional(),
+})
+export type ChangeFilter = z.infer<typeof ChangeFilter>
 
 const PatchQuery = z.strictObject({
   of: z.literal('proposed', { error: 'only "proposed": accepted patches come with reviews' }).default('proposed'),
@@ -52,9 +93,100 @@ const ChangesQuery = z.strictObject({
   operation_id: OperationId.optional().openapi({
     description: 'only those of this operation, which may belong to an earlier run that this one retries',
   }),
-  cursor: Cursor,
+  ...ChangeFilter.shape,
+  cursor: z
+    .string()
+    .regex(/^\d{1,3}-\d{1,9}$/, 'not a cursor')
+    .optional()
+    .openapi({ description: '`next` of the page before' }),
   limit: pageLimit(100, 20),
 })
+
+const WantedVerdict = z.enum(['accept', 'reject', 'undo']).openapi('WantedVerdict', {
+  description: '`undo`: the change set is pending again',
+})
+export type WantedVerdict = z.infer<typeof WantedVerdict>
+
+const Reason = z
+  .string()
+  .min(1)
+  .max(maxReasonCharacters)
+  .optional()
+  .openapi({ description: 'why; without it, a decision that is the same otherwise changes nothing' })
+
+const maxDecisions = 1_000
+
+const DecisionsBody = z
+  .strictObject({
+    decisions: z
+      .array(
+        z
+          .strictObject({
+            change_set_id: z.string().min(1).max(64),
+            verdict: WantedVerdict,
+            reason: Reason,
+            version: z.int().min(0).optional().openapi({
+              description:
+                'of the decision on the set that you have seen, 0 for none: WORK_003 when somebody has decided otherwise since',
+            }),
+          })
+          .openapi('WantedDecision'),
+      )
+      .min(1)
+      .max(maxDecisions)
+      .refine((all) => new Set(all.map((one) => one.change_set_id)).size === all.length, 'names a change set twice')
+      .optional(),
+    where: ChangeFilter.openapi('ChangeFilter', {
+      description: 'instead of `decisions`: all change sets that meet this, `{}` for all',
+    }).optional(),
+    verdict: WantedVerdict.optional(),
+    reason: Reason,
+  })
+  .refine(({ decisions, where }) => (decisions === undefined) !== (where === undefined), 'decisions or where')
+  .refine(({ where, verdict }) => (where === undefined) === (verdict === undefined), 'verdict belongs to where')
+  .openapi('DecisionsRequest', {
+    description: 'Either `decisions`, or `where` with the `verdict` on all that it finds.',
+  })
+export type DecisionsBody = z.infer<typeof DecisionsBody>
+
+const RefusedView = z
+  .strictObject({
+    change_set_id: z.string(),
+    error_code: z.enum(['RUN_004', 'WORK_001', 'WORK_003', 'WORK_004']).openapi('RefusalCode'),
+    detail: z.string(),
+    conflict: LeftOut.optional(),
+    decision: DecisionView.optional(),
+  })
+  .openapi('RefusedDecision', {
+    description: 'A decision that is not made. `decision`, of WORK_003: what was decided meanwhile.',
+  })
+export type RefusedView = z.infer<typeof RefusedView>
+
+/** What a request has decided. */
+export const DecisionsView = z
+  .strictObject({
+    run_id: RunId,
+    made: z.int().openapi({ description: 'how many decisions were made; the others were there before' }),
+    decisions: z
+      .array(
+        z
+          .strictObject({ change_set_id: z.string(), verdict: VerdictShape, decision: orNull(DecisionView) })
+          .openapi('DecidedSet'),
+      )
+      .openapi({ description: 'how it stands now with each set that was not refused; the first 1,000' }),
+    refused_count: z.int(),
+    refused: z.array(RefusedView).openapi({ description: 'the first 100' }),
+  })
+  .openapi('Decisions')
+export type DecisionsView = z.infer<typeof DecisionsView>
+
+const decideProse = `
+Each decision is an event, and the last one counts; they can be made while the run is running and as long as it is kept. There is
+one decision on a change set, whichever run of a chain of retries shows it. What can be decided is decided, and the rest is in
+\`refused\`: RUN_004 for a set that the run has not, WORK_001 to accept what changes the same place as something accepted, WORK_004
+what breaks a file together with it, WORK_003 for a decision on what somebody else has decided since you looked (give the
+\`version\` that you have seen). Where nothing of it can be decided, the answer is 409 (404 for RUN_004) with the first refusal's
+code. The same decision again changes nothing, so a request can be repeated.`
 
 /** The change sets of a run and their composed patch. */
 export const changeEndpoints = {
@@ -68,6 +200,22 @@ export const changeEndpoints = {
     request: { params: RunParams, query: ChangesQuery },
     responses: { 200: jsonAnswer('a page', ChangePage) },
   }),
+  decide: endpoint(
+    'runs:write',
+    ['RUN_001', 'RUN_004', 'RUN_005', 'WORK_001', 'WORK_003', 'WORK_004', 'STORE_002', 'STORE_003'],
+    {
+      method: 'post',
+      path: '/v1/runs/{run_id}/decisions',
+      operationId: 'decideChanges',
+      summary: 'Accept or reject change sets, or take that back',
+      description: decideProse.trim(),
+      request: {
+        params: RunParams,
+        body: { required: true, content: { 'application/json': { schema: DecisionsBody } } },
+      },
+      responses: { 200: jsonAnswer('what was decided', DecisionsView) },
+    },
+  ),
   patch: endpoint('runs:read', ['RUN_001', 'RUN_005', 'RUN_006', 'RUN_007', 'STORE_002', 'STORE_003'], {
     method: 'get',
     path: '/v1/runs/{run_id}/patch',

@@ -1,24 +1,48 @@
 import { Readable } from 'node:stream'
 import { OpenAPIHono } from '@hono/zod-openapi'
-import { AppError } from '#domain/error.ts'
+import type { Verdict } from '#domain/decision.ts'
+import { AppError, unreachable } from '#domain/error.ts'
 import { isEnded, type Run } from '#domain/run.ts'
+import { type Conflict, type ConflictingSet, conflictView } from '#objects/composition.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { findRun } from '../runs/run-view.ts'
-import { changeEndpoints } from './change-endpoints.ts'
-import { type ChangeDeps, changesOfOperation, listChanges, proposedPatch } from './run-changes.ts'
+import {
+  changeEndpoints,
+  type DecisionsBody,
+  type DecisionsView,
+  type RefusedView,
+  type WantedVerdict,
+} from './change-endpoints.ts'
+import { decide, type DecideDeps, type Decided, type Refusal } from './decide.ts'
+import type { WantedDecision } from './judge-decisions.ts'
+import {
+  type ChangeDeps,
+  changesOfOperation,
+  decisionView,
+  findChanges,
+  listChanges,
+  proposedPatch,
+} from './run-changes.ts'
 
-export type ChangeRouteDeps = ChangeDeps
+export type ChangeRouteDeps = ChangeDeps & DecideDeps & { ledger: ChangeDeps['ledger'] & DecideDeps['ledger'] }
 
-/** Serves the change sets of a run and their composed patch. */
+/** Serves the change sets of a run with what was decided on them, takes decisions, and serves the composed patch. */
 export function changeRoutes(deps: ChangeRouteDeps): OpenAPIHono<ApiEnv> {
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(changeEndpoints.list, async (c) => {
-    const { operation_id: operationId, cursor, limit } = c.req.valid('query')
+    const { operation_id: operationId, cursor, limit, ...filter } = c.req.valid('query')
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
     if (operationId !== undefined) {
       return c.json({ changes: await changesOfOperation(run, operationId, deps), next: null }, 200)
     }
-    return c.json(await listChanges(run, { cursor, limit }, deps), 200)
+    return c.json(await listChanges(run, { cursor, limit, filter }, deps), 200)
+  })
+  routes.openapi(changeEndpoints.decide, async (c) => {
+    const { projectId, tokenId } = c.get('caller')
+    const run = await findRun(c.req.valid('param').run_id, projectId, deps.ledger)
+    const wanted = await wantedIn(c.req.valid('json'), run, deps)
+    const decided = await decide(run, wanted, { by: { kind: 'human', id: tokenId }, deps })
+    return c.json(decisionsView(run, decided), 200)
   })
   routes.openapi(changeEndpoints.patch, async (c) => {
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
@@ -33,6 +57,87 @@ export function changeRoutes(deps: ChangeRouteDeps): OpenAPIHono<ApiEnv> {
     })
   })
   return routes
+}
+
+const verdicts: Readonly<Record<WantedVerdict, Verdict>> = { accept: 'accepted', reject: 'rejected', undo: 'pending' }
+
+async function wantedIn(
+  { decisions, where, verdict, reason }: DecisionsBody,
+  run: Run,
+  deps: ChangeDeps,
+): Promise<WantedDecision[]> {
+  if (decisions !== undefined) {
+    return decisions.map((one) => ({
+      changeSetId: one.change_set_id,
+      verdict: verdicts[one.verdict],
+      reason: one.reason ?? reason ?? null,
+      version: one.version,
+    }))
+  }
+  if (where === undefined || verdict === undefined) return [] // the schema lets no such body in
+  const found = await findChanges(run, where, deps)
+  const same = { verdict: verdicts[verdict], reason: reason ?? null, version: undefined }
+  return found.map((changeSetId) => ({ changeSetId, ...same }))
+}
+
+const shownDecisions = 1_000
+const shownRefusals = 100
+
+/** Throws the first refusal when there is nothing else. */
+function decisionsView({ runId }: Pick<Run, 'runId'>, { decisions, made, refused }: Decided): DecisionsView {
+  const [first] = refused
+  if (first !== undefined && decisions.size === 0) throw new AppError(first.errorCode, detailOf(first))
+  return {
+    run_id: runId,
+    made,
+    decisions: [...decisions].slice(0, shownDecisions).map(([id, decision]) => ({
+      change_set_id: id,
+      verdict: decision?.verdict ?? 'pending',
+      decision: decision && decisionView(decision),
+    })),
+    refused_count: refused.length,
+    refused: refused.slice(0, shownRefusals).map(refusedView),
+  }
+}
+
+function refusedView(refusal: Refusal): RefusedView {
+  const { changeSetId, errorCode, conflict, decision } = refusal
+  return {
+    change_set_id: changeSetId,
+    error_code: errorCode,
+    detail: detailOf(refusal),
+    ...(conflict === undefined ? {} : { conflict: conflictView(conflict) }),
+    ...(decision === undefined ? {} : { decision: decisionView(decision) }),
+  }
+}
+
+function detailOf({ changeSetId, errorCode, conflict, decision }: Refusal): string {
+  switch (errorCode) {
+    case 'RUN_004':
+      return `Neither the run nor one that it retries has a change set "${changeSetId}".`
+    case 'WORK_003':
+      return decision === undefined
+        ? `Nobody has decided on ${changeSetId} any more.`
+        : `${decision.by} has decided otherwise on ${changeSetId}: it is ${decision.verdict}.`
+    case 'WORK_001':
+    case 'WORK_004':
+      return `${nameOf(conflict, changeSetId)} cannot be accepted: ${conflict?.reason ?? ''}${placeOf(conflict)}`
+    default:
+      return unreachable(errorCode)
+  }
+}
+
+function nameOf(set: ConflictingSet | undefined, changeSetId: string): string {
+  const node = set?.node
+  return node === undefined ? changeSetId : `${set?.agent ?? ''} ${node.path} ${node.qualifiedName} (${changeSetId})`
+}
+
+/** Where the conflict is, and with what that is accepted. */
+function placeOf(conflict: Conflict | undefined): string {
+  if (conflict === undefined) return ''
+  const { path, lines, with: other } = conflict
+  const at = lines === undefined ? path : `${path}:${lines.first}-${lines.last}`
+  return other === undefined ? ` (${at})` : ` (${at}), with ${nameOf(other, other.changeSetId)}, which is accepted`
 }
 
 function withoutPatch({ runId, status }: Run): AppError {

@@ -1,99 +1,159 @@
-import { hasCode, unreachable } from '#domain/error.ts'
+import { chainOf, changesOf } from '#composition/run-chain.ts'
+import { applyEdits, type ChangeSet, type FileChange } from '#domain/change-set.ts'
+import type { Decision } from '#domain/decision.ts'
+import { undefinedOn, unreachable } from '#domain/error.ts'
 import type { OperationId } from '#domain/ids.ts'
-import { changeSetIdsOf, type Operation } from '#domain/operation.ts'
+import type { Operation } from '#domain/operation.ts'
+import { pathGlobs } from '#domain/path-globs.ts'
 import type { Run } from '#domain/run.ts'
+import type { Decisions } from '#ledger/decisions.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import { type AttemptRecord, changeSetsOf } from '#objects/attempt-record.ts'
+import { operationPages } from '#ledger/read-operations.ts'
 import { type Composition, conflictView } from '#objects/composition.ts'
-import { applyEdits, type FileChange } from '#domain/change-set.ts'
+import { mapBounded } from '#objects/map-bounded.ts'
 import { type FileVersions, unifiedDiff } from '#platform/unified-diff.ts'
-import { viewOf } from '../http/schema-parts.ts'
-import { ChangeView } from './change-endpoints.ts'
+import { isoTime, viewOf } from '../http/schema-parts.ts'
+import { type ChangeFilter, ChangeView, type DecisionView, type ProofState } from './change-endpoints.ts'
 
 /** Reads what is stored about a run's changes. STORE_003 when something that a run refers to is missing. */
 export type ChangeRecords = {
   readBlob(projectId: string, hash: string): Promise<Uint8Array>
-  readAttempt(projectId: string, recordHash: string): Promise<AttemptRecord>
+  /** The change sets of an attempt record. */
+  readChangeSets(projectId: string, recordHash: string): Promise<readonly ChangeSet[]>
   /** Null while the run is not composed. */
   readComposition(run: Run): Promise<Composition | null>
 }
 
 export type ChangeDeps = {
-  ledger: Pick<Ledger, 'getOperation' | 'getRun' | 'listOperations'>
+  ledger: Pick<Ledger, 'endedOperations' | 'getOperation' | 'getRun' | 'listOperations' | 'readDecisions'>
   records: ChangeRecords
 }
 
 /** Reads file contents of one project by their hash. */
 type ReadBlob = (hash: string) => Promise<Uint8Array>
 
+/** A run with those that it retries, newest first, and what was decided on the change sets of all of them. */
+type Review = { chain: readonly [Run, ...Run[]]; composition: Composition | null; decisions: Decisions }
+
+async function openReview(run: Run, { ledger, records }: ChangeDeps): Promise<Review> {
+  const [chain, composition] = await Promise.all([chainOf(run, ledger), records.readComposition(run)])
+  return { chain, composition, decisions: await ledger.readDecisions((chain.at(-1) ?? run).runId) }
+}
+
+type ChangesPage = { cursor: string | undefined; limit: number; filter: ChangeFilter }
+
 /**
- * One page of the run's change sets, in the ledger's order of the operations that made them. `limit` counts operations: a
- * mechanical one makes several sets.
+ * One page of the change sets of the run and of those that it retries, newest run first, in the ledger's order of the
+ * operations that made them. `limit` counts operations: a mechanical one makes several sets, and a filter leaves some out.
  */
 export async function listChanges(
   run: Run,
-  { cursor, limit }: { cursor: string | undefined; limit: number },
+  { cursor = '0-0', limit, filter }: ChangesPage,
   deps: ChangeDeps,
 ): Promise<{ changes: ChangeView[]; next: string | null }> {
-  const [{ operations, next }, composition] = await Promise.all([
-    deps.ledger.listOperations(run.runId, { status: 'succeeded', ...(cursor === undefined ? {} : { cursor }), limit }),
-    deps.records.readComposition(run),
-  ])
-  const views = await Promise.all(operations.map((operation) => viewsOf(operation, { run, composition }, deps)))
-  return { changes: views.flat(), next }
+  const review = await openReview(run, deps)
+  const [at = 0, position = 0] = cursor.split('-').map(Number)
+  const shown = review.chain[at]
+  if (shown === undefined) return { changes: [], next: null }
+  const page = { status: 'succeeded', cursor: String(position), limit } as const
+  const { operations, next } = await deps.ledger.listOperations(shown.runId, page)
+  const changes = await changesIn(operations, { review, at, filter }, deps)
+  const views = await Promise.all(changes.map((one) => viewIn(review, one, deps)))
+  const nextRun = at + 1 < review.chain.length ? `${at + 1}-0` : null
+  return { changes: views, next: next === null ? nextRun : `${at}-${next}` }
 }
 
 /**
- * The change sets of one operation; none when it changed nothing. The operation may be one of a run that this one retries,
- * since the patch of a retry has the changes that succeeded before. RUN_004 when none of these runs has it.
+ * The change sets of one operation, those of the run first and then those that the runs it retries made of it; none when it
+ * changed nothing. RUN_004 when none of these runs has it.
  */
 export async function changesOfOperation(run: Run, operationId: OperationId, deps: ChangeDeps): Promise<ChangeView[]> {
-  const [operation, composition] = await Promise.all([
-    findOperation(run, operationId, deps),
-    deps.records.readComposition(run),
-  ])
-  return viewsOf(operation, { run, composition }, deps)
+  const review = await openReview(run, deps)
+  const found = await Promise.all(
+    review.chain.map(({ runId }) => deps.ledger.getOperation(runId, operationId).catch(undefinedOn('RUN_004'))),
+  )
+  if (found.every((operation) => operation === undefined)) await deps.ledger.getOperation(run.runId, operationId)
+  const changes = await mapBounded([...found.entries()], 1, async ([at, operation]) =>
+    operation === undefined ? [] : changesIn([operation], { review, at, filter: {} }, deps),
+  )
+  return Promise.all(changes.flat().map((one) => viewIn(review, one, deps)))
 }
 
-async function findOperation(
-  { runId, request }: Run,
-  id: OperationId,
-  { ledger }: Pick<ChangeDeps, 'ledger'>,
-): Promise<Operation> {
-  try {
-    return await ledger.getOperation(runId, id)
-  } catch (error) {
-    const { retryOf } = request
-    if (retryOf === undefined || !hasCode(error, 'RUN_004')) throw error
-    const earlier = await ledger.getRun(retryOf).catch(() => undefined) // it may have been deleted by now
-    if (earlier === undefined) throw error
-    return findOperation(earlier, id, { ledger })
+/** The ids of all change sets that a decision on `filter` is about, the oldest first: none of operations that ran again. */
+export async function findChanges(run: Run, filter: ChangeFilter, deps: ChangeDeps): Promise<string[]> {
+  const review = await openReview(run, deps)
+  const ids: string[] = []
+  for (const [at, { runId }] of [...review.chain.entries()].toReversed()) {
+    for await (const operations of operationPages(deps.ledger, runId)) {
+      const changes = await changesIn(operations, { review, at, filter }, deps)
+      ids.push(...changes.filter(({ isRedone }) => !isRedone).map(({ set }) => set.changeSetId))
+    }
   }
+  return ids
 }
 
-async function viewsOf(
-  { outcome, node }: Operation,
-  { run, composition }: { run: Run; composition: Composition | null },
-  { records }: ChangeDeps,
-): Promise<ChangeView[]> {
-  if (outcome?.recordHash === undefined || changeSetIdsOf(outcome).length === 0) return []
-  const readBlob: ReadBlob = (hash) => records.readBlob(run.projectId, hash)
-  const sets = changeSetsOf(await records.readAttempt(run.projectId, outcome.recordHash))
-  return Promise.all(
-    sets.map(async (set) => {
-      const versions = await Promise.all(set.files.map((file) => versionsOf(file, readBlob)))
-      const conflict = composition?.conflicts.find((entry) => entry.changeSetId === set.changeSetId)
-      return viewOf(ChangeView, set, {
-        agent: set.bundle,
-        path: node.path,
-        qualified_name: node.qualifiedName,
-        files: set.files.map(({ path, kind }) => ({ path, kind })),
-        diff: Buffer.concat(versions.map(unifiedDiff)).toString(),
-        verdict: 'pending' as const,
-        conflict: conflict && conflictView(conflict),
-      })
+/** A change set that `operation`, of a run of the chain, made. */
+type Change = { set: ChangeSet; operation: Operation; isRedone: boolean; decision: Decision | undefined }
+
+async function changesIn(
+  operations: readonly Operation[],
+  { review, at, filter }: { review: Review; at: number; filter: ChangeFilter },
+  { ledger, records }: ChangeDeps,
+): Promise<Change[]> {
+  const [{ projectId }] = review.chain
+  const changed = await changesOf(operations, (hash) => records.readChangeSets(projectId, hash))
+  const ids = changed.map(({ operation }) => operation.operationId)
+  const later = review.chain.slice(0, at).map(({ runId }) => ledger.endedOperations(runId, ids))
+  const redone = new Set((await Promise.all(later)).flat().map(({ operationId }) => operationId))
+  const isWanted = changeFilter(filter)
+  return changed.flatMap(({ operation, sets }) =>
+    sets.flatMap((set) => {
+      const decision = review.decisions.byChangeSet.get(set.changeSetId)
+      const change = { set, operation, isRedone: redone.has(operation.operationId), decision }
+      return isWanted(change) ? [change] : []
     }),
   )
+}
+
+function changeFilter({ agent, path, evidence, verdict }: ChangeFilter): (change: Change) => boolean {
+  const isInside = path === undefined ? undefined : pathGlobs([path])
+  return ({ set, decision }) =>
+    (agent === undefined || set.bundle === agent) &&
+    (verdict === undefined || (decision?.verdict ?? 'pending') === verdict) &&
+    (evidence === undefined || proofOf(set) === evidence) &&
+    (isInside === undefined || set.files.some((file) => isInside(file.path)))
+}
+
+/** Without any check nothing is proved either. */
+function proofOf({ evidence }: ChangeSet): ProofState {
+  if (evidence.some(({ check, ok }) => check !== 'not_checked' && !ok)) return 'failed'
+  return evidence.length === 0 || evidence.some(({ check }) => check === 'not_checked') ? 'unchecked' : 'passed'
+}
+
+async function viewIn(
+  { chain: [{ projectId }], composition }: Review,
+  { set, operation: { node, runId }, isRedone, decision }: Change,
+  { records }: ChangeDeps,
+): Promise<ChangeView> {
+  const readBlob: ReadBlob = (hash) => records.readBlob(projectId, hash)
+  const versions = await Promise.all(set.files.map((file) => versionsOf(file, readBlob)))
+  const conflict = composition?.conflicts.find((entry) => entry.changeSetId === set.changeSetId)
+  return viewOf(ChangeView, set, {
+    agent: set.bundle,
+    path: node.path,
+    qualified_name: node.qualifiedName,
+    files: set.files.map(({ path, kind }) => ({ path, kind })),
+    diff: Buffer.concat(versions.map(unifiedDiff)).toString(),
+    run_id: runId,
+    is_redone: isRedone,
+    verdict: decision?.verdict ?? 'pending',
+    decision: decision === undefined ? null : decisionView(decision),
+    conflict: conflict && conflictView(conflict),
+  })
+}
+
+export function decisionView({ verdict, version, reason, at, by }: Decision): DecisionView {
+  return { verdict, version, reason, decided_at: isoTime(at), decided_by: by }
 }
 
 /** A file of a change set before and after, against its own base. */

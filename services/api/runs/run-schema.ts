@@ -17,6 +17,10 @@ const ConflictingSet = z.strictObject({
   agent: z.string().optional(),
   node: CodePlace.optional(),
   lines: lines.optional(),
+  text: z
+    .string()
+    .optional()
+    .openapi({ description: 'what it makes of these lines, or of the new file; at most 4,000 characters' }),
 })
 
 /** A change set that is not in the composed patch, why, and the change set that keeps it out, if it is one. */

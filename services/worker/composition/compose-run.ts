@@ -3,20 +3,20 @@ import type { CodeNode } from '#domain/code-node.ts'
 import { isErrorCode, type ErrorCode } from '#domain/error.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import { newToken, type RunId } from '#domain/ids.ts'
-import { changeSetIdsOf, type Operation, type OperationCost } from '#domain/operation.ts'
+import type { Operation, OperationCost } from '#domain/operation.ts'
 import type { CompositionProgress, Run } from '#domain/run.ts'
 import { failRun } from '#ledger/run-stage.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
-import { type Composition, conflictView } from '#objects/composition.ts'
-import { mapBounded } from '#objects/map-bounded.ts'
+import { type Composition, conflictView, withoutTexts } from '#objects/composition.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { getChangeSets, putComposition } from '#objects/stored-records.ts'
 import { operationPages } from '#ledger/read-operations.ts'
 import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
 import type { ReadRunRules } from '../evidence/run-rules.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
-import { conflictsByAgent, nameConflicts } from './compose-change-sets.ts'
+import { conflictsByAgent, nameConflicts } from '#composition/name-conflicts.ts'
+import { chainOf, changesOf } from '#composition/run-chain.ts'
 import { proveComposition } from './prove-composition.ts'
 
 export type CompositionDeps = {
@@ -29,7 +29,6 @@ export type CompositionDeps = {
   workerId: string
 }
 
-const recordReads = 16
 const noteEveryMs = 1_000
 const atReview = { status: 'running', phase: 'review' } as const
 
@@ -95,7 +94,7 @@ async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): P
     onFiles: (count) => note({ files, filesProved: (filesProved += count) }),
   })
   const conflicts = await nameConflicts(proven.conflicts, {
-    sets,
+    sets: new Map(sets.map((set) => [set.changeSetId, set])),
     nodes: collected.nodes,
     readBlob: (hash) => deps.blobs.get(run.projectId, hash),
   })
@@ -147,26 +146,27 @@ async function collect(run: Run, deps: CompositionDeps & { note: Note }, signal:
   return { sets: [...earlier, ...sets], earlier: earlier.length, nodes, totals, codes }
 }
 
-/** The change sets of the runs that this one retries, over the same snapshot, of operations that were not run again. */
+/** The change sets of the runs that this one retries, of operations that were not run again; the oldest first. */
 async function earlierSets(
   run: Run,
   { redone, nodes }: { redone: ReadonlySet<string>; nodes: Collected['nodes'] },
   deps: CompositionDeps,
   signal: AbortSignal,
 ): Promise<ChangeSet[]> {
-  const { retryOf } = run.request
-  if (retryOf === undefined) return []
-  const earlier = await deps.ledger.getRun(retryOf)
-  if (earlier.snapshotId !== run.snapshotId) return []
+  const [, ...earlier] = await chainOf(run, deps.ledger)
   const sets: ChangeSet[] = []
   const done = new Set(redone)
-  for await (const operations of operationPages(deps.ledger, retryOf)) {
-    signal.throwIfAborted()
-    const others = operations.filter(({ operationId }) => !redone.has(operationId))
-    for (const { operationId } of others) done.add(operationId)
-    sets.push(...(await readChangeSets(others, { run, nodes }, deps.objects)))
+  for (const { runId } of earlier) {
+    const made: ChangeSet[] = []
+    for await (const operations of operationPages(deps.ledger, runId)) {
+      signal.throwIfAborted()
+      const others = operations.filter(({ operationId }) => !done.has(operationId))
+      for (const { operationId } of others) done.add(operationId)
+      made.push(...(await readChangeSets(others, { run, nodes }, deps.objects)))
+    }
+    sets.unshift(...made)
   }
-  return [...(await earlierSets(earlier, { redone: done, nodes }, deps, signal)), ...sets]
+  return sets
 }
 
 /** Adds to `nodes` what the operations with a change set worked on. */
@@ -175,14 +175,9 @@ async function readChangeSets(
   { run: { projectId }, nodes }: { run: Pick<Run, 'projectId'>; nodes: Collected['nodes'] },
   objects: ObjectStore,
 ): Promise<ChangeSet[]> {
-  for (const { operationId, node, outcome } of operations) {
-    if (outcome !== null && changeSetIdsOf(outcome).length > 0) nodes.set(operationId, node)
-  }
-  const hashes = operations.flatMap(({ outcome }) =>
-    outcome?.recordHash === undefined || changeSetIdsOf(outcome).length === 0 ? [] : [outcome.recordHash],
-  )
-  const made = await mapBounded(hashes, recordReads, (hash) => getChangeSets(objects, projectId, hash))
-  return made.flat()
+  const changes = await changesOf(operations, (hash) => getChangeSets(objects, projectId, hash))
+  for (const { operation } of changes) nodes.set(operation.operationId, operation.node)
+  return changes.flatMap(({ sets }) => sets)
 }
 
 type RunFailure = { errorCode: ErrorCode; reason: string }
@@ -213,7 +208,7 @@ function closingEvents(run: Run, { collected, composition, failure }: Closing, o
     change_sets: sets.length,
     earlier_change_sets: earlier,
     files: files.length,
-    conflicts: conflicts.slice(0, namedConflicts).map(conflictView),
+    conflicts: conflicts.slice(0, namedConflicts).map((one) => conflictView(withoutTexts(one))),
     conflicts_total: conflicts.length,
     conflicts_by_agent: conflictsByAgent(conflicts),
   }

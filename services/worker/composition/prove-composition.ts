@@ -13,7 +13,7 @@ import {
   independentGroups,
   type LeftOutSet,
   type SetInConflict,
-} from './compose-change-sets.ts'
+} from '#composition/compose-change-sets.ts'
 import { type ComposedModule, lostNameIn } from './composed-names.ts'
 
 export type ProofDeps = {

@@ -1,6 +1,5 @@
 import { type ChangeSet, composeEdits, type Edit, type FileChange } from '#domain/change-set.ts'
-import type { Conflict, ConflictingSet, LineRange } from '#objects/composition.ts'
-import type { CodeNode } from '#domain/code-node.ts'
+import type { Conflict } from '#objects/composition.ts'
 
 export type FileResult = { path: string; sets: ChangeSet[] } & (
   | { kind: 'edit'; baseHash: string; edits: Edit[] }
@@ -9,7 +8,7 @@ export type FileResult = { path: string; sets: ChangeSet[] } & (
 )
 
 /** Bytes of the base file: `start` included, `end` not. */
-type ByteRange = { start: number; end: number }
+export type ByteRange = { start: number; end: number }
 
 /** A change set by its ids. `bytes` is what it changes in the file of the conflict, if it edits that. */
 export type SetInConflict = { changeSetId: string; operationId: string; bytes?: ByteRange }
@@ -29,15 +28,30 @@ export type Composed = { files: FileResult[]; conflicts: LeftOutSet[] }
  * of its files, is left out as a conflict (WORK_001). The files are sorted by path.
  */
 export function composeChangeSets(sets: readonly ChangeSet[]): Composed {
+  const composed = openComposedFiles()
+  const conflicts = sets.flatMap((set) => composed.add(set) ?? [])
+  return { files: composed.files().toSorted((one, other) => (one.path < other.path ? -1 : 1)), conflicts }
+}
+
+/** Files to which change sets are added one after the other. */
+export type ComposedFiles = {
+  /** Adds all of the set, or nothing of one that collides with what was added before: then it says why (WORK_001). */
+  add(set: ChangeSet): LeftOutSet | undefined
+  files(): FileResult[]
+}
+
+export function openComposedFiles(): ComposedFiles {
   const files = new Map<string, FileResult>()
-  const conflicts: LeftOutSet[] = []
-  for (const set of sets) {
-    const joined = set.files.map((change) => pathClash(files, change) ?? join(files.get(change.path), change, set))
-    const collision = joined.find((answer) => answer.kind === 'conflict')
-    if (collision !== undefined) conflicts.push(conflictOf(set, collision))
-    else for (const file of joined) if (file.kind !== 'conflict') files.set(file.path, file)
+  return {
+    add(set) {
+      const joined = set.files.map((change) => pathClash(files, change) ?? join(files.get(change.path), change, set))
+      const collision = joined.find((answer) => answer.kind === 'conflict')
+      if (collision !== undefined) return conflictOf(set, collision)
+      for (const file of joined) if (file.kind !== 'conflict') files.set(file.path, file)
+      return undefined
+    },
+    files: () => [...files.values()],
   }
-  return { files: [...files.values()].toSorted((one, other) => (one.path < other.path ? -1 : 1)), conflicts }
 }
 
 /**
@@ -128,60 +142,4 @@ function withFirst({ sets }: FileResult): { with?: SetInConflict } {
 
 function conflictOf(set: ChangeSet, { kind: _kind, ...collision }: Collision): LeftOutSet {
   return { ...idsOf(set), errorCode: 'WORK_001', ...collision }
-}
-
-type NamingDeps = {
-  sets: readonly ChangeSet[]
-  nodes: ReadonlyMap<string, Pick<CodeNode, 'path' | 'qualifiedName'>>
-  readBlob(hash: string): Promise<Uint8Array>
-}
-
-/** Adds agent, code and changed lines to each set that was left out, and to the one it is in conflict with. */
-export async function nameConflicts(leftOut: readonly LeftOutSet[], deps: NamingDeps): Promise<Conflict[]> {
-  if (leftOut.length === 0) return []
-  const sets = new Map(deps.sets.map((set) => [set.changeSetId, set]))
-  const conflicts: Conflict[] = []
-  for (const one of leftOut) {
-    const change = sets.get(one.changeSetId)?.files.find((file) => file.path === one.path)
-    const base = change?.kind === 'edit' ? await deps.readBlob(change.baseHash) : undefined
-    const named = (set: SetInConflict) => nameSet(set, base, { sets, nodes: deps.nodes })
-    const { path, errorCode, reason, with: other } = one
-    conflicts.push({ ...named(one), path, errorCode, reason, ...(other === undefined ? {} : { with: named(other) }) })
-  }
-  return conflicts
-}
-
-export function conflictsByAgent(conflicts: readonly Conflict[]): Record<string, number> {
-  const counts = new Map<string, number>()
-  for (const { agent = '' } of conflicts) counts.set(agent, (counts.get(agent) ?? 0) + 1)
-  return Object.fromEntries(counts)
-}
-
-function nameSet(
-  { changeSetId, operationId, bytes }: SetInConflict,
-  base: Uint8Array | undefined,
-  { sets, nodes }: { sets: ReadonlyMap<string, ChangeSet>; nodes: NamingDeps['nodes'] },
-): ConflictingSet {
-  const agent = sets.get(changeSetId)?.bundle
-  const node = nodes.get(operationId)
-  return {
-    changeSetId,
-    operationId,
-    ...(agent === undefined ? {} : { agent }),
-    ...(node === undefined ? {} : { node: { path: node.path, qualifiedName: node.qualifiedName } }),
-    ...(bytes === undefined || base === undefined ? {} : { lines: linesOf(base, bytes) }),
-  }
-}
-
-const newline = 10
-
-/** Inserted text counts as on the line where it begins. */
-export function linesOf(base: Uint8Array, { start, end }: ByteRange): LineRange {
-  return { first: lineAt(base, start), last: lineAt(base, Math.max(start, end - 1)) }
-}
-
-function lineAt(base: Uint8Array, offset: number): number {
-  let line = 1
-  for (let at = base.indexOf(newline); at >= 0 && at < offset; at = base.indexOf(newline, at + 1)) line++
-  return line
 }

@@ -1,13 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { ChangeSet, Edit, FileChange } from '#domain/change-set.ts'
 import { sha256 } from '#domain/ids.ts'
-import {
-  composeChangeSets,
-  conflictsByAgent,
-  independentGroups,
-  linesOf,
-  nameConflicts,
-} from './compose-change-sets.ts'
+import { composeChangeSets, independentGroups } from './compose-change-sets.ts'
+import { conflictsByAgent, linesOf, nameConflicts } from './name-conflicts.ts'
 
 const base = 'import os\nimport sys\n\n\ndef f():\n    return 1\n'
 const at = (text: string) => base.indexOf(text)
@@ -29,6 +24,8 @@ const nodes = new Map([
 ])
 const readBlob = async () => Buffer.from(base)
 
+const byId = (sets: readonly ChangeSet[]) => new Map(sets.map((set) => [set.changeSetId, set]))
+
 describe('a change set that is left out', () => {
   it('names its agent, its code and its lines, and those of the one it collides with', async () => {
     const sets = [
@@ -38,7 +35,7 @@ describe('a change set that is left out', () => {
         { start: at('    return'), end: at('    return'), text: '    """Do it."""\n' },
       ]),
     ]
-    const conflicts = await nameConflicts(composeChangeSets(sets).conflicts, { sets, nodes, readBlob })
+    const conflicts = await nameConflicts(composeChangeSets(sets).conflicts, { sets: byId(sets), nodes, readBlob })
     expect(conflicts).toEqual([
       {
         changeSetId: 'c2',
@@ -46,6 +43,7 @@ describe('a change set that is left out', () => {
         agent: 'docstring',
         node: { path: 'a.py', qualifiedName: 'f' },
         lines: { first: 6, last: 6 },
+        text: '    """Do it."""\n    return 1\n',
         path: 'a.py',
         errorCode: 'WORK_001',
         reason: 'another change set changes the same place',
@@ -55,6 +53,7 @@ describe('a change set that is left out', () => {
           agent: 'lint',
           node: { path: 'a.py', qualifiedName: 'a.py' },
           lines: { first: 5, last: 6 },
+          text: 'def f():\n    return 2\n',
         },
       },
     ])
@@ -67,8 +66,9 @@ describe('a change set that is left out', () => {
       files: [{ kind: 'create', path: 'new.py', content }],
     })
     const sets = [creates('c1', 'x = 1\n'), creates('c2', 'x = 2\n')]
-    const [conflict] = await nameConflicts(composeChangeSets(sets).conflicts, { sets, nodes, readBlob })
-    expect(conflict).toMatchObject({ operationId: 'oc2', path: 'new.py', with: { operationId: 'oc1' } })
+    const [conflict] = await nameConflicts(composeChangeSets(sets).conflicts, { sets: byId(sets), nodes, readBlob })
+    const other = { operationId: 'oc1', text: 'x = 1\n' }
+    expect(conflict).toMatchObject({ operationId: 'oc2', path: 'new.py', text: 'x = 2\n', with: other })
     expect(conflict).not.toHaveProperty('lines')
   })
 })

@@ -1,0 +1,37 @@
+import type { ChangeSet } from '#domain/change-set.ts'
+import { changeSetIdsOf, type Operation } from '#domain/operation.ts'
+import type { Run } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import { mapBounded } from '#objects/map-bounded.ts'
+
+/**
+ * The run, the one that it retries, the one that that retries and so on, as long as they are over the same snapshot: the
+ * patch of the first has changes of all of them, and the last keeps the decisions on these.
+ */
+export async function chainOf(run: Run, ledger: Pick<Ledger, 'getRun'>): Promise<[Run, ...Run[]]> {
+  const chain: [Run, ...Run[]] = [run]
+  for (let { retryOf } = run.request; retryOf !== undefined;) {
+    const earlier = await ledger.getRun(retryOf) // kept as long as a run that retries it
+    // A retry that has just been accepted has no snapshot yet: it will be that of the run before.
+    const isSame = run.snapshotId === null || earlier.snapshotId === run.snapshotId
+    if (!isSame) return chain
+    chain.push(earlier)
+    retryOf = earlier.request.retryOf
+  }
+  return chain
+}
+
+const recordReads = 16
+
+/** What these operations have changed, in their order; those that changed nothing are left out. */
+export async function changesOf(
+  operations: readonly Operation[],
+  readSets: (recordHash: string) => Promise<readonly ChangeSet[]>,
+): Promise<{ operation: Operation; recordHash: string; sets: readonly ChangeSet[] }[]> {
+  const changed = operations.flatMap((operation) => {
+    const { outcome } = operation
+    const hasSets = outcome !== null && changeSetIdsOf(outcome).length > 0
+    return hasSets && outcome.recordHash !== undefined ? [{ operation, recordHash: outcome.recordHash }] : []
+  })
+  return mapBounded(changed, recordReads, async (one) => ({ ...one, sets: await readSets(one.recordHash) }))
+}

@@ -1,0 +1,27 @@
+import { z } from 'zod'
+import { OperationId, RunId } from './ids.ts'
+
+/** What people, or the policy of a run, say about a change set. `pending`: nothing yet, or not any more. */
+export const Verdict = z.enum(['pending', 'accepted', 'rejected'])
+export type Verdict = z.infer<typeof Verdict>
+
+export const maxReasonCharacters = 2_000
+
+/** The last decision on a change set. There is one, whichever run of a chain of retries shows the set. */
+export const Decision = z.strictObject({
+  changeSetId: z.string(),
+  verdict: Verdict,
+  /** Why, as who decided said it: of a rejection, what the next attempt is told. */
+  reason: z.string().nullable(),
+  /** Number of its event; greater than that of every earlier decision. */
+  version: z.int().min(1),
+  /** Milliseconds since the epoch. */
+  at: z.number(),
+  /** Kind and id of who decided: `human/<token>`. */
+  by: z.string(),
+  /** The run and operation that made the set, and the record that holds it. */
+  runId: RunId,
+  operationId: OperationId,
+  recordHash: z.string(),
+})
+export type Decision = z.infer<typeof Decision>

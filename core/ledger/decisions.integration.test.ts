@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { RunId } from '#domain/ids.ts'
+import { anEvent, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import type { NewDecision } from './decisions.ts'
+import { openRetention } from './retention.ts'
+import { runKeys } from './keys.ts'
+
+let test: TestLedger
+beforeAll(async () => {
+  test = await testLedger()
+})
+afterAll(() => test.close())
+
+const operation = aPlannedOperation('changed')
+const person = { kind: 'human', id: 't1' } as const
+
+async function runWithSets(...changeSetIds: string[]): Promise<RunId> {
+  const runId = await test.executing([operation])
+  const [attempt] = await test.claimReady(runId)
+  if (attempt === undefined) throw new Error('nothing was ready')
+  await test.ledger.settle(attempt, 1, { outcome: anOutcome({ changeSetIds, recordHash: 'r' }), events: [anEvent()] })
+  return runId
+}
+
+async function ended(runId: RunId): Promise<RunId> {
+  await test.ledger.relayResults(runId)
+  const from = [{ status: 'running', phase: 'review' }] as const
+  const events = [anEvent({ event: 'run.completed', phase: 'review' })]
+  expect(await test.ledger.move(runId, { from, to: { status: 'completed' }, command: 'end', events })).toBe('moved')
+  return runId
+}
+
+function deciding(runId: RunId, changeSetId: string, verdict: NewDecision['verdict'], reason: string | null = null) {
+  const { operationId, node, bundle: agent } = operation
+  return { changeSetId, verdict, reason, runId, operationId, recordHash: 'r', node, agent }
+}
+
+const violations = async (runId: RunId) => (await test.ledger.verify(runId)).violations
+
+describe('decisions', () => {
+  it('are kept with who made them, when and why, and reported as events', async () => {
+    const runId = await runWithSets('c1', 'c2')
+    const decisions = [deciding(runId, 'c1', 'accepted'), deciding(runId, 'c2', 'rejected', 'too long, "really"\n')]
+    const made = await test.ledger.decide(runId, { last: 0, decisions, by: person })
+    const { seq } = await test.ledger.getRun(runId)
+    const kept = { by: 'human/t1', runId, operationId: operation.operationId, recordHash: 'r', at: expect.any(Number) }
+    const expected = [
+      { changeSetId: 'c1', verdict: 'accepted', reason: null, version: seq - 1, ...kept },
+      { changeSetId: 'c2', verdict: 'rejected', reason: 'too long, "really"\n', version: seq, ...kept },
+    ]
+    expect(made).toEqual(expected)
+    const read = await test.ledger.readDecisions(runId)
+    expect(read.last).toBe(seq)
+    expect([...read.byChangeSet.values()]).toEqual(expected)
+    const events = await test.ledger.readEvents(runId, { after: seq - 2, limit: 2 })
+    expect(events).toMatchObject([
+      { event: 'decision.made', origin: person, data: { change_set_id: 'c1', verdict: 'accepted' } },
+      { event: 'decision.made', data: { change_set_id: 'c2', verdict: 'rejected', reason: 'too long, "really"\n' } },
+    ])
+    expect(await violations(runId)).toEqual([])
+  })
+
+  it('are made after the run has ended, too; the last one counts', async () => {
+    const runId = await ended(await runWithSets('c1'))
+    for (const verdict of ['accepted', 'pending', 'rejected'] as const) {
+      const { last } = await test.ledger.readDecisions(runId)
+      await test.ledger.decide(runId, { last, decisions: [deciding(runId, 'c1', verdict)], by: person })
+    }
+    expect((await test.ledger.readDecisions(runId)).byChangeSet.get('c1')?.verdict).toBe('rejected')
+    expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'completed' })
+    expect(await violations(runId)).toEqual([])
+  })
+
+  it('are not made when somebody else has decided since they were looked at', async () => {
+    const runId = await runWithSets('c1', 'c2')
+    const decide = (id: string, last: number) =>
+      test.ledger.decide(runId, { last, decisions: [deciding(runId, id, 'accepted')], by: person })
+    const [one, other] = await Promise.all([decide('c1', 0), decide('c2', 0)])
+    expect([one, other].filter((made) => made === undefined)).toHaveLength(1)
+    expect((await test.ledger.readDecisions(runId)).byChangeSet.size).toBe(1)
+    expect(await violations(runId)).toEqual([])
+  })
+
+  it('need a run that is known, and are forgotten with it', async () => {
+    const runId = await ended(await runWithSets('c1'))
+    await test.ledger.decide(runId, { last: 0, decisions: [deciding(runId, 'c1', 'accepted')], by: person })
+    const { projectId } = await test.ledger.getRun(runId)
+    await openRetention(test.redis, test.namespace).forgetRun({ projectId, runId })
+    await expect(test.ledger.readDecisions(runId)).rejects.toMatchObject({ code: 'RUN_001' })
+    await expect(
+      test.ledger.decide(runId, { last: 0, decisions: [deciding(runId, 'c1', 'accepted')], by: person }),
+    ).rejects.toMatchObject({ code: 'RUN_001' })
+    expect(await test.redis.keys(`${test.namespace}:{${runId}}:*`)).toEqual([])
+  })
+
+  it('are checked against the events by verify', async () => {
+    const runId = await runWithSets('c1')
+    await test.ledger.decide(runId, { last: 0, decisions: [deciding(runId, 'c1', 'accepted')], by: person })
+    const keys = runKeys(test.namespace, runId)
+    const stored = (await test.redis.hget(keys.decisions, 'c1')) ?? ''
+    await test.redis.hset(keys.decisions, 'c1', stored.replace('accepted', 'rejected'))
+    const { seq } = await test.ledger.getRun(runId)
+    const message = `change set c1 is rejected by event ${seq}, its events say accepted by event ${seq}`
+    expect(await violations(runId)).toEqual([{ invariant: 2, message }])
+  })
+})
+
+it('tells which operation made a change set', async () => {
+  const runId = await runWithSets('c1', 'c2')
+  const { operationId } = operation
+  expect(await test.ledger.operationsOfSets(runId, ['c2', 'c9', 'c1'])).toEqual([operationId, undefined, operationId])
+})

@@ -1,0 +1,122 @@
+import { z } from 'zod'
+import { Decision } from '#domain/decision.ts'
+import type { EventOrigin, NewEvent } from '#domain/event.ts'
+import { OperationId, type RunId } from '#domain/ids.ts'
+import { runKeys } from './keys.ts'
+import { expectKnownRun, NamedFields, runScript, unknownRun } from './script.ts'
+import type { LedgerStore } from './store.ts'
+import { encodeEvents } from './stored-events.ts'
+
+const decideScript = runScript('decide', 'events')
+
+const Kept = Decision.omit({ changeSetId: true, version: true, at: true })
+
+/** Number of the event, time and what was decided, with a space between them (decide.lua). */
+const StoredDecision = z.tuple([z.string(), z.string()]).transform(([changeSetId, stored]): Decision => {
+  const [version = '', at = ''] = stored.split(' ', 2)
+  const kept = Kept.parse(JSON.parse(stored.slice(version.length + at.length + 2)))
+  return { changeSetId, version: Number(version), at: Number(at), ...kept }
+})
+
+/** All decisions that are kept in a run. `last`: the number of the last one, 0 before the first. */
+export type Decisions = { last: number; byChangeSet: Map<string, Decision> }
+
+/**
+ * The last decision on each change set. They are kept in the first run of a chain of retries, for all runs of the chain.
+ * RUN_001 for an unknown run.
+ */
+export async function readDecisions({ redis, namespace }: LedgerStore, runId: RunId): Promise<Decisions> {
+  const keys = runKeys(namespace, runId)
+  // In one transaction, so that `last` is the number of the last decision read.
+  const answers = await redis.multi().hmget(keys.run, 'schema', 'decided').hgetall(keys.decisions).exec()
+  const [[schema, last], stored] = Read.parse(answers)
+  if (schema === null) throw unknownRun(runId)
+  const decisions = Object.entries(stored).map((entry) => StoredDecision.parse(entry))
+  return { last: Number(last ?? 0), byChangeSet: new Map(decisions.map((one) => [one.changeSetId, one])) }
+}
+
+const noError = z.null()
+const Read = z
+  .tuple([
+    z.tuple([noError, z.tuple([z.string().nullable(), z.string().nullable()])]),
+    z.tuple([noError, z.record(z.string(), z.string())]),
+  ])
+  .transform(([[, fields], [, stored]]) => [fields, stored] as const)
+
+/** A decision that is to be made. */
+export type NewDecision = Omit<Decision, 'version' | 'at' | 'by'> & {
+  node: { nodeId: string; path: string; qualifiedName: string }
+  agent: string
+}
+
+const DecideReply = z.union([
+  z.literal('changed'),
+  NamedFields.pipe(z.object({ first: z.coerce.number(), at: z.coerce.number() })),
+])
+
+/** The most decisions that are made in one step. */
+export const maxDecisionsAtOnce = 500
+
+/**
+ * Makes decisions (500 at most) in one step, each with its event, if the last one is still number `last`. Undefined when
+ * somebody else has decided since: the caller reads again what that was. RUN_001 for an unknown run.
+ */
+export async function decide(
+  store: LedgerStore,
+  runId: RunId,
+  step: { last: number; decisions: readonly NewDecision[]; by: EventOrigin },
+): Promise<Decision[] | undefined> {
+  const { last, decisions, by } = step
+  if (decisions.length === 0) return []
+  const made = decisions.map((one) => ({ ...keptOf(one, by), changeSetId: one.changeSetId }))
+  const bodies = encodeEvents(
+    decisions.map((one) => eventOf(one, by)),
+    store.redactor,
+  ).filter((_, at) => at % 2 === 1)
+  const args = decisions.flatMap((one, at) => [one.changeSetId, JSON.stringify(keptOf(one, by)), bodies[at] ?? ''])
+  const keys = runKeys(store.namespace, runId).scripted
+  const reply = DecideReply.parse(expectKnownRun(runId, await decideScript(store.redis, keys, [last, ...args])))
+  if (reply === 'changed') return undefined
+  return made.map((one, at) => ({ ...one, version: reply.first + at, at: reply.at }))
+}
+
+function keptOf(
+  { verdict, reason, runId, operationId, recordHash }: NewDecision,
+  by: EventOrigin,
+): z.infer<typeof Kept> {
+  return { verdict, reason, by: `${by.kind}/${by.id}`, runId, operationId, recordHash }
+}
+
+/** `operation_id` is in the data: the operation may be one of a run that retries this one. */
+function eventOf(decision: NewDecision, by: EventOrigin): NewEvent {
+  const { changeSetId, verdict, reason, runId, operationId, node, agent } = decision
+  return {
+    event: 'decision.made',
+    phase: 'review',
+    origin: by,
+    agent,
+    nodeId: node.nodeId,
+    data: {
+      change_set_id: changeSetId,
+      verdict,
+      ...(reason === null ? {} : { reason }),
+      run_id: runId,
+      operation_id: operationId,
+      path: node.path,
+      qualified_name: node.qualifiedName,
+    },
+  }
+}
+
+const Ids = z.array(OperationId.nullable())
+
+/** The operations of the run that made these change sets, in the same order; undefined for a set that none of them made. */
+export async function operationsOfSets(
+  { redis, namespace }: LedgerStore,
+  runId: RunId,
+  changeSetIds: readonly string[],
+): Promise<(OperationId | undefined)[]> {
+  if (changeSetIds.length === 0) return []
+  const found = Ids.parse(await redis.hmget(runKeys(namespace, runId).changeSets, ...changeSetIds))
+  return found.map((id) => id ?? undefined)
+}

@@ -1,0 +1,181 @@
+import { chainOf } from '#composition/run-chain.ts'
+import { nameConflicts } from '#composition/name-conflicts.ts'
+import type { ChangeSet } from '#domain/change-set.ts'
+import type { Decision } from '#domain/decision.ts'
+import { AppError, hasCode } from '#domain/error.ts'
+import type { EventOrigin } from '#domain/event.ts'
+import type { OperationId, RunId } from '#domain/ids.ts'
+import type { Operation } from '#domain/operation.ts'
+import type { Run } from '#domain/run.ts'
+import { type Decisions, maxDecisionsAtOnce, type NewDecision } from '#ledger/decisions.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import type { Conflict } from '#objects/composition.ts'
+import { mapBounded } from '#objects/map-bounded.ts'
+import { judgeDecisions, type RefusedDecision, type WantedDecision } from './judge-decisions.ts'
+import type { ChangeRecords } from './run-changes.ts'
+
+export type DecideDeps = {
+  ledger: Pick<Ledger, 'decide' | 'getOperation' | 'getRun' | 'operationsOfSets' | 'readDecisions'>
+  records: Pick<ChangeRecords, 'readBlob' | 'readChangeSets' | 'readComposition'>
+}
+
+/** A decision that was refused, with the conflict as people read it. */
+export type Refusal = Omit<RefusedDecision, 'conflict'> & { conflict?: Conflict }
+
+/** `decisions`: what is decided now of each set that was not refused, null for one that nobody has decided on. */
+export type Decided = { decisions: Map<string, Decision | null>; made: number; refused: Refusal[] }
+
+/** So often somebody else may decide in between. Each time one of them gets on. */
+const maxTries = 50
+
+/**
+ * Decides on change sets of a run, or of a run that it retries, in the order given, also while it still runs. A decision that
+ * changes nothing is not made again. Refused are: RUN_004, a set that the run has not; WORK_001 and WORK_004, to accept what
+ * cannot be together with something accepted; WORK_003, a decision on what somebody else has decided since. The others are
+ * made, each with its event. Deciding again is harmless.
+ */
+export async function decide(
+  run: Run,
+  wanted: readonly WantedDecision[],
+  { by, deps }: { by: EventOrigin; deps: DecideDeps },
+): Promise<Decided> {
+  const chain = await chainOf(run, deps.ledger)
+  const root = (chain.at(-1) ?? run).runId
+  const found = await findSets(
+    chain,
+    wanted.map(({ changeSetId }) => changeSetId),
+    deps,
+  )
+  const { conflicts = [] } = (await deps.records.readComposition(run)) ?? {}
+  let made = 0
+  for (let tries = 0; tries < maxTries; tries += 1) {
+    const decisions = await deps.ledger.readDecisions(root)
+    const sets = await readSets(run, { found, decisions }, deps)
+    const judged = judgeDecisions(wanted, { sets, decisions: decisions.byChangeSet, conflicts })
+    const steps = judged.made.flatMap((one) => newDecision(one, found) ?? [])
+    const isDone = await makeInSteps(root, { steps, decisions, by }, deps.ledger)
+    made += isDone.made
+    if (!isDone.changed) {
+      const refused = await named(run, judged.refused, { sets, found, decisions }, deps)
+      return { decisions: decidedNow(wanted, refused, decisions), made, refused }
+    }
+  }
+  throw new AppError('WORK_003', 'Others decide on the same run all the time: try again in a moment.')
+}
+
+type FoundSet = { run: RunId; operation: Operation; recordHash: string }
+
+/** The operations that made these change sets; a set that none of the runs of the chain has is left out. */
+async function findSets(
+  chain: readonly Run[],
+  ids: readonly string[],
+  { ledger }: Pick<DecideDeps, 'ledger'>,
+): Promise<Map<string, FoundSet>> {
+  const found = new Map<string, FoundSet>()
+  for (const { runId } of chain) {
+    const missing = ids.filter((id) => !found.has(id))
+    const makers = await ledger.operationsOfSets(runId, missing)
+    await mapBounded([...missing.entries()], readsAtOnce, async ([at, id]) => {
+      const operationId = makers[at]
+      const operation = operationId === undefined ? undefined : await ledger.getOperation(runId, operationId)
+      const recordHash = operation?.outcome?.recordHash
+      if (operation !== undefined && recordHash !== undefined) found.set(id, { run: runId, operation, recordHash })
+    })
+  }
+  return found
+}
+
+const readsAtOnce = 32
+
+type Known = { found: ReadonlyMap<string, FoundSet>; decisions: Decisions }
+
+/** The sets to decide on and those that are accepted. What runs that were deleted have made is not there any more. */
+async function readSets(
+  { projectId }: Run,
+  { found, decisions }: Known,
+  { ledger, records }: DecideDeps,
+): Promise<Map<string, ChangeSet>> {
+  const accepted = [...decisions.byChangeSet.values()].filter(({ verdict }) => verdict === 'accepted')
+  const runs = new Map<RunId, boolean>()
+  for (const { runId } of accepted) {
+    if (!runs.has(runId)) runs.set(runId, await isKept(runId, ledger))
+  }
+  const hashes = new Set([
+    ...[...found.values()].map(({ recordHash }) => recordHash),
+    ...accepted.filter(({ runId }) => runs.get(runId)).map(({ recordHash }) => recordHash),
+  ])
+  const read = await mapBounded([...hashes], readsAtOnce, (hash) => records.readChangeSets(projectId, hash))
+  return new Map(read.flat().map((set) => [set.changeSetId, set]))
+}
+
+async function isKept(runId: RunId, ledger: DecideDeps['ledger']): Promise<boolean> {
+  try {
+    await ledger.getRun(runId)
+    return true
+  } catch (error) {
+    if (hasCode(error, 'RUN_001')) return false
+    throw error
+  }
+}
+
+function newDecision(
+  { changeSetId, verdict, reason }: WantedDecision,
+  found: ReadonlyMap<string, FoundSet>,
+): NewDecision | undefined {
+  const set = found.get(changeSetId)
+  if (set === undefined) return undefined
+  const { operationId, node, bundle: agent } = set.operation
+  return { changeSetId, verdict, reason, runId: set.run, operationId, recordHash: set.recordHash, node, agent }
+}
+
+type Steps = { steps: readonly NewDecision[]; decisions: Decisions; by: EventOrigin }
+
+/** Makes decisions in slices and notes them in `decisions`. `changed`: somebody else has decided meanwhile. */
+async function makeInSteps(
+  root: RunId,
+  { steps, decisions, by }: Steps,
+  ledger: Pick<Ledger, 'decide'>,
+): Promise<{ made: number; changed: boolean }> {
+  for (let first = 0; first < steps.length; first += maxDecisionsAtOnce) {
+    const slice = steps.slice(first, first + maxDecisionsAtOnce)
+    const made = await ledger.decide(root, { last: decisions.last, decisions: slice, by })
+    if (made === undefined) return { made: first, changed: true }
+    for (const one of made) decisions.byChangeSet.set(one.changeSetId, one)
+    decisions.last = made.at(-1)?.version ?? decisions.last
+  }
+  return { made: steps.length, changed: false }
+}
+
+function decidedNow(
+  wanted: readonly WantedDecision[],
+  refused: readonly Refusal[],
+  { byChangeSet }: Decisions,
+): Decided['decisions'] {
+  const others = new Set(refused.map(({ changeSetId }) => changeSetId))
+  const kept = wanted.filter(({ changeSetId }) => !others.has(changeSetId))
+  return new Map(kept.map(({ changeSetId }) => [changeSetId, byChangeSet.get(changeSetId) ?? null]))
+}
+
+/** Adds to the conflicts what the two sets are called and what each makes of the place. */
+async function named(
+  { projectId }: Run,
+  refused: readonly RefusedDecision[],
+  { sets, found, decisions }: Known & { sets: ReadonlyMap<string, ChangeSet> },
+  { ledger, records }: DecideDeps,
+): Promise<Refusal[]> {
+  const nodes = new Map<OperationId, Operation['node']>()
+  for (const id of refused.flatMap(({ conflict: one }) => [one?.changeSetId, one?.with?.changeSetId])) {
+    const decision = decisions.byChangeSet.get(id ?? '')
+    const operation = found.get(id ?? '')?.operation
+    if (operation !== undefined) nodes.set(operation.operationId, operation.node)
+    else if (decision !== undefined && !nodes.has(decision.operationId)) {
+      nodes.set(decision.operationId, (await ledger.getOperation(decision.runId, decision.operationId)).node)
+    }
+  }
+  const readBlob = (hash: string) => records.readBlob(projectId, hash)
+  return mapBounded(refused, readsAtOnce, async ({ conflict, ...one }) => {
+    if (conflict === undefined) return one
+    const [conflictNamed] = await nameConflicts([conflict], { sets, nodes, readBlob })
+    return conflictNamed === undefined ? one : { ...one, conflict: conflictNamed }
+  })
+}

@@ -1,0 +1,204 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { testRedis } from '#testing/redis.ts'
+import { testObjects } from '#testing/s3.ts'
+import { openTestApi, type TestApi } from '../app.fixture.ts'
+import { composeRun, plannedOperation, type PlayedEnding, playRun } from '../played-run.fixture.ts'
+
+const base = 'a = 1\nb = 2\nc = 3\n'
+
+const Decision = z.object({
+  verdict: z.string(),
+  version: z.int(),
+  reason: z.string().nullable(),
+  decided_by: z.string(),
+})
+const Change = z.looseObject({
+  change_set_id: z.string(),
+  run_id: z.string(),
+  qualified_name: z.string(),
+  verdict: z.string(),
+  is_redone: z.boolean(),
+  decision: Decision.nullable(),
+})
+const Page = z.object({ changes: z.array(Change), next: z.string().nullable() })
+const Decided = z.looseObject({
+  made: z.int(),
+  decisions: z.array(z.object({ change_set_id: z.string(), verdict: z.string(), decision: Decision.nullable() })),
+  refused_count: z.int(),
+  refused: z.array(z.looseObject({ change_set_id: z.string(), error_code: z.string(), detail: z.string() })),
+})
+
+let api: TestApi
+let baseHash: string
+beforeAll(async () => {
+  api = await openTestApi(await testRedis(), await testObjects())
+  baseHash = await api.blobs.put(api.project, Buffer.from(base))
+})
+afterAll(() => api.close())
+
+function changing(name: string, start: number, end: number, text: string): PlayedEnding {
+  return { name, changes: [{ kind: 'edit', path: 'a.py', baseHash, edits: [{ start, end, text }] }] }
+}
+
+/** Three change sets: the first two change the first line. */
+const played = () =>
+  playRun(api, [changing('one', 0, 5, 'a = 10'), changing('two', 4, 5, '20'), changing('three', 12, 17, 'c = 30')])
+
+async function changes(runId: string, query = ''): Promise<z.infer<typeof Change>[]> {
+  const all: z.infer<typeof Change>[] = []
+  for (let from: string | null = ''; from !== null;) {
+    const answer = await api.ask(`/v1/runs/${runId}/changes?limit=100${query}${from}`)
+    expect(answer.status).toBe(200)
+    const page = Page.parse(await answer.json())
+    all.push(...page.changes)
+    from = page.next === null ? null : `&cursor=${page.next}`
+  }
+  return all
+}
+
+const idOf = async (runId: string, name: string) => {
+  const found = (await changes(runId)).find((one) => one.qualified_name === name)
+  if (found === undefined) throw new Error(`nothing changed ${name}`)
+  return found.change_set_id
+}
+
+const post = (runId: string, body: object) =>
+  api.ask(`/v1/runs/${runId}/decisions`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+
+async function decide(runId: string, body: object): Promise<z.infer<typeof Decided>> {
+  const answer = await post(runId, body)
+  const answered: unknown = await answer.json()
+  expect(answer.status, JSON.stringify(answered)).toBe(200)
+  return Decided.parse(answered)
+}
+
+const one = (change_set_id: string, verdict: string, more: object = {}) => ({
+  decisions: [{ change_set_id, verdict, ...more }],
+})
+
+const verdictsOf = async (runId: string) =>
+  Object.fromEntries((await changes(runId)).map(({ qualified_name: name, verdict }) => [name, verdict]))
+
+describe('POST /v1/runs/{run_id}/decisions', () => {
+  it('accepts, rejects and takes back, with who, when and why, while the run runs and after its end', async () => {
+    const runId = await played()
+    const id = await idOf(runId, 'three')
+    const accepted = await decide(runId, one(id, 'accept'))
+    expect(accepted).toMatchObject({ made: 1, decisions: [{ change_set_id: id, verdict: 'accepted' }], refused: [] })
+    await composeRun(api, runId, { files: [] })
+    await decide(runId, one(id, 'reject', { reason: 'too "long"' }))
+    const [shown] = (await changes(runId)).filter(({ change_set_id: other }) => other === id)
+    expect(shown).toMatchObject({ verdict: 'rejected', decision: { reason: 'too "long"' } })
+    expect(shown?.decision?.decided_by).toMatch(/^human\//)
+    await decide(runId, one(id, 'undo'))
+    expect(await verdictsOf(runId)).toEqual({ one: 'pending', two: 'pending', three: 'pending' })
+    const events = await api.ledger.readEvents(runId, { after: 0, limit: 1_000 })
+    const said = events.flatMap(({ event, data }) => (event === 'decision.made' ? [data['verdict']] : []))
+    expect(said).toEqual(['accepted', 'rejected', 'pending'])
+    expect((await api.ledger.verify(runId)).violations).toEqual([])
+  })
+
+  it('makes the same decision once', async () => {
+    const runId = await played()
+    const id = await idOf(runId, 'one')
+    const answers = await Promise.all(Array.from({ length: 8 }, () => decide(runId, one(id, 'accept'))))
+    expect(answers.map(({ made }) => made).toSorted()).toEqual([0, 0, 0, 0, 0, 0, 0, 1])
+    const versions = answers.map(({ decisions }) => decisions[0]?.decision?.version)
+    expect(new Set(versions).size).toBe(1)
+  })
+
+  it('refuses to accept what collides with something accepted, with both names and both texts', async () => {
+    const runId = await played()
+    const [first, second] = [await idOf(runId, 'one'), await idOf(runId, 'two')]
+    const decided = await decide(runId, {
+      decisions: [
+        { change_set_id: first, verdict: 'accept' },
+        { change_set_id: second, verdict: 'accept' },
+      ],
+    })
+    const conflict = {
+      node: { path: 'a.py', qualified_name: 'two' },
+      path: 'a.py',
+      lines: { first: 1, last: 1 },
+      text: 'a = 20\n',
+      with: { change_set_id: first, node: { path: 'a.py', qualified_name: 'one' }, text: 'a = 10\n' },
+    }
+    expect(decided).toMatchObject({
+      made: 1,
+      refused_count: 1,
+      refused: [{ change_set_id: second, error_code: 'WORK_001', conflict }],
+    })
+    const again = await post(runId, one(second, 'accept'))
+    expect(again.status).toBe(409)
+    expect(await again.json()).toMatchObject({ error_code: 'WORK_001', detail: expect.stringContaining('a.py one') })
+    await decide(runId, one(first, 'undo'))
+    expect((await decide(runId, one(second, 'accept'))).made).toBe(1)
+  })
+
+  it('lets one of two people accept what collides', async () => {
+    const runId = await played()
+    const ids = [await idOf(runId, 'one'), await idOf(runId, 'two')]
+    const answers = await Promise.all(ids.map((id) => post(runId, one(id, 'accept'))))
+    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409])
+    expect((await api.ledger.verify(runId)).violations).toEqual([])
+  })
+
+  it('refuses a decision on what somebody else has decided since', async () => {
+    const runId = await played()
+    const id = await idOf(runId, 'one')
+    await decide(runId, one(id, 'reject', { version: 0 }))
+    const late = await post(runId, one(id, 'accept', { version: 0 }))
+    expect(late.status).toBe(409)
+    expect(await late.json()).toMatchObject({ error_code: 'WORK_003', detail: expect.stringContaining('rejected') })
+    const version = (await changes(runId)).find(({ change_set_id: other }) => other === id)?.decision?.version
+    expect((await decide(runId, one(id, 'accept', { version }))).made).toBe(1)
+  })
+
+  it('decides on all that a filter finds', async () => {
+    const runId = await played()
+    expect(await decide(runId, { where: { agent: 'docstring' }, verdict: 'accept' })).toMatchObject({ made: 0 })
+    const all = await decide(runId, { where: { path: '*.py', evidence: 'passed' }, verdict: 'accept' })
+    expect(all).toMatchObject({ made: 2, refused_count: 1, refused: [{ error_code: 'WORK_001' }] })
+    expect(await verdictsOf(runId)).toEqual({ one: 'accepted', two: 'pending', three: 'accepted' })
+    const rest = await decide(runId, { where: { verdict: 'pending' }, verdict: 'reject', reason: 'no' })
+    expect(rest).toMatchObject({ made: 1, decisions: [{ verdict: 'rejected', decision: { reason: 'no' } }] })
+    expect((await changes(runId, '&verdict=accepted')).map(({ qualified_name: name }) => name)).toEqual([
+      'one',
+      'three',
+    ])
+    expect(await changes(runId, '&path=other/')).toEqual([])
+  })
+
+  it('answers a set that is not there with 404, and a body that says nothing with 422', async () => {
+    const runId = await played()
+    expect((await post(runId, one('c000', 'accept'))).status).toBe(404)
+    const both = { ...one('c000', 'accept'), where: {}, verdict: 'accept' }
+    for (const body of [{}, { where: {} }, { decisions: [] }, both, { verdict: 'accept' }, one('c0', 'love')]) {
+      expect((await post(runId, body)).status, JSON.stringify(body)).toBe(422)
+    }
+    expect((await post(runId, { where: { path: '{'.repeat(50) }, verdict: 'accept' })).status).toBe(422)
+  })
+
+  it('shows a retry what was decided on the run before, and decides there on its changes', async () => {
+    const former = await playRun(api, [
+      changing('one', 0, 5, 'a = 10'),
+      { name: 'two', fails: { code: 'AGENT_004', reason: 'no' } },
+    ])
+    await composeRun(api, former, { files: [] })
+    const id = await idOf(former, 'one')
+    await decide(former, one(id, 'reject', { reason: 'no' }))
+    const answer = await api.ask(`/v1/runs/${former}/retry`, { method: 'POST' })
+    const { run_id: retry } = z.looseObject({ run_id: z.string() }).parse(await answer.json())
+    expect(await changes(retry)).toMatchObject([{ run_id: former, verdict: 'rejected', is_redone: false }])
+    await decide(retry, one(id, 'accept'))
+    expect(await verdictsOf(former)).toEqual({ one: 'accepted' })
+    const { operationId } = plannedOperation('one')
+    const ofOperation = await changes(retry, `&operation_id=${operationId}`)
+    expect(ofOperation.map(({ change_set_id: shown }) => shown)).toEqual([id])
+  })
+})
