@@ -1,21 +1,22 @@
--- ARGV: number of the last decision that the caller has seen, then per decision: change set, what is kept of it, body of its
--- event. Answers the number of the first event and the time, or 'changed' when somebody else has decided since.
+-- ARGV: number of the last decision that the caller has seen, command, then per decision: change set, what is kept of it, body
+-- of its event. Answers the number of the first event and the time, or 'changed' when somebody else has decided since.
 local refused = refusal()
 if refused then return refused end
-local last = redis.call('HGET', keys.run, 'decided') or '0'
-if last ~= ARGV[1] then return 'changed' end
+local before = redis.call('HMGET', keys.run, 'decided', 'decided_command', 'decided_first', 'decided_at')
+if before[2] == ARGV[2] then return { 'first', before[3], 'at', before[4] } end
+if (before[1] or '0') ~= ARGV[1] then return 'changed' end
 local at = now()
 local events = {}
-for i = 4, #ARGV, 3 do
+for i = 5, #ARGV, 3 do
   events[#events + 1] = 0
   events[#events + 1] = ARGV[i]
 end
-last = emit(at, events)
-local first = last - (#ARGV - 1) / 3 + 1
-for i = 2, #ARGV, 3 do
-  redis.call('HSET', keys.decisions, ARGV[i], text(first + (i - 2) / 3) .. ' ' .. text(at) .. ' ' .. ARGV[i + 1])
+local last = emit(at, events)
+local first = last - (#ARGV - 2) / 3 + 1
+for i = 3, #ARGV, 3 do
+  redis.call('HSET', keys.decisions, ARGV[i], text(first + (i - 3) / 3) .. ' ' .. text(at) .. ' ' .. ARGV[i + 1])
 end
 -- Older versions know neither the event nor what is kept.
 need_schema(5)
-redis.call('HSET', keys.run, 'decided', text(last))
+redis.call('HSET', keys.run, 'decided', text(last), 'decided_command', ARGV[2], 'decided_first', text(first), 'decided_at', text(at))
 return { 'first', text(first), 'at', text(at) }

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { Decision } from '#domain/decision.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
-import { OperationId, type RunId } from '#domain/ids.ts'
+import { newToken, OperationId, type RunId } from '#domain/ids.ts'
 import { runKeys } from './keys.ts'
 import { expectKnownRun, NamedFields, runScript, unknownRun } from './script.ts'
 import type { LedgerStore } from './store.ts'
@@ -18,7 +18,7 @@ const StoredDecision = z.tuple([z.string(), z.string()]).transform(([changeSetId
   return { changeSetId, version: Number(version), at: Number(at), ...kept }
 })
 
-/** All decisions that are kept in a run. `last`: the number of the last one, 0 before the first. */
+/** All decisions that are kept in a run, in their order. `last`: the number of the last one, 0 before the first. */
 export type Decisions = { last: number; byChangeSet: Map<string, Decision> }
 
 /**
@@ -31,7 +31,9 @@ export async function readDecisions({ redis, namespace }: LedgerStore, runId: Ru
   const answers = await redis.multi().hmget(keys.run, 'schema', 'decided').hgetall(keys.decisions).exec()
   const [[schema, last], stored] = Read.parse(answers)
   if (schema === null) throw unknownRun(runId)
-  const decisions = Object.entries(stored).map((entry) => StoredDecision.parse(entry))
+  const decisions = Object.entries(stored)
+    .map((entry) => StoredDecision.parse(entry))
+    .toSorted((one, other) => one.version - other.version)
   return { last: Number(last ?? 0), byChangeSet: new Map(decisions.map((one) => [one.changeSetId, one])) }
 }
 
@@ -58,15 +60,16 @@ const DecideReply = z.union([
 export const maxDecisionsAtOnce = 500
 
 /**
- * Makes decisions (500 at most) in one step, each with its event, if the last one is still number `last`. Undefined when
+ * Makes decisions (500 at most) in one step, each with its event, if the last one is still number `last`. Sent again with the
+ * same `command` it changes nothing and answers the same. Undefined when
  * somebody else has decided since: the caller reads again what that was. RUN_001 for an unknown run.
  */
 export async function decide(
   store: LedgerStore,
   runId: RunId,
-  step: { last: number; decisions: readonly NewDecision[]; by: EventOrigin },
+  step: { last: number; decisions: readonly NewDecision[]; by: EventOrigin; command?: string },
 ): Promise<Decision[] | undefined> {
-  const { last, decisions, by } = step
+  const { last, decisions, by, command = newToken() } = step
   if (decisions.length === 0) return []
   const made = decisions.map((one) => ({ ...keptOf(one, by), changeSetId: one.changeSetId }))
   const bodies = encodeEvents(
@@ -75,7 +78,9 @@ export async function decide(
   ).filter((_, at) => at % 2 === 1)
   const args = decisions.flatMap((one, at) => [one.changeSetId, JSON.stringify(keptOf(one, by)), bodies[at] ?? ''])
   const keys = runKeys(store.namespace, runId).scripted
-  const reply = DecideReply.parse(expectKnownRun(runId, await decideScript(store.redis, keys, [last, ...args])))
+  const reply = DecideReply.parse(
+    expectKnownRun(runId, await decideScript(store.redis, keys, [last, command, ...args])),
+  )
   if (reply === 'changed') return undefined
   return made.map((one, at) => ({ ...one, version: reply.first + at, at: reply.at }))
 }

@@ -22,7 +22,16 @@ const relay: ResendCase['prepare'] = async (test) => {
   return { runId: attempt.runId, send: ({ ledger }) => ledger.relayResults(attempt.runId), again: 0 }
 }
 
+const decide: ResendCase['prepare'] = async (test) => {
+  const { runId, operationId, node, bundle: agent } = await startedAttempt(test, [root, child])
+  const set = { changeSetId: 'c1', runId, operationId, recordHash: 'r', node, agent }
+  const decisions = [{ ...set, verdict: 'accepted', reason: null }] as const
+  const step = { last: 0, decisions, by: { kind: 'human', id: 't1' }, command: 'the-decision' } as const
+  return { runId, send: ({ ledger }) => ledger.decide(runId, step) }
+}
+
 const ofRuns: readonly ResendCase[] = [
+  { script: 'decide', what: 'on a change set', prepare: decide },
   { script: 'index-run', what: 'at the creation of a run', prepare: createRun },
   { script: 'create-run', what: 'at the creation of a run', prepare: createRun },
   { script: 'publish-results', what: 'for two results', prepare: relay },

@@ -107,7 +107,7 @@ describe('POST /v1/runs/{run_id}/decisions', () => {
     const runId = await played()
     const id = await idOf(runId, 'one')
     const answers = await Promise.all(Array.from({ length: 8 }, () => decide(runId, one(id, 'accept'))))
-    expect(answers.map(({ made }) => made).toSorted()).toEqual([0, 0, 0, 0, 0, 0, 0, 1])
+    expect(answers.reduce((sum, { made }) => sum + made, 0)).toBe(1)
     const versions = answers.map(({ decisions }) => decisions[0]?.decision?.version)
     expect(new Set(versions).size).toBe(1)
   })
@@ -144,7 +144,7 @@ describe('POST /v1/runs/{run_id}/decisions', () => {
     const runId = await played()
     const ids = [await idOf(runId, 'one'), await idOf(runId, 'two')]
     const answers = await Promise.all(ids.map((id) => post(runId, one(id, 'accept'))))
-    expect(answers.map(({ status }) => status).toSorted()).toEqual([200, 409])
+    expect(new Set(answers.map(({ status }) => status))).toEqual(new Set([200, 409]))
     expect((await api.ledger.verify(runId)).violations).toEqual([])
   })
 
