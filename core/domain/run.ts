@@ -150,6 +150,19 @@ export const CompositionProgress = z.object({
 })
 export type CompositionProgress = z.infer<typeof CompositionProgress>
 
+/** `proposed`: all changes that nobody has rejected. `accepted`: those that were accepted. */
+export const PatchKind = z.enum(['proposed', 'accepted'])
+export type PatchKind = z.infer<typeof PatchKind>
+
+/**
+ * The patch as of the decision number `decided` (decisions.ts): the hash of its composition, or why it cannot be composed.
+ */
+export const PatchNote = z.union([
+  z.object({ decided: z.int().min(0), compositionKey: z.string() }),
+  z.object({ decided: z.int().min(0), errorCode: z.string(), reason: z.string() }),
+])
+export type PatchNote = z.infer<typeof PatchNote>
+
 /** The state of a run in the ledger. Times are milliseconds since the epoch, by Redis' clock. */
 export const Run = z.strictObject({
   runId: RunId,
@@ -161,6 +174,8 @@ export const Run = z.strictObject({
   uploadKey: z.string(),
   snapshotId: z.string().nullable(),
   compositionKey: z.string().nullable(),
+  /** The patches that were composed since, as decisions were made. */
+  patches: z.partialRecord(PatchKind, PatchNote).default({}),
   /** Null before a worker composes it, and from its end on. */
   composing: CompositionProgress.nullable().default(null),
   /** Hash of the list of its code nodes (core/objects/node-list.ts); null until discovery is done. */

@@ -3,6 +3,7 @@ import { Decision } from '#domain/decision.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import { newToken, OperationId, type RunId } from '#domain/ids.ts'
 import { runKeys } from './keys.ts'
+import type { PatchKind, PatchNote } from '#domain/run.ts'
 import { expectKnownRun, NamedFields, runScript, unknownRun } from './script.ts'
 import type { LedgerStore } from './store.ts'
 import { encodeEvents } from './stored-events.ts'
@@ -111,6 +112,20 @@ function eventOf(decision: NewDecision, by: EventOrigin): NewEvent {
       qualified_name: node.qualifiedName,
     },
   }
+}
+
+const notePatchScript = runScript('note-patch', 'keys')
+const NoteAnswer = z.enum(['noted', 'older'])
+
+/** Keeps in the run the patch that was composed from its decisions, unless it has a later one. RUN_001: unknown run. */
+export async function notePatch(
+  store: LedgerStore,
+  runId: RunId,
+  { of, note }: { of: PatchKind; note: PatchNote },
+): Promise<z.infer<typeof NoteAnswer>> {
+  const args = [of, note.decided, JSON.stringify(note)]
+  const answer = await notePatchScript(store.redis, runKeys(store.namespace, runId).scripted, args)
+  return NoteAnswer.parse(expectKnownRun(runId, answer))
 }
 
 const Ids = z.array(OperationId.nullable())

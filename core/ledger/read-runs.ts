@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ProjectId, RunId } from '#domain/ids.ts'
 import { operationStatuses } from '#domain/operation.ts'
-import { CompositionProgress, isEnded, Run, runSchema, RunStatus } from '#domain/run.ts'
+import { CompositionProgress, isEnded, PatchKind, Run, runSchema, RunStatus } from '#domain/run.ts'
 import { parseJson } from '#domain/json.ts'
 import { undefinedOn } from '#domain/error.ts'
 import type { PartCheck } from '#platform/readiness.ts'
@@ -21,9 +21,17 @@ const plainFields = {
 } as const
 const numbers = ['schema', 'seq', 'nodes', 'files', 'accepted', 'ended'] as const
 const others = ['request', 'planned', 'bundles', 'traceparent', 'away', 'composing'] as const
+const patches = PatchKind.options.map((of) => [of, `patch:${of}`] as const)
 const stopFields = ['cancel', 'cancel_reason', 'cancel_by', 'cancel_code', 'stopped_by'] as const
 const counters = operationStatuses.map((status) => `n:${status}`)
-const storedNames = [...Object.values(plainFields), ...numbers, ...others, ...stopFields, ...counters]
+const storedNames = [
+  ...Object.values(plainFields),
+  ...numbers,
+  ...others,
+  ...stopFields,
+  ...counters,
+  ...patches.map(([, field]) => field),
+]
 const number = z.coerce.number().default(0)
 
 /** The run's state now. RUN_001 when there is no such run, RUN_005 when a newer version made it. */
@@ -47,6 +55,7 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
     away: JSON.parse(stored('away') ?? '[]'),
     stop: stopOf(stored),
     composing: composingOf(stored),
+    patches: patchesOf(stored),
     traceparent: stored('traceparent') || null,
     acceptedAt: number.parse(stored('accepted')),
     endedAt: endedAt === undefined ? null : Number(endedAt),
@@ -57,6 +66,15 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
 function composingOf(stored: (name: string) => string | undefined): Run['composing'] {
   if (isEnded(RunStatus.parse(stored('status')))) return null
   return CompositionProgress.safeParse(parseJson(stored('composing') ?? '')).data ?? null
+}
+
+function patchesOf(stored: (name: string) => string | undefined) {
+  return Object.fromEntries(
+    patches.flatMap(([of, field]) => {
+      const note = stored(field)
+      return note === undefined ? [] : [[of, parseJson(note)]]
+    }),
+  )
 }
 
 function stopOf(stored: (name: string) => string | undefined): Run['stop'] {

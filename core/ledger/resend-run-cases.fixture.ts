@@ -32,6 +32,15 @@ const decide: ResendCase['prepare'] = async (test) => {
 
 const ofRuns: readonly ResendCase[] = [
   { script: 'decide', what: 'on a change set', prepare: decide },
+  {
+    script: 'note-patch',
+    what: 'of accepted changes',
+    async prepare(test) {
+      const runId = await test.executing([root])
+      const patch = { of: 'accepted', note: { decided: 7, compositionKey: 'c' } } as const
+      return { runId, send: ({ ledger }) => ledger.notePatch(runId, patch), again: 'older' }
+    },
+  },
   { script: 'index-run', what: 'at the creation of a run', prepare: createRun },
   { script: 'create-run', what: 'at the creation of a run', prepare: createRun },
   { script: 'publish-results', what: 'for two results', prepare: relay },

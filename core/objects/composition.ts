@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Evidence } from '#domain/change-set.ts'
+import { PatchKind } from '#domain/run.ts'
 
 /** One file of a run's composed patch, with the evidence checked again on the composed text. */
 export const ComposedFile = z.strictObject({
@@ -45,7 +46,7 @@ export type Conflict = z.infer<typeof Conflict>
 export const Composition = z.strictObject({
   v: z.literal(1),
   runId: z.string(),
-  of: z.literal('proposed'),
+  of: PatchKind,
   files: z.array(ComposedFile),
   conflicts: z.array(Conflict),
 })

@@ -9,7 +9,7 @@ import { openBlobStore } from '#objects/blob-store.ts'
 import type { ComposedFile, Composition } from '#objects/composition.ts'
 import { putComposition } from '#objects/stored-records.ts'
 import { openFindings } from './verify-records.ts'
-import { verifyComposition } from './verify-composition.ts'
+import { verifyCompositions } from './verify-composition.ts'
 
 let store: TestObjects
 beforeAll(async () => {
@@ -47,7 +47,7 @@ function idsOf(...sets: ChangeSet[]): string[] {
 }
 
 /** What is wrong with a composition of all six sets, which is stored first. */
-async function faults(changed: Partial<Composition> = {}): Promise<string[]> {
+async function faults(changed: Partial<Composition> = {}, decided: string[] = []): Promise<string[]> {
   const conflicts = [asConflict(rival)]
   const runId = newRunId(Date.now())
   const whole: Composition = { v: 1, runId, of: 'proposed', files, conflicts, ...changed }
@@ -60,7 +60,7 @@ async function faults(changed: Partial<Composition> = {}): Promise<string[]> {
   const run = endedRun({ runId: whole.runId, compositionKey })
   const findings = openFindings()
   const sets = new Map([first, second, rival, created, twin, removed].map((set) => [set.changeSetId, set]))
-  await verifyComposition(run, { objects: store.objects, blobs, sets, findings })
+  await verifyCompositions(run, { objects: store.objects, blobs, sets, decided: new Set(decided), findings })
   return findings.violations.map(({ message }) => message)
 }
 
@@ -87,6 +87,18 @@ function endedRun(over: { runId: string; compositionKey: string | null }): Run {
 describe('a stored composition', () => {
   it('is what its change sets come to: edits, a file made by two, one deleted, one set left out', async () => {
     expect(await faults()).toEqual([])
+  })
+
+  it('may lack a set as a whole that somebody has decided on', async () => {
+    const lacking = { files: files.slice(0, 2) }
+    expect(await faults(lacking)).toEqual([expect.stringMatching(/is not in old\.py, and no conflict says why/)])
+    expect(await faults(lacking, idsOf(removed))).toEqual([])
+  })
+
+  it('of accepted changes has none on which nobody has decided', async () => {
+    const accepted: Partial<Composition> = { of: 'accepted', files: files.slice(2), conflicts: [] }
+    expect(await faults(accepted, idsOf(removed))).toEqual([])
+    expect(await faults(accepted)).toEqual([expect.stringMatching(/on which nobody has decided/)])
   })
 
   it.each<[string, () => Partial<Composition>, RegExp]>([
@@ -124,7 +136,8 @@ describe('a stored composition', () => {
   it('is missed when a completed run names none', async () => {
     const findings = openFindings()
     const deps = { objects: store.objects, blobs: openBlobStore(store.objects, { maxCacheBytes: 0 }), findings }
-    await verifyComposition(endedRun({ runId: 'r00000000', compositionKey: null }), { ...deps, sets: new Map() })
+    const run = endedRun({ runId: 'r00000000', compositionKey: null })
+    await verifyCompositions(run, { ...deps, sets: new Map(), decided: new Set() })
     expect(findings.violations).toMatchObject([
       { invariant: 7, message: 'the run is completed and names no composition' },
     ])

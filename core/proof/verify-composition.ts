@@ -14,35 +14,48 @@ export type CompositionProofDeps = {
   objects: ObjectStore
   blobs: Pick<BlobStore, 'get'>
   sets: NamedChangeSets
+  /** The change sets that somebody has decided on. */
+  decided: ReadonlySet<string>
   findings: Findings
 }
 
 /**
- * Compares the run's stored composition with its change sets: each must be in it as a whole or be left out with a
- * reason, and each composed file is made again from its base. Evidence is not checked again, nor WORK_004, the reason
- * that follows from it. Accepted and published compositions do not exist yet.
+ * Compares the run's stored compositions with its change sets: each must be in the one of all changes as a whole, be left out
+ * with a reason, or somebody must have decided on it; each composed file is made again from its base. Evidence is not checked
+ * again, nor WORK_004, the reason that follows from it.
  */
-export async function verifyComposition(run: Run, deps: CompositionProofDeps): Promise<void> {
-  const { runId, projectId, compositionKey: hash } = run
-  const { blame } = deps.findings
-  if (hash === null) {
-    if (run.status === 'completed') blame('the run is completed and names no composition')
-    return
+export async function verifyCompositions(run: Run, deps: CompositionProofDeps): Promise<void> {
+  const { compositionKey, patches } = run
+  if (compositionKey === null && run.status === 'completed') {
+    deps.findings.blame('the run is completed and names no composition')
   }
+  const later = Object.values(patches).flatMap((note) => ('compositionKey' in note ? [note.compositionKey] : []))
+  for (const hash of new Set([compositionKey, ...later])) if (hash !== null) await verifyComposition(run, hash, deps)
+}
+
+async function verifyComposition(run: Run, hash: string, deps: CompositionProofDeps): Promise<void> {
+  const { runId, projectId } = run
+  const { blame } = deps.findings
   const reading = getComposition(deps.objects, projectId, { runId, hash })
   const composition = await deps.findings.read('composition', hash, reading)
   if (composition === undefined) return
   if (composition.runId !== runId) blame(`composition: it is of run ${composition.runId}`)
-  for (const fault of membershipFaults(composition, deps.sets)) blame(`composition: ${fault}`)
+  for (const fault of membershipFaults(composition, deps)) blame(`composition: ${fault}`)
   await mapBounded(composition.files, reads, (file) => verifyFile(run, file, deps))
 }
 
-function membershipFaults({ files, conflicts }: Composition, sets: NamedChangeSets): string[] {
+function membershipFaults(
+  { of, files, conflicts }: Composition,
+  { sets, decided }: Pick<CompositionProofDeps, 'sets' | 'decided'>,
+): string[] {
   const faults: string[] = []
   const leftOut = new Set(conflicts.map((conflict) => conflict.changeSetId))
   const within = new Map(files.map((file) => [file.path, new Set(file.changeSetIds)]))
   const named = new Set([...leftOut, ...files.flatMap((file) => file.changeSetIds)])
   for (const id of named) if (!sets.has(id)) faults.push(`it names ${id}, which no operation of the run made`)
+  if (of === 'accepted') {
+    for (const id of named) if (!decided.has(id)) faults.push(`it names ${id}, on which nobody has decided`)
+  }
   for (const [id, set] of sets) {
     if (set === null) continue
     const paths = set.files.map((file) => file.path)
@@ -52,7 +65,8 @@ function membershipFaults({ files, conflicts }: Composition, sets: NamedChangeSe
     if (leftOut.has(id) && present.length > 0)
       faults.push(`${id} is left out as a conflict and in ${present.join(', ')}`)
     const absent = paths.filter((path) => !present.includes(path))
-    if (!leftOut.has(id) && absent.length > 0)
+    const mayMiss = absent.length === paths.length && (of === 'accepted' || decided.has(id))
+    if (!leftOut.has(id) && !mayMiss && absent.length > 0)
       faults.push(`${id} is not in ${absent.join(', ')}, and no conflict says why`)
   }
   return faults

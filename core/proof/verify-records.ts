@@ -29,13 +29,20 @@ export type NamedChangeSets = ReadonlyMap<string, ChangeSet | null>
 
 /**
  * Reads the bundles that the plan pinned and the record of every settled attempt, and compares each record with the
- * operation that refers to it. Operations of `done` are left out; the others are added to it.
+ * operation that refers to it. Operations of `done` are left out, unless somebody has decided on what they made; the others are
+ * added to it.
  */
-export async function verifyRecords(run: Run, deps: RecordDeps, done: Set<string>): Promise<NamedChangeSets> {
+export async function verifyRecords(
+  run: Run,
+  deps: RecordDeps,
+  { done, decided }: { done: Set<string>; decided: ReadonlySet<string> },
+): Promise<NamedChangeSets> {
   const sets = new Map<string, ChangeSet | null>()
   const bundles = new Map<string, string>()
   for await (const page of operationPages(deps.ledger, run.runId)) {
-    const operations = page.filter(({ operationId }) => !done.has(operationId))
+    const isDecided = (outcome: Outcome | null) =>
+      outcome !== null && changeSetIdsOf(outcome).some((id) => decided.has(id))
+    const operations = page.filter(({ operationId, outcome }) => !done.has(operationId) || isDecided(outcome))
     for (const { operationId } of operations) done.add(operationId)
     for (const { bundle, bundleHash } of operations) bundles.set(bundleHash, bundle)
     await mapBounded(operations, reads, async (operation) => {

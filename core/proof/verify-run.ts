@@ -1,3 +1,4 @@
+import { chainOf } from '#composition/run-chain.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
@@ -12,7 +13,7 @@ import { readSnapshot } from '#objects/snapshot.ts'
 import { delay } from '#platform/clock.ts'
 import { operationJobId, type QueueName } from '#queues/catalog.ts'
 import type { Producer } from '#queues/producer.ts'
-import { verifyComposition } from './verify-composition.ts'
+import { verifyCompositions } from './verify-composition.ts'
 import { type Findings, openFindings, verifyRecords } from './verify-records.ts'
 import { operationPages } from '#ledger/read-operations.ts'
 
@@ -35,7 +36,7 @@ export async function verifyRun(runId: RunId, deps: ProofDeps): Promise<RunVerif
   return { ended, violations: [...violations, ...objects, ...left], ...counted }
 }
 
-type ObjectProofDeps = { ledger: Pick<Ledger, 'getRun' | 'listOperations'>; objects: ObjectStore }
+type ObjectProofDeps = { ledger: Pick<Ledger, 'getRun' | 'listOperations' | 'readDecisions'>; objects: ObjectStore }
 
 /** Base blobs are read once for each change set that is made on them; most runs touch few files often. */
 const maxCacheBytes = 32 * 1024 * 1024
@@ -52,18 +53,14 @@ async function verifyObjects(run: Run, { ledger, objects }: ObjectProofDeps): Pr
   const deps = { ledger, objects, blobs, snapshot, findings }
   const sets = new Map<string, ChangeSet | null>()
   const done = new Set<string>()
-  for (let one: Run | undefined = run; one !== undefined; one = await formerOf(one, ledger)) {
-    for (const [id, set] of await verifyRecords(one, deps, done)) sets.set(id, set)
+  const chain = await chainOf(run, ledger)
+  const { byChangeSet } = await ledger.readDecisions((chain.at(-1) ?? run).runId)
+  const decided = new Set(byChangeSet.keys())
+  for (const one of chain) {
+    for (const [id, set] of await verifyRecords(one, deps, { done, decided })) sets.set(id, set)
   }
-  await verifyComposition(run, { objects, blobs, sets, findings })
+  await verifyCompositions(run, { objects, blobs, sets, decided, findings })
   return findings.violations
-}
-
-/** The run that this one retries: its change sets are in the composition too, except those that were made again. */
-async function formerOf({ request, snapshotId }: Run, ledger: Pick<Ledger, 'getRun'>): Promise<Run | undefined> {
-  if (request.retryOf === undefined) return undefined
-  const former = await ledger.getRun(request.retryOf)
-  return former.snapshotId === snapshotId ? former : undefined
 }
 
 const lookups = 32

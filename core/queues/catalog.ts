@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { OperationId, RunId } from '#domain/ids.ts'
+import { PatchKind } from '#domain/run.ts'
 
 /** Increased when an older consumer would misread a payload; such a consumer leaves the job to a newer one. */
 export const payloadVersion = 1
@@ -12,6 +13,7 @@ const payloads = {
   discoveries: RunPayload,
   operations: RunPayload.extend({ operation_id: OperationId, dispatch: z.int().min(1) }),
   compositions: RunPayload,
+  patches: RunPayload.extend({ of: PatchKind }),
 }
 export type QueueName = keyof typeof payloads
 type Payloads = { [Q in QueueName]: z.infer<(typeof payloads)[Q]> }

@@ -68,14 +68,14 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
   }),
   'GET /v1/runs/{run_id}/events': async () => ({ path: `/v1/runs/${runId}/events?limit=1000` }),
   'GET /v1/runs/{run_id}/changes': async () => ({ path: `/v1/runs/${runId}/changes` }),
-  'POST /v1/runs/{run_id}/decisions': async () => ({
-    path: `/v1/runs/${runId}/decisions`,
-    init: {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: '{"where":{},"verdict":"accept"}',
-    },
-  }),
+  'POST /v1/runs/{run_id}/decisions': async () => {
+    const changed = await playRun(api, [
+      { name: 'new', changes: [{ kind: 'create', path: 'b.py', content: 'b = 1\n' }] },
+    ])
+    const body = '{"where":{},"verdict":"accept","reason":"good"}'
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
+    return { path: `/v1/runs/${changed}/decisions`, init }
+  },
   'GET /v1/runs/{run_id}/patch': async () => ({ path: `/v1/runs/${runId}/patch` }),
   'POST /v1/tokens': async () => ({
     path: '/v1/tokens',

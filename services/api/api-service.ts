@@ -141,7 +141,7 @@ function appParts(
       uploadGate: openUploadGate(config.maxUploads),
     },
     runs: { ledger, records, readAway: async () => (await fleet.read()).away, log, redactor, closing },
-    changes: { ledger, records },
+    changes: { ledger, records, producer },
     transcripts: { ledger, records, fullPrompts: config.fullPrompts },
     tokens: { store, projects: openProjectStore(redis, namespace), table, idempotency },
   }
@@ -179,7 +179,7 @@ export function openRunRecords(
       changeSets.get(`${projectId} ${recordHash}`, () => getChangeSets(objects, projectId, recordHash)),
     readAttempt: (projectId, recordHash) => getAttemptRecord(objects, projectId, recordHash),
     readUnfinished: (projectId, recordHash) => getUnfinishedAttempt(objects, projectId, recordHash),
-    async readComposition({ projectId, runId, compositionKey: hash }) {
+    async readComposition({ projectId, runId, compositionKey }, hash: string | null = compositionKey) {
       if (hash === null) return null
       const read = () => getComposition(objects, projectId, { runId, hash })
       return compositions.get([projectId, runId, hash].join(' '), read)

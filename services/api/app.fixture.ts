@@ -120,7 +120,7 @@ export async function openTestApi(
     readyChecks: { redis: redisCheck(redis, 0.8), object_store: objectStoreCheck(objects) },
     intake,
     runs: { ledger, records, readAway, log, redactor, closing: closing.signal, recheckMs: options.recheckMs ?? 3_000 },
-    changes: { ledger, records },
+    changes: { ledger, records, producer: { add: async (_queue, id) => void jobs.push(id) } },
     transcripts: { ledger, records, fullPrompts: options.fullPrompts ?? true },
     tokens: {
       store: tokenStore,

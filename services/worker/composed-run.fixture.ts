@@ -5,7 +5,7 @@ import { newRunId, nodeId, type ProjectId, type RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { writeSnapshot } from '#objects/snapshot.ts'
-import { putBundle } from '#objects/stored-records.ts'
+import { getChangeSets, putBundle } from '#objects/stored-records.ts'
 import { anEvent, aNewRun, aPlannedOperation } from '#testing/open-test-ledger.ts'
 import { composeRun } from './composition/compose-run.ts'
 import type { OperationBench } from './operation/operation-bench.fixture.ts'
@@ -43,7 +43,8 @@ export async function composedRun(bench: OperationBench): Promise<RunId> {
   }
   await bench.ledger.relayResults(runId)
   const blobs = openBlobStore(bench.deps.objects, { maxCacheBytes: 0 })
-  await composeRun(runId, { ...bench.deps, ledger: bench.ledger, blobs }, never)
+  const readSets = (project: ProjectId, hash: string) => getChangeSets(bench.deps.objects, project, hash)
+  await composeRun(runId, { ...bench.deps, ledger: bench.ledger, blobs, readSets }, never)
   return runId
 }
 

@@ -189,10 +189,19 @@ function startConsumers(config: WorkerConfig, { operation, composer }: Working, 
     log,
     handler: ({ run_id: runId }, signal, stalls) => composer.compose({ runId, stalls }, signal),
   })
+  const patches = openConsumer({
+    redisUrl,
+    queue: 'patches',
+    concurrency: 1,
+    lockMs: Math.min(mostCompositionLockMs, config.leaseMs),
+    log,
+    handler: ({ run_id: runId, of: patch }, signal) => composer.composePatch({ runId, patch }, signal),
+  })
   const graceMs = config.drainMs
+  const consumers = [operations, compositions, patches]
   return {
     setConcurrency: operations.setConcurrency,
-    close: async () => void (await Promise.all([operations.close({ graceMs }), compositions.close({ graceMs })])),
+    close: async () => void (await Promise.all(consumers.map((consumer) => consumer.close({ graceMs })))),
   }
 }
 

@@ -18,7 +18,7 @@ const coreFolders: Record<string, readonly string[]> = {
   objects: commonFolders,
   models: commonFolders,
   composition: [...commonFolders, 'ledger', 'objects'],
-  proof: [...commonFolders, 'ledger', 'objects', 'queues'],
+  proof: [...commonFolders, 'ledger', 'objects', 'queues', 'composition'],
   testing: [...commonFolders, 'tool-scripts', 'bundles', 'queues', 'ledger', 'objects', 'models'],
 }
 

@@ -2,6 +2,7 @@ import { z } from '@hono/zod-openapi'
 import { Evidence } from '#domain/change-set.ts'
 import { maxReasonCharacters, Verdict } from '#domain/decision.ts'
 import { NodeId, OperationId, RunId } from '#domain/ids.ts'
+import { PatchKind } from '#domain/run.ts'
 import { faultOfGlobs } from '#domain/path-globs.ts'
 import { endpoint, jsonAnswer } from '../http/endpoint.ts'
 import { named, orNull, pageLimit } from '../http/schema-parts.ts'
@@ -86,7 +87,9 @@ const ChangeFilter = z.strictObject({
 export type ChangeFilter = z.infer<typeof ChangeFilter>
 
 const PatchQuery = z.strictObject({
-  of: z.literal('proposed', { error: 'only "proposed": accepted patches come with reviews' }).default('proposed'),
+  of: named('PatchKind', PatchKind)
+    .default('proposed')
+    .openapi({ default: 'proposed', description: 'all changes that nobody has rejected, or those that were accepted' }),
 })
 
 const ChangesQuery = z.strictObject({
@@ -188,6 +191,12 @@ what breaks a file together with it, WORK_003 for a decision on what somebody el
 \`version\` that you have seen). Where nothing of it can be decided, the answer is 409 (404 for RUN_004) with the first refusal's
 code. The same decision again changes nothing, so a request can be repeated.`
 
+const patchProse = `
+The bytes of the repository, secrets that stand in them included. It is proved as a whole: what breaks a file together with the
+others is left out. After a decision a worker composes it again, which the request waits for: RUN_006 when that takes longer, or
+before the run is composed (\`proposed\`). The accepted patch exists while the run goes on, too. RUN_007 when a run ended before
+its changes were composed (cancelled, failed): a retry makes a patch.`
+
 /** The change sets of a run and their composed patch. */
 export const changeEndpoints = {
   list: endpoint('runs:read', ['RUN_001', 'RUN_004', 'RUN_005', 'STORE_002', 'STORE_003'], {
@@ -220,9 +229,8 @@ export const changeEndpoints = {
     method: 'get',
     path: '/v1/runs/{run_id}/patch',
     operationId: 'getPatch',
-    summary: 'One diff of all its changes, for git apply',
-    description:
-      'The bytes of the repository, secrets that stand in them included. RUN_006 before the run is composed, RUN_007 when it ended before that (cancelled, failed): a retry makes a patch.',
+    summary: 'One diff of its changes, proposed or accepted, for git apply',
+    description: patchProse.trim(),
     request: { params: RunParams, query: PatchQuery },
     responses: {
       200: { description: 'the patch', content: { 'text/x-diff': { schema: z.string() } } },

@@ -2,7 +2,7 @@ import { Readable } from 'node:stream'
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { Verdict } from '#domain/decision.ts'
 import { AppError, unreachable } from '#domain/error.ts'
-import { isEnded, type Run } from '#domain/run.ts'
+import type { Run } from '#domain/run.ts'
 import { type Conflict, type ConflictingSet, conflictView } from '#objects/composition.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { findRun } from '../runs/run-view.ts'
@@ -14,17 +14,13 @@ import {
   type WantedVerdict,
 } from './change-endpoints.ts'
 import { decide, type DecideDeps, type Decided, type Refusal } from './decide.ts'
+import { findPatch, type PatchDeps } from './find-patch.ts'
 import type { WantedDecision } from './judge-decisions.ts'
-import {
-  type ChangeDeps,
-  changesOfOperation,
-  decisionView,
-  findChanges,
-  listChanges,
-  proposedPatch,
-} from './run-changes.ts'
+import { type ChangeDeps, changesOfOperation, decisionView, findChanges, listChanges, patchOf } from './run-changes.ts'
 
-export type ChangeRouteDeps = ChangeDeps & DecideDeps & { ledger: ChangeDeps['ledger'] & DecideDeps['ledger'] }
+export type ChangeRouteDeps = ChangeDeps &
+  DecideDeps &
+  PatchDeps & { ledger: ChangeDeps['ledger'] & DecideDeps['ledger'] & PatchDeps['ledger'] }
 
 /** Serves the change sets of a run with what was decided on them, takes decisions, and serves the composed patch. */
 export function changeRoutes(deps: ChangeRouteDeps): OpenAPIHono<ApiEnv> {
@@ -46,9 +42,8 @@ export function changeRoutes(deps: ChangeRouteDeps): OpenAPIHono<ApiEnv> {
   })
   routes.openapi(changeEndpoints.patch, async (c) => {
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
-    const composition = await deps.records.readComposition(run)
-    if (composition === null) throw withoutPatch(run)
-    const parts = proposedPatch(composition, (hash) => deps.records.readBlob(run.projectId, hash))
+    const composition = await findPatch(run, c.req.valid('query').of, deps)
+    const parts = patchOf(composition, (hash) => deps.records.readBlob(run.projectId, hash))
     const first = await parts.next() // when a blob of the first file is missing, the answer can still be a problem
     if (first.done === true) return c.body(null, 204)
     return c.body(streamOf(first.value, parts), 200, {
@@ -138,13 +133,6 @@ function placeOf(conflict: Conflict | undefined): string {
   const { path, lines, with: other } = conflict
   const at = lines === undefined ? path : `${path}:${lines.first}-${lines.last}`
   return other === undefined ? ` (${at})` : ` (${at}), with ${nameOf(other, other.changeSetId)}, which is accepted`
-}
-
-function withoutPatch({ runId, status }: Run): AppError {
-  if (!isEnded(status)) return new AppError('RUN_006', `Run ${runId} has no patch yet: it is ${status}.`)
-  const end = status === 'cancelled' ? 'was cancelled' : status === 'failed' ? 'failed' : `is ${status}`
-  const wayOn = `"remora retry ${runId}" does the rest and makes one patch of all.`
-  return new AppError('RUN_007', `Run ${runId} ${end}: it has no patch; ${wayOn}`)
 }
 
 function streamOf(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): ReadableStream {

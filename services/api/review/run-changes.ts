@@ -20,8 +20,8 @@ export type ChangeRecords = {
   readBlob(projectId: string, hash: string): Promise<Uint8Array>
   /** The change sets of an attempt record. */
   readChangeSets(projectId: string, recordHash: string): Promise<readonly ChangeSet[]>
-  /** Null while the run is not composed. */
-  readComposition(run: Run): Promise<Composition | null>
+  /** Null while the run is not composed. `key`: of a patch that was composed later. */
+  readComposition(run: Run, key?: string): Promise<Composition | null>
 }
 
 export type ChangeDeps = {
@@ -176,7 +176,7 @@ async function versionsOf(file: FileChange, readBlob: ReadBlob): Promise<FileVer
  * The patch of a composition, one file at a time in the order of their paths, so that only one file is in memory. Yields
  * nothing when nothing changed.
  */
-export async function* proposedPatch({ files }: Composition, readBlob: ReadBlob): AsyncGenerator<Uint8Array> {
+export async function* patchOf({ files }: Composition, readBlob: ReadBlob): AsyncGenerator<Uint8Array> {
   const contentOf = async (hash: string | null) => (hash === null ? null : readBlob(hash))
   const changed = files.filter((file) => file.baseHash !== file.resultHash)
   const sorted = changed.toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)))

@@ -13,6 +13,7 @@ const run: Run = {
   uploadKey: 'projects/default/uploads/r0123456789',
   snapshotId: null,
   compositionKey: null,
+  patches: {},
   composing: null,
   nodeListKey: null,
   edgeListKey: null,

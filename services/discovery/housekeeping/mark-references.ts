@@ -56,7 +56,7 @@ export async function markReferences(
     marks.uploads.add(run.uploadKey) // a retry has the upload of the run before it
     for (const list of [run.request.nodes, run.request.notSent]) if (list !== undefined) marks.blob.add(list.hash)
     await markSnapshot(run, marks, deps)
-    await markComposition(run, marks, deps)
+    await markCompositions(run, marks, deps)
     await markOperations(run, marks, deps)
   }
   return marks
@@ -90,11 +90,15 @@ async function markSnapshot({ projectId, snapshotId }: Run, marks: Marks, { obje
   await walkSnapshot(objects, { projectId, snapshotId }, { tree: tree.add, blob: (hash) => void blob.add(hash) })
 }
 
-async function markComposition({ runId, projectId, compositionKey }: Run, marks: Marks, deps: MarkDeps): Promise<void> {
-  if (compositionKey === null) return
-  const { files } = await getComposition(deps.objects, projectId, { runId, hash: compositionKey })
-  for (const { baseHash, resultHash } of files) {
-    for (const hash of [baseHash, resultHash]) if (hash !== null) marks.blob.add(hash)
+async function markCompositions(run: Run, marks: Marks, deps: MarkDeps): Promise<void> {
+  const { runId, projectId, compositionKey, patches } = run
+  const later = Object.values(patches).flatMap((note) => ('compositionKey' in note ? [note.compositionKey] : []))
+  for (const key of [compositionKey, ...later]) {
+    if (key === null) continue
+    const { files } = await getComposition(deps.objects, projectId, { runId, hash: key })
+    for (const { baseHash, resultHash } of files) {
+      for (const hash of [baseHash, resultHash]) if (hash !== null) marks.blob.add(hash)
+    }
   }
 }
 

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
+import { getChangeSets } from '#objects/stored-records.ts'
 import { anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
 import { loadLanguage } from '#syntax/parser.ts'
@@ -30,6 +31,7 @@ describe('composeRun', () => {
       blobs: openBlobStore(store.objects, { maxCacheBytes: 0 }),
       evidence: openEvidenceChecker({ linter, python, syntax }),
       runRules: openRunRules(store.objects),
+      readSets: (project, hash) => getChangeSets(store.objects, project, hash),
       workerId: 'w1',
     }
   })

@@ -1,31 +1,17 @@
-import type { ChangeSet } from '#domain/change-set.ts'
-import type { CodeNode } from '#domain/code-node.ts'
-import { isErrorCode, type ErrorCode } from '#domain/error.ts'
+import { chainOf } from '#composition/run-chain.ts'
+import { conflictsByAgent } from '#composition/name-conflicts.ts'
+import type { ErrorCode } from '#domain/error.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import { newToken, type RunId } from '#domain/ids.ts'
-import type { Operation, OperationCost } from '#domain/operation.ts'
 import type { CompositionProgress, Run } from '#domain/run.ts'
 import { failRun } from '#ledger/run-stage.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import type { BlobStore } from '#objects/blob-store.ts'
 import { type Composition, conflictView, withoutTexts } from '#objects/composition.ts'
-import type { ObjectStore } from '#objects/object-store.ts'
-import { getChangeSets, putComposition } from '#objects/stored-records.ts'
-import { operationPages } from '#ledger/read-operations.ts'
-import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
-import type { ReadRunRules } from '../evidence/run-rules.ts'
-import type { LoadedLanguage } from '#syntax/parser.ts'
-import { conflictsByAgent, nameConflicts } from '#composition/name-conflicts.ts'
-import { chainOf, changesOf } from '#composition/run-chain.ts'
-import { proveComposition } from './prove-composition.ts'
+import { collectChanges, type CodesOfStatus, type Collected, selectProposed } from './collect-changes.ts'
+import { type PatchDeps, proveSets } from './compose-patch.ts'
 
-export type CompositionDeps = {
-  ledger: Pick<Ledger, 'cancel' | 'getRun' | 'listOperations' | 'move'>
-  objects: ObjectStore
-  blobs: Pick<BlobStore, 'get' | 'put'>
-  evidence: EvidenceChecker
-  python: Pick<LoadedLanguage, 'read'>
-  runRules: ReadRunRules
+export type CompositionDeps = PatchDeps & {
+  ledger: PatchDeps['ledger'] & Pick<Ledger, 'cancel' | 'move'>
   workerId: string
 }
 
@@ -75,33 +61,26 @@ function openNotes({ runId, counts }: Run, { ledger }: Pick<CompositionDeps, 'le
 async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): Promise<void> {
   const note = openNotes(run, deps)
   await note({})
-  const collected = await collect(run, { ...deps, note }, signal)
-  const { sets } = collected
-  const files = new Set(sets.flatMap((set) => set.files.map(({ path }) => path))).size
-  let filesProved = 0
-  const proven = await proveComposition(sets, {
-    evidence: deps.evidence,
-    python: deps.python,
-    rules: await deps.runRules(run),
-    async readBlob(hash) {
-      signal.throwIfAborted() // another worker may have the job by now, or the run be stopped
-      return deps.blobs.get(run.projectId, hash)
+  const chain = await chainOf(run, deps.ledger)
+  const onOperations = (operationsRead: number) => note({ operationsRead })
+  const { changes, nodes, totals, codes } = await collectChanges(chain, { ...deps, onOperations }, signal)
+  const decisions = await deps.ledger.readDecisions((chain.at(-1) ?? run).runId)
+  const selected = selectProposed(changes, decisions)
+  const { composition, compositionKey } = await proveSets(
+    run,
+    {
+      of: 'proposed',
+      sets: selected.map(({ set }) => set),
+      nodeOf: async (id) => nodes.get(id),
+      onFiles: (filesProved, files) => note({ files, filesProved }),
     },
-    async storeBlob(bytes) {
-      signal.throwIfAborted()
-      return deps.blobs.put(run.projectId, bytes)
-    },
-    onFiles: (count) => note({ files, filesProved: (filesProved += count) }),
-  })
-  const conflicts = await nameConflicts(proven.conflicts, {
-    sets: new Map(sets.map((set) => [set.changeSetId, set])),
-    nodes: collected.nodes,
-    readBlob: (hash) => deps.blobs.get(run.projectId, hash),
-  })
-  const composition = { v: 1 as const, runId: run.runId, of: 'proposed' as const, files: proven.files, conflicts }
-  const compositionKey = await putComposition(deps.objects, run.projectId, composition)
-  const failure = failureOf(run, collected.codes)
-  const events = closingEvents(run, { collected, composition, failure }, { kind: 'worker', id: deps.workerId })
+    deps,
+    signal,
+  )
+  const failure = failureOf(run, codes)
+  const earlier = selected.filter(({ isEarlier }) => isEarlier).length
+  const closing = { changeSets: selected.length, earlier, totals, composition, failure }
+  const events = closingEvents(run, closing, { kind: 'worker', id: deps.workerId })
   await deps.ledger.move(run.runId, {
     from: [atReview],
     to: { status: failure === undefined ? 'completed' : 'failed' },
@@ -109,75 +88,9 @@ async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): P
     set: { compositionKey, ...failure },
     events,
   })
-}
-
-type Collected = {
-  sets: ChangeSet[]
-  /** How many of the sets were made by the runs that this one retries. */
-  earlier: number
-  nodes: Map<string, CodeNode>
-  totals: Pick<OperationCost, 'turns' | 'promptTokens' | 'completionTokens'>
-  codes: CodesOfStatus
-}
-
-type CodesOfStatus = Record<'failed' | 'blocked', Map<ErrorCode, number>>
-
-async function collect(run: Run, deps: CompositionDeps & { note: Note }, signal: AbortSignal): Promise<Collected> {
-  const totals: Collected['totals'] = { turns: 0, promptTokens: 0, completionTokens: 0 }
-  const codes: CodesOfStatus = { failed: new Map(), blocked: new Map() }
-  const own = new Set<string>()
-  const nodes: Collected['nodes'] = new Map()
-  const sets: ChangeSet[] = []
-  for await (const operations of operationPages(deps.ledger, run.runId)) {
-    signal.throwIfAborted()
-    for (const { operationId, status, outcome } of operations) {
-      own.add(operationId)
-      totals.turns += outcome?.turns ?? 0
-      totals.promptTokens += outcome?.promptTokens ?? 0
-      totals.completionTokens += outcome?.completionTokens ?? 0
-      const code = outcome?.errorCode
-      if ((status === 'failed' || status === 'blocked') && isErrorCode(code))
-        codes[status].set(code, (codes[status].get(code) ?? 0) + 1)
-    }
-    sets.push(...(await readChangeSets(operations, { run, nodes }, deps.objects)))
-    await deps.note({ operationsRead: own.size })
+  if (decisions.last > 0) {
+    await deps.ledger.notePatch(run.runId, { of: 'proposed', note: { decided: decisions.last, compositionKey } })
   }
-  const earlier = await earlierSets(run, { redone: own, nodes }, deps, signal)
-  return { sets: [...earlier, ...sets], earlier: earlier.length, nodes, totals, codes }
-}
-
-/** The change sets of the runs that this one retries, of operations that were not run again; the oldest first. */
-async function earlierSets(
-  run: Run,
-  { redone, nodes }: { redone: ReadonlySet<string>; nodes: Collected['nodes'] },
-  deps: CompositionDeps,
-  signal: AbortSignal,
-): Promise<ChangeSet[]> {
-  const [, ...earlier] = await chainOf(run, deps.ledger)
-  const sets: ChangeSet[] = []
-  const done = new Set(redone)
-  for (const { runId } of earlier) {
-    const made: ChangeSet[] = []
-    for await (const operations of operationPages(deps.ledger, runId)) {
-      signal.throwIfAborted()
-      const others = operations.filter(({ operationId }) => !done.has(operationId))
-      for (const { operationId } of others) done.add(operationId)
-      made.push(...(await readChangeSets(others, { run, nodes }, deps.objects)))
-    }
-    sets.unshift(...made)
-  }
-  return sets
-}
-
-/** Adds to `nodes` what the operations with a change set worked on. */
-async function readChangeSets(
-  operations: readonly Operation[],
-  { run: { projectId }, nodes }: { run: Pick<Run, 'projectId'>; nodes: Collected['nodes'] },
-  objects: ObjectStore,
-): Promise<ChangeSet[]> {
-  const changes = await changesOf(operations, (hash) => getChangeSets(objects, projectId, hash))
-  for (const { operation } of changes) nodes.set(operation.operationId, operation.node)
-  return changes.flatMap(({ sets }) => sets)
 }
 
 type RunFailure = { errorCode: ErrorCode; reason: string }
@@ -199,13 +112,19 @@ function failureOf({ counts }: Pick<Run, 'counts'>, codes: CodesOfStatus): RunFa
 /** An event lists no more conflicts than this; the composition has all. */
 const namedConflicts = 50
 
-type Closing = { collected: Collected; composition: Composition; failure: RunFailure | undefined }
+type Closing = Pick<Collected, 'totals'> & {
+  changeSets: number
+  /** How many of them were made by the runs that this one retries. */
+  earlier: number
+  composition: Composition
+  failure: RunFailure | undefined
+}
 
-function closingEvents(run: Run, { collected, composition, failure }: Closing, origin: EventOrigin): NewEvent[] {
-  const { sets, earlier, totals } = collected
+function closingEvents(run: Run, closing: Closing, origin: EventOrigin): NewEvent[] {
+  const { changeSets, earlier, totals, composition, failure } = closing
   const { files, conflicts } = composition
   const composed = {
-    change_sets: sets.length,
+    change_sets: changeSets,
     earlier_change_sets: earlier,
     files: files.length,
     conflicts: conflicts.slice(0, namedConflicts).map((one) => conflictView(withoutTexts(one))),
@@ -214,7 +133,7 @@ function closingEvents(run: Run, { collected, composition, failure }: Closing, o
   }
   const ended = {
     operations: run.counts,
-    change_sets: sets.length,
+    change_sets: changeSets,
     files_changed: files.length,
     conflicts: conflicts.length,
     turns: totals.turns,

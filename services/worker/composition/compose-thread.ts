@@ -1,11 +1,15 @@
+import type { ChangeSet } from '#domain/change-set.ts'
 import { AppError, type ErrorCode } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
+import type { PatchKind } from '#domain/run.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
 import { openLedger } from '#ledger/ledger.ts'
 import { openPythonLinter } from '#lint/python-linter.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { permittedPuts } from '#objects/object-store.ts'
+import { getChangeSets } from '#objects/stored-records.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
+import { openCachedAnswers } from '#platform/cached-answers.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import { silentLog } from '#platform/log.ts'
 import { connectRedis } from '#platform/redis-client.ts'
@@ -17,11 +21,15 @@ import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
 import { openRunRules } from '../evidence/run-rules.ts'
 import { openSyntaxChecker } from '../evidence/syntax-evidence.ts'
+import { composePatch } from './compose-patch.ts'
 import { composeRun, type CompositionDeps } from './compose-run.ts'
+import type { GroupProof } from './prove-composition.ts'
 
 /** All that the thread knows: it reads no settings of its own. */
 export type ComposeQuestion = {
   runId: RunId
+  /** The patch to compose of a run; undefined: the run is to be composed and ended. */
+  patch?: PatchKind | undefined
   /** `secrets`: what its events must hide. */
   worker: { workerId: string; storage: StorageConfig; secrets: readonly string[] }
 }
@@ -31,6 +39,10 @@ export type ComposeReport = { fault?: { code: ErrorCode; message: string; cause:
 
 /** Ruff and the grammar take half a second to start, so the thread keeps them from one run to the next. */
 const checks = openChecks()
+
+/** From one patch of a run to the next, which differs from it by a few decisions. */
+const changeSets = openCachedAnswers<readonly ChangeSet[]>({ max: 5_000 })
+const proofs = openCachedAnswers<GroupProof>({ max: 2_000 })
 
 /** Contents of files that are made again, without the set that broke them. */
 const blobCacheBytes = 32 * 2 ** 20
@@ -46,7 +58,10 @@ answerRequests<ComposeQuestion, ComposeReport>(async (question, begin) => {
     repeatEvery(signOfLifeMs, async () => begin(0)),
   )
   try {
-    await composeRun(question.runId, await openDeps(question, releaser), new AbortController().signal)
+    const deps = await openDeps(question, releaser)
+    const { runId, patch } = question
+    const { signal } = new AbortController()
+    await (patch === undefined ? composeRun(runId, deps, signal) : composePatch({ runId, of: patch }, deps, signal))
     return {}
   } catch (error) {
     if (error instanceof AppError) return { fault: faultIn(error) }
@@ -84,6 +99,8 @@ async function openDeps({ worker }: ComposeQuestion, releaser: Releaser): Promis
     objects,
     blobs: openBlobStore(objects, { maxCacheBytes: blobCacheBytes, permit }),
     runRules: openRunRules(objects),
+    readSets: (project, hash) => changeSets.get(`${project} ${hash}`, () => getChangeSets(objects, project, hash)),
+    proofs,
     workerId: worker.workerId,
   }
 }

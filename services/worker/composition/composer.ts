@@ -1,6 +1,7 @@
 import { getHeapStatistics } from 'node:v8'
 import { AppError, hasCode } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
+import type { PatchKind } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { unlessDeadly, untilStopped } from '#ledger/run-stage.ts'
 import type { StopSignals } from '#ledger/stop-signals.ts'
@@ -22,6 +23,11 @@ export type Composer = {
    * `signal`, whose abort ends the thread at once.
    */
   compose(job: { runId: RunId; stalls: number }, signal: AbortSignal): Promise<void>
+  /**
+   * Composes a patch of a run as `composePatch` does. A thread that dies is TOOL_004. Throws a fault that may pass, and the
+   * reason of `signal`.
+   */
+  composePatch(job: { runId: RunId; patch: PatchKind }, signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }
 
@@ -67,7 +73,13 @@ export function openComposer(
     log.error('the thread that composed a run died', { run_id: runId, reason: lost })
     await compose({ runId, stalls: stalls + 1, why: lost }, signal)
   }
-  return { compose, close: thread.close }
+
+  async function composePatch({ runId, patch }: { runId: RunId; patch: PatchKind }, signal: AbortSignal) {
+    const answer = await thread.ask({ runId, patch, worker }, signal)
+    if (answer.kind === 'lost') throw new AppError('TOOL_004', `the thread that composed a patch died: ${answer.why}`)
+    if (answer.report.fault !== undefined) throw faultOf(answer.report.fault)
+  }
+  return { compose, composePatch, close: thread.close }
 }
 
 function faultOf({ code, message, cause }: NonNullable<ComposeReport['fault']>): AppError {

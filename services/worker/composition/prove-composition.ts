@@ -22,6 +22,8 @@ export type ProofDeps = {
   rules: Pick<RunRules, 'of'>
   readBlob(hash: string): Promise<Uint8Array>
   storeBlob(bytes: Uint8Array): Promise<string>
+  /** Gives the proof of a group of sets that was made before under the key, or makes it. */
+  proofs?: ((key: string, make: () => Promise<GroupProof>) => Promise<GroupProof>) | undefined
   /** Told how many more of the changed files are proved, or left as they were. */
   onFiles?(count: number): Promise<void>
 }
@@ -38,7 +40,9 @@ const groupsAtOnce = 8
  */
 export async function proveComposition(sets: readonly ChangeSet[], deps: ProofDeps): Promise<Proven> {
   const groups = await mapBounded(independentGroups(sets), groupsAtOnce, async (group) => {
-    const proof = await proveGroup(group, deps)
+    const make = () => proveGroup(group, deps)
+    const ids = group.map(({ changeSetId }) => changeSetId).join(' ')
+    const proof = await (deps.proofs === undefined ? make() : deps.proofs(ids, make))
     await deps.onFiles?.(new Set(group.flatMap(({ files }) => files.map(({ path }) => path))).size)
     return proof
   })
@@ -63,7 +67,11 @@ function together(sets: readonly ChangeSet[], groups: readonly GroupProof[]): Pr
 }
 
 /** `left`: the sets of the group without the `broken` ones. */
-type GroupProof = Proven & { left: readonly ChangeSet[]; broken: readonly LeftOutSet[]; modules: ComposedModule[] }
+export type GroupProof = Proven & {
+  left: readonly ChangeSet[]
+  broken: readonly LeftOutSet[]
+  modules: ComposedModule[]
+}
 
 async function proveGroup(
   sets: readonly ChangeSet[],

@@ -1,0 +1,108 @@
+import { changesOf } from '#composition/run-chain.ts'
+import type { ChangeSet } from '#domain/change-set.ts'
+import type { CodeNode } from '#domain/code-node.ts'
+import { isErrorCode, type ErrorCode } from '#domain/error.ts'
+import type { ProjectId, RunId } from '#domain/ids.ts'
+import type { Operation, OperationCost } from '#domain/operation.ts'
+import type { Run } from '#domain/run.ts'
+import type { Decisions } from '#ledger/decisions.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import { operationPages } from '#ledger/read-operations.ts'
+import { mapBounded } from '#objects/map-bounded.ts'
+
+export type CollectDeps = {
+  ledger: Pick<Ledger, 'getOperation' | 'getRun' | 'listOperations'>
+  readSets(project: ProjectId, recordHash: string): Promise<readonly ChangeSet[]>
+}
+
+/** A change set of the run, or of one that it retries. `isRedone`: its operation was run again later. */
+type CollectedChange = { set: ChangeSet; isEarlier: boolean; isRedone: boolean }
+
+export type CodesOfStatus = Record<'failed' | 'blocked', Map<ErrorCode, number>>
+
+export type Collected = {
+  /** Of the oldest run of the chain first, each in the order of its plan. */
+  changes: CollectedChange[]
+  /** What the operations with a change set worked on. */
+  nodes: Map<string, CodeNode>
+  /** Of the run alone. */
+  totals: Pick<OperationCost, 'turns' | 'promptTokens' | 'completionTokens'>
+  codes: CodesOfStatus
+}
+
+type CollectDepsWithNote = CollectDeps & { onOperations?(read: number): Promise<void> }
+
+/** Reads what a chain of retries has changed, and what its newest run took and failed with. */
+export async function collectChanges(
+  chain: readonly [Run, ...Run[]],
+  deps: CollectDepsWithNote,
+  signal: AbortSignal,
+): Promise<Collected> {
+  const [{ projectId }] = chain
+  const totals: Collected['totals'] = { turns: 0, promptTokens: 0, completionTokens: 0 }
+  const codes: CodesOfStatus = { failed: new Map(), blocked: new Map() }
+  const nodes: Collected['nodes'] = new Map()
+  const changes: CollectedChange[] = []
+  const done = new Set<string>()
+  for (const [at, { runId }] of chain.entries()) {
+    const found: CollectedChange[] = []
+    const ofRun: string[] = []
+    for await (const operations of operationPages(deps.ledger, runId)) {
+      signal.throwIfAborted()
+      ofRun.push(...operations.map(({ operationId }) => operationId))
+      if (at === 0) for (const operation of operations) count(operation, { totals, codes })
+      for (const { operation, sets } of await changesOf(operations, (hash) => deps.readSets(projectId, hash))) {
+        const { operationId, node } = operation
+        nodes.set(operationId, node)
+        found.push(...sets.map((set) => ({ set, isEarlier: at > 0, isRedone: done.has(operationId) })))
+      }
+      if (at === 0) await deps.onOperations?.(ofRun.length)
+    }
+    for (const id of ofRun) done.add(id)
+    changes.unshift(...found)
+  }
+  return { changes, nodes, totals, codes }
+}
+
+function count({ status, outcome }: Operation, { totals, codes }: Pick<Collected, 'totals' | 'codes'>): void {
+  totals.turns += outcome?.turns ?? 0
+  totals.promptTokens += outcome?.promptTokens ?? 0
+  totals.completionTokens += outcome?.completionTokens ?? 0
+  const code = outcome?.errorCode
+  if ((status === 'failed' || status === 'blocked') && isErrorCode(code))
+    codes[status].set(code, (codes[status].get(code) ?? 0) + 1)
+}
+
+/**
+ * The changes of the proposed patch: those that were accepted, and after them, so that they give way in a conflict, those that
+ * nobody has decided on and whose operation was not run again.
+ */
+export function selectProposed(changes: readonly CollectedChange[], { byChangeSet }: Decisions): CollectedChange[] {
+  const verdictOf = ({ set }: CollectedChange) => byChangeSet.get(set.changeSetId)?.verdict ?? 'pending'
+  const accepted = changes.filter((change) => verdictOf(change) === 'accepted')
+  return [...accepted, ...changes.filter((change) => verdictOf(change) === 'pending' && !change.isRedone)]
+}
+
+const readsAtOnce = 16
+
+/** The accepted change sets of a chain, in the order in which they were accepted, and what their operations worked on. */
+export async function readAccepted(
+  chain: readonly [Run, ...Run[]],
+  { byChangeSet }: Decisions,
+  { ledger, readSets }: CollectDeps,
+): Promise<{ sets: ChangeSet[]; nodeOf(operationId: string): Promise<CodeNode | undefined> }> {
+  const [{ projectId }] = chain
+  const runs = new Set<RunId>(chain.map(({ runId }) => runId))
+  const accepted = [...byChangeSet.values()].filter(({ verdict, runId }) => verdict === 'accepted' && runs.has(runId))
+  const read = await mapBounded(accepted, readsAtOnce, async ({ changeSetId, recordHash }) =>
+    (await readSets(projectId, recordHash)).filter((set) => set.changeSetId === changeSetId),
+  )
+  const places = new Map(accepted.map((decision) => [decision.operationId, decision]))
+  return {
+    sets: read.flat(),
+    async nodeOf(operationId) {
+      const place = places.get(operationId)
+      return place && (await ledger.getOperation(place.runId, place.operationId)).node
+    },
+  }
+}

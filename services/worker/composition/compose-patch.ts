@@ -1,0 +1,118 @@
+import { chainOf } from '#composition/run-chain.ts'
+import { nameConflicts } from '#composition/name-conflicts.ts'
+import type { ChangeSet } from '#domain/change-set.ts'
+import type { CodeNode } from '#domain/code-node.ts'
+import { asAppError } from '#domain/error.ts'
+import type { RunId } from '#domain/ids.ts'
+import type { PatchKind, Run } from '#domain/run.ts'
+import type { Decisions } from '#ledger/decisions.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import type { BlobStore } from '#objects/blob-store.ts'
+import type { Composition } from '#objects/composition.ts'
+import type { ObjectStore } from '#objects/object-store.ts'
+import { putComposition } from '#objects/stored-records.ts'
+import type { CachedAnswers } from '#platform/cached-answers.ts'
+import type { ReadRunRules } from '../evidence/run-rules.ts'
+import { collectChanges, type CollectDeps, readAccepted, selectProposed } from './collect-changes.ts'
+import { type GroupProof, proveComposition, type ProofDeps } from './prove-composition.ts'
+
+export type ProveDeps = Pick<ProofDeps, 'evidence' | 'python'> & {
+  /** Keeps proofs from one composition to the next. */
+  proofs?: CachedAnswers<GroupProof>
+  objects: ObjectStore
+  blobs: Pick<BlobStore, 'get' | 'put'>
+  runRules: ReadRunRules
+}
+
+/** What is to be composed, and the node of each operation that may be named. */
+export type SelectedSets = {
+  of: PatchKind
+  sets: readonly ChangeSet[]
+  nodeOf(operationId: string): Promise<CodeNode | undefined>
+  /** Told how many of the changed files are proved, of how many. */
+  onFiles?(proved: number, files: number): Promise<void>
+}
+
+/** Composes and proves change sets of a run, and stores the result, which the key names. */
+export async function proveSets(
+  run: Run,
+  { of, sets, nodeOf, onFiles }: SelectedSets,
+  deps: ProveDeps,
+  signal: AbortSignal,
+): Promise<{ composition: Composition; compositionKey: string }> {
+  const { projectId, runId } = run
+  const { proofs: kept } = deps
+  const files = new Set(sets.flatMap((set) => set.files.map(({ path }) => path))).size
+  let proved = 0
+  const proven = await proveComposition(sets, {
+    evidence: deps.evidence,
+    python: deps.python,
+    proofs: kept && ((key, make) => kept.get(`${projectId} ${run.rulesKey} ${key}`, make)),
+    rules: await deps.runRules(run),
+    async readBlob(hash) {
+      signal.throwIfAborted() // another worker may have the job by now, or the run be stopped
+      return deps.blobs.get(projectId, hash)
+    },
+    async storeBlob(bytes) {
+      signal.throwIfAborted()
+      return deps.blobs.put(projectId, bytes)
+    },
+    onFiles: async (count) => onFiles?.((proved += count), files),
+  })
+  const nodes = new Map<string, CodeNode>()
+  for (const { operationId, with: other } of proven.conflicts) {
+    for (const id of [operationId, other?.operationId]) {
+      const node = id === undefined || nodes.has(id) ? undefined : await nodeOf(id)
+      if (id !== undefined && node !== undefined) nodes.set(id, node)
+    }
+  }
+  const conflicts = await nameConflicts(proven.conflicts, {
+    sets: new Map(sets.map((set) => [set.changeSetId, set])),
+    nodes,
+    readBlob: (hash) => deps.blobs.get(projectId, hash),
+  })
+  const composition: Composition = { v: 1, runId, of, files: proven.files, conflicts }
+  return { composition, compositionKey: await putComposition(deps.objects, projectId, composition) }
+}
+
+export type PatchDeps = ProveDeps &
+  CollectDeps & { ledger: CollectDeps['ledger'] & Pick<Ledger, 'notePatch' | 'readDecisions'> }
+
+/**
+ * Composes a patch of a run from what was decided by now, and notes it in the run, or the fault for which that is not possible.
+ * Changes nothing when the run has that patch. A fault that may pass is thrown.
+ */
+export async function composePatch(
+  { runId, of }: { runId: RunId; of: PatchKind },
+  deps: PatchDeps,
+  signal: AbortSignal,
+): Promise<void> {
+  const run = await deps.ledger.getRun(runId)
+  const chain = await chainOf(run, deps.ledger)
+  const decisions = await deps.ledger.readDecisions((chain.at(-1) ?? run).runId)
+  const decided = decisions.last
+  if (run.patches[of]?.decided === decided) return
+  try {
+    const selected = await selectSets(chain, of, { decisions, deps, signal })
+    const { compositionKey } = await proveSets(run, { of, ...selected }, deps, signal)
+    await deps.ledger.notePatch(runId, { of, note: { decided, compositionKey } })
+  } catch (cause) {
+    signal.throwIfAborted()
+    const error = asAppError(cause, 'TOOL_004')
+    if (error.retry) throw error
+    await deps.ledger.notePatch(runId, { of, note: { decided, errorCode: error.code, reason: error.message } })
+  }
+}
+
+type Selecting = { decisions: Decisions; deps: PatchDeps; signal: AbortSignal }
+
+async function selectSets(
+  chain: readonly [Run, ...Run[]],
+  of: PatchKind,
+  { decisions, deps, signal }: Selecting,
+): Promise<Omit<SelectedSets, 'of'>> {
+  if (of === 'accepted') return readAccepted(chain, decisions, deps)
+  const { changes, nodes } = await collectChanges(chain, deps, signal)
+  const sets = selectProposed(changes, decisions).map(({ set }) => set)
+  return { sets, nodeOf: async (id) => nodes.get(id) }
+}

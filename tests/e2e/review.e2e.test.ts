@@ -1,0 +1,112 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { lacks } from '#testing/this-machine.ts'
+import { openPrograms } from './program.ts'
+import { type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
+import { sourceFolder, type SourceFolder } from './source-folder.ts'
+
+const source = `import os
+
+
+def price(amount):
+    return amount * 2
+
+
+def discount(amount):
+    return amount / 2
+`
+
+const Change = z.looseObject({
+  change_set_id: z.string(),
+  agent: z.string(),
+  qualified_name: z.string(),
+  verdict: z.string(),
+})
+const Decided = z.looseObject({ made: z.int(), refused_count: z.int() })
+
+describe.skipIf(lacks('git'))('what a team accepts of a run', () => {
+  const programs = openPrograms()
+  const open: { stores?: Stores } = {}
+  let services: Services
+  let folder: SourceFolder
+  let runId: string
+
+  beforeAll(async () => {
+    open.stores = await startStores()
+    services = await startServices(programs, open.stores, { workers: ['worker-1'] })
+    folder = await sourceFolder({ 'shop.py': source })
+    runId = await services.api.submit(await folder.pack(), { agents: ['lint', 'docstring'] })
+    await services.api.follow(runId)
+  })
+  afterAll(async () => {
+    await programs.end()
+    await open.stores?.stop()
+    await folder.remove()
+  })
+
+  const changes = async () => z.array(Change).parse(await services.api.changes(runId))
+  const idOf = async (agent: string, name: string) =>
+    (await changes()).find((one) => one.agent === agent && one.qualified_name.endsWith(name))?.change_set_id ?? ''
+
+  async function decide(verdict: string, ...ids: string[]): Promise<void> {
+    const answer = await services.api.ask(`/v1/runs/${runId}/decisions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ decisions: ids.map((change_set_id) => ({ change_set_id, verdict })) }),
+    })
+    expect(Decided.parse(await answer.json())).toMatchObject({ made: ids.length, refused_count: 0 })
+  }
+
+  /** The file as the patch makes it; undefined where there is nothing to show. */
+  async function patched(of: 'accepted' | 'proposed'): Promise<string | undefined> {
+    const answer = await services.api.ask(`/v1/runs/${runId}/patch?of=${of}`)
+    const patch = await answer.text()
+    if (answer.status === 204) return undefined
+    expect(answer.status, patch).toBe(200)
+    const copy = await sourceFolder({ 'shop.py': source })
+    await copy.apply(patch)
+    const text = await copy.read('shop.py')
+    await copy.remove()
+    return text
+  }
+
+  const docstrings = (text = '') => [...text.matchAll(/def (\w+)\(amount\):\n {4}"""/g)].map(([, name]) => name)
+
+  it('is nothing before anybody has decided, while all of it is proposed', async () => {
+    expect(await patched('accepted')).toBeUndefined()
+    const all = await patched('proposed')
+    expect(docstrings(all)).toEqual(['price', 'discount'])
+    expect(all).not.toContain('import os')
+  })
+
+  it('is what was accepted, and what was rejected is proposed no more', async () => {
+    await decide('accept', await idOf('docstring', 'price'))
+    const one = await patched('accepted')
+    expect(docstrings(one)).toEqual(['price'])
+    expect(one).toContain('import os')
+    expect(docstrings(await patched('proposed'))).toEqual(['price', 'discount'])
+
+    await decide('reject', await idOf('docstring', 'discount'))
+    expect(docstrings(await patched('proposed'))).toEqual(['price'])
+    expect(docstrings(await patched('accepted'))).toEqual(['price'])
+
+    await decide('accept', await idOf('lint', 'shop.py'))
+    const both = await patched('accepted')
+    expect(docstrings(both)).toEqual(['price'])
+    expect(both).not.toContain('import os')
+  })
+
+  it('is made once for many who ask at the same time', async () => {
+    await decide('undo', await idOf('docstring', 'price'))
+    const asked = await Promise.all(Array.from({ length: 6 }, () => patched('accepted')))
+    expect(new Set(asked).size).toBe(1)
+    expect(docstrings(asked[0])).toEqual([])
+  })
+
+  it('leaves a run that verify finds nothing wrong with', async () => {
+    const verify = programs.start(['cli/remora.mjs', 'verify', runId], {
+      env: storeEnv(open.stores ?? (await startStores())),
+    })
+    expect(await verify.exited, verify.out()).toBe(0)
+  })
+})
