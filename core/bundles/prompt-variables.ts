@@ -5,7 +5,7 @@ import { findTemplateFaults, namesIn } from './template.ts'
  * Variables of both prompts for context in addition to the node: each is a section with a heading, or empty. Those that
  * neither prompt uses are appended to `node_context`, in this order.
  */
-export const contextVariables = ['last_error', 'earlier_results', 'related_code'] as const
+export const contextVariables = ['feedback', 'last_error', 'earlier_results', 'related_code'] as const
 export type ContextVariable = (typeof contextVariables)[number]
 
 /** The variables that prompts may use in addition to `settings.<name>`. */
@@ -39,7 +39,8 @@ export function findPromptFaults(file: BundleFile, reporter: Reporter): void {
     for (const { line, column, message } of findTemplateFaults(source, names)) {
       reporter.fault(at, { line, column }, `${key}: ${message}`)
     }
-    const used = file.requires_context ? [] : contextVariables.filter((name) => namesIn(source).has(name))
+    const empty = file.requires_context ? [] : contextVariables.filter((name) => name !== 'feedback')
+    const used = empty.filter((name) => namesIn(source).has(name))
     for (const name of used) reporter.warn(at, `${key}: ${name} stays empty, since requires_context is false`)
   }
   const at = ['initial_context', 'system_prompt']

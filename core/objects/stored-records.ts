@@ -21,7 +21,11 @@ export function getAttemptRecord(objects: ObjectStore, project: ProjectId, hash:
 const ChangeSetsOfRecord = z.object(AttemptRecord.pick({ changeSet: true, changeSets: true }).shape)
 
 /** The change sets of a record, without a look at the conversation that it is mostly made of. STORE_003 as above. */
-export async function getChangeSets(objects: ObjectStore, project: ProjectId, hash: string): Promise<ChangeSet[]> {
+export async function getChangeSets(
+  objects: Pick<ObjectStore, 'get'>,
+  project: ProjectId,
+  hash: string,
+): Promise<ChangeSet[]> {
   return changeSetsOf(await getHashedJson(objects, objectKeys.attempt(project, hash), hash, ChangeSetsOfRecord))
 }
 

@@ -22,7 +22,12 @@ const Change = z.looseObject({
   qualified_name: z.string(),
   verdict: z.string(),
 })
+const Accepted = z.looseObject({ run_id: z.string() })
 const Decided = z.looseObject({ made: z.int(), refused_count: z.int() })
+
+function fail(message: string): never {
+  throw new Error(message)
+}
 
 describe.skipIf(lacks('git'))('what a team accepts of a run', () => {
   const programs = openPrograms()
@@ -44,17 +49,26 @@ describe.skipIf(lacks('git'))('what a team accepts of a run', () => {
     await folder.remove()
   })
 
+  const stores = () => open.stores ?? fail('the stores have not started')
+  const asJson = (body: object) => ({
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  })
+  const post = async (path: string, body: object): Promise<unknown> => {
+    const answer = await services.api.ask(path, asJson(body))
+    const text = await answer.text()
+    if (!answer.ok) throw new Error(`${path} answered ${answer.status}: ${text}`)
+    return JSON.parse(text)
+  }
   const changes = async () => z.array(Change).parse(await services.api.changes(runId))
   const idOf = async (agent: string, name: string) =>
     (await changes()).find((one) => one.agent === agent && one.qualified_name.endsWith(name))?.change_set_id ?? ''
 
   async function decide(verdict: string, ...ids: string[]): Promise<void> {
-    const answer = await services.api.ask(`/v1/runs/${runId}/decisions`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ decisions: ids.map((change_set_id) => ({ change_set_id, verdict })) }),
-    })
-    expect(Decided.parse(await answer.json())).toMatchObject({ made: ids.length, refused_count: 0 })
+    const decisions = ids.map((change_set_id) => ({ change_set_id, verdict }))
+    const answer = await post(`/v1/runs/${runId}/decisions`, { decisions })
+    expect(Decided.parse(answer)).toMatchObject({ made: ids.length, refused_count: 0 })
   }
 
   /** The file as the patch makes it; undefined where there is nothing to show. */
@@ -103,10 +117,42 @@ describe.skipIf(lacks('git'))('what a team accepts of a run', () => {
     expect(docstrings(asked[0])).toEqual([])
   })
 
+  it('is tried again with what was said of it, and stays rejected when the same is made again', async () => {
+    const id = await idOf('docstring', 'discount')
+    const because = 'Say what the amount is: a price in cents.'
+    const decisions = [{ change_set_id: id, verdict: 'reject', reason: because }]
+    await post(`/v1/runs/${runId}/decisions`, { decisions })
+    const { run_id: retry } = Accepted.parse(await post(`/v1/runs/${runId}/retry`, { rejected: true }))
+    expect((await services.api.follow(retry)).status).toBe('completed')
+    const [again, ...others] = await services.api.operations(retry)
+    expect(others).toEqual([])
+    expect(again).toMatchObject({ agent: 'docstring', node: { qualified_name: 'discount' } })
+    const transcript = await services.api.ask(
+      `/v1/runs/${retry}/operations/${again?.operation_id}/transcript?format=markdown`,
+    )
+    const text = await transcript.text()
+    expect(text).toContain('## What a reviewer said')
+    expect(text).toContain(because)
+    const shown = z.array(Change).parse(await services.api.changes(retry))
+    const ofDiscount = shown.filter(({ qualified_name: name, agent }) => name === 'discount' && agent === 'docstring')
+    expect(ofDiscount).toMatchObject([
+      { change_set_id: id, verdict: 'rejected', run_id: retry, is_redone: false },
+      { change_set_id: id, verdict: 'rejected', run_id: runId, is_redone: true },
+    ])
+    const answer = await services.api.ask(`/v1/runs/${retry}/patch?of=proposed`)
+    expect(await answer.text()).not.toContain('discount(amount):\n+')
+    const verify = programs.start(['cli/remora.mjs', 'verify', retry], { env: storeEnv(stores()) })
+    expect(await verify.exited, verify.out()).toBe(0)
+    const nothingNew = await services.api.ask(`/v1/runs/${retry}/retry`, asJson({ rejected: true }))
+    expect(await nothingNew.json()).toMatchObject({ error_code: 'INTAKE_007' })
+    const more = [{ change_set_id: id, verdict: 'reject', reason: 'It is still not said.' }]
+    await post(`/v1/runs/${retry}/decisions`, { decisions: more })
+    const third = Accepted.parse(await post(`/v1/runs/${retry}/retry`, { rejected: true }))
+    expect((await services.api.follow(third.run_id)).status).toBe('completed')
+  })
+
   it('leaves a run that verify finds nothing wrong with', async () => {
-    const verify = programs.start(['cli/remora.mjs', 'verify', runId], {
-      env: storeEnv(open.stores ?? (await startStores())),
-    })
+    const verify = programs.start(['cli/remora.mjs', 'verify', runId], { env: storeEnv(stores()) })
     expect(await verify.exited, verify.out()).toBe(0)
   })
 })

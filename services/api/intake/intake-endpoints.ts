@@ -28,12 +28,13 @@ The service accepts \`REMORA_MAX_UPLOADS\` uploads at once. Another one waits fo
 const retryProse = `
 Starts a new run over the same upload. It repeats the operations that did not end well in this run, or only those that are
 named, or, with \`codes\`, those that failed or were blocked with one of these error codes, whatever their number, and those
-that were skipped only because of them. Its patch also has the changes that succeeded before. Its \`request\` is that of the
+that were skipped only because of them, or, with \`rejected\`, the agents' operations whose change set was rejected with a reason
+and that were not tried again since: their prompts have what was said and what it was said of. Its patch also has the changes that succeeded before. Its \`request\` is that of the
 former run, with \`retry_of\` (the former run) and, where given, \`operations\`, \`codes\` and \`error_policy\` (which replaces
 the former run's). \`earlier_change_sets\` of its event \`run.composed\` counts the change sets that succeeded before. A run that ended before its patch was composed can be
 retried even when all its operations ended well: the retry composes the patch. RUN_006 while the former run is going on,
-INTAKE_007 when there is nothing to repeat or no operation failed with one of the codes, INTAKE_008 for both \`operations\` and
-\`codes\`, RUN_004 for an operation that the run does not have.`
+INTAKE_007 when there is nothing to repeat, no operation failed with one of the codes or none was rejected with a reason, INTAKE_008
+for two of \`operations\`, \`codes\` and \`rejected\`, RUN_004 for an operation that the run does not have.`
 
 const refusals = ['INTAKE_001', 'INTAKE_003', 'INTAKE_005', 'INTAKE_006', 'INTAKE_007', 'INTAKE_008'] as const
 
@@ -66,9 +67,15 @@ const RetryBody = z
   .strictObject({
     operations: z.array(OperationId).min(1).max(1000).optional(),
     codes: RunRequest.shape.codes.meta({ description: 'instead of `operations`: what failed with one of these codes' }),
+    rejected: z.literal(true).optional().openapi({
+      description: 'instead of both: what was rejected with a reason, which the agents are told',
+    }),
     error_policy: ErrorPolicyShape.optional(),
   })
-  .refine(({ operations, codes }) => operations === undefined || codes === undefined, 'operations or codes, not both')
+  .refine(
+    ({ operations, codes, rejected }) => [operations, codes, rejected].filter((one) => one !== undefined).length <= 1,
+    'operations, codes or rejected: only one',
+  )
   .openapi('RetryRequest')
 
 const Cancelled = z

@@ -60,12 +60,12 @@ export function intakeRoutes(deps: IntakeDeps): OpenAPIHono<ApiEnv> {
     return c.json({ run_id: runId, deleting: true } as const, 202)
   })
   routes.openapi(intakeEndpoints.retry, async (c) => {
-    const { operations, codes, error_policy: errorPolicy } = c.req.valid('json')
+    const { operations, codes, rejected, error_policy: errorPolicy } = c.req.valid('json')
     await deps.memoryGate()
     const idempotencyKey = c.req.valid('header')['idempotency-key']
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
     const correlation = { requestId: c.get('requestId'), traceparent: null }
-    const retry = { run, operations, codes, errorPolicy, idempotencyKey, correlation }
+    const retry = { run, operations, codes, rejected, errorPolicy, idempotencyKey, correlation }
     const { runId, status } = await retryRun(retry, deps)
     return c.json({ run_id: runId, status, retry_of: run.runId, links: runLinks(runId) }, 202)
   })

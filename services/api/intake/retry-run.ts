@@ -1,3 +1,4 @@
+import { chainOf } from '#composition/run-chain.ts'
 import { AppError, hasCode, isErrorCode } from '#domain/error.ts'
 import type { EventOrigin } from '#domain/event.ts'
 import { newRunId, type OperationId, type RunId, sha256 } from '#domain/ids.ts'
@@ -14,6 +15,8 @@ export type Retry = {
   operations: readonly OperationId[] | undefined
   /** Instead of `operations`: repeats what failed or was blocked with one of these error codes. */
   codes?: readonly string[] | undefined
+  /** Instead of both: repeats the operations whose last change set was rejected with a reason. */
+  rejected?: boolean | undefined
   /** Replaces the former request's. */
   errorPolicy?: ErrorPolicyName | undefined
   idempotencyKey: string | undefined
@@ -21,7 +24,17 @@ export type Retry = {
 }
 
 export type RetryDeps = Pick<AcceptDeps, 'producer' | 'idempotency' | 'modelKind'> & {
-  ledger: Pick<Ledger, 'cancel' | 'countFailures' | 'createRun' | 'getOperation' | 'getRun' | 'isBeingDeleted'>
+  ledger: Pick<
+    Ledger,
+    | 'cancel'
+    | 'countFailures'
+    | 'createRun'
+    | 'endedOperations'
+    | 'getOperation'
+    | 'getRun'
+    | 'isBeingDeleted'
+    | 'readDecisions'
+  >
 }
 
 const notWell = ['failed', 'blocked', 'skipped', 'cancelled'] as const
@@ -33,11 +46,12 @@ const notWell = ['failed', 'blocked', 'skipped', 'cancelled'] as const
  * sets were made by another kind of model than this stack's, RUN_001 when the run is deleted at the same time.
  */
 export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ runId: RunId; status: 'queued' }> {
-  const { run, operations, codes, errorPolicy, correlation } = retry
+  const { run, codes, errorPolicy, correlation } = retry
   if (!isEnded(run.status))
     throw new AppError('RUN_006', `Run "${run.runId}" has not ended: there is nothing to retry.`)
   requireSameModel({ runId: run.runId, labels: run.request.labels }, deps.modelKind)
-  for (const id of operations ?? []) await deps.ledger.getOperation(run.runId, id)
+  const operations = retry.rejected === true ? await rejectedOperations(run, deps.ledger) : retry.operations
+  for (const id of retry.operations ?? []) await deps.ledger.getOperation(run.runId, id)
   if (codes !== undefined) await requireCodes(run, codes, deps.ledger)
   if (operations === undefined && !hasUnfinished(run)) {
     throw new AppError('INTAKE_007', `No operation of run "${run.runId}" failed: there is nothing to retry.`)
@@ -60,6 +74,37 @@ export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ runId: 
   await expectStillThere(run, { runId, origin }, deps.ledger)
   await deps.producer.add('snapshots', runId, { run_id: runId, traceparent })
   return { runId, status: 'queued' }
+}
+
+/** A request names no more operations. */
+const mostOperations = 1_000
+
+/**
+ * The agents' operations, of the run or of one that it retries, that were not run again since their change set was rejected with a
+ * reason. INTAKE_007 when there is none, INTAKE_003 for more than 1,000.
+ */
+async function rejectedOperations(run: Run, ledger: RetryDeps['ledger']): Promise<OperationId[]> {
+  const chain = await chainOf(run, ledger)
+  const { byChangeSet } = await ledger.readDecisions((chain.at(-1) ?? run).runId)
+  const rejected = [...byChangeSet.values()].filter(({ verdict, reason }) => verdict === 'rejected' && reason !== null)
+  const found = new Set<OperationId>()
+  for (const [at, { runId }] of chain.entries()) {
+    const ids = [...new Set(rejected.filter((one) => one.runId === runId).map(({ operationId }) => operationId))]
+    const later = await Promise.all(chain.slice(0, at).map((newer) => ledger.endedOperations(newer.runId, ids)))
+    const redone = new Set(later.flat().map(({ operationId }) => operationId))
+    for (const id of ids) {
+      if (!redone.has(id) && (await ledger.getOperation(runId, id)).work === 'agent') found.add(id)
+    }
+  }
+  if (found.size === 0) {
+    const message = `No agent's change of run "${run.runId}" was rejected with a reason since it was last tried.`
+    throw new AppError('INTAKE_007', message)
+  }
+  if (found.size <= mostOperations) return [...found]
+  throw new AppError(
+    'INTAKE_003',
+    `${found.size} operations were rejected with a reason: name ${mostOperations} at most.`,
+  )
 }
 
 /** INTAKE_007 for a code that nothing failed with. Where not all failures are counted (read-operations.ts), planning finds out. */

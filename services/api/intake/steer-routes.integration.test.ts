@@ -142,7 +142,7 @@ describe('POST /v1/runs/{run_id}/retry', () => {
       expect(refused).toMatchObject({ status: 422, error_code: 'INTAKE_007', detail })
     }
     const both = await (await ask({ codes: ['AGENT_002'], operations: [bad.operationId] })).json()
-    expect(both).toMatchObject({ status: 422, error_code: 'INTAKE_008', detail: expect.stringContaining('not both') })
+    expect(both).toMatchObject({ status: 422, error_code: 'INTAKE_008', detail: expect.stringContaining('only one') })
     expect(await (await ask({ codes: [] })).json()).toMatchObject({ status: 422, error_code: 'INTAKE_008' })
   })
 

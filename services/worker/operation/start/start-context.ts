@@ -8,6 +8,7 @@ import { type ContextEvent, foldContext } from '../../context/fold-context.ts'
 import { charactersOf, renderSections } from '../../context/render-context.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
 import { closestEdges, relatedCode } from './related-code.ts'
+import { openReviewFeedback } from './review-feedback.ts'
 import { openRelatedNodes, openRunFacts, type RelatedNodes, type RunFacts } from './run-facts.ts'
 
 /** The sections that the prompts of a new attempt have besides its node; each with its heading, or empty. */
@@ -16,41 +17,44 @@ export type StartContext = Readonly<Record<ContextVariable, string>>
 type ContextBundle = Pick<BundleFile, 'requires_context' | 'containment' | 'limits'>
 
 export type ReadStartContext = (
-  attempt: Pick<Attempt, 'runId' | 'operationId' | 'node'>,
+  attempt: Pick<Attempt, 'runId' | 'projectId' | 'operationId' | 'node'>,
   bundle: ContextBundle,
   workspace: Pick<Workspace, 'readText'>,
 ) => Promise<StartContext>
 
 type SurroundingsDeps = {
-  ledger: Pick<Ledger, 'getRun' | 'endedOperations'>
+  ledger: Pick<Ledger, 'endedOperations' | 'getRun' | 'readDecisions'>
   objects: Pick<ObjectStore, 'get' | 'getRange'>
 }
 
-const emptyContext: StartContext = { last_error: '', earlier_results: '', related_code: '' }
+const emptyContext: StartContext = { feedback: '', last_error: '', earlier_results: '', related_code: '' }
 
 /** How many nodes at the other end of an edge get their earlier results shown; more would leave no room for code. */
 const maxRelated = 5
 
 /**
  * Readers of what surrounds an operation's node, for its prompts and tools. What several operations need is cached.
- * `startContext` has earlier results, related code, and why the operation failed in the run that this one retries, within
+ * `startContext` has what reviewers said of changes that they rejected, and for bundles that ask for it earlier results, related
+ * code, and why the operation failed in the run that this one retries, within
  * the bundle's `related_tokens`. In a run of one bundle without edges it asks nothing of the ledger.
  */
 export function openSurroundings({ ledger, objects }: SurroundingsDeps) {
   const runFacts = openRunFacts(ledger)
   const related = openRelatedNodes({ runFacts, objects })
+  const feedbackOn = openReviewFeedback({ ledger, objects })
   const startContext: ReadStartContext = async (attempt, bundle, workspace) => {
-    if (!bundle.requires_context) return emptyContext
     const run = await runFacts(attempt.runId)
+    const maxTokens = bundle.limits.related_tokens
+    const feedback = run.retryOf === undefined ? '' : await feedbackOn(attempt, maxTokens)
+    if (!bundle.requires_context) return { ...emptyContext, feedback }
     const closest = closestEdges(attempt.node, await related.edges(attempt))
     const contained = await containedNodes(attempt, bundle, run, related)
     const needed = closest.slice(0, maxRelated).map(({ node }) => node.nodeId)
     const nodeIds = [...new Set([attempt.node.nodeId, ...contained, ...needed])]
     const events = await earlierEvents(attempt, nodeIds, run, ledger)
-    const maxTokens = bundle.limits.related_tokens
     const code = await relatedCode(attempt.node, closest, workspace, charactersOf(maxTokens))
     const context = foldContext(events, { operationId: attempt.operationId, nodeIds })
-    return renderSections({ ...context, relatedCode: code }, { maxTokens })
+    return { feedback, ...renderSections({ ...context, relatedCode: code }, { maxTokens }) }
   }
   return { relatedPaths: related.paths, startContext, runFacts }
 }
