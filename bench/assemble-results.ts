@@ -37,6 +37,7 @@ export const benches = [
   'outage',
   'outage-services',
   'composition',
+  'review',
   'python-agreement',
   'scripts',
   'repositories',
