@@ -96,6 +96,15 @@ const FailureView = z.looseObject({
 })
 export type FailureView = z.infer<typeof FailureView>
 
+const FunnelView = z.looseObject({
+  agent: z.string(),
+  generated: z.int(),
+  valid: z.int(),
+  verified: z.int(),
+  accepted: z.int(),
+  rejected: z.int(),
+})
+
 const CheckView = z.object({
   ok: z.number(),
   total: z.number(),
@@ -107,6 +116,8 @@ export const RunView = RunSummary.extend({
   /** Per check, over the files of the composed patch. */
   checks: z.record(z.string(), CheckView).default({}),
   conflicts: z.number().default(0),
+  /** By agent; a service of an earlier version says nothing. */
+  funnel: z.array(FunnelView).default([]),
   left_out: z.array(LeftOut).default([]),
   /** What the service could not read of this just now, since its object store is away. */
   unread: z.array(z.string()).default([]),

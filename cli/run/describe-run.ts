@@ -36,6 +36,7 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['took', tookOf(run)],
     ['skipped', run.skipped === 0 ? '' : String(run.skipped)],
     ['operations', counts.map(([status, count]) => `${count} ${status}`).join(', ')],
+    ...run.funnel.map((one, at) => [at === 0 ? 'changes' : '', funnelText(one)] as const),
     ['checks', checksOf(run)],
     ['conflicts', run.unread.includes('composition') ? '' : String(run.conflicts)],
     ['not read', unreadText(run)],
@@ -43,6 +44,12 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
   const waits = display.isWaiting ? [] : waitingLines({ away: awayModels(run) })
   const waiting = waits.length === 0 ? [] : ['', ...waits.map((line) => clip(line, display.width))]
   return `${[...lines, ...waiting, ...skippedBlock(run, display), ...failureLines(run, display), ...operationLines(run, operations, display)].join('\n')}\n`
+}
+
+/** `lint: 12 generated, 11 valid, 11 verified, 4 accepted, 1 rejected` */
+function funnelText({ agent, generated, valid, verified, accepted, rejected }: RunView['funnel'][number]): string {
+  const made = `${generated} generated, ${valid} valid, ${verified} verified`
+  return `${agent}: ${made}, ${accepted} accepted${rejected === 0 ? '' : `, ${rejected} rejected`}`
 }
 
 function retryOf({ request: { retry_of: former = '', codes } }: RunView): string {

@@ -58,6 +58,15 @@ export const ChangeSet = z.strictObject({
 })
 export type ChangeSet = z.infer<typeof ChangeSet>
 
+/** What its evidence comes to. Without any check, and where a check that was asked for does not exist, nothing is proved. */
+export const ProofState = z.enum(['passed', 'failed', 'unchecked'])
+export type ProofState = z.infer<typeof ProofState>
+
+export function proofOf({ evidence }: Pick<ChangeSet, 'evidence'>): ProofState {
+  if (evidence.some(({ check, ok }) => check !== 'not_checked' && !ok)) return 'failed'
+  return evidence.length === 0 || evidence.some(({ check }) => check === 'not_checked') ? 'unchecked' : 'passed'
+}
+
 /** The same change by the same operation has the same id. */
 export function changeSetId(operation: OperationId, files: readonly FileChange[]): string {
   return `c${sha256(`${operation}\0${JSON.stringify(files)}`).slice(0, 16)}`

@@ -19,6 +19,8 @@ export const Decision = z.strictObject({
   at: z.number(),
   /** Kind and id of who decided: `human/<token>`. */
   by: z.string(),
+  /** The agent that made the set. */
+  agent: z.string(),
   /** The run and operation that made the set, and the record that holds it. */
   runId: RunId,
   operationId: OperationId,

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { Decision } from '#domain/decision.ts'
+import { Decision, type Verdict } from '#domain/decision.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import { newToken, OperationId, type RunId } from '#domain/ids.ts'
 import { runKeys } from './keys.ts'
@@ -46,10 +46,10 @@ const Read = z
   ])
   .transform(([[, fields], [, stored]]) => [fields, stored] as const)
 
-/** A decision that is to be made. */
+/** A decision that is to be made, and the verdict that it replaces. */
 export type NewDecision = Omit<Decision, 'version' | 'at' | 'by'> & {
+  before: Verdict
   node: { nodeId: string; path: string; qualifiedName: string }
-  agent: string
 }
 
 const DecideReply = z.union([
@@ -80,17 +80,50 @@ export async function decide(
   const args = decisions.flatMap((one, at) => [one.changeSetId, JSON.stringify(keptOf(one, by)), bodies[at] ?? ''])
   const keys = runKeys(store.namespace, runId).scripted
   const reply = DecideReply.parse(
-    expectKnownRun(runId, await decideScript(store.redis, keys, [last, command, ...args])),
+    expectKnownRun(runId, await decideScript(store.redis, keys, [last, command, ...countersOf(decisions), ...args])),
   )
   if (reply === 'changed') return undefined
   return made.map((one, at) => ({ ...one, version: reply.first + at, at: reply.at }))
 }
 
-function keptOf(
-  { verdict, reason, runId, operationId, recordHash }: NewDecision,
-  by: EventOrigin,
-): z.infer<typeof Kept> {
-  return { verdict, reason, by: `${by.kind}/${by.id}`, runId, operationId, recordHash }
+/** Their number, then counters and their changes in turn. */
+function countersOf(decisions: readonly NewDecision[]): (string | number)[] {
+  const changes = new Map<string, number>()
+  const count = (verdict: Verdict, agent: string, change: number) => {
+    if (verdict === 'pending') return
+    const counter = `${verdict} ${agent}`
+    changes.set(counter, (changes.get(counter) ?? 0) + change)
+  }
+  for (const { before, verdict, agent } of decisions) {
+    count(before, agent, -1)
+    count(verdict, agent, 1)
+  }
+  return [changes.size, ...[...changes].flat()]
+}
+
+export type VerdictCounts = Record<'accepted' | 'rejected', number>
+
+const Counter = z.tuple([z.string().regex(/^(?:accepted|rejected) /), z.coerce.number()])
+
+/** How many change sets of each agent are accepted and rejected: what it costs does not grow with their number. */
+export async function countVerdicts(
+  { redis, namespace }: LedgerStore,
+  runId: RunId,
+): Promise<Map<string, VerdictCounts>> {
+  const stored = await redis.hgetall(runKeys(namespace, runId).verdicts)
+  const counts = new Map<string, VerdictCounts>()
+  for (const entry of Object.entries(stored)) {
+    const [counter, count] = Counter.parse(entry)
+    const [verdict = '', ...agent] = counter.split(' ')
+    const known = counts.get(agent.join(' ')) ?? { accepted: 0, rejected: 0 }
+    counts.set(agent.join(' '), { ...known, [verdict]: count })
+  }
+  return counts
+}
+
+function keptOf(decision: NewDecision, by: EventOrigin): z.infer<typeof Kept> {
+  const { verdict, reason, agent, runId, operationId, recordHash } = decision
+  return { verdict, reason, by: `${by.kind}/${by.id}`, agent, runId, operationId, recordHash }
 }
 
 /** `operation_id` is in the data: the operation may be one of a run that retries this one. */

@@ -3,7 +3,7 @@ import { Verdict } from '#domain/decision.ts'
 import type { Event } from '#domain/event.ts'
 import { endedRunStatuses, isEnded, type Run } from '#domain/run.ts'
 import type { Violation } from './accounts.ts'
-import type { Decisions } from './decisions.ts'
+import type { Decisions, VerdictCounts } from './decisions.ts'
 
 const endings: ReadonlySet<string> = new Set(endedRunStatuses.map((status) => `run.${status}`))
 
@@ -67,8 +67,9 @@ export function foldDecisions() {
     last = seq
   }
 
-  function violations(kept: Decisions): Violation[] {
+  function violations(kept: Decisions, counted: ReadonlyMap<string, VerdictCounts>): Violation[] {
     const faults = kept.last === last ? [] : [`the last decision is event ${last}, the run has counted ${kept.last}`]
+    faults.push(...counterFaults(kept, counted))
     for (const changeSetId of new Set([...made.keys(), ...kept.byChangeSet.keys()])) {
       const [is, said] = [shown(kept.byChangeSet.get(changeSetId)), shown(made.get(changeSetId))]
       if (is !== said) faults.push(`change set ${changeSetId} is ${is}, its events say ${said}`)
@@ -77,6 +78,17 @@ export function foldDecisions() {
   }
 
   return { take, violations }
+}
+
+function counterFaults({ byChangeSet }: Decisions, counted: ReadonlyMap<string, VerdictCounts>): string[] {
+  const byAgent = Map.groupBy(byChangeSet.values(), ({ agent }) => agent)
+  return [...new Set([...byAgent.keys(), ...counted.keys()])].flatMap((agent) =>
+    (['accepted', 'rejected'] as const).flatMap((verdict) => {
+      const found = byAgent.get(agent)?.filter((one) => one.verdict === verdict).length ?? 0
+      const said = counted.get(agent)?.[verdict] ?? 0
+      return found === said ? [] : [`${said} change sets of ${agent} are counted as ${verdict}, ${found} are`]
+    }),
+  )
 }
 
 function shown(decision: { verdict: Verdict; version: number } | undefined): string {

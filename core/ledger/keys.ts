@@ -37,6 +37,8 @@ export function runKeys(namespace: string, runId: RunId) {
     changeSets: `${prefix}change-sets`,
     /** Field: the id of a change set of this run or of one that retries it; value: the last decision on it (decisions.ts). */
     decisions: `${prefix}decisions`,
+    /** Field `<verdict> <agent>`: how many change sets of the agent have that verdict, accepted or rejected. */
+    verdicts: `${prefix}verdicts`,
   }
   return {
     ...named,

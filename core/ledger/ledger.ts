@@ -3,7 +3,7 @@ import type { RedisClient } from '#platform/redis-client.ts'
 import { openRedactor, type Redactor } from '#platform/secrets/redactor.ts'
 import { leftovers } from './accounts.ts'
 import { append, claim } from './attempt.ts'
-import { decide, notePatch, operationsOfSets, readDecisions } from './decisions.ts'
+import { countVerdicts, decide, notePatch, operationsOfSets, readDecisions } from './decisions.ts'
 import { isBeingDeleted, requestDeletion } from './delete-run.ts'
 import { blockHeld, countHeld, dispatch, dispatchedLongAgo, requeue, setAway, sweep } from './dispatch.ts'
 import { release, settle, suspend } from './end-attempt.ts'
@@ -63,6 +63,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     suspend: bind(suspend),
     resume: bind(resume),
     decide: bind(decide),
+    countVerdicts: bind(countVerdicts),
     notePatch: bind(notePatch),
     readDecisions: bind(readDecisions),
     operationsOfSets: bind(operationsOfSets),

@@ -25,7 +25,7 @@ const relay: ResendCase['prepare'] = async (test) => {
 const decide: ResendCase['prepare'] = async (test) => {
   const { runId, operationId, node, bundle: agent } = await startedAttempt(test, [root, child])
   const set = { changeSetId: 'c1', runId, operationId, recordHash: 'r', node, agent }
-  const decisions = [{ ...set, verdict: 'accepted', reason: null }] as const
+  const decisions = [{ ...set, before: 'pending', verdict: 'accepted', reason: null }] as const
   const step = { last: 0, decisions, by: { kind: 'human', id: 't1' }, command: 'the-decision' } as const
   return { runId, send: ({ ledger }) => ledger.decide(runId, step) }
 }

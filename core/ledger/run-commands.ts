@@ -79,6 +79,7 @@ export const foundFields = {
 const fieldNames = {
   ...foundFields,
   composing: 'composing',
+  funnel: 'funnel',
   bundles: 'bundles',
   nodes: 'nodes',
   files: 'files',

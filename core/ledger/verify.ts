@@ -18,7 +18,7 @@ import {
   type ResultTimes,
   type Violation,
 } from './accounts.ts'
-import { readDecisions } from './decisions.ts'
+import { countVerdicts, readDecisions } from './decisions.ts'
 import { readEvents } from './event-log.ts'
 import { listQuestions } from './questions.ts'
 import { getRun } from './read-runs.ts'
@@ -50,7 +50,7 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   violations.push(...(await compareIndexes(store, runId, accounts)))
   violations.push(...(await compareFailures(store, runId, accounts, operations.failureCodeOf)))
   violations.push(...questions.violations(run, accounts, await listQuestions(store, runId)))
-  violations.push(...decisions.violations(await readDecisions(store, runId)))
+  violations.push(...decisions.violations(await readDecisions(store, runId), await countVerdicts(store, runId)))
   violations.push(...withoutEnd(run, accounts, operations))
   violations.push(...compareResults(accounts, await readResults(store, run)))
   return { violations, events, operations: accounts.size }

@@ -22,6 +22,7 @@ const Change = z.looseObject({
   qualified_name: z.string(),
   verdict: z.string(),
 })
+const Counted = z.looseObject({ funnel: z.array(z.looseObject({ agent: z.string() })) })
 const Accepted = z.looseObject({ run_id: z.string() })
 const Decided = z.looseObject({ made: z.int(), refused_count: z.int() })
 
@@ -108,6 +109,14 @@ describe.skipIf(lacks('git'))('what a team accepts of a run', () => {
     const both = await patched('accepted')
     expect(docstrings(both)).toEqual(['price'])
     expect(both).not.toContain('import os')
+  })
+
+  it('is counted by agent', async () => {
+    const run = Counted.parse(await (await services.api.ask(`/v1/runs/${runId}`)).json())
+    expect(run.funnel).toMatchObject([
+      { agent: 'docstring', generated: 2, valid: 2, verified: 2, accepted: 1, rejected: 1 },
+      { agent: 'lint', accepted: 1, rejected: 0 },
+    ])
   })
 
   it('is made once for many who ask at the same time', async () => {

@@ -1,5 +1,5 @@
 import { z } from '@hono/zod-openapi'
-import { Evidence } from '#domain/change-set.ts'
+import { Evidence, ProofState } from '#domain/change-set.ts'
 import { maxReasonCharacters, Verdict } from '#domain/decision.ts'
 import { NodeId, OperationId, RunId } from '#domain/ids.ts'
 import { PatchKind } from '#domain/run.ts'
@@ -65,9 +65,6 @@ export type ChangeView = z.infer<typeof ChangeView>
 
 /** `next` is the `cursor` of the next page; null on the last one. Other pages may be short or empty, too. */
 const ChangePage = z.strictObject({ changes: z.array(ChangeView), next: z.string().nullable() }).openapi('ChangePage')
-
-export const ProofState = z.enum(['passed', 'failed', 'unchecked'])
-export type ProofState = z.infer<typeof ProofState>
 
 /** Which change sets: those that meet all of it. */
 const ChangeFilter = z.strictObject({

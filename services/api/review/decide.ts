@@ -52,7 +52,7 @@ export async function decide(
     const decisions = await deps.ledger.readDecisions(root)
     const sets = await readSets(run, { found, decisions }, deps)
     const judged = judgeDecisions(wanted, { sets, decisions: decisions.byChangeSet, conflicts })
-    const steps = judged.made.flatMap((one) => newDecision(one, found) ?? [])
+    const steps = judged.made.flatMap((one) => newDecision(one, { found, decisions }) ?? [])
     const isDone = await makeInSteps(root, { steps, decisions, by }, deps.ledger)
     made += isDone.made
     if (!isDone.changed) {
@@ -120,12 +120,13 @@ async function isKept(runId: RunId, ledger: DecideDeps['ledger']): Promise<boole
 
 function newDecision(
   { changeSetId, verdict, reason }: WantedDecision,
-  found: ReadonlyMap<string, FoundSet>,
+  { found, decisions }: Known,
 ): NewDecision | undefined {
   const set = found.get(changeSetId)
   if (set === undefined) return undefined
   const { operationId, node, bundle: agent } = set.operation
-  return { changeSetId, verdict, reason, runId: set.run, operationId, recordHash: set.recordHash, node, agent }
+  const before = decisions.byChangeSet.get(changeSetId)?.verdict ?? 'pending'
+  return { changeSetId, verdict, before, reason, runId: set.run, operationId, recordHash: set.recordHash, node, agent }
 }
 
 type Steps = { steps: readonly NewDecision[]; decisions: Decisions; by: EventOrigin }

@@ -14,7 +14,7 @@ function edit(start: number, end: number, text: string, path = 'a.py'): FileChan
 }
 
 function decided(changeSetId: string, verdict: Verdict, version: number, reason: string | null = null): Decision {
-  const made = { runId: 'r1', operationId: `o${changeSetId}`, recordHash: 'h' }
+  const made = { agent: 'lint', runId: 'r1', operationId: `o${changeSetId}`, recordHash: 'h' }
   return { changeSetId, verdict, reason, version, at: 0, by: 'human/t1', ...made }
 }
 

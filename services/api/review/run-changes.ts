@@ -1,5 +1,5 @@
 import { chainOf, changesOf } from '#composition/run-chain.ts'
-import { applyEdits, type ChangeSet, type FileChange } from '#domain/change-set.ts'
+import { applyEdits, type ChangeSet, type FileChange, proofOf } from '#domain/change-set.ts'
 import type { Decision } from '#domain/decision.ts'
 import { undefinedOn, unreachable } from '#domain/error.ts'
 import type { OperationId } from '#domain/ids.ts'
@@ -13,7 +13,7 @@ import { type Composition, conflictView } from '#objects/composition.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import { type FileVersions, unifiedDiff } from '#platform/unified-diff.ts'
 import { isoTime, viewOf } from '../http/schema-parts.ts'
-import { type ChangeFilter, ChangeView, type DecisionView, type ProofState } from './change-endpoints.ts'
+import { type ChangeFilter, ChangeView, type DecisionView } from './change-endpoints.ts'
 
 /** Reads what is stored about a run's changes. STORE_003 when something that a run refers to is missing. */
 export type ChangeRecords = {
@@ -122,12 +122,6 @@ function changeFilter({ agent, path, evidence, verdict }: ChangeFilter): (change
     (verdict === undefined || (decision?.verdict ?? 'pending') === verdict) &&
     (evidence === undefined || proofOf(set) === evidence) &&
     (isInside === undefined || set.files.some((file) => isInside(file.path)))
-}
-
-/** Without any check nothing is proved either. */
-function proofOf({ evidence }: ChangeSet): ProofState {
-  if (evidence.some(({ check, ok }) => check !== 'not_checked' && !ok)) return 'failed'
-  return evidence.length === 0 || evidence.some(({ check }) => check === 'not_checked') ? 'unchecked' : 'passed'
 }
 
 async function viewIn(

@@ -1,3 +1,4 @@
+import { chainOf } from '#composition/run-chain.ts'
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { hasCode } from '#domain/error.ts'
 import type { SkippedFile } from '#domain/code-node.ts'
@@ -26,7 +27,10 @@ export type RunRecords = {
 export type RunRouteDeps = EventRouteDeps &
   NodeRouteDeps &
   QuestionRouteDeps & {
-    ledger: Pick<Ledger, 'getRun' | 'listRuns' | 'countFailures' | 'getOperation' | 'listOperations' | 'readEvents'>
+    ledger: Pick<
+      Ledger,
+      'getRun' | 'listRuns' | 'countFailures' | 'countVerdicts' | 'getOperation' | 'listOperations' | 'readEvents'
+    >
     records: RunRecords
     /** The models that no live worker can use. */
     readAway(): Promise<readonly UnreachableModel[]>
@@ -61,13 +65,14 @@ export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
   })
   routes.openapi(runEndpoints.get, async (c) => {
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)
-    const [composition, skipped, failures, away] = await Promise.all([
+    const [composition, skipped, failures, away, verdicts] = await Promise.all([
       unlessAway(deps.records.readComposition(run)),
       unlessAway(deps.records.readSkipped(run)),
       ledger.countFailures(run),
       awayFor([run]),
+      chainOf(run, ledger).then((chain) => ledger.countVerdicts((chain.at(-1) ?? run).runId)),
     ])
-    return c.json(runView(run, { composition, skipped, failures, away }), 200)
+    return c.json(runView(run, { composition, skipped, failures, away, verdicts }), 200)
   })
   routes.openapi(runEndpoints.plan, async (c) => {
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)

@@ -191,12 +191,27 @@ const RunChecks = z
 
 const UnreadPart = z.enum(['composition', 'skipped_files']).openapi('UnreadPart')
 
+const FunnelView = z
+  .strictObject({
+    agent: z.string(),
+    generated: z.int().openapi({ description: 'change sets made, also by operations that failed with WORK_005' }),
+    valid: z.int().openapi({ description: 'those of them in the patch of all changes' }),
+    verified: z.int().openapi({ description: 'those of them whose every check has passed, with none missing' }),
+    accepted: z.int(),
+    rejected: z.int(),
+  })
+  .openapi('Funnel')
+
 /** A run with what was proved about its patch and what went wrong. */
 export const RunView = z
   .strictObject({
     ...RunState.shape,
     checks: RunChecks,
     conflicts: z.int().openapi({ description: 'how many change sets were left out of the patch' }),
+    funnel: z.array(FunnelView).openapi({
+      description:
+        'what became of the change sets of each agent: as of the composition, and decisions as of now, with those on the runs that it retries; empty before the run is composed or anything is decided',
+    }),
     left_out: z.array(LeftOut).openapi({ description: 'the first 100 of them' }),
     unread: z.array(UnreadPart).openapi({
       description:

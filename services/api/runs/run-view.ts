@@ -1,3 +1,4 @@
+import type { VerdictCounts } from '#ledger/decisions.ts'
 import { z } from '@hono/zod-openapi'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { evidenceChecks } from '#domain/change-set.ts'
@@ -67,14 +68,17 @@ export type RunDetails = {
   /** Failed and blocked operations by error code. */
   failures: readonly FailureCount[]
   away: readonly UnreachableModel[]
+  /** By agent. */
+  verdicts: ReadonlyMap<string, VerdictCounts>
 }
 
-export function runView(run: Run, { composition, skipped, failures, away }: RunDetails): RunView {
+export function runView(run: Run, { composition, skipped, failures, away, verdicts }: RunDetails): RunView {
   const { conflicts = [] } = composition ?? {}
   return {
     ...runSummaryView(run, away),
     checks: checksView(composition),
     conflicts: conflicts.length,
+    funnel: funnelView(run, verdicts),
     left_out: conflicts.slice(0, maxLeftOut).map(conflictView),
     unread: [
       ...(composition === undefined ? ['composition' as const] : []),
@@ -84,6 +88,15 @@ export function runView(run: Run, { composition, skipped, failures, away }: RunD
     skipped_files: skipped?.slice(0, maxSkipped) ?? [],
     failures: failures.map(failureView),
   }
+}
+
+function funnelView({ funnel }: Run, verdicts: RunDetails['verdicts']): RunView['funnel'] {
+  const made = new Map(Object.entries(funnel ?? {}))
+  const none = { generated: 0, valid: 0, verified: 0 }
+  return [...new Set([...made.keys(), ...verdicts.keys()])].toSorted().map((agent) => {
+    const { accepted, rejected } = verdicts.get(agent) ?? { accepted: 0, rejected: 0 }
+    return { agent, ...(made.get(agent) ?? none), accepted, rejected }
+  })
 }
 
 export function runLinks(runId: string): RunLinks {

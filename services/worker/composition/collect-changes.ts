@@ -16,7 +16,7 @@ export type CollectDeps = {
 }
 
 /** A change set of the run, or of one that it retries. `isRedone`: its operation was run again later. */
-type CollectedChange = { set: ChangeSet; isEarlier: boolean; isRedone: boolean }
+export type CollectedChange = { set: ChangeSet; isEarlier: boolean; isRedone: boolean }
 
 export type CodesOfStatus = Record<'failed' | 'blocked', Map<ErrorCode, number>>
 
@@ -28,6 +28,8 @@ export type Collected = {
   /** Of the run alone. */
   totals: Pick<OperationCost, 'turns' | 'promptTokens' | 'completionTokens'>
   codes: CodesOfStatus
+  /** By agent: operations of which a change did not pass its checks. */
+  unproved: Map<string, number>
 }
 
 type CollectDepsWithNote = CollectDeps & { onOperations?(read: number): Promise<void> }
@@ -41,6 +43,7 @@ export async function collectChanges(
   const [{ projectId }] = chain
   const totals: Collected['totals'] = { turns: 0, promptTokens: 0, completionTokens: 0 }
   const codes: CodesOfStatus = { failed: new Map(), blocked: new Map() }
+  const unproved: Collected['unproved'] = new Map()
   const nodes: Collected['nodes'] = new Map()
   const changes: CollectedChange[] = []
   const done = new Set<string>()
@@ -50,7 +53,7 @@ export async function collectChanges(
     for await (const operations of operationPages(deps.ledger, runId)) {
       signal.throwIfAborted()
       ofRun.push(...operations.map(({ operationId }) => operationId))
-      if (at === 0) for (const operation of operations) count(operation, { totals, codes })
+      if (at === 0) for (const operation of operations) count(operation, { totals, codes, unproved })
       for (const { operation, sets } of await changesOf(operations, (hash) => deps.readSets(projectId, hash))) {
         const { operationId, node } = operation
         nodes.set(operationId, node)
@@ -61,16 +64,20 @@ export async function collectChanges(
     for (const id of ofRun) done.add(id)
     changes.unshift(...found)
   }
-  return { changes, nodes, totals, codes }
+  return { changes, nodes, totals, codes, unproved }
 }
 
-function count({ status, outcome }: Operation, { totals, codes }: Pick<Collected, 'totals' | 'codes'>): void {
+function count(
+  { bundle, status, outcome }: Operation,
+  { totals, codes, unproved }: Pick<Collected, 'totals' | 'codes' | 'unproved'>,
+): void {
   totals.turns += outcome?.turns ?? 0
   totals.promptTokens += outcome?.promptTokens ?? 0
   totals.completionTokens += outcome?.completionTokens ?? 0
   const code = outcome?.errorCode
   if ((status === 'failed' || status === 'blocked') && isErrorCode(code))
     codes[status].set(code, (codes[status].get(code) ?? 0) + 1)
+  if (code === 'WORK_005') unproved.set(bundle, (unproved.get(bundle) ?? 0) + 1)
 }
 
 /**

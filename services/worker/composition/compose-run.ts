@@ -1,5 +1,6 @@
 import { chainOf } from '#composition/run-chain.ts'
 import { conflictsByAgent } from '#composition/name-conflicts.ts'
+import { proofOf } from '#domain/change-set.ts'
 import type { ErrorCode } from '#domain/error.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import { newToken, type RunId } from '#domain/ids.ts'
@@ -7,7 +8,13 @@ import type { CompositionProgress, Run } from '#domain/run.ts'
 import { failRun } from '#ledger/run-stage.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { type Composition, conflictView, withoutTexts } from '#objects/composition.ts'
-import { collectChanges, type CodesOfStatus, type Collected, selectProposed } from './collect-changes.ts'
+import {
+  collectChanges,
+  type CodesOfStatus,
+  type Collected,
+  type CollectedChange,
+  selectProposed,
+} from './collect-changes.ts'
 import { type PatchDeps, proveSets } from './compose-patch.ts'
 
 export type CompositionDeps = PatchDeps & {
@@ -63,7 +70,7 @@ async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): P
   await note({})
   const chain = await chainOf(run, deps.ledger)
   const onOperations = (operationsRead: number) => note({ operationsRead })
-  const { changes, nodes, totals, codes } = await collectChanges(chain, { ...deps, onOperations }, signal)
+  const { changes, nodes, totals, codes, unproved } = await collectChanges(chain, { ...deps, onOperations }, signal)
   const decisions = await deps.ledger.readDecisions((chain.at(-1) ?? run).runId)
   const selected = selectProposed(changes, decisions)
   const { composition, compositionKey } = await proveSets(
@@ -79,13 +86,14 @@ async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): P
   )
   const failure = failureOf(run, codes)
   const earlier = selected.filter(({ isEarlier }) => isEarlier).length
-  const closing = { changeSets: selected.length, earlier, totals, composition, failure }
+  const funnel = funnelOf(selected, composition, unproved)
+  const closing = { changeSets: selected.length, earlier, totals, composition, funnel, failure }
   const events = closingEvents(run, closing, { kind: 'worker', id: deps.workerId })
   await deps.ledger.move(run.runId, {
     from: [atReview],
     to: { status: failure === undefined ? 'completed' : 'failed' },
     command: 'complete',
-    set: { compositionKey, ...failure },
+    set: { compositionKey, funnel: JSON.stringify(funnel), ...failure },
     events,
   })
   if (decisions.last > 0) {
@@ -109,6 +117,24 @@ function failureOf({ counts }: Pick<Run, 'counts'>, codes: CodesOfStatus): RunFa
   return { errorCode: commonest?.[0] ?? 'AGENT_011', reason }
 }
 
+function funnelOf(
+  selected: readonly CollectedChange[],
+  { conflicts }: Composition,
+  unproved: ReadonlyMap<string, number>,
+): NonNullable<Run['funnel']> {
+  const leftOut = new Set(conflicts.map(({ changeSetId }) => changeSetId))
+  const byAgent = Map.groupBy(selected, ({ set }) => set.bundle)
+  const agents = [...new Set([...byAgent.keys(), ...unproved.keys()])].toSorted()
+  return Object.fromEntries(
+    agents.map((agent) => {
+      const sets = (byAgent.get(agent) ?? []).map(({ set }) => set)
+      const valid = sets.filter(({ changeSetId }) => !leftOut.has(changeSetId))
+      const verified = valid.filter((set) => proofOf(set) === 'passed').length
+      return [agent, { generated: sets.length + (unproved.get(agent) ?? 0), valid: valid.length, verified }]
+    }),
+  )
+}
+
 /** An event lists no more conflicts than this; the composition has all. */
 const namedConflicts = 50
 
@@ -117,11 +143,12 @@ type Closing = Pick<Collected, 'totals'> & {
   /** How many of them were made by the runs that this one retries. */
   earlier: number
   composition: Composition
+  funnel: NonNullable<Run['funnel']>
   failure: RunFailure | undefined
 }
 
 function closingEvents(run: Run, closing: Closing, origin: EventOrigin): NewEvent[] {
-  const { changeSets, earlier, totals, composition, failure } = closing
+  const { changeSets, earlier, totals, composition, funnel, failure } = closing
   const { files, conflicts } = composition
   const composed = {
     change_sets: changeSets,
@@ -130,6 +157,7 @@ function closingEvents(run: Run, closing: Closing, origin: EventOrigin): NewEven
     conflicts: conflicts.slice(0, namedConflicts).map((one) => conflictView(withoutTexts(one))),
     conflicts_total: conflicts.length,
     conflicts_by_agent: conflictsByAgent(conflicts),
+    funnel,
   }
   const ended = {
     operations: run.counts,
