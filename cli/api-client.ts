@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { PatchKind } from '#domain/run.ts'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { type ApiConnection, openApiConnection } from './api-connection.ts'
 import { EventPage, RunAccepted, RunPage, RunView, Time } from './run-views.ts'
@@ -97,10 +98,10 @@ function runCalls(connection: ApiConnection) {
     /** Of a run that was submitted with `dry_run` and has ended. */
     readPlan: (runId: string) => get(`${runPath(runId)}/plan`, PlanView),
     /**
-     * The proposed patch while it arrives, or undefined when the run changes nothing. RUN_006 before it is composed,
+     * The patch while it arrives, or undefined when it changes nothing. RUN_006 before it is composed,
      * RUN_007 when the run ended without one.
      */
-    readPatch: (runId: string) => getStream(`${runPath(runId)}/patch?of=proposed`),
+    readPatch: (runId: string, of: PatchKind = 'proposed') => getStream(`${runPath(runId)}/patch?of=${of}`),
     /** Newest first. */
     listRuns: (page: { before?: string | undefined; limit: number }) => get('/v1/runs', RunPage, page),
     /** Sorted by path. RUN_004 for a run whose nodes were not stored. */

@@ -68,6 +68,7 @@ export const RunSummary = z.looseObject({
     include: z.array(z.string()).optional(),
     error_policy: z.string().optional(),
     priority: z.number().optional(),
+    accept: z.string().optional(),
     retry_of: z.string().optional(),
     codes: z.array(z.string()).optional(),
     labels: z.record(z.string(), z.string()).optional(),

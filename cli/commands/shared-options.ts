@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { faultOfServerUrl } from '#platform/server-urls.ts'
-import { type SkipKind, skipKinds, skipKindText } from '#domain/run.ts'
+import { AcceptPolicy, type SkipKind, skipKinds, skipKindText } from '#domain/run.ts'
 import { givenValue } from '#platform/env.ts'
 import { isModelServers } from '../model-server.ts'
 import type { CliConfig } from '../cli-config.ts'
@@ -57,6 +57,11 @@ export function workersOption(meaning: string): Option {
 }
 
 /** What happens to the other operations when one fails. */
+function acceptOption(): Option {
+  const meaning = 'auto: accept the changes that have all the evidence their agent asks for, and write their patch'
+  return new Option('--accept <policy>', `${meaning} (default: none)`).choices(AcceptPolicy.options)
+}
+
 export function errorPolicyOption(): Option {
   const meaning =
     'when an operation fails: continue, skip the operations that wait for it (the default), or stop the run'
@@ -122,6 +127,7 @@ export function addSubmissionOptions(command: Command): Command {
     .option('--limit <count>', 'at most this many operations', positiveInteger)
     .addOption(errorPolicyOption())
     .option('--folder-only', 'send the folder without the repository around it, whose rules are not known then')
+    .addOption(acceptOption())
     .option('--priority <number>', 'priority of this run among others, 0 (first) to 9', priorityNumber)
 }
 
@@ -135,9 +141,9 @@ export function submissionOf(
   { agents, settings }: { agents: readonly string[]; settings: CliConfig['request'] },
 ): Submission {
   const { paths = settings.paths, languages = settings.languages, errorPolicy = settings.errorPolicy } = options
-  const { exclude, kinds, since, limit, priority, folderOnly } = options
+  const { exclude, kinds, since, limit, priority, accept, folderOnly } = options
   const include = includedKinds(options, settings.include)
-  return { agents, paths, exclude, languages, kinds, include, since, limit, errorPolicy, priority, folderOnly }
+  return { agents, paths, exclude, languages, kinds, include, since, limit, errorPolicy, priority, accept, folderOnly }
 }
 
 const ofOwnStack = ['model', 'workers'] as const

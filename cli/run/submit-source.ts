@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { AppError } from '#domain/error.ts'
-import { NotSentFile, maxNotSentFiles, type SkipKind } from '#domain/run.ts'
+import { type AcceptPolicy, NotSentFile, maxNotSentFiles, type SkipKind } from '#domain/run.ts'
 import { ignoredReason } from '#platform/walk-folder.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
@@ -26,6 +26,8 @@ export type Submission = {
   limit?: number | undefined
   errorPolicy?: string | undefined
   priority?: number | undefined
+  /** `auto`: the run accepts what has the evidence that its bundles ask for. */
+  accept?: AcceptPolicy | undefined
   /** The run ends once it is planned. */
   dryRun?: boolean | undefined
   /** Sends the folder without the repository around it. */
@@ -72,7 +74,7 @@ export async function submitSource(
   submission: Submission,
   { packed, nodes }: PreparedSource,
 ): Promise<string> {
-  const { agents, paths, exclude, languages, kinds: node_kinds, limit, priority } = submission
+  const { agents, paths, exclude, languages, kinds: node_kinds, limit, priority, accept } = submission
   const { errorPolicy: error_policy, dryRun: dry_run } = submission
   const include = [...new Set([...(submission.include ?? []), ...packed.include])]
   const limits = limit === undefined ? undefined : { operations: limit }
@@ -80,7 +82,19 @@ export async function submitSource(
   const named = packed.skipped.filter((file) => NotSentFile.safeParse(file).success)
   const isIgnored = ({ reason }: NotSentFile) => Number(reason === ignoredReason)
   const not_sent = named.toSorted((one, other) => isIgnored(one) - isIgnored(other)).slice(0, maxNotSentFiles)
-  const chosen = { agents, paths, exclude, languages, node_kinds, nodes, limits, error_policy, priority, dry_run }
+  const chosen = {
+    agents,
+    paths,
+    exclude,
+    languages,
+    node_kinds,
+    nodes,
+    limits,
+    error_policy,
+    priority,
+    accept,
+    dry_run,
+  }
   const lists = { ...(include.length > 0 && { include }), ...(not_sent.length > 0 && { not_sent }) }
   const request = { ...chosen, ...lists }
   const accepted = await client.submit({ request, archive: packed.stream })

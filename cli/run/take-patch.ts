@@ -24,14 +24,17 @@ export type PatchOrder = {
   isNew: boolean
 }
 
-/** Writes the patch of a completed run and applies it if that was asked for; undefined when the run proposes no change. */
+/**
+ * Writes the patch of a completed run, of a run with `accept: auto` that of what was accepted, and applies it if that was asked
+ * for; undefined when it changes nothing.
+ */
 export async function takePatch(
   client: ApiClient,
   run: RunView,
   order: PatchOrder,
   { cwd }: CliContext,
 ): Promise<PatchResult> {
-  const content = await client.readPatch(run.run_id)
+  const content = await client.readPatch(run.run_id, run.request.accept === 'auto' ? 'accepted' : 'proposed')
   if (content === undefined) return undefined
   const target = resolve(cwd, order.out ?? `remora-${run.run_id}.patch`)
   await writeWhole(target, content)

@@ -122,6 +122,9 @@ function checkNames(reading: Reading): void {
   for (const [index, other] of file.after.entries()) {
     if (other === file.name) report(reading, ['after', index], `${other} waits for itself`)
   }
+  for (const [index, check] of (file.accept_when ?? []).entries()) {
+    if (!file.evidence.includes(check)) report(reading, ['accept_when', index], `${check} is not one of its evidence`)
+  }
   for (const { at, message } of findNameFaults(file, reading.deps)) report(reading, at, message)
 }
 

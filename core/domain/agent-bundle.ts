@@ -87,6 +87,8 @@ export const BundleFile = z.strictObject({
     .prefault({}),
   /** The checks that a change must pass. */
   evidence: z.array(z.enum(evidenceChecks)).default([...changeChecks]),
+  /** With `accept: auto`, a change is accepted that has passed all of these on each of its files; without it, none is. */
+  accept_when: z.array(z.enum(evidenceChecks)).min(1).optional(),
   error_policy: ErrorPolicyName.default('skip_downstream'),
   /** Whether the first message shows earlier results, related code, and why the operation failed in the run being retried. */
   requires_context: z.boolean().default(true),

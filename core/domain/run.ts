@@ -42,6 +42,9 @@ export type RunPhase = z.infer<typeof RunPhase>
 export const ErrorPolicyName = z.enum(['continue', 'skip_downstream', 'stop_run'])
 export type ErrorPolicyName = z.infer<typeof ErrorPolicyName>
 
+export const AcceptPolicy = z.enum(['none', 'auto'])
+export type AcceptPolicy = z.infer<typeof AcceptPolicy>
+
 /** The most nodes that a request may name one by one. */
 export const maxSelectedNodes = 50_000
 
@@ -76,6 +79,8 @@ export const RunRequest = z.strictObject({
   dryRun: z.boolean().default(false),
   limits: z.strictObject({ operations: z.int().min(1).optional() }).default({}),
   priority: z.int().min(0).max(9).default(5),
+  /** `auto`: at its end the run accepts the changes that have the evidence their bundle asks for (`accept_when`); absent: none. */
+  accept: AcceptPolicy.optional(),
   labels: z.record(z.string().max(64), z.string().max(256)).default({}),
   /** The ended run whose unsuccessful operations this one retries, on the same upload. */
   retryOf: RunId.optional(),
@@ -154,8 +159,7 @@ export type CompositionProgress = z.infer<typeof CompositionProgress>
  * Of an agent's change sets: how many were made, those of operations that failed because a check did not pass (WORK_005) among
  * them; how many of these are in the patch; and for how many of these every check has passed and none is missing.
  */
-export const Funnel = z.strictObject({ generated: z.int(), valid: z.int(), verified: z.int() })
-export type Funnel = z.infer<typeof Funnel>
+const Funnel = z.strictObject({ generated: z.int(), valid: z.int(), verified: z.int() })
 
 /** `proposed`: all changes that nobody has rejected. `accepted`: those that were accepted. */
 export const PatchKind = z.enum(['proposed', 'accepted'])

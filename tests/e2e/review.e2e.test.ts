@@ -126,6 +126,22 @@ describe.skipIf(lacks('git'))('what a team accepts of a run', () => {
     expect(docstrings(asked[0])).toEqual([])
   })
 
+  it('is what has all its evidence, where the run is to accept that by itself', async () => {
+    const auto = await services.api.submit(await folder.pack(), { agents: ['lint', 'docstring'], accept: 'auto' })
+    const { events, status } = await services.api.follow(auto)
+    expect(status).toBe('completed')
+    const made = events.filter(({ event }) => event === 'decision.made')
+    expect(made.length).toBeGreaterThanOrEqual(3)
+    expect(new Set(made.map(({ origin }) => `${origin.kind}/${origin.id}`))).toEqual(new Set(['policy/auto']))
+    const [accepted, proposed] = await Promise.all(
+      ['accepted', 'proposed'].map(async (of) => (await services.api.ask(`/v1/runs/${auto}/patch?of=${of}`)).text()),
+    )
+    expect(accepted).toContain('-import os')
+    expect(accepted).toBe(proposed)
+    const verify = programs.start(['cli/remora.mjs', 'verify', auto], { env: storeEnv(stores()) })
+    expect(await verify.exited, verify.out()).toBe(0)
+  })
+
   it('is tried again with what was said of it, and stays rejected when the same is made again', async () => {
     const id = await idOf('docstring', 'discount')
     const because = 'Say what the amount is: a price in cents.'

@@ -50,10 +50,11 @@ describe('parseRunRequest', () => {
     expect(faultOf({ agents: ['lint'], include: ['tests'] })).toMatch(/^INTAKE_008 request\.include\.0: .*"vendored"/)
   })
 
-  it('takes the `accept` that earlier command lines send, and no other', () => {
+  it('keeps the policy to accept by, unless it is the default, and takes no other', () => {
     const { request } = parseRunRequest({ agents: ['lint'], accept: 'none' }, known)
     expect(request).toEqual(parseRunRequest({ agents: ['lint'] }, known).request)
-    expect(faultOf({ agents: ['lint'], accept: 'auto' })).toMatch(/^INTAKE_008 .*"accept"/)
+    expect(parseRunRequest({ agents: ['lint'], accept: 'auto' }, known).request.accept).toBe('auto')
+    expect(faultOf({ agents: ['lint'], accept: 'all' })).toMatch(/^INTAKE_008 .*accept/)
   })
 
   it.for([
@@ -109,7 +110,7 @@ describe('parseRunRequest', () => {
     expect(faultOf(body)).toMatch(/^INTAKE_007/)
   })
 
-  it.for([{ objective: 'tidy up' }, { accept: 'auto' }])('refuses %j instead of ignoring it', (field) => {
+  it.for([{ objective: 'tidy up' }, { acceptance: 'auto' }])('refuses %j instead of ignoring it', (field) => {
     const [name] = Object.keys(field)
     expect(faultOf({ agents: ['lint'], ...field })).toBe(`INTAKE_008 request: Unrecognized key: "${name}"`)
   })

@@ -7,7 +7,7 @@ import { isRecord } from '#domain/json.ts'
 import { NotSentFile, maxNotSentFiles, maxSelectedNodes, RunRequest, skipKinds } from '#domain/run.ts'
 import { anyControl, escapedCharacter } from '#domain/terminal-controls.ts'
 import { named } from '../http/schema-parts.ts'
-import { ErrorPolicyShape, Labels, RunLimits, SkipKindShape } from '../runs/run-schema.ts'
+import { AcceptPolicyShape, ErrorPolicyShape, Labels, RunLimits, SkipKindShape } from '../runs/run-schema.ts'
 
 const fields = RunRequest.shape
 
@@ -81,14 +81,12 @@ export const RequestBody = z
     error_policy: ErrorPolicyShape.default(fields.errorPolicy.parse(undefined)),
     limits: RunLimits.default(fields.limits.parse(undefined)),
     priority: fields.priority,
+    accept: AcceptPolicyShape.default('none'),
     dry_run: fields.dryRun,
     labels: Labels.default(fields.labels.parse(undefined)),
   })
   .superRefine(checkTexts)
   .openapi('RunRequest')
-
-/** The command line of the version before sends `accept: "none"`, the only value there was. */
-const FormerBody = z.looseObject({ accept: z.literal('none') }).transform(({ accept: _accept, ...same }) => same)
 
 /** `nodes`: those that the run is limited to; undefined: no limit. */
 export type ParsedRequest = {
@@ -102,7 +100,7 @@ export type ParsedRequest = {
  * one is not in `knownAgents`. An agent named twice counts once.
  */
 export function parseRunRequest(body: unknown, knownAgents: readonly string[]): ParsedRequest {
-  const parsed = RequestBody.safeParse(FormerBody.safeParse(body).data ?? body)
+  const parsed = RequestBody.safeParse(body)
   if (!parsed.success) {
     const faults = parsed.error.issues.map((issue) => `${['request', ...issue.path].join('.')}: ${issue.message}`)
     throw new AppError('INTAKE_008', faults.join('; '))
@@ -115,7 +113,7 @@ export function parseRunRequest(body: unknown, knownAgents: readonly string[]): 
     dry_run: dryRun,
     ...same
   } = parsed.data
-  const { agents, paths, exclude, include, limits, priority, labels } = same
+  const { agents, paths, exclude, include, limits, priority, accept, labels } = same
   checkAgents(agents, knownAgents)
   // An idempotency key compares the JSON of the request, so the order of its fields counts.
   const request = {
@@ -129,6 +127,7 @@ export function parseRunRequest(body: unknown, knownAgents: readonly string[]): 
     dryRun,
     limits,
     priority,
+    ...(accept === 'none' ? {} : { accept }),
     labels,
   }
   return { request, nodes, notSent }

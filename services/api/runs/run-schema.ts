@@ -3,7 +3,7 @@ import { evidenceChecks } from '#domain/change-set.ts'
 import { SkippedFile } from '#domain/code-node.ts'
 import { OperationId, ProjectId, RunId } from '#domain/ids.ts'
 import { OperationStatus, operationStatuses, OperationWork } from '#domain/operation.ts'
-import { ErrorPolicyName, RunPhase, RunRequest, RunStatus, SkipKind } from '#domain/run.ts'
+import { AcceptPolicy, ErrorPolicyName, RunPhase, RunRequest, RunStatus, SkipKind } from '#domain/run.ts'
 import { LineRange } from '#objects/composition.ts'
 import { named, orNull } from '../http/schema-parts.ts'
 
@@ -68,6 +68,8 @@ export const RunLinks = z
   .openapi('RunLinks')
 export type RunLinks = z.infer<typeof RunLinks>
 
+export const AcceptPolicyShape = named('AcceptPolicy', AcceptPolicy)
+
 /** What was asked for, with the defaults filled in. */
 export const RequestView = z
   .strictObject({
@@ -81,6 +83,7 @@ export const RequestView = z
     error_policy: ErrorPolicyShape,
     limits: RunLimits,
     priority: z.int(),
+    accept: AcceptPolicyShape,
     labels: Labels,
     retry_of: fields.retryOf.meta({ description: 'the run that this one retries' }),
     operations: fields.operations.meta({ description: 'of a retry: only these' }),

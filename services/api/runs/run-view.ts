@@ -29,7 +29,10 @@ const maxLeftOut = 100
 export function runSummaryView(run: Run, away: readonly UnreachableModel[]): RunSummary {
   const { runId, counts, stop, acceptedAt, endedAt } = run
   return viewOf(RunSummary, run, {
-    request: viewOf(RequestView, run.request, { selected_nodes: run.request.nodes?.count }),
+    request: viewOf(RequestView, run.request, {
+      selected_nodes: run.request.nodes?.count,
+      accept: run.request.accept ?? 'none',
+    }),
     open_questions: counts.waiting,
     waiting_for: waitingFor(run, away),
     composing: composingView(run),

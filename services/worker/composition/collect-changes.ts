@@ -16,7 +16,13 @@ export type CollectDeps = {
 }
 
 /** A change set of the run, or of one that it retries. `isRedone`: its operation was run again later. */
-export type CollectedChange = { set: ChangeSet; isEarlier: boolean; isRedone: boolean }
+export type CollectedChange = {
+  set: ChangeSet
+  operation: Operation
+  recordHash: string
+  isEarlier: boolean
+  isRedone: boolean
+}
 
 export type CodesOfStatus = Record<'failed' | 'blocked', Map<ErrorCode, number>>
 
@@ -54,10 +60,13 @@ export async function collectChanges(
       signal.throwIfAborted()
       ofRun.push(...operations.map(({ operationId }) => operationId))
       if (at === 0) for (const operation of operations) count(operation, { totals, codes, unproved })
-      for (const { operation, sets } of await changesOf(operations, (hash) => deps.readSets(projectId, hash))) {
+      for (const { operation, recordHash, sets } of await changesOf(operations, (hash) =>
+        deps.readSets(projectId, hash),
+      )) {
         const { operationId, node } = operation
         nodes.set(operationId, node)
-        found.push(...sets.map((set) => ({ set, isEarlier: at > 0, isRedone: done.has(operationId) })))
+        const isRedone = done.has(operationId)
+        found.push(...sets.map((set) => ({ set, operation, recordHash, isEarlier: at > 0, isRedone })))
       }
       if (at === 0) await deps.onOperations?.(ofRun.length)
     }

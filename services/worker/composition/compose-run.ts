@@ -15,10 +15,11 @@ import {
   type CollectedChange,
   selectProposed,
 } from './collect-changes.ts'
-import { type PatchDeps, proveSets } from './compose-patch.ts'
+import { acceptByPolicy } from './accept-by-policy.ts'
+import { type PatchDeps, proveSets, type SelectedSets } from './compose-patch.ts'
 
 export type CompositionDeps = PatchDeps & {
-  ledger: PatchDeps['ledger'] & Pick<Ledger, 'cancel' | 'move'>
+  ledger: PatchDeps['ledger'] & Pick<Ledger, 'cancel' | 'decide' | 'move'>
   workerId: string
 }
 
@@ -65,25 +66,19 @@ function openNotes({ runId, counts }: Run, { ledger }: Pick<CompositionDeps, 'le
   }
 }
 
+/** So often somebody may decide while the run is composed; after that, what the policy would accept is left undecided. */
+const maxTries = 5
+
 async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): Promise<void> {
   const note = openNotes(run, deps)
   await note({})
   const chain = await chainOf(run, deps.ledger)
   const onOperations = (operationsRead: number) => note({ operationsRead })
-  const { changes, nodes, totals, codes, unproved } = await collectChanges(chain, { ...deps, onOperations }, signal)
-  const decisions = await deps.ledger.readDecisions((chain.at(-1) ?? run).runId)
-  const selected = selectProposed(changes, decisions)
-  const { composition, compositionKey } = await proveSets(
-    run,
-    {
-      of: 'proposed',
-      sets: selected.map(({ set }) => set),
-      nodeOf: async (id) => nodes.get(id),
-      onFiles: (filesProved, files) => note({ files, filesProved }),
-    },
-    deps,
-    signal,
-  )
+  const collected = await collectChanges(chain, { ...deps, onOperations }, signal)
+  const { totals, codes, unproved } = collected
+  const onFiles = (filesProved: number, files: number) => note({ files, filesProved })
+  const composed = await composeAndDecide(chain, collected, { ...deps, onFiles }, signal)
+  const { selected, composition, compositionKey, decisions } = composed
   const failure = failureOf(run, codes)
   const earlier = selected.filter(({ isEarlier }) => isEarlier).length
   const funnel = funnelOf(selected, composition, unproved)
@@ -98,6 +93,33 @@ async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): P
   })
   if (decisions.last > 0) {
     await deps.ledger.notePatch(run.runId, { of: 'proposed', note: { decided: decisions.last, compositionKey } })
+  }
+}
+
+type ComposeDeps = CompositionDeps & Required<Pick<SelectedSets, 'onFiles'>>
+
+/** Composes what nobody has rejected, and accepts of it what the run's policy asks for. */
+async function composeAndDecide(
+  chain: readonly [Run, ...Run[]],
+  { changes, nodes }: Collected,
+  deps: ComposeDeps,
+  signal: AbortSignal,
+) {
+  const [run] = chain
+  const root = chain.at(-1) ?? run
+  for (let tries = 1; ; tries += 1) {
+    const decisions = await deps.ledger.readDecisions(root.runId)
+    const selected = selectProposed(changes, decisions)
+    const sets = selected.map(({ set }) => set)
+    const selection = {
+      of: 'proposed',
+      sets,
+      nodeOf: async (id: string) => nodes.get(id),
+      onFiles: deps.onFiles,
+    } as const
+    const { composition, compositionKey } = await proveSets(run, selection, deps, signal)
+    const composed = { selected, composition, compositionKey, decisions, root }
+    if ((await acceptByPolicy(run, composed, deps)) || tries === maxTries) return composed
   }
 }
 

@@ -1,0 +1,69 @@
+import { type ChangeSet, type EvidenceCheck, proofOf } from '#domain/change-set.ts'
+import type { Run } from '#domain/run.ts'
+import { type Decisions, maxDecisionsAtOnce } from '#ledger/decisions.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import type { Composition } from '#objects/composition.ts'
+import type { ObjectStore } from '#objects/object-store.ts'
+import { getBundle } from '#objects/stored-records.ts'
+import type { CollectedChange } from './collect-changes.ts'
+
+type PolicyDeps = { ledger: Pick<Ledger, 'decide'>; objects: ObjectStore }
+
+type Composed = {
+  selected: readonly CollectedChange[]
+  composition: Composition
+  decisions: Decisions
+  /** The first run of the chain, which keeps the decisions. */
+  root: Run
+}
+
+const by = { kind: 'policy', id: 'auto' } as const
+
+/**
+ * Accepts the undecided changes of a composed patch that have the evidence their bundles ask for, of a run with `accept: auto`, and
+ * notes that in `decisions`. False when somebody has decided since the patch was composed: then it may be another one.
+ */
+export async function acceptByPolicy(run: Run, composed: Composed, deps: PolicyDeps): Promise<boolean> {
+  if (run.request.accept !== 'auto') return true
+  const { composition, decisions, root, selected } = composed
+  const needed = await neededEvidence(run, deps.objects)
+  const leftOut = new Set(composition.conflicts.map(({ changeSetId }) => changeSetId))
+  const undecided = selected.filter(({ set }) => {
+    const verdict = decisions.byChangeSet.get(set.changeSetId)?.verdict ?? 'pending'
+    return verdict === 'pending' && !leftOut.has(set.changeSetId) && hasEvidence(set, needed.get(set.bundle))
+  })
+  for (let first = 0; first < undecided.length; first += maxDecisionsAtOnce) {
+    const slice = undecided.slice(first, first + maxDecisionsAtOnce).map(({ set, operation, recordHash }) => ({
+      changeSetId: set.changeSetId,
+      verdict: 'accepted' as const,
+      before: 'pending' as const,
+      reason: null,
+      agent: set.bundle,
+      runId: operation.runId,
+      operationId: operation.operationId,
+      node: operation.node,
+      recordHash,
+    }))
+    const made = await deps.ledger.decide(root.runId, { last: decisions.last, decisions: slice, by })
+    if (made === undefined) return false
+    for (const one of made) decisions.byChangeSet.set(one.changeSetId, one)
+    decisions.last = made.at(-1)?.version ?? decisions.last
+  }
+  return true
+}
+
+async function neededEvidence(
+  { projectId, bundleHashes }: Run,
+  objects: ObjectStore,
+): Promise<Map<string, readonly EvidenceCheck[]>> {
+  const bundles = await Promise.all((bundleHashes ?? []).map((hash) => getBundle(objects, projectId, hash)))
+  return new Map(bundles.flatMap(({ file }) => (file.accept_when === undefined ? [] : [[file.name, file.accept_when]])))
+}
+
+/** Every check that was made has passed, none is missing, and each that is needed was made on each file. */
+function hasEvidence(set: ChangeSet, needed: readonly EvidenceCheck[] | undefined): boolean {
+  if (needed === undefined || proofOf(set) !== 'passed') return false
+  return set.files.every(({ path }) =>
+    needed.every((check) => set.evidence.some((one) => one.check === check && one.path === path && one.ok)),
+  )
+}
