@@ -58,6 +58,9 @@ export const ChangeSet = z.strictObject({
 })
 export type ChangeSet = z.infer<typeof ChangeSet>
 
+/** As `changeSetId` makes it. */
+export const ChangeSetId = z.string().regex(/^c[0-9a-f]{16}$/)
+
 /** The same change by the same operation has the same id. */
 export function changeSetId(operation: OperationId, files: readonly FileChange[]): string {
   return `c${sha256(`${operation}\0${JSON.stringify(files)}`).slice(0, 16)}`

@@ -92,11 +92,12 @@ function decisionsView({ runId }: Pick<Run, 'runId'>, { decisions, refused }: De
     run_id: runId,
     made: [...decisions.values()].filter(({ isMade }) => isMade).length,
     by_agent: countsByAgent([...decisions.values()], refused),
-    decisions: [...decisions].slice(0, shownDecisions).map(([id, { operation, isMade, decision }]) => ({
+    decisions: [...decisions].slice(0, shownDecisions).map(([id, { operation, isMade, was, decision }]) => ({
       change_set_id: id,
       ...authorView(operation),
       verdict: decision?.verdict ?? 'pending',
       made: isMade,
+      was,
       decision: decision && decisionView(decision),
     })),
     refused_count: refused.length,

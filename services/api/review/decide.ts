@@ -1,7 +1,7 @@
 import { chainOf } from '#composition/run-chain.ts'
 import { nameConflicts } from '#composition/name-conflicts.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
-import type { Decision } from '#domain/decision.ts'
+import type { Decision, Verdict } from '#domain/decision.ts'
 import { AppError, hasCode } from '#domain/error.ts'
 import type { EventOrigin } from '#domain/event.ts'
 import type { OperationId, RunId } from '#domain/ids.ts'
@@ -22,8 +22,8 @@ export type DecideDeps = {
 /** A decision that was refused, with the conflict as people read it; `operation` made the set, unless there is no such set. */
 export type Refusal = Omit<RefusedDecision, 'conflict'> & { conflict?: Conflict; operation?: Operation }
 
-/** `decision`: what is decided now, null where nobody has. `isMade`: by this request; else it was so before. */
-export type DecidedSet = { operation: Operation; decision: Decision | null; isMade: boolean }
+/** `decision`: what is decided now, null where nobody has. `isMade`: by this request, before which it was `was`. */
+export type DecidedSet = { operation: Operation; decision: Decision | null; isMade: boolean; was: Verdict }
 
 /** `decisions`: each set that was not refused. */
 export type Decided = { decisions: Map<string, DecidedSet>; refused: Refusal[] }
@@ -50,7 +50,7 @@ export async function decide(
     deps,
   )
   const { conflicts = [] } = (await deps.records.readComposition(run)) ?? {}
-  const made = new Set<string>()
+  const made = new Map<string, Verdict>()
   for (let tries = 0; tries < maxTries; tries += 1) {
     const decisions = await deps.ledger.readDecisions(root)
     const sets = await readSets(run, { found, decisions }, deps)
@@ -129,9 +129,9 @@ function newDecision(
   return { changeSetId, verdict, reason, runId: set.run, operationId, recordHash: set.recordHash, node, agent }
 }
 
-type Steps = { steps: readonly NewDecision[]; decisions: Decisions; by: EventOrigin; made: Set<string> }
+type Steps = { steps: readonly NewDecision[]; decisions: Decisions; by: EventOrigin; made: Map<string, Verdict> }
 
-/** Makes decisions in slices and notes them in `decisions` and `made`. False when somebody else has decided meanwhile. */
+/** Makes decisions in slices and notes them in `decisions`, and in `made` what was before. False when somebody else has decided meanwhile. */
 async function makeInSteps(
   root: RunId,
   { steps, decisions, by, made }: Steps,
@@ -142,8 +142,9 @@ async function makeInSteps(
     const done = await ledger.decide(root, { last: decisions.last, decisions: slice, by })
     if (done === undefined) return false
     for (const one of done) {
-      decisions.byChangeSet.set(one.changeSetId, one)
-      made.add(one.changeSetId)
+      const id = one.changeSetId
+      if (!made.has(id)) made.set(id, decisions.byChangeSet.get(id)?.verdict ?? 'pending')
+      decisions.byChangeSet.set(id, one)
     }
     decisions.last = done.at(-1)?.version ?? decisions.last
   }
@@ -153,14 +154,16 @@ async function makeInSteps(
 function decidedNow(
   wanted: readonly WantedDecision[],
   refused: readonly Refusal[],
-  { found, decisions, made }: Known & { made: ReadonlySet<string> },
+  { found, decisions, made }: Known & { made: ReadonlyMap<string, Verdict> },
 ): Decided['decisions'] {
   const decided: Decided['decisions'] = new Map()
   const others = new Set(refused.map(({ changeSetId }) => changeSetId))
   for (const { changeSetId: id } of wanted) {
     const operation = found.get(id)?.operation
     if (operation === undefined || others.has(id)) continue
-    decided.set(id, { operation, decision: decisions.byChangeSet.get(id) ?? null, isMade: made.has(id) })
+    const decision = decisions.byChangeSet.get(id) ?? null
+    const was = made.get(id) ?? decision?.verdict ?? 'pending'
+    decided.set(id, { operation, decision, isMade: made.has(id), was })
   }
   return decided
 }

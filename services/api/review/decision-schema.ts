@@ -45,6 +45,7 @@ const DecidedView = z
     ...author,
     verdict: VerdictShape,
     made: z.boolean().openapi({ description: 'whether this request has decided it; else it was so before' }),
+    was: VerdictShape.openapi({ description: 'what was decided on it before this request' }),
     decision: orNull(DecisionView),
   })
   .openapi('DecidedSet')

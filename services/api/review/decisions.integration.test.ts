@@ -90,9 +90,10 @@ describe('POST /v1/runs/{run_id}/decisions', () => {
     const id = await idOf(runId, 'three')
     const accepted = await decide(runId, one(id, 'accept'))
     const decided = { change_set_id: id, agent: 'lint', path: 'a.py', qualified_name: 'three', verdict: 'accepted' }
-    expect(accepted).toMatchObject({ made: 1, decisions: [{ ...decided, made: true }], refused: [] })
+    expect(accepted).toMatchObject({ made: 1, decisions: [{ ...decided, made: true, was: 'pending' }], refused: [] })
     await composeRun(api, runId, { files: [] })
-    await decide(runId, one(id, 'reject', { reason: 'too "long"' }))
+    const rejected = await decide(runId, one(id, 'reject', { reason: 'too "long"' }))
+    expect(rejected.decisions).toMatchObject([{ verdict: 'rejected', made: true, was: 'accepted' }])
     const [shown] = (await changes(runId)).filter(({ change_set_id: other }) => other === id)
     expect(shown).toMatchObject({ verdict: 'rejected', decision: { reason: 'too "long"' } })
     expect(shown?.decision?.decided_by).toMatch(/^human\//)
