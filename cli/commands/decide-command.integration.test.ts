@@ -190,6 +190,8 @@ describe('a retry', () => {
     expect((await remora('accept', retry, 'a.py')).out).toBe(
       'accepted  lint  a.py one    +1 -1\naccepted  lint  a.py three  +1 -1\n',
     )
+    expect((await remora('undo', retry, 'lint', 'a.py', 'three')).out).toContain('pending  lint  a.py three')
+    expect((await remora('diff', retry, 'a.py', 'three')).out).toContain('+c = 30\n')
     const old = await setOf(retry, 'one', former)
     const shown = await remora('diff', retry, 'a.py', 'one')
     expect(shown.out).toContain('+a = 11\n')

@@ -62,10 +62,15 @@ function rulesOf(change: ChangeView | undefined): string[] {
 /** Lines added and removed. */
 function sizeOf(change: ChangeView | undefined): string {
   if (change === undefined) return ''
-  const lines = change.diff.split('\n')
-  const count = (mark: '+' | '-') =>
-    lines.filter((line) => line.startsWith(mark) && !line.startsWith(`${mark.repeat(3)} `)).length
-  return `+${count('+')} -${count('-')}`
+  const count = { '+': 0, '-': 0 }
+  let isHead = true
+  for (const line of change.diff.split('\n')) {
+    if (line.startsWith('diff --git ')) isHead = true
+    else if (line.startsWith('@@')) isHead = false
+    else if (!isHead && line.startsWith('+')) count['+'] += 1
+    else if (!isHead && line.startsWith('-')) count['-'] += 1
+  }
+  return `+${count['+']} -${count['-']}`
 }
 
 function countLines({ by_agent: byAgent }: DecisionsView, verdict: string): string[] {
