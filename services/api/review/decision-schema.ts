@@ -45,10 +45,10 @@ const DecidedView = z
     ...author,
     verdict: VerdictShape,
     made: z.boolean().openapi({ description: 'whether this request has decided it; else it was so before' }),
-    was: VerdictShape.openapi({ description: 'what was decided on it before this request' }),
+    was: VerdictShape,
     decision: orNull(DecisionView),
   })
-  .openapi('DecidedSet')
+  .openapi('DecidedSet', { description: 'How it stands now with a change set, and what it `was` before the request.' })
 
 /** Without an author for a change set that is not there. */
 export const RefusedView = z
