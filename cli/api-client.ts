@@ -1,9 +1,17 @@
 import { z } from 'zod'
 import type { PatchKind } from '#domain/run.ts'
 import type { SkippedFile } from '#domain/code-node.ts'
-import { type ApiConnection, openApiConnection } from './api-connection.ts'
+import { type ApiConnection, ApiProblem, openApiConnection } from './api-connection.ts'
 import { EventPage, RunAccepted, RunPage, RunView, Time } from './run-views.ts'
-import { ChangePage, OperationPage, OperationView, QuestionPage, QuestionView } from './operation-views.ts'
+import {
+  ChangePage,
+  DecisionsView,
+  OperationPage,
+  OperationView,
+  QuestionPage,
+  QuestionView,
+  RefusedDecisions,
+} from './operation-views.ts'
 import { EdgePage, NodeDetail, NodePage, PlanView } from './node-views.ts'
 
 export const TokenView = z.looseObject({
@@ -52,6 +60,14 @@ export type WireRequest = {
 
 /** What a retry repeats: `operations` if there are any, or what failed with `codes`, else all that did not end well. */
 export type RetryChoice = { operations: readonly string[]; codes?: Texts; errorPolicy?: string | undefined }
+export type WantedVerdict = 'accept' | 'reject' | 'undo'
+
+/** Decisions on the change sets with these ids, or on all that meet a filter, `{}` for all. */
+export type WantedDecisions = { verdict: WantedVerdict; reason?: string | undefined } & (
+  | { sets: readonly string[] }
+  | { where: Readonly<Record<string, string>> }
+)
+
 type NewToken = {
   name?: string | undefined
   scopes?: Texts
@@ -123,6 +139,21 @@ function operationCalls({ get, getText, post }: ApiConnection) {
     /** RUN_004 when the run has no operation `operation_id`. */
     listChanges: (runId: string, page: Page & { operation_id: string }) =>
       get(`${runPath(runId)}/changes`, ChangePage, page),
+    /**
+     * Decides on any number of change sets, a request for each few hundred of those that are named. `refused` has what was not
+     * decided, also when that is all of it.
+     */
+    decide: async (runId: string, { verdict, reason, ...chosen }: WantedDecisions): Promise<DecisionsView> => {
+      const send = (document: object) =>
+        post(`${runPath(runId)}/decisions`, { ...document, reason }, DecisionsView).catch(nothingDecided(runId))
+      if ('where' in chosen) return send({ where: chosen.where, verdict })
+      const answers: DecisionsView[] = []
+      for (let first = 0; first < chosen.sets.length; first += decisionsAtOnce) {
+        const slice = chosen.sets.slice(first, first + decisionsAtOnce)
+        answers.push(await send({ decisions: slice.map((id) => ({ change_set_id: id, verdict })) }))
+      }
+      return allDecided(runId, answers)
+    },
     /** The whole conversation of an operation. RUN_006 while there is none yet, RUN_004 where there will be none. */
     readTranscript: (runId: string, operationId: string, format: 'markdown' | 'json') =>
       getText(
@@ -136,6 +167,36 @@ function operationCalls({ get, getText, post }: ApiConnection) {
     answer: (runId: string, requestId: string, text: string) =>
       post(`${runPath(runId)}/questions/${encodeURIComponent(requestId)}`, { answer: text }, QuestionView),
   }
+}
+
+/** With the longest reason about half of the 64 KiB that a request may have. */
+const decisionsAtOnce = 500
+
+/** The answer that a request gets whose problem has all its refusals. */
+function nothingDecided(runId: string): (error: unknown) => DecisionsView {
+  return (error) => {
+    const document = error instanceof ApiProblem ? RefusedDecisions.safeParse(error.document).data : undefined
+    if (document === undefined) throw error
+    const { refused_count, refused } = document
+    return { run_id: runId, made: 0, by_agent: {}, decisions: [], refused_count, refused }
+  }
+}
+
+function allDecided(runId: string, answers: readonly DecisionsView[]): DecisionsView {
+  const all: DecisionsView = { run_id: runId, made: 0, by_agent: {}, decisions: [], refused_count: 0, refused: [] }
+  for (const answer of answers) {
+    all.made += answer.made
+    all.decisions.push(...answer.decisions)
+    all.refused_count += answer.refused_count
+    all.refused.push(...answer.refused)
+    for (const [agent, { made, before, refused }] of Object.entries(answer.by_agent)) {
+      const counts = (all.by_agent[agent] ??= { made: 0, before: 0, refused: 0 })
+      counts.made += made
+      counts.before += before
+      counts.refused += refused
+    }
+  }
+  return all
 }
 
 function tokenCalls(connection: ApiConnection) {

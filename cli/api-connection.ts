@@ -2,15 +2,25 @@ import { randomUUID } from 'node:crypto'
 import { Readable } from 'node:stream'
 import { Agent, type Dispatcher, request } from 'undici'
 import { z } from 'zod'
-import { AppError, isErrorCode } from '#domain/error.ts'
+import { AppError, type ErrorCode, isErrorCode } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
 import { withoutLogin, withoutLogins } from '#platform/hide-secrets.ts'
+
+/** A problem that the API answered with; `document` is all of it. */
+export class ApiProblem extends AppError {
+  readonly document: Readonly<Record<string, unknown>>
+
+  constructor(code: ErrorCode, message: string, about: { phase?: string; document: ApiProblem['document'] }) {
+    super(code, message, about)
+    this.document = about.document
+  }
+}
 
 export type Query = Readonly<Record<string, string | number | undefined>>
 export type Multipart = { request: string; archive: AsyncIterable<Uint8Array> }
 
 /**
- * HTTP requests to the API at `url`. An answer that is a problem is thrown as an AppError with its code and phase; no
+ * HTTP requests to the API at `url`. An answer that is a problem is thrown as an ApiProblem with its code and phase; no
  * answer, or one of another program, is CONFIG_006. Aborting `signal` ends every request with its reason.
  */
 export type ApiConnection = {
@@ -140,7 +150,8 @@ function problemError(url: string, answer: Answer, body: string): AppError {
   const problem = Problem.safeParse(parseJson(body)).data
   const words = problem?.detail ?? problem?.title ?? ''
   if (!isErrorCode(problem?.error_code)) return strangeAnswer(url, answer, words)
-  return new AppError(problem.error_code, words, problem.phase === undefined ? {} : { phase: problem.phase })
+  const { error_code: code, phase } = problem
+  return new ApiProblem(code, words, { document: problem, ...(phase !== undefined && { phase }) })
 }
 
 /** From another program, a proxy in front of the service, or a service of another version. */

@@ -36,12 +36,26 @@ export type QuestionView = z.infer<typeof QuestionView>
 
 export const QuestionPage = z.object({ questions: z.array(QuestionView), next })
 
+/** The last decision on a change set. */
+const DecisionView = z.looseObject({
+  verdict: z.string(),
+  version: z.int(),
+  reason: z.string().nullable(),
+  /** ISO 8601, not parsed. */
+  decided_at: z.string(),
+  decided_by: z.string(),
+})
+export type DecisionView = z.infer<typeof DecisionView>
+
+/** A service of an earlier version knows no decisions. */
 export const ChangeView = z.looseObject({
   change_set_id: z.string(),
   operation_id: z.string(),
   agent: z.string(),
   path: z.string().default(''),
   qualified_name: z.string().default(''),
+  /** Of a mechanical operation: the lint rules whose safe fixes it makes. */
+  rules: z.array(z.string()).default([]),
   diff: z.string(),
   evidence: z
     .array(
@@ -55,8 +69,56 @@ export const ChangeView = z.looseObject({
       }),
     )
     .default([]),
+  /** The run that made it. */
+  run_id: z.string().default(''),
+  /** Whether a later retry ran its operation again: it counts only if it is accepted. */
+  is_redone: z.boolean().default(false),
+  verdict: z.string().default('pending'),
+  decision: DecisionView.nullable().default(null),
   conflict: LeftOut.optional(),
 })
 export type ChangeView = z.infer<typeof ChangeView>
 
 export const ChangePage = z.object({ changes: z.array(ChangeView), next })
+
+/** Absent: who made a change set that is not there. */
+const RefusedDecision = z.looseObject({
+  change_set_id: z.string(),
+  operation_id: z.string().optional(),
+  agent: z.string().optional(),
+  path: z.string().optional(),
+  qualified_name: z.string().optional(),
+  error_code: z.string(),
+  detail: z.string(),
+  conflict: LeftOut.optional(),
+  decision: DecisionView.optional(),
+})
+export type RefusedDecision = z.infer<typeof RefusedDecision>
+
+/** What a request has refused; of a problem, all that it asked for. */
+export const RefusedDecisions = z.looseObject({ refused_count: z.int(), refused: z.array(RefusedDecision) })
+
+const DecidedSet = z.looseObject({
+  change_set_id: z.string(),
+  operation_id: z.string(),
+  agent: z.string(),
+  path: z.string(),
+  qualified_name: z.string(),
+  verdict: z.string(),
+  /** By this request; else it was so before. */
+  made: z.boolean(),
+  was: z.string(),
+  decision: DecisionView.nullable(),
+})
+export type DecidedSet = z.infer<typeof DecidedSet>
+
+const DecidedCounts = z.object({ made: z.int(), before: z.int(), refused: z.int() })
+
+/** What a request has decided: the first 1,000 sets, and the first 100 refusals. */
+export const DecisionsView = RefusedDecisions.extend({
+  run_id: z.string(),
+  made: z.int(),
+  by_agent: z.record(z.string(), DecidedCounts),
+  decisions: z.array(DecidedSet),
+})
+export type DecisionsView = z.infer<typeof DecisionsView>

@@ -6,6 +6,7 @@ import { addAnswerCommand } from './commands/answer-command.ts'
 import { addCancelCommand } from './commands/cancel-command.ts'
 import { addCheckCommand } from './commands/check-command.ts'
 import { addConfigCommand } from './commands/config-command.ts'
+import { addDecideCommands } from './commands/decide-command.ts'
 import { addDeleteCommand } from './commands/delete-command.ts'
 import { addDiffCommand } from './commands/diff-command.ts'
 import { addCompletionCommand } from './commands/completion-command.ts'
@@ -49,6 +50,7 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addRunsCommand(program, context)
   addShowCommand(program, context)
   addDiffCommand(program, context)
+  addDecideCommands(program, context)
   addTranscriptCommand(program, context)
   addAnswerCommand(program, context)
   addCancelCommand(program, context)

@@ -17,6 +17,8 @@ const ConflictingSet = z.looseObject({
   agent: z.string().optional(),
   node: z.object({ path: z.string(), qualified_name: z.string() }).optional(),
   lines: z.object({ first: z.int(), last: z.int() }).optional(),
+  /** What it makes of these lines, or of the new file; the first 4,000 characters. */
+  text: z.string().optional(),
 })
 export type ConflictingSet = z.infer<typeof ConflictingSet>
 

@@ -45,7 +45,8 @@ async function pressInBash(keys: readonly string[]): Promise<void> {
 
 describe('completion in bash', () => {
   it.each([
-    ['remora re', ['retry']],
+    ['remora re', ['reject', 'retry']],
+    ['remora accept r1 --where v', ['verdict=accepted', 'verdict=pending', 'verdict=rejected']],
     ['remora run --err', ['--error-policy']],
     ['remora run --error-policy s', ['skip_downstream', 'stop_run']],
     ['remora run --agents ', ['docstring', 'harness', 'lint']],

@@ -5,6 +5,7 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { bundleNames } from '#bundles/bundle-files.ts'
 import type { CliContext } from '../cli-context.ts'
+import { whereWords } from './decide-command.ts'
 
 type Completion = ReturnType<typeof tab>
 type Words = (word: string) => Promise<string[]>
@@ -50,6 +51,7 @@ async function offer(completion: Completion, program: Command, { word, agents, p
       const found = known?.options.get(option.long?.slice(2) ?? '')
       if (found === undefined) continue
       if (option.long === '--agents') found.handler = offering(names)
+      if (option.long === '--where') found.handler = offering(whereWords)
       if (namesPath.test(option.flags.split(' ').at(-1) ?? '')) found.handler = offering(places)
     }
     for (const argument of ['path', 'file']) {

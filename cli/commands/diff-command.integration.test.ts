@@ -46,7 +46,11 @@ const idOf = (name: string) => plannedOperation(name).operationId
 
 it('prints what an operation changed', async () => {
   expect(await diff(idOf('one'))).toContain('+x = 1\n')
-  expect(stderr).toMatch(new RegExp(`^lint ${idOf('one')}  a\\.py one  succeeded: .*\n  parses holds  a\\.py\n$`))
+  expect(stderr).toMatch(
+    new RegExp(
+      `^lint ${idOf('one')}  a\\.py one  succeeded: .*\n  change set c[0-9a-f]{16}: pending\n  parses holds  a\\.py\n$`,
+    ),
+  )
   expect(JSON.parse(await diff(idOf('one'), '--json'))).toMatchObject({ changes: [{ operation_id: idOf('one') }] })
 })
 

@@ -5,7 +5,7 @@ import { allChanges } from '../api-lists.ts'
 import type { ChangeView, OperationView } from '../operation-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import { secretMark } from '#platform/secrets/redactor.ts'
-import { nodePlace } from '../wording.ts'
+import { nodePlace, shortTime } from '../wording.ts'
 import { visible } from '../terminal-text.ts'
 import { withRuns } from '../run/reach-service.ts'
 import { findOperations } from '../run/find-operation.ts'
@@ -65,6 +65,7 @@ async function printChanges(
     if (done !== undefined) context.io.err(visible(describeEnd(done, changes.length > 0)))
     for (const change of changes) {
       context.io.err(visible(`${done === undefined ? authorOf(change) : ''}${describeChange(change)}`))
+      if (!isCurrent(change)) continue
       context.io.out(shownDiff(change.diff, context))
       if (change.diff.includes(secretMark)) context.io.err(hiddenNote(runId))
     }
@@ -105,10 +106,28 @@ function authorOf({ agent, operation_id: id, path, qualified_name }: ChangeView)
   return `${agent} ${id}  ${nodePlace(path, qualified_name)}\n`
 }
 
-/** Whether the patch has a change set, and what was proved about it, a line each. */
-function describeChange({ evidence, conflict }: ChangeView): string {
+/** Whether git can apply it beside the others: what a later retry has made again counts only if it is accepted. */
+function isCurrent({ is_redone: isRedone, verdict }: ChangeView): boolean {
+  return !isRedone || verdict === 'accepted'
+}
+
+/** What was decided on a change set, whether the patch has it, and what was proved about it, a line each. */
+function describeChange(change: ChangeView): string {
+  const { change_set_id: id, operation_id: operation, run_id: runId, rules, evidence, conflict } = change
+  const decided = `  change set ${id}${rules.length === 0 ? '' : ` (${rules.join(', ')})`}: ${decisionText(change)}`
+  if (!isCurrent(change)) {
+    return `${decided}, of an earlier attempt that a retry has made again: remora diff ${runId} ${operation}\n`
+  }
   const leftOut = conflict === undefined ? [] : [`  left out of the patch: ${leftOutText(conflict)}`]
-  return [...leftOut, ...evidence.map(evidenceLine)].map((line) => `${line}\n`).join('')
+  return [decided, ...leftOut, ...evidence.map(evidenceLine)].map((line) => `${line}\n`).join('')
+}
+
+/** `rejected by human/t0123, 2026-05-01 12:30 UTC: too long` */
+function decisionText({ verdict, decision }: ChangeView): string {
+  if (decision === null) return verdict
+  const { decided_by: who, decided_at: when, reason } = decision
+  const again = verdict === 'pending' ? 'pending again' : verdict
+  return `${again}, by ${who} ${shortTime(when)} UTC${reason === null ? '' : `: ${reason}`}`
 }
 
 function evidenceLine({ check, of, path, ok, detail }: ChangeView['evidence'][number]): string {
@@ -124,7 +143,10 @@ function changesDocument(runId: string, ids: readonly string[], all: readonly Ch
     run_id: runId,
     ...(ids.length === 1 && { operation_id: ids[0] }),
     operations: all.flatMap(({ operation }) => (operation === undefined ? [] : [operation])),
-    diff: changes.map((change) => change.diff).join(''),
+    diff: changes
+      .filter(isCurrent)
+      .map((change) => change.diff)
+      .join(''),
     changes,
   }
 }

@@ -26,6 +26,8 @@ export function describeEvent(event: WireEvent): string | undefined {
       return `${workOf(event)} asks ${Words.parse(data['request_id'])}: ${oneLine(Words.parse(data['question']))}`
     case 'human_input.answered':
       return `${Words.parse(data['request_id'])} answered: ${oneLine(Words.parse(data['answer']))}`
+    case 'decision.made':
+      return decisionText(event)
     case 'models.away':
       return `no server of ${modelText(Words.parse(data['model']))} works`
     case 'models.back':
@@ -39,6 +41,13 @@ export function describeEvent(event: WireEvent): string | undefined {
     default:
       return undefined
   }
+}
+
+/** `lint src/money.py round_half_up: rejected: too long` */
+function decisionText(event: WireEvent): string {
+  const verdict = Words.parse(event.data['verdict'])
+  const reason = oneLine(Words.parse(event.data['reason']))
+  return `${workOf(event)}: ${verdict === 'pending' ? 'pending again' : verdict}${reason === '' ? '' : `: ${reason}`}`
 }
 
 const WaitedFor = z

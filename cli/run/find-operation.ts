@@ -1,4 +1,4 @@
-import { AppError, hasCode } from '#domain/error.ts'
+import { AppError, hasCode, undefinedOn } from '#domain/error.ts'
 import { NodeId, OperationId } from '#domain/ids.ts'
 import type { ApiClient } from '../api-client.ts'
 import { allEdges, allNodes, allOperations } from '../api-lists.ts'
@@ -22,13 +22,55 @@ export async function findOperation(client: Client, runId: string, words: readon
   return idOfWork(client, runId, await readWords(client, runId, named))
 }
 
-/** The same, except that a path stands for all operations in that file, in the order of the plan. */
+/**
+ * The same, except that a path stands for all operations in that file, in the order of the plan, and that the runs which this
+ * one retries count, too: its patch has their changes.
+ */
 export async function findOperations(client: Client, runId: string, words: readonly string[]): Promise<string[]> {
   const named = words.join(' ')
   if (OperationId.safeParse(named).success) return [named]
   const read = await readWords(client, runId, named)
-  const inFile = await operationsInFile(client, runId, read)
-  return inFile.length > 0 ? inFile.map(({ operation_id: id }) => id) : [await idOfWork(client, runId, read)]
+  const runs = await withRetried(client, runId, read)
+  const inFile = await fromAll(runs, (run) => operationsInFile(client, run, read))
+  if (inFile.length > 0) return inFile.map(({ operation_id: id }) => id)
+  const onNode = await fromAll(runs, (run) => operationsOnNode(client, run, read))
+  const [only, ...others] = onNode
+  if (only === undefined) return [await idOfWork(client, runId, read)]
+  if (others.length > 0) throw severalOperations(read.place, onNode)
+  return [only.operation_id]
+}
+
+/** The run and those that it retries, newest first. */
+async function withRetried(client: Pick<ApiClient, 'getRun'>, runId: string, { request }: Words): Promise<string[]> {
+  const runs = [runId]
+  for (let { retry_of: earlier } = request; earlier !== undefined;) {
+    runs.push(earlier)
+    const run = await client.getRun(earlier)
+    earlier = run.request.retry_of
+  }
+  return runs
+}
+
+/** What the runs have, each operation once: a retry has those that it repeats under the same ids. */
+async function fromAll<T extends { operation_id: string }>(
+  runs: readonly string[],
+  find: (runId: string) => Promise<readonly T[]>,
+): Promise<T[]> {
+  const found = new Map<string, T>()
+  for (const runId of runs) {
+    const there = await find(runId).catch(undefinedOn('RUN_004'))
+    for (const one of there ?? []) found.set(one.operation_id, one)
+  }
+  return [...found.values()]
+}
+
+async function operationsOnNode(
+  client: NodeClient,
+  runId: string,
+  { place, agent }: Words,
+): Promise<NodeDetail['operations']> {
+  const { operations } = await findNodeDetail(client, runId, place)
+  return operations.filter((operation) => agent === undefined || operation.agent === agent)
 }
 
 async function readWords(client: Pick<ApiClient, 'getRun'>, runId: string, named: string): Promise<Words> {
@@ -46,7 +88,7 @@ async function idOfWork(client: Client, runId: string, words: Words): Promise<st
   const [only, ...others] = [...onNode, ...inFile]
   if (only === undefined) throw withoutOperation(runId, node, agent)
   if (inFile.length > 1) throw severalInFile(words.place, inFile)
-  if (others.length > 0) throw severalOperations(node, onNode)
+  if (others.length > 0) throw severalOperations(nodePlace(node.path, node.qualified_name), onNode)
   return only.operation_id
 }
 
@@ -76,8 +118,7 @@ function withoutOperation(runId: string, node: NodeDetail, agent: string | undef
   return new AppError('RUN_004', `In run ${runId} ${nobody} on "${place}"${others}`)
 }
 
-function severalOperations(node: NodeDetail, found: NodeDetail['operations']): AppError {
-  const place = nodePlace(node.path, node.qualified_name)
+function severalOperations(place: string, found: NodeDetail['operations']): AppError {
   return new AppError('RUN_004', `Several agents worked on "${place}": name one of ${listed(found)}, or its id`)
 }
 

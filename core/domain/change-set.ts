@@ -67,6 +67,9 @@ export function proofOf({ evidence }: Pick<ChangeSet, 'evidence'>): ProofState {
   return evidence.length === 0 || evidence.some(({ check }) => check === 'not_checked') ? 'unchecked' : 'passed'
 }
 
+/** As `changeSetId` makes it. */
+export const ChangeSetId = z.string().regex(/^c[0-9a-f]{16}$/)
+
 /** The same change by the same operation has the same id. */
 export function changeSetId(operation: OperationId, files: readonly FileChange[]): string {
   return `c${sha256(`${operation}\0${JSON.stringify(files)}`).slice(0, 16)}`

@@ -13,7 +13,7 @@ export function cliReference(): string {
     '',
     'Every command of `npx remora`. Made from the commands by `node scripts/write-reference.ts`.',
     '',
-    'Exit codes: 0 done; 1 the work or the configuration failed; 2 wrong usage; 3 partly done: an operation failed, or a change set was left out of the patch; 130',
+    'Exit codes: 0 done; 1 the work or the configuration failed; 2 wrong usage; 3 partly done: an operation failed, a change set was left out of the patch, or a decision was refused; 130',
     'interrupted (`up` then exits with 0). With `--json` stdout is one JSON document, or JSON Lines of events with the result last where a command',
     'follows a run; an error is a document too, `{"error":{"error_code","message"}}`. Logs, progress and errors for people',
     'are on stderr.',

@@ -79,6 +79,15 @@ const misuses: Mistake[] = [
   { args: ['up', 'here'], says: /too many arguments for 'up'/ },
   { args: ['show'], says: /missing required argument 'run'\nSee: remora show --help/ },
   { args: ['diff'], says: /missing required argument 'run'/ },
+  { args: ['acept', 'r1'], says: /unknown command 'acept'\n\(Did you mean accept\?\)/ },
+  {
+    args: ['accept', 'r1'],
+    says: /nothing chosen: name an operation, or give --where or --all\nSee: remora accept --help/,
+  },
+  { args: ['reject', 'r1', 'a.py', '--all', '--because', 'no'], says: /give --where or --all: only one of them/ },
+  { args: ['undo', 'r1', '--where', 'bundle=lint'], says: /one of the keys agent, path, evidence, verdict/ },
+  { args: ['accept', 'r1', '--where', 'verdict=accept'], says: /must be one of pending, accepted, rejected/ },
+  { args: ['accept', 'r1', '--where'], says: /argument missing/ },
   { args: ['runs', '--limit', '1000'], says: /It must be at most 100/ },
   { args: ['check', '--format', 'yaml'], says: /Allowed choices are text, json/ },
   { args: ['completion'], says: /missing required argument 'shell'/ },
@@ -128,6 +137,7 @@ const failures: Mistake[] = [
   { args: ['verify', 'nonsense'], says: /RUN_001 .*"remora runs" lists the runs/ },
   { args: ['retry', 'r1', 'nonsense'], says: /RUN_004 "nonsense" is no operation id; remora show r1 --operations/ },
   { args: ['show', 'r0mwqncxvrc26nihpb'], says: /RUN_001 There is no run .*"remora runs" lists the runs/ },
+  { args: ['accept', 'r0mwqncxvrc26nihpb', '--all'], says: /RUN_001 There is no run .*"remora runs" lists the runs/ },
   { args: ['runs'], env: { REMORA_API_URL: 'localhost:8420' }, says: /REMORA_API_URL: must be the http\(s\) URL/ },
   {
     args: ['runs'],

@@ -7,6 +7,7 @@ import { AppError, asAppError, type ErrorCode, errorPolicies, isErrorCode } from
 import { getOrMake } from '#platform/cached-answers.ts'
 import { type Log, redisName, storeAtFault, type StoreLog } from '#platform/log.ts'
 import { isOwnError } from '#platform/redis-client.ts'
+import { type RefusedView, refusals } from '../review/decision-schema.ts'
 import type { ApiEnv } from './api-env.ts'
 
 /** The codes of docs/reference/errors.md. */
@@ -14,7 +15,10 @@ const ErrorCodeShape = z
   .custom<ErrorCode>(isErrorCode)
   .openapi('ErrorCode', { type: 'string', enum: Object.keys(errorPolicies) })
 
-/** A problem (RFC 9457) with our error code. `run_id` is the run in the request's path, if there is one. */
+/**
+ * A problem (RFC 9457) with our error code. `run_id` is the run in the request's path, if there is one; `refused` is there when
+ * all decisions of a request were refused.
+ */
 export const Problem = z
   .strictObject({
     type: z.string(),
@@ -23,9 +27,22 @@ export const Problem = z
     detail: z.string(),
     error_code: ErrorCodeShape,
     run_id: z.string().optional(),
+    ...z.object(refusals).partial().shape,
   })
   .openapi('Problem')
 export type Problem = z.infer<typeof Problem>
+
+/** All decisions of a request were refused, for the reason of the first. */
+export class NothingDecided extends AppError {
+  readonly refused: RefusedView[]
+  readonly refusedCount: number
+
+  constructor(first: { code: ErrorCode; detail: string }, refused: { shown: RefusedView[]; count: number }) {
+    super(first.code, first.detail)
+    this.refused = refused.shown
+    this.refusedCount = refused.count
+  }
+}
 
 /** No cache may store an answer, and no browser may load resources for it, put it into a frame or guess its type. */
 export const safeHeaders: Readonly<Record<string, string>> = {
@@ -84,6 +101,7 @@ export function problemOf(error: AppError, about: { runId?: string | undefined; 
     detail: error.detail ?? (error.status >= 500 ? hidden : error.message),
     error_code: error.code,
     ...(runId === undefined ? {} : { run_id: runId }),
+    ...(error instanceof NothingDecided ? { refused_count: error.refusedCount, refused: error.refused } : {}),
   }
 }
 

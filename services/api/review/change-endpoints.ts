@@ -1,12 +1,12 @@
 import { z } from '@hono/zod-openapi'
 import { Evidence, ProofState } from '#domain/change-set.ts'
-import { maxReasonCharacters, Verdict } from '#domain/decision.ts'
 import { NodeId, OperationId, RunId } from '#domain/ids.ts'
 import { PatchKind } from '#domain/run.ts'
 import { faultOfGlobs } from '#domain/path-globs.ts'
 import { endpoint, jsonAnswer } from '../http/endpoint.ts'
 import { named, orNull, pageLimit } from '../http/schema-parts.ts'
-import { LeftOut, RunParams, Time } from '../runs/run-schema.ts'
+import { LeftOut, RunParams } from '../runs/run-schema.ts'
+import { DecisionsView, DecisionView, Reason, VerdictShape, WantedVerdict } from './decision-schema.ts'
 
 const evidence = Evidence.shape
 const ChangedFile = z
@@ -21,20 +21,6 @@ export const EvidenceView = z
     of: named('ProvableCheck', evidence.of.unwrap()).optional(),
   })
   .openapi('Evidence')
-
-const VerdictShape = named('Verdict', Verdict)
-
-/** The last decision on a change set. */
-export const DecisionView = z
-  .strictObject({
-    verdict: VerdictShape,
-    version: z.int().openapi({ description: 'number of its event; a decision on the set can name it' }),
-    reason: z.string().nullable(),
-    decided_at: Time,
-    decided_by: z.string().openapi({ description: '`kind/id` of who decided' }),
-  })
-  .openapi('Decision')
-export type DecisionView = z.infer<typeof DecisionView>
 
 /** A change set for review. `diff` shows bytes that are not UTF-8 as U+FFFD; the patch has the bytes themselves. */
 export const ChangeView = z
@@ -102,18 +88,6 @@ const ChangesQuery = z.strictObject({
   limit: pageLimit(100, 20),
 })
 
-const WantedVerdict = z.enum(['accept', 'reject', 'undo']).openapi('WantedVerdict', {
-  description: '`undo`: the change set is pending again',
-})
-export type WantedVerdict = z.infer<typeof WantedVerdict>
-
-const Reason = z
-  .string()
-  .min(1)
-  .max(maxReasonCharacters)
-  .optional()
-  .openapi({ description: 'why; without it, a decision that is the same otherwise changes nothing' })
-
 const maxDecisions = 1_000
 
 const DecisionsBody = z
@@ -149,44 +123,13 @@ const DecisionsBody = z
   })
 export type DecisionsBody = z.infer<typeof DecisionsBody>
 
-const RefusedView = z
-  .strictObject({
-    change_set_id: z.string(),
-    error_code: z.enum(['RUN_004', 'WORK_001', 'WORK_003', 'WORK_004']).openapi('RefusalCode'),
-    detail: z.string(),
-    conflict: LeftOut.optional(),
-    decision: DecisionView.optional(),
-  })
-  .openapi('RefusedDecision', {
-    description: 'A decision that is not made. `decision`, of WORK_003: what was decided meanwhile.',
-  })
-export type RefusedView = z.infer<typeof RefusedView>
-
-/** What a request has decided. */
-export const DecisionsView = z
-  .strictObject({
-    run_id: RunId,
-    made: z.int().openapi({ description: 'how many decisions were made; the others were there before' }),
-    decisions: z
-      .array(
-        z
-          .strictObject({ change_set_id: z.string(), verdict: VerdictShape, decision: orNull(DecisionView) })
-          .openapi('DecidedSet'),
-      )
-      .openapi({ description: 'how it stands now with each set that was not refused; the first 1,000' }),
-    refused_count: z.int(),
-    refused: z.array(RefusedView).openapi({ description: 'the first 100' }),
-  })
-  .openapi('Decisions')
-export type DecisionsView = z.infer<typeof DecisionsView>
-
 const decideProse = `
 Each decision is an event, and the last one counts; they can be made while the run is running and as long as it is kept. There is
 one decision on a change set, whichever run of a chain of retries shows it. What can be decided is decided, and the rest is in
 \`refused\`: RUN_004 for a set that the run has not, WORK_001 to accept what changes the same place as something accepted, WORK_004
 what breaks a file together with it, WORK_003 for a decision on what somebody else has decided since you looked (give the
 \`version\` that you have seen). Where nothing of it can be decided, the answer is 409 (404 for RUN_004) with the first refusal's
-code. The same decision again changes nothing, so a request can be repeated.`
+code, and the problem has \`refused_count\` and \`refused\`. The same decision again changes nothing, so a request can be repeated.`
 
 const patchProse = `
 The bytes of the repository, secrets that stand in them included. It is proved as a whole: what breaks a file together with the

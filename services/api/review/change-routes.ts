@@ -1,19 +1,17 @@
 import { Readable } from 'node:stream'
 import { OpenAPIHono } from '@hono/zod-openapi'
 import type { Verdict } from '#domain/decision.ts'
-import { AppError, unreachable } from '#domain/error.ts'
+import { unreachable } from '#domain/error.ts'
+import type { Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import { type Conflict, type ConflictingSet, conflictView } from '#objects/composition.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 import type { ApiEnv } from '../http/api-env.ts'
+import { NothingDecided } from '../http/problem.ts'
 import { findRun } from '../runs/run-view.ts'
-import {
-  changeEndpoints,
-  type DecisionsBody,
-  type DecisionsView,
-  type RefusedView,
-  type WantedVerdict,
-} from './change-endpoints.ts'
-import { decide, type DecideDeps, type Decided, type Refusal } from './decide.ts'
+import { changeEndpoints, type DecisionsBody } from './change-endpoints.ts'
+import { decide, type DecideDeps, type Decided, type DecidedSet, type Refusal } from './decide.ts'
+import type { DecidedCounts, DecisionsView, RefusedView, WantedVerdict } from './decision-schema.ts'
 import { findPatch, type PatchDeps } from './find-patch.ts'
 import type { WantedDecision } from './judge-decisions.ts'
 import { type ChangeDeps, changesOfOperation, decisionView, findChanges, listChanges, patchOf } from './run-changes.ts'
@@ -78,27 +76,48 @@ async function wantedIn(
 const shownDecisions = 1_000
 const shownRefusals = 100
 
-/** Throws the first refusal when there is nothing else. */
-function decisionsView({ runId }: Pick<Run, 'runId'>, { decisions, made, refused }: Decided): DecisionsView {
+/** NothingDecided, with the first refusal's code, when there is nothing else. */
+function decisionsView({ runId }: Pick<Run, 'runId'>, { decisions, refused }: Decided): DecisionsView {
   const [first] = refused
-  if (first !== undefined && decisions.size === 0) throw new AppError(first.errorCode, detailOf(first))
+  const shown = refused.slice(0, shownRefusals).map(refusedView)
+  if (first !== undefined && decisions.size === 0) {
+    throw new NothingDecided({ code: first.errorCode, detail: detailOf(first) }, { shown, count: refused.length })
+  }
   return {
     run_id: runId,
-    made,
-    decisions: [...decisions].slice(0, shownDecisions).map(([id, decision]) => ({
+    made: [...decisions.values()].filter(({ isMade }) => isMade).length,
+    by_agent: countsByAgent([...decisions.values()], refused),
+    decisions: [...decisions].slice(0, shownDecisions).map(([id, { operation, isMade, was, decision }]) => ({
       change_set_id: id,
+      ...authorView(operation),
       verdict: decision?.verdict ?? 'pending',
+      made: isMade,
+      was,
       decision: decision && decisionView(decision),
     })),
     refused_count: refused.length,
-    refused: refused.slice(0, shownRefusals).map(refusedView),
+    refused: shown,
   }
 }
 
+function countsByAgent(decided: readonly DecidedSet[], refused: readonly Refusal[]): Record<string, DecidedCounts> {
+  const counts = new Map<string, DecidedCounts>()
+  const countsOf = ({ bundle }: Pick<Operation, 'bundle'>) =>
+    getOrMake(counts, bundle, () => ({ made: 0, before: 0, refused: 0 }))
+  for (const { operation, isMade } of decided) countsOf(operation)[isMade ? 'made' : 'before'] += 1
+  for (const { operation } of refused) if (operation !== undefined) countsOf(operation).refused += 1
+  return Object.fromEntries(counts)
+}
+
+function authorView({ operationId, bundle, node }: Operation) {
+  return { operation_id: operationId, agent: bundle, path: node.path, qualified_name: node.qualifiedName }
+}
+
 function refusedView(refusal: Refusal): RefusedView {
-  const { changeSetId, errorCode, conflict, decision } = refusal
+  const { changeSetId, operation, errorCode, conflict, decision } = refusal
   return {
     change_set_id: changeSetId,
+    ...(operation === undefined ? {} : authorView(operation)),
     error_code: errorCode,
     detail: detailOf(refusal),
     ...(conflict === undefined ? {} : { conflict: conflictView(conflict) }),

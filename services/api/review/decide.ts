@@ -1,7 +1,7 @@
 import { chainOf } from '#composition/run-chain.ts'
 import { nameConflicts } from '#composition/name-conflicts.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
-import type { Decision } from '#domain/decision.ts'
+import type { Decision, Verdict } from '#domain/decision.ts'
 import { AppError, hasCode } from '#domain/error.ts'
 import type { EventOrigin } from '#domain/event.ts'
 import type { OperationId, RunId } from '#domain/ids.ts'
@@ -19,11 +19,14 @@ export type DecideDeps = {
   records: Pick<ChangeRecords, 'readBlob' | 'readChangeSets' | 'readComposition'>
 }
 
-/** A decision that was refused, with the conflict as people read it. */
-export type Refusal = Omit<RefusedDecision, 'conflict'> & { conflict?: Conflict }
+/** A decision that was refused, with the conflict as people read it; `operation` made the set, unless there is no such set. */
+export type Refusal = Omit<RefusedDecision, 'conflict'> & { conflict?: Conflict; operation?: Operation }
 
-/** `decisions`: what is decided now of each set that was not refused, null for one that nobody has decided on. */
-export type Decided = { decisions: Map<string, Decision | null>; made: number; refused: Refusal[] }
+/** `decision`: what is decided now, null where nobody has. `isMade`: by this request, before which it was `was`. */
+export type DecidedSet = { operation: Operation; decision: Decision | null; isMade: boolean; was: Verdict }
+
+/** `decisions`: each set that was not refused. */
+export type Decided = { decisions: Map<string, DecidedSet>; refused: Refusal[] }
 
 /** So often somebody else may decide in between. Each time one of them gets on. */
 const maxTries = 50
@@ -47,17 +50,15 @@ export async function decide(
     deps,
   )
   const { conflicts = [] } = (await deps.records.readComposition(run)) ?? {}
-  let made = 0
+  const made = new Map<string, Verdict>()
   for (let tries = 0; tries < maxTries; tries += 1) {
     const decisions = await deps.ledger.readDecisions(root)
     const sets = await readSets(run, { found, decisions }, deps)
     const judged = judgeDecisions(wanted, { sets, decisions: decisions.byChangeSet, conflicts })
     const steps = judged.made.flatMap((one) => newDecision(one, { found, decisions }) ?? [])
-    const isDone = await makeInSteps(root, { steps, decisions, by }, deps.ledger)
-    made += isDone.made
-    if (!isDone.changed) {
+    if (await makeInSteps(root, { steps, decisions, by, made }, deps.ledger)) {
       const refused = await named(run, judged.refused, { sets, found, decisions }, deps)
-      return { decisions: decidedNow(wanted, refused, decisions), made, refused }
+      return { decisions: decidedNow(wanted, refused, { found, decisions, made }), refused }
     }
   }
   throw new AppError('WORK_003', 'Others decide on the same run all the time: try again in a moment.')
@@ -129,35 +130,46 @@ function newDecision(
   return { changeSetId, verdict, before, reason, runId: set.run, operationId, recordHash: set.recordHash, node, agent }
 }
 
-type Steps = { steps: readonly NewDecision[]; decisions: Decisions; by: EventOrigin }
+type Steps = { steps: readonly NewDecision[]; decisions: Decisions; by: EventOrigin; made: Map<string, Verdict> }
 
-/** Makes decisions in slices and notes them in `decisions`. `changed`: somebody else has decided meanwhile. */
+/** Makes decisions in slices and notes them in `decisions`, and in `made` what was before. False when somebody else has decided meanwhile. */
 async function makeInSteps(
   root: RunId,
-  { steps, decisions, by }: Steps,
+  { steps, decisions, by, made }: Steps,
   ledger: Pick<Ledger, 'decide'>,
-): Promise<{ made: number; changed: boolean }> {
+): Promise<boolean> {
   for (let first = 0; first < steps.length; first += maxDecisionsAtOnce) {
     const slice = steps.slice(first, first + maxDecisionsAtOnce)
-    const made = await ledger.decide(root, { last: decisions.last, decisions: slice, by })
-    if (made === undefined) return { made: first, changed: true }
-    for (const one of made) decisions.byChangeSet.set(one.changeSetId, one)
-    decisions.last = made.at(-1)?.version ?? decisions.last
+    const done = await ledger.decide(root, { last: decisions.last, decisions: slice, by })
+    if (done === undefined) return false
+    for (const one of done) {
+      const id = one.changeSetId
+      if (!made.has(id)) made.set(id, decisions.byChangeSet.get(id)?.verdict ?? 'pending')
+      decisions.byChangeSet.set(id, one)
+    }
+    decisions.last = done.at(-1)?.version ?? decisions.last
   }
-  return { made: steps.length, changed: false }
+  return true
 }
 
 function decidedNow(
   wanted: readonly WantedDecision[],
   refused: readonly Refusal[],
-  { byChangeSet }: Decisions,
+  { found, decisions, made }: Known & { made: ReadonlyMap<string, Verdict> },
 ): Decided['decisions'] {
+  const decided: Decided['decisions'] = new Map()
   const others = new Set(refused.map(({ changeSetId }) => changeSetId))
-  const kept = wanted.filter(({ changeSetId }) => !others.has(changeSetId))
-  return new Map(kept.map(({ changeSetId }) => [changeSetId, byChangeSet.get(changeSetId) ?? null]))
+  for (const { changeSetId: id } of wanted) {
+    const operation = found.get(id)?.operation
+    if (operation === undefined || others.has(id)) continue
+    const decision = decisions.byChangeSet.get(id) ?? null
+    const was = made.get(id) ?? decision?.verdict ?? 'pending'
+    decided.set(id, { operation, decision, isMade: made.has(id), was })
+  }
+  return decided
 }
 
-/** Adds to the conflicts what the two sets are called and what each makes of the place. */
+/** Adds who made the refused sets, and to the conflicts what the two sets are called and what each makes of the place. */
 async function named(
   { projectId }: Run,
   refused: readonly RefusedDecision[],
@@ -175,8 +187,10 @@ async function named(
   }
   const readBlob = (hash: string) => records.readBlob(projectId, hash)
   return mapBounded(refused, readsAtOnce, async ({ conflict, ...one }) => {
-    if (conflict === undefined) return one
+    const operation = found.get(one.changeSetId)?.operation
+    const refusal = operation === undefined ? one : { ...one, operation }
+    if (conflict === undefined) return refusal
     const [conflictNamed] = await nameConflicts([conflict], { sets, nodes, readBlob })
-    return conflictNamed === undefined ? one : { ...one, conflict: conflictNamed }
+    return conflictNamed === undefined ? refusal : { ...refusal, conflict: conflictNamed }
   })
 }

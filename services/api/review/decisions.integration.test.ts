@@ -24,7 +24,7 @@ const Change = z.looseObject({
 const Page = z.object({ changes: z.array(Change), next: z.string().nullable() })
 const Decided = z.looseObject({
   made: z.int(),
-  decisions: z.array(z.object({ change_set_id: z.string(), verdict: z.string(), decision: Decision.nullable() })),
+  decisions: z.array(z.looseObject({ change_set_id: z.string(), verdict: z.string(), decision: Decision.nullable() })),
   refused_count: z.int(),
   refused: z.array(z.looseObject({ change_set_id: z.string(), error_code: z.string(), detail: z.string() })),
 })
@@ -89,9 +89,11 @@ describe('POST /v1/runs/{run_id}/decisions', () => {
     const runId = await played()
     const id = await idOf(runId, 'three')
     const accepted = await decide(runId, one(id, 'accept'))
-    expect(accepted).toMatchObject({ made: 1, decisions: [{ change_set_id: id, verdict: 'accepted' }], refused: [] })
+    const decided = { change_set_id: id, agent: 'lint', path: 'a.py', qualified_name: 'three', verdict: 'accepted' }
+    expect(accepted).toMatchObject({ made: 1, decisions: [{ ...decided, made: true, was: 'pending' }], refused: [] })
     await composeRun(api, runId, { files: [] })
-    await decide(runId, one(id, 'reject', { reason: 'too "long"' }))
+    const rejected = await decide(runId, one(id, 'reject', { reason: 'too "long"' }))
+    expect(rejected.decisions).toMatchObject([{ verdict: 'rejected', made: true, was: 'accepted' }])
     const [shown] = (await changes(runId)).filter(({ change_set_id: other }) => other === id)
     expect(shown).toMatchObject({ verdict: 'rejected', decision: { reason: 'too "long"' } })
     expect(shown?.decision?.decided_by).toMatch(/^human\//)
@@ -135,7 +137,12 @@ describe('POST /v1/runs/{run_id}/decisions', () => {
     })
     const again = await post(runId, one(second, 'accept'))
     expect(again.status).toBe(409)
-    expect(await again.json()).toMatchObject({ error_code: 'WORK_001', detail: expect.stringContaining('a.py one') })
+    expect(await again.json()).toMatchObject({
+      error_code: 'WORK_001',
+      detail: expect.stringContaining('a.py one'),
+      refused_count: 1,
+      refused: [{ change_set_id: second, agent: 'lint', qualified_name: 'two', error_code: 'WORK_001', conflict }],
+    })
     await decide(runId, one(first, 'undo'))
     expect((await decide(runId, one(second, 'accept'))).made).toBe(1)
   })
@@ -164,6 +171,9 @@ describe('POST /v1/runs/{run_id}/decisions', () => {
     expect(await decide(runId, { where: { agent: 'docstring' }, verdict: 'accept' })).toMatchObject({ made: 0 })
     const all = await decide(runId, { where: { path: '*.py', evidence: 'passed' }, verdict: 'accept' })
     expect(all).toMatchObject({ made: 2, refused_count: 1, refused: [{ error_code: 'WORK_001' }] })
+    expect(all['by_agent']).toEqual({ lint: { made: 2, before: 0, refused: 1 } })
+    const again = await decide(runId, { where: { path: '*.py', evidence: 'passed' }, verdict: 'accept' })
+    expect(again['by_agent']).toEqual({ lint: { made: 0, before: 2, refused: 1 } })
     expect(await verdictsOf(runId)).toEqual({ one: 'accepted', two: 'pending', three: 'accepted' })
     const rest = await decide(runId, { where: { verdict: 'pending' }, verdict: 'reject', reason: 'no' })
     expect(rest).toMatchObject({ made: 1, decisions: [{ verdict: 'rejected', decision: { reason: 'no' } }] })

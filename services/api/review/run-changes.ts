@@ -13,7 +13,8 @@ import { type Composition, conflictView } from '#objects/composition.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import { type FileVersions, unifiedDiff } from '#platform/unified-diff.ts'
 import { isoTime, viewOf } from '../http/schema-parts.ts'
-import { type ChangeFilter, ChangeView, type DecisionView } from './change-endpoints.ts'
+import { type ChangeFilter, ChangeView } from './change-endpoints.ts'
+import type { DecisionView } from './decision-schema.ts'
 
 /** Reads what is stored about a run's changes. STORE_003 when something that a run refers to is missing. */
 export type ChangeRecords = {

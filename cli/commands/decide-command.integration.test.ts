@@ -1,0 +1,241 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { testRedis } from '#testing/redis.ts'
+import { testObjects } from '#testing/s3.ts'
+import { openTestApi, type TestApi } from '../../services/api/app.fixture.ts'
+import { serveApp, type ServedApp } from '../../services/api/http/serve-app.ts'
+import { plannedOperation, type PlayedEnding, playOperations, playRun } from '../../services/api/played-run.fixture.ts'
+import { readCliConfig } from '../cli-config.ts'
+import { buildProgram } from '../program.ts'
+
+let api: TestApi
+let served: ServedApp
+let baseHash: string
+beforeAll(async () => {
+  api = await openTestApi(await testRedis(), await testObjects())
+  served = await serveApp(api.app, { host: '127.0.0.1', port: 0, graceMs: 1_000 })
+  baseHash = await api.blobs.put(api.project, Buffer.from('a = 1\nb = 2\nc = 3\n'))
+})
+afterAll(async () => {
+  await served.close()
+  await api.close()
+})
+
+type Answer = { code: number; out: string; err: string }
+
+/** A command line that throws has printed nothing on stdout. */
+async function remora(...args: string[]): Promise<Answer> {
+  const answer: Answer = { code: 0, out: '', err: '' }
+  const io = {
+    out: (text: string) => void (answer.out += text),
+    err: (text: string) => void (answer.err += text),
+    exit: (code: number) => void (answer.code = code),
+  }
+  const config = readCliConfig({ REMORA_API_URL: served.url, REMORA_TOKEN: api.token })
+  const context = { io, config, signal: new AbortController().signal, terminal: undefined, colored: false, cwd: '.' }
+  await buildProgram(context).parseAsync(args, { from: 'user' })
+  return answer
+}
+
+function changing(name: string, start: number, end: number, text: string): PlayedEnding {
+  return { name, changes: [{ kind: 'edit', path: 'a.py', baseHash, edits: [{ start, end, text }] }] }
+}
+
+/** `one` and `two` change the first line. */
+const played = () =>
+  playRun(api, [
+    changing('one', 0, 5, 'a = 10'),
+    changing('two', 4, 5, '20'),
+    changing('three', 12, 17, 'c = 30'),
+    { name: 'four', leaves: 'nothing to do' },
+  ])
+
+const idOf = (name: string) => plannedOperation(name).operationId
+
+const Changes = z.looseObject({ changes: z.array(z.looseObject({ change_set_id: z.string(), run_id: z.string() })) })
+
+async function setOf(runId: string, name: string, maker = runId): Promise<string> {
+  const { changes } = Changes.parse(JSON.parse((await remora('diff', runId, idOf(name), '--json')).out))
+  const found = changes.find((change) => change.run_id === maker)
+  if (found === undefined) throw new Error(`${maker} changed nothing of ${name}`)
+  return found.change_set_id
+}
+
+describe('remora accept, reject and undo', () => {
+  it('decide on what an operation changed, and say what was so before', async () => {
+    const runId = await played()
+    expect(await remora('accept', runId, 'lint', 'a.py', 'three')).toEqual({
+      code: 0,
+      out: 'accepted  lint  a.py three  +1 -1\n',
+      err: '',
+    })
+    expect((await remora('accept', runId, idOf('three'))).out).toBe('already accepted  lint  a.py three  +1 -1\n')
+    const rejected = await remora('reject', runId, await setOf(runId, 'three'), '--because', 'too much')
+    expect(rejected.out).toBe('rejected  lint  a.py three  +1 -1  (was accepted)\n')
+    const shown = await remora('diff', runId, idOf('three'))
+    expect(shown.err).toMatch(
+      /^ {2}change set c[0-9a-f]{16}: rejected, by human\/\S+ 20[-0-9]+ [0-9:]+ UTC: too much$/m,
+    )
+    expect((await remora('undo', runId, 'a.py', 'three')).out).toBe(
+      'pending  lint  a.py three  +1 -1  (was rejected)\n',
+    )
+    expect((await remora('diff', runId, idOf('three'))).err).toContain(': pending again, by human/')
+    expect((await remora('diff', runId, idOf('one'))).err).toMatch(/change set c[0-9a-f]{16}: pending$/m)
+  })
+
+  it('decide on several by their ids', async () => {
+    const runId = await played()
+    const answer = await remora('accept', runId, await setOf(runId, 'three'), idOf('one'))
+    expect(answer.out).toBe('accepted  lint  a.py three  +1 -1\naccepted  lint  a.py one    +1 -1\n')
+  })
+
+  it('decide on all in a file, and show what is refused with both texts and the way on', async () => {
+    const runId = await played()
+    const answer = await remora('accept', runId, 'a.py')
+    expect(answer).toMatchObject({
+      code: 3,
+      out: 'accepted  lint  a.py one    +1 -1\naccepted  lint  a.py three  +1 -1\n',
+    })
+    const [first, second] = [await setOf(runId, 'one'), await setOf(runId, 'two')]
+    expect(answer.err).toBe(
+      [
+        `refused: WORK_001  lint ${idOf('two')} a.py two (line 1) collides with lint ${idOf('one')} a.py one (line 1)`,
+        '  lint a.py two would make of it:',
+        '  | a = 20',
+        '  lint a.py one, which is accepted, makes of it:',
+        '  | a = 10',
+        `  To have it instead: remora undo ${runId} ${first}`,
+        `                      remora accept ${runId} ${second}`,
+        '',
+      ].join('\n'),
+    )
+    expect(await remora('accept', runId, 'a.py', 'two')).toEqual({ code: 1, out: '', err: answer.err })
+    expect((await remora('undo', runId, first)).code).toBe(0)
+    expect((await remora('accept', runId, second)).out).toBe('accepted  lint  a.py two  +1 -1\n')
+  })
+
+  it('decide on all that meets conditions, or on all', async () => {
+    const runId = await played()
+    const where = ['--where', 'agent=lint', 'path=*.py', 'evidence=passed', 'verdict=pending']
+    expect((await remora('reject', runId, ...where, '--because', 'no')).out.split('\n')).toHaveLength(4)
+    const none = { code: 0, out: '', err: `run ${runId} has no such change set\n` }
+    expect(await remora('accept', runId, ...where)).toEqual(none)
+    expect(await remora('accept', runId, '--where', 'path=other/')).toEqual(none)
+    const { code, out } = await remora('accept', runId, '--all', '--json')
+    expect(code).toBe(3)
+    expect(JSON.parse(out)).toMatchObject({
+      run_id: runId,
+      made: 2,
+      by_agent: { lint: { made: 2, before: 0, refused: 1 } },
+      decisions: [
+        { qualified_name: 'one', verdict: 'accepted', was: 'rejected' },
+        { qualified_name: 'three', verdict: 'accepted', was: 'rejected' },
+      ],
+      refused: [{ error_code: 'WORK_001', conflict: { text: 'a = 20\n', with: { text: 'a = 10\n' } } }],
+    })
+    const again = await remora('accept', runId, idOf('two'), '--json')
+    expect(again.code).toBe(1)
+    expect(JSON.parse(again.out)).toMatchObject({ made: 0, decisions: [], refused_count: 1 })
+  })
+
+  it('count many sets by agent, and send those that are named in slices', async () => {
+    const file = (name: string) => ({ kind: 'create' as const, path: `${name}.py`, content: 'x = 1\n' })
+    const names = Array.from({ length: 30 }, (_, at) => `f${at}`)
+    const runId = await playRun(
+      api,
+      names.map((name) => ({ name, changes: [file(name)] })),
+    )
+    expect((await remora('accept', runId, idOf('f3'))).code).toBe(0)
+    expect((await remora('accept', runId, '--all')).out).toBe(
+      'accepted          lint  29 change sets\nalready accepted  lint  1 change set\n',
+    )
+    const unknown = Array.from({ length: 600 }, (_, at) => `c${String(at).padStart(16, '0')}`)
+    const answer = await remora('undo', runId, idOf('f3'), ...unknown)
+    expect(answer).toMatchObject({ code: 3, out: 'pending  lint  a.py f3  +1 -0  (was accepted)\n' })
+    expect(answer.err).toContain(
+      `refused: RUN_004  Neither the run nor one that it retries has a change set "${unknown[0]}`,
+    )
+    expect(answer.err).toMatch(/… and 595 more refused\n$/)
+  })
+
+  it('say of what has no change set where to look, and decide nothing', async () => {
+    const runId = await played()
+    await expect(remora('accept', runId, 'a.py', 'four')).rejects.toMatchObject({
+      code: 'RUN_004',
+      message: `In run ${runId} there is no change set of "a.py four": "remora diff ${runId} a.py four" says why`,
+    })
+    await expect(remora('accept', runId, 'a.py', 'nobody')).rejects.toMatchObject({ code: 'RUN_004' })
+    await expect(remora('accept', 'r0123456789', '--all')).rejects.toMatchObject({ code: 'RUN_001' })
+    const unknown = await remora('accept', runId, 'c0123456789abcdef')
+    expect(unknown).toMatchObject({ code: 1, out: '', err: expect.stringContaining('refused: RUN_004  Neither') })
+  })
+})
+
+describe('a retry', () => {
+  it('decides on what the run before has changed, but for what it has made again', async () => {
+    const former = await playRun(api, [changing('one', 0, 5, 'a = 10'), changing('three', 12, 17, 'c = 30')])
+    await api.ledger.move(former, {
+      from: [{ status: 'running' }],
+      to: { status: 'completed' },
+      command: 'compose',
+      events: [{ event: 'run.completed', phase: 'review', origin: { kind: 'discovery', id: 'test' }, data: {} }],
+    })
+    const answer = await api.ask(`/v1/runs/${former}/retry`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ operations: [idOf('one')] }),
+    })
+    const { run_id: retry } = z.looseObject({ run_id: z.string() }).parse(await answer.json())
+    await playOperations(api, retry, [changing('one', 0, 5, 'a = 11')])
+    expect((await remora('accept', retry, 'a.py')).out).toBe(
+      'accepted  lint  a.py one    +1 -1\naccepted  lint  a.py three  +1 -1\n',
+    )
+    expect((await remora('undo', retry, 'lint', 'a.py', 'three')).out).toContain('pending  lint  a.py three')
+    expect((await remora('diff', retry, 'a.py', 'three')).out).toContain('+c = 30\n')
+    const old = await setOf(retry, 'one', former)
+    const shown = await remora('diff', retry, 'a.py', 'one')
+    expect(shown.out).toContain('+a = 11\n')
+    expect(shown.out).not.toContain('+a = 10\n')
+    expect(shown.err).toContain(
+      `  change set ${old}: pending, of an earlier attempt that a retry has made again: remora diff ${former} ${idOf('one')}\n`,
+    )
+    expect((await remora('undo', retry, idOf('one'))).code).toBe(0)
+    expect((await remora('accept', retry, old)).out).toBe('accepted  lint  a.py one  +1 -1\n')
+    expect((await remora('diff', retry, 'a.py', 'one')).out).toContain('+a = 10\n')
+  })
+})
+
+describe('wrong usage', () => {
+  it.each([
+    [[], /^error: nothing chosen: name an operation, or give --where or --all\n/],
+    [['a.py', '--all'], /^error: name an operation, or give --where or --all: only one of them\n/],
+    [['--all', '--where', 'agent=lint'], /only one of them/],
+    [
+      ['--where', 'bundle=lint'],
+      /It must be a condition KEY=VALUE, with one of the keys agent, path, evidence, verdict\./,
+    ],
+    [['--where', 'agent='], /It must be a condition KEY=VALUE/],
+    [['--where', 'agent=lint', 'agent=docstring'], /It names agent a second time\./],
+    [['--where', 'evidence=good'], /The value of evidence must be one of passed, failed, unchecked\./],
+    [['--where', 'verdict=accept'], /The value of verdict must be one of pending, accepted, rejected\./],
+    [['--where', `path=${'{'.repeat(50)}`], /argument 'path=\{+' is invalid/],
+    [['--all', '--because', ''], /It must have 1 to 2000 characters\./],
+  ])('is refused before anything is decided: %j', async (args, says) => {
+    let err = ''
+    const io = { out: () => {}, err: (text: string) => void (err += text), exit: () => {} }
+    const config = readCliConfig({ REMORA_API_URL: 'http://127.0.0.1:1' })
+    const context = { io, config, signal: new AbortController().signal, terminal: undefined, colored: false, cwd: '.' }
+    const ended = buildProgram(context).parseAsync(['accept', 'r0123456789', ...args], { from: 'user' })
+    await expect(ended).rejects.toMatchObject({ name: expect.stringMatching(/^CommanderError|^InvalidArgumentError/) })
+    expect(err).toMatch(says)
+  })
+
+  it('is an agent that the run does not have', async () => {
+    const runId = await played()
+    await expect(remora('accept', runId, '--where', 'agent=lnt')).rejects.toMatchObject({
+      code: 'RUN_002',
+      phase: 'usage',
+      message: expect.stringMatching(/has no agent "lnt": it has .*lint/),
+    })
+  })
+})

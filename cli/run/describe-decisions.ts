@@ -1,0 +1,126 @@
+import type { ApiClient, WantedVerdict } from '../api-client.ts'
+import { allChanges } from '../api-lists.ts'
+import type { CliContext } from '../cli-context.ts'
+import type { ChangeView, DecidedSet, DecisionsView, RefusedDecision } from '../operation-views.ts'
+import { leftOutText } from '../progress/result-report.ts'
+import type { ConflictingSet } from '../run-views.ts'
+import { visible } from '../terminal-text.ts'
+import { nodePlace, plural } from '../wording.ts'
+
+/** So many sets get a line each; of more, the numbers are printed by agent. */
+const shownSets = 20
+const shownRefusals = 5
+const shownTextLines = 20
+
+type Printing = { client: ApiClient; verdict: WantedVerdict; context: Pick<CliContext, 'io'> }
+
+/** What was decided to stdout, what was refused to stderr. */
+export async function printDecisions(decided: DecisionsView, { client, verdict, context }: Printing): Promise<void> {
+  const { io } = context
+  const { run_id: runId, decisions, refused, refused_count: refusals } = decided
+  if (decisions.length + refusals === 0) return io.err(visible(`run ${runId} has no such change set\n`))
+  const counts = Object.values(decided.by_agent)
+  const total = counts.reduce((sum, { made, before }) => sum + made + before, 0)
+  const lines =
+    total > shownSets ? countLines(decided, verdictWords[verdict]) : await setLines(client, runId, decisions)
+  io.out(visible(lines.map((line) => `${line}\n`).join('')))
+  const blocks = refused.slice(0, shownRefusals).flatMap((one) => refusalLines(runId, one))
+  const rest = refusals > shownRefusals ? [`… and ${refusals - shownRefusals} more refused`] : []
+  io.err(visible([...blocks, ...rest].map((line) => `${line}\n`).join('')))
+}
+
+const verdictWords = { accept: 'accepted', reject: 'rejected', undo: 'pending' } as const
+
+/** `accepted          docstring  shop/stock.py Stock.low  +4 -0` */
+async function setLines(client: ApiClient, runId: string, decisions: readonly DecidedSet[]): Promise<string[]> {
+  const changes = await changesOf(client, runId, decisions)
+  const rows = decisions.map(({ verdict, made, was, agent, path, qualified_name: name, change_set_id: id }) => {
+    const state = made ? verdict : `already ${verdict}`
+    const change = changes.get(id)
+    const place = [nodePlace(path, name), ...rulesOf(change)].join(' ')
+    return [state, agent, place, sizeOf(change), made && was !== 'pending' && was !== verdict ? `(was ${was})` : '']
+  })
+  return aligned(rows)
+}
+
+/** By their ids. What was decided counts without them, so one that cannot be read is left out. */
+async function changesOf(
+  client: ApiClient,
+  runId: string,
+  decisions: readonly DecidedSet[],
+): Promise<Map<string, ChangeView>> {
+  const operations = new Set(decisions.map(({ operation_id: id }) => id))
+  const read = await Promise.allSettled([...operations].map((id) => Array.fromAsync(allChanges(client, runId, id))))
+  const changes = read.flatMap((one) => (one.status === 'fulfilled' ? one.value : []))
+  return new Map(changes.map((change) => [change.change_set_id, change]))
+}
+
+function rulesOf(change: ChangeView | undefined): string[] {
+  return change === undefined || change.rules.length === 0 ? [] : [`(${change.rules.join(', ')})`]
+}
+
+/** Lines added and removed. */
+function sizeOf(change: ChangeView | undefined): string {
+  if (change === undefined) return ''
+  const count = { '+': 0, '-': 0 }
+  let isHead = true
+  for (const line of change.diff.split('\n')) {
+    if (line.startsWith('diff --git ')) isHead = true
+    else if (line.startsWith('@@')) isHead = false
+    else if (!isHead && line.startsWith('+')) count['+'] += 1
+    else if (!isHead && line.startsWith('-')) count['-'] += 1
+  }
+  return `+${count['+']} -${count['-']}`
+}
+
+function countLines({ by_agent: byAgent }: DecisionsView, verdict: string): string[] {
+  const rows = Object.entries(byAgent).flatMap(([agent, { made, before, refused }]) => {
+    const counts = [
+      [verdict, made],
+      [`already ${verdict}`, before],
+      ['refused', refused],
+    ] as const
+    return counts.flatMap(([state, count]) => (count === 0 ? [] : [[state, agent, plural(count, 'change set')]]))
+  })
+  return aligned(rows)
+}
+
+function aligned(rows: readonly (readonly string[])[]): string[] {
+  const widths = (rows[0] ?? []).map((_, at) => Math.max(...rows.map((row) => row[at]?.length ?? 0)))
+  return rows.map((row) =>
+    row
+      .map((cell, at) => cell.padEnd(widths[at] ?? 0))
+      .join('  ')
+      .trimEnd(),
+  )
+}
+
+/** Why, with the texts of both sides of a conflict, and what to do about it. */
+function refusalLines(runId: string, refusal: RefusedDecision): string[] {
+  const { change_set_id: id, operation_id: operation, error_code: code, detail, conflict } = refusal
+  if (conflict === undefined) {
+    const again = operation === undefined ? '' : `  Look at it again: remora diff ${runId} ${operation}`
+    return [`refused: ${code}  ${detail}`, ...(again === '' ? [] : [again])]
+  }
+  const { with: other } = conflict
+  const instead = other === undefined ? [] : insteadLines(runId, id, other)
+  return [
+    `refused: ${leftOutText(conflict)}`,
+    ...textLines(conflict, ' would make of it'),
+    ...(other === undefined ? [] : textLines(other, ', which is accepted, makes of it')),
+    ...instead,
+  ]
+}
+
+function insteadLines(runId: string, id: string, { change_set_id: other }: ConflictingSet): string[] {
+  return [`  To have it instead: remora undo ${runId} ${other}`, `                      remora accept ${runId} ${id}`]
+}
+
+function textLines({ agent = '', node, text }: ConflictingSet, does: string): string[] {
+  if (text === undefined) return []
+  const who = node === undefined ? agent : `${agent} ${nodePlace(node.path, node.qualified_name)}`
+  if (text === '') return [`  ${who}${does}: nothing`]
+  const lines = text.replace(/\n$/, '').split('\n')
+  const rest = lines.length > shownTextLines ? [`  | … and ${plural(lines.length - shownTextLines, 'line')} more`] : []
+  return [`  ${who}${does}:`, ...lines.slice(0, shownTextLines).map((line) => `  | ${line}`.trimEnd()), ...rest]
+}
