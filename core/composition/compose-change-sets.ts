@@ -37,20 +37,65 @@ export function composeChangeSets(sets: readonly ChangeSet[]): Composed {
 export type ComposedFiles = {
   /** Adds all of the set, or nothing of one that collides with what was added before: then it says why (WORK_001). */
   add(set: ChangeSet): LeftOutSet | undefined
+  /** Takes a set that was added out again: only the files that it changes are composed anew. */
+  remove(set: ChangeSet): void
   files(): FileResult[]
 }
 
 export function openComposedFiles(): ComposedFiles {
   const files = new Map<string, FileResult>()
+  const created = openCreatedPaths(files)
+
+  function hold(file: FileResult): void {
+    if (file.kind === 'create' && !files.has(file.path)) created.add(file.path)
+    files.set(file.path, file)
+  }
+
   return {
     add(set) {
-      const joined = set.files.map((change) => pathClash(files, change) ?? join(files.get(change.path), change, set))
+      const joined = set.files.map((change) => created.clash(change) ?? join(files.get(change.path), change, set))
       const collision = joined.find((answer) => answer.kind === 'conflict')
       if (collision !== undefined) return conflictOf(set, collision)
-      for (const file of joined) if (file.kind !== 'conflict') files.set(file.path, file)
+      for (const file of joined) if (file.kind !== 'conflict') hold(file)
       return undefined
     },
+    remove({ changeSetId, files: changed }) {
+      for (const { path } of changed) {
+        const held = files.get(path)
+        if (held === undefined) continue
+        files.delete(path)
+        if (held.kind === 'create') created.remove(path)
+        for (const other of held.sets.filter((one) => one.changeSetId !== changeSetId)) {
+          const change = other.files.find((file) => file.path === path)
+          const file = change && join(files.get(path), change, other)
+          if (file !== undefined && file.kind !== 'conflict') hold(file)
+        }
+      }
+    },
     files: () => [...files.values()],
+  }
+}
+
+/** The created files, and the folders that they are in: a created file and a created folder cannot have the same path. */
+function openCreatedPaths(files: ReadonlyMap<string, FileResult>) {
+  /** Folder → the created files under it. */
+  const under = new Map<string, Set<string>>()
+  const clashOf = (path: string): string | undefined => {
+    const [below] = under.get(path) ?? []
+    return below ?? foldersOf(path).find((folder) => files.get(folder)?.kind === 'create')
+  }
+  return {
+    add(path: string): void {
+      for (const folder of foldersOf(path)) under.set(folder, (under.get(folder) ?? new Set()).add(path))
+    },
+    remove(path: string): void {
+      for (const folder of foldersOf(path)) under.get(folder)?.delete(path)
+    },
+    clash({ path, kind }: FileChange): Collision | undefined {
+      const other = kind === 'create' ? files.get(clashOf(path) ?? '') : undefined
+      if (other === undefined) return undefined
+      return { kind: 'conflict', path, reason: `another change set creates ${other.path}`, ...withFirst(other) }
+    },
   }
 }
 
@@ -83,16 +128,6 @@ function foldersOf(path: string): string[] {
 }
 
 type Collision = { kind: 'conflict' } & Pick<LeftOutSet, 'path' | 'reason' | 'bytes' | 'with'>
-
-/** A created file and a created folder cannot have the same path. */
-function pathClash(files: ReadonlyMap<string, FileResult>, { path, kind }: FileChange): Collision | undefined {
-  if (kind !== 'create') return undefined
-  const other = [...files.values()].find(
-    (held) => held.kind === 'create' && (held.path.startsWith(`${path}/`) || path.startsWith(`${held.path}/`)),
-  )
-  if (other === undefined) return undefined
-  return { kind: 'conflict', path, reason: `another change set creates ${other.path}`, ...withFirst(other) }
-}
 
 function join(held: FileResult | undefined, change: FileChange, set: ChangeSet): FileResult | Collision {
   if (held === undefined) return { ...change, sets: [set] }

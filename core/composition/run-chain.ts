@@ -10,11 +10,12 @@ import { mapBounded } from '#objects/map-bounded.ts'
  */
 export async function chainOf(run: Run, ledger: Pick<Ledger, 'getRun'>): Promise<[Run, ...Run[]]> {
   const chain: [Run, ...Run[]] = [run]
+  let { snapshotId } = run
   for (let { retryOf } = run.request; retryOf !== undefined;) {
     const earlier = await ledger.getRun(retryOf) // kept as long as a run that retries it
-    // A retry that has just been accepted has no snapshot yet: it will be that of the run before.
-    const isSame = run.snapshotId === null || earlier.snapshotId === run.snapshotId
-    if (!isSame) return chain
+    // Without a snapshot it has just been accepted, or was cancelled before it had one: it is on the same upload.
+    snapshotId ??= earlier.snapshotId
+    if (earlier.snapshotId !== null && earlier.snapshotId !== snapshotId) return chain
     chain.push(earlier)
     retryOf = earlier.request.retryOf
   }
@@ -34,4 +35,17 @@ export async function changesOf(
     return hasSets && outcome.recordHash !== undefined ? [{ operation, recordHash: outcome.recordHash }] : []
   })
   return mapBounded(changed, recordReads, async (one) => ({ ...one, sets: await readSets(one.recordHash) }))
+}
+
+/** About what change sets take in memory, in bytes. */
+export function sizeOfSets(sets: readonly ChangeSet[]): number {
+  let bytes = 0
+  for (const { files, evidence } of sets) {
+    bytes += 1_000 + 300 * evidence.length
+    for (const file of files) {
+      if (file.kind === 'create') bytes += 2 * file.content.length
+      if (file.kind === 'edit') for (const { text } of file.edits) bytes += 100 + 2 * text.length
+    }
+  }
+  return bytes
 }

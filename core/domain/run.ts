@@ -170,7 +170,8 @@ export type PatchKind = z.infer<typeof PatchKind>
  */
 export const PatchNote = z.union([
   z.object({ decided: z.int().min(0), compositionKey: z.string() }),
-  z.object({ decided: z.int().min(0), errorCode: z.string(), reason: z.string() }),
+  /** `at`: when, in ms since the epoch; a fault is not believed for long. */
+  z.object({ decided: z.int().min(0), errorCode: z.string(), reason: z.string(), at: z.number() }),
 ])
 export type PatchNote = z.infer<typeof PatchNote>
 

@@ -3,7 +3,7 @@ import { Decision, type Verdict } from '#domain/decision.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import { newToken, OperationId, type RunId } from '#domain/ids.ts'
 import { runKeys } from './keys.ts'
-import type { PatchKind, PatchNote } from '#domain/run.ts'
+import type { PatchKind, PatchNote, Run } from '#domain/run.ts'
 import { expectKnownRun, NamedFields, runScript, unknownRun } from './script.ts'
 import type { LedgerStore } from './store.ts'
 import { encodeEvents } from './stored-events.ts'
@@ -172,4 +172,12 @@ export async function operationsOfSets(
   if (changeSetIds.length === 0) return []
   const found = Ids.parse(await redis.hmget(runKeys(namespace, runId).changeSets, ...changeSetIds))
   return found.map((id) => id ?? undefined)
+}
+
+/** Whether each operation that succeeded has noted its change sets: workers of an earlier version do not. */
+export async function hasSetIndex(
+  { redis, namespace }: LedgerStore,
+  { runId, counts }: Pick<Run, 'runId' | 'counts'>,
+): Promise<boolean> {
+  return (await redis.hlen(runKeys(namespace, runId).changeSets)) >= (counts.succeeded ?? 0)
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { AppError, hasCode } from '#domain/error.ts'
-import { RunId, type ProjectId } from '#domain/ids.ts'
+import { newToken, RunId, type ProjectId } from '#domain/ids.ts'
 import { indexKeys, resultKeys, runKeys, runOfMember } from './keys.ts'
 import { newerRun, pairsOf, runScript } from './script.ts'
 import { type LedgerStore, redisNowMs } from './store.ts'
@@ -116,4 +116,31 @@ export async function removeResults({ redis, namespace }: DeleteStore, run: Dele
     if (last === undefined || entries.length < entriesAtOnce) return true
     from = `(${last[0]}`
   }
+}
+
+/** A worker composes a patch for at most so long. */
+export const patchLimitMs = 9 * 60_000
+const patchHoldsMs = patchLimitMs + 60_000
+
+/**
+ * Says that a patch of the run is being composed, which takes 9 minutes at most. What is put meanwhile is referred to only at its
+ * end: until `endPatching` of the answer nothing of the project is collected for a deletion.
+ */
+export async function beginPatching({ redis, namespace }: DeleteStore, run: DeletedRun): Promise<string> {
+  const member = `${memberOf(run)}/${newToken()}`
+  await redis.zadd(indexKeys(namespace).patching, (await redisNowMs(redis)) + patchHoldsMs, member)
+  return member
+}
+
+export async function endPatching({ redis, namespace }: DeleteStore, member: string): Promise<void> {
+  await redis.zrem(indexKeys(namespace).patching, member)
+}
+
+/** Whether a patch of one of the project's runs is being composed. */
+export async function isPatching({ redis, namespace }: DeleteStore, projectId: ProjectId): Promise<boolean> {
+  const { patching } = indexKeys(namespace)
+  const now = await redisNowMs(redis)
+  await redis.zremrangebyscore(patching, '-inf', now)
+  const members = await redis.zrange(patching, '0', '-1')
+  return members.some((member) => member.startsWith(`${projectId}/`))
 }

@@ -56,7 +56,8 @@ export type RunKeys = ReturnType<typeof runKeys>
 /**
  * The run index, in one slot of its own: members of `active` and `ended` are `<project>/<run>`, scores the time of
  * acceptance and the time it left the active ones. `deleted`: the same members, by the time somebody asked to delete them.
- * `projects`: those that ever had a run that ended here.
+ * `projects`: those that ever had a run that ended here. `patching`: `<project>/<run>/<token>` of patches that are being composed, by
+ * the time until which that holds.
  */
 export function indexKeys(namespace: string) {
   const prefix = `${namespace}:{all}:`
@@ -65,6 +66,7 @@ export function indexKeys(namespace: string) {
     ended: `${prefix}ended`,
     deleted: `${prefix}deleted`,
     projects: `${prefix}projects`,
+    patching: `${prefix}patching`,
     runsOf: (project: string) => `${prefix}runs:${project}`,
   }
 }

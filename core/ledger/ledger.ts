@@ -3,8 +3,8 @@ import type { RedisClient } from '#platform/redis-client.ts'
 import { openRedactor, type Redactor } from '#platform/secrets/redactor.ts'
 import { leftovers } from './accounts.ts'
 import { append, claim } from './attempt.ts'
-import { countVerdicts, decide, notePatch, operationsOfSets, readDecisions } from './decisions.ts'
-import { isBeingDeleted, requestDeletion } from './delete-run.ts'
+import { countVerdicts, decide, hasSetIndex, notePatch, operationsOfSets, readDecisions } from './decisions.ts'
+import { beginPatching, endPatching, isBeingDeleted, isPatching, requestDeletion } from './delete-run.ts'
 import { blockHeld, countHeld, dispatch, dispatchedLongAgo, requeue, setAway, sweep } from './dispatch.ts'
 import { release, settle, suspend } from './end-attempt.ts'
 import { archiveEvents, readEvents } from './event-log.ts'
@@ -67,6 +67,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     notePatch: bind(notePatch),
     readDecisions: bind(readDecisions),
     operationsOfSets: bind(operationsOfSets),
+    hasSetIndex: bind(hasSetIndex),
     relayResults: bind(relayResults),
     getRun: bind(getRun),
     listRuns: bind(listRuns),
@@ -79,6 +80,9 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     listQuestions: bind(listQuestions),
     requestDeletion: bind(requestDeletion),
     isBeingDeleted: bind(isBeingDeleted),
+    isPatching: bind(isPatching),
+    beginPatching: bind(beginPatching),
+    endPatching: bind(endPatching),
     readEvents: bind(readEvents),
     archiveEvents: bind(archiveEvents),
     leftovers: bind(leftovers),

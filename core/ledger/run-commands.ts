@@ -21,6 +21,8 @@ export type NewRun = {
   request: RunRequest
   uploadKey: string
   traceparent: string | null
+  /** At least that of the run that it retries: services that must not touch that one could not work on this. */
+  schema?: number
   /** `run.accepted`, the run's event 1. */
   acceptedEvent: NewEvent
 }
@@ -31,11 +33,11 @@ export type NewRun = {
  */
 export async function createRun(store: LedgerStore, run: NewRun): Promise<void> {
   const index = indexKeys(store.namespace)
-  const { runId, projectId, request } = run
+  const { runId, projectId, request, schema = newRunSchema } = run
   await indexScript(store.redis, [index.active, index.runsOf(projectId)], [`${projectId}/${runId}`, runId])
   const keys = runKeys(store.namespace, runId)
   await createScript(store.redis, keys.scripted, [
-    newRunSchema,
+    Math.max(schema, newRunSchema),
     projectId,
     request.errorPolicy,
     JSON.stringify(storedRequest(request)),

@@ -1,3 +1,4 @@
+import { sizeOfSets } from '#composition/run-chain.ts'
 import { bundleNames } from '#bundles/bundle-files.ts'
 import { announcedFindable, requireFindable } from '#bundles/findable-nodes.ts'
 import { openFleet } from '#ledger/fleet.ts'
@@ -113,6 +114,7 @@ function appParts(
   const blobs = openBlobStore(objects, { maxCacheBytes: blobCacheBytes, permit: openPutPermit(redis, namespace) })
   const records = openRunRecords(objects, blobs)
   const idempotency = openIdempotencyStore(redis, namespace)
+  const memoryGate = openMemoryGate(redis, config.redisMemoryShare, log)
   const store = openTokenStore(redis, { log, namespace })
   const table = openTokenTable(store)
   const auth = {
@@ -137,11 +139,11 @@ function appParts(
       ledger,
       producer,
       idempotency,
-      memoryGate: openMemoryGate(redis, config.redisMemoryShare, log),
+      memoryGate,
       uploadGate: openUploadGate(config.maxUploads),
     },
     runs: { ledger, records, readAway: async () => (await fleet.read()).away, log, redactor, closing },
-    changes: { ledger, records, producer },
+    changes: { ledger, records, producer, memoryGate },
     transcripts: { ledger, records, fullPrompts: config.fullPrompts },
     tokens: { store, projects: openProjectStore(redis, namespace), table, idempotency },
   }
@@ -149,19 +151,6 @@ function appParts(
 
 /** Of the runs that are looked at just now, also by programs that ask every second. Neither changes once it is stored. */
 const remembered = { compositions: 8, snapshots: 64, changeSetBytes: 64 * 2 ** 20 }
-
-/** About what they take in memory. */
-function sizeOfSets(sets: readonly ChangeSet[]): number {
-  const texts = sets.flatMap(({ files }) =>
-    files.flatMap((file) =>
-      file.kind === 'edit' ? file.edits.map(({ text }) => text) : file.kind === 'create' ? [file.content] : [],
-    ),
-  )
-  return (
-    sets.reduce((sum, { evidence }) => sum + 1_000 + 300 * evidence.length, 0) +
-    texts.reduce((sum, { length }) => sum + 100 + 2 * length, 0)
-  )
-}
 
 /** Reads what runs refer to from the object store. */
 export function openRunRecords(

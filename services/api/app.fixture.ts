@@ -120,7 +120,12 @@ export async function openTestApi(
     readyChecks: { redis: redisCheck(redis, 0.8), object_store: objectStoreCheck(objects) },
     intake,
     runs: { ledger, records, readAway, log, redactor, closing: closing.signal, recheckMs: options.recheckMs ?? 3_000 },
-    changes: { ledger, records, producer: { add: async (_queue, id) => void jobs.push(id) } },
+    changes: {
+      ledger,
+      records,
+      producer: { add: async (_queue, id) => void jobs.push(id) },
+      memoryGate: intake.memoryGate,
+    },
     transcripts: { ledger, records, fullPrompts: options.fullPrompts ?? true },
     tokens: {
       store: tokenStore,

@@ -4,7 +4,9 @@ import type { EventOrigin } from '#domain/event.ts'
 import { newRunId, type OperationId, type RunId, sha256 } from '#domain/ids.ts'
 import { requireSameModel } from '#domain/model-kind.ts'
 import { isEnded, type ErrorPolicyName, type Run, type RunRequest } from '#domain/run.ts'
+import { changeSetIdsOf } from '#domain/operation.ts'
 import type { Ledger } from '#ledger/ledger.ts'
+import type { EndedOperation } from '#ledger/read-operations.ts'
 import { unknownRun } from '#ledger/script.ts'
 import { expectNotDeleted, hashedJson, withModelKind, type AcceptDeps } from './accept-run.ts'
 
@@ -70,7 +72,8 @@ export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ runId: 
   const data = { agents: request.agents, retry_of: run.runId }
   const origin = { kind: 'api', id: requestId } as const
   const acceptedEvent = { event: 'run.accepted', phase: 'snapshot', origin, data } as const
-  await deps.ledger.createRun({ runId, projectId, request, uploadKey, traceparent, acceptedEvent })
+  const schema = await chainSchema(run, deps.ledger)
+  await deps.ledger.createRun({ runId, projectId, request, uploadKey, traceparent, acceptedEvent, schema })
   await expectStillThere(run, { runId, origin }, deps.ledger)
   await deps.producer.add('snapshots', runId, { run_id: runId, traceparent })
   return { runId, status: 'queued' }
@@ -80,21 +83,23 @@ export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ runId: 
 const mostOperations = 1_000
 
 /**
- * The agents' operations, of the run or of one that it retries, that were not run again since their change set was rejected with a
- * reason. INTAKE_007 when there is none, INTAKE_003 for more than 1,000.
+ * The agents' operations, of the run or of one that it retries, whose last change set was rejected with a reason after they
+ * ended. INTAKE_007 when there is none, INTAKE_003 for more than 1,000.
  */
 async function rejectedOperations(run: Run, ledger: RetryDeps['ledger']): Promise<OperationId[]> {
   const chain = await chainOf(run, ledger)
   const { byChangeSet } = await ledger.readDecisions((chain.at(-1) ?? run).runId)
   const rejected = [...byChangeSet.values()].filter(({ verdict, reason }) => verdict === 'rejected' && reason !== null)
+  const ids = [...new Set(rejected.map(({ operationId }) => operationId))]
+  const last = new Map<OperationId, EndedOperation>()
+  for (const { runId } of chain.toReversed()) {
+    for (const ended of await endedInSlices(runId, ids, ledger)) last.set(ended.operationId, ended)
+  }
   const found = new Set<OperationId>()
-  for (const [at, { runId }] of chain.entries()) {
-    const ids = [...new Set(rejected.filter((one) => one.runId === runId).map(({ operationId }) => operationId))]
-    const later = await Promise.all(chain.slice(0, at).map((newer) => ledger.endedOperations(newer.runId, ids)))
-    const redone = new Set(later.flat().map(({ operationId }) => operationId))
-    for (const id of ids) {
-      if (!redone.has(id) && (await ledger.getOperation(runId, id)).work === 'agent') found.add(id)
-    }
+  for (const { operationId, changeSetId, at } of rejected) {
+    const ended = last.get(operationId)
+    if (ended === undefined || ended.endedAt > at || !changeSetIdsOf(ended.outcome).includes(changeSetId)) continue
+    if ((await ledger.getOperation(ended.runId, operationId)).work === 'agent') found.add(operationId)
   }
   if (found.size === 0) {
     const message = `No agent's change of run "${run.runId}" was rejected with a reason since it was last tried.`
@@ -105,6 +110,25 @@ async function rejectedOperations(run: Run, ledger: RetryDeps['ledger']): Promis
     'INTAKE_003',
     `${found.size} operations were rejected with a reason: name ${mostOperations} at most.`,
   )
+}
+
+const sliceLength = 500
+
+async function endedInSlices(
+  runId: RunId,
+  ids: readonly OperationId[],
+  ledger: Pick<Ledger, 'endedOperations'>,
+): Promise<EndedOperation[]> {
+  const found: EndedOperation[] = []
+  for (let first = 0; first < ids.length; first += sliceLength) {
+    found.push(...(await ledger.endedOperations(runId, ids.slice(first, first + sliceLength))))
+  }
+  return found
+}
+
+/** The highest of the runs whose changes the retry of `run` has. */
+async function chainSchema(run: Run, ledger: Pick<Ledger, 'getRun'>): Promise<number> {
+  return Math.max(...(await chainOf(run, ledger)).map(({ schema }) => schema))
 }
 
 /** INTAKE_007 for a code that nothing failed with. Where not all failures are counted (read-operations.ts), planning finds out. */

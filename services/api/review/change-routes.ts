@@ -4,13 +4,14 @@ import type { Verdict } from '#domain/decision.ts'
 import { unreachable } from '#domain/error.ts'
 import type { Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
+import type { MemoryGate } from '#ledger/memory-gate.ts'
 import { type Conflict, type ConflictingSet, conflictView } from '#objects/composition.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { NothingDecided } from '../http/problem.ts'
 import { findRun } from '../runs/run-view.ts'
 import { changeEndpoints, type DecisionsBody } from './change-endpoints.ts'
-import { decide, type DecideDeps, type Decided, type DecidedSet, type Refusal } from './decide.ts'
+import { decide, type DecideDeps, type Decided, type DecidedSet, type Refusal, shownRefusals } from './decide.ts'
 import type { DecidedCounts, DecisionsView, RefusedView, WantedVerdict } from './decision-schema.ts'
 import { findPatch, type PatchDeps } from './find-patch.ts'
 import type { WantedDecision } from './judge-decisions.ts'
@@ -18,7 +19,10 @@ import { type ChangeDeps, changesOfOperation, decisionView, findChanges, listCha
 
 export type ChangeRouteDeps = ChangeDeps &
   DecideDeps &
-  PatchDeps & { ledger: ChangeDeps['ledger'] & DecideDeps['ledger'] & PatchDeps['ledger'] }
+  PatchDeps & {
+    ledger: ChangeDeps['ledger'] & DecideDeps['ledger'] & PatchDeps['ledger']
+    memoryGate: MemoryGate
+  }
 
 /** Serves the change sets of a run with what was decided on them, takes decisions, and serves the composed patch. */
 export function changeRoutes(deps: ChangeRouteDeps): OpenAPIHono<ApiEnv> {
@@ -32,6 +36,7 @@ export function changeRoutes(deps: ChangeRouteDeps): OpenAPIHono<ApiEnv> {
     return c.json(await listChanges(run, { cursor, limit, filter }, deps), 200)
   })
   routes.openapi(changeEndpoints.decide, async (c) => {
+    await deps.memoryGate()
     const { projectId, tokenId } = c.get('caller')
     const run = await findRun(c.req.valid('param').run_id, projectId, deps.ledger)
     const wanted = await wantedIn(c.req.valid('json'), run, deps)
@@ -40,7 +45,7 @@ export function changeRoutes(deps: ChangeRouteDeps): OpenAPIHono<ApiEnv> {
   })
   routes.openapi(changeEndpoints.patch, async (c) => {
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
-    const composition = await findPatch(run, c.req.valid('query').of, deps)
+    const composition = await findPatch(run, c.req.valid('query').of, deps, c.req.raw.signal)
     const parts = patchOf(composition, (hash) => deps.records.readBlob(run.projectId, hash))
     const first = await parts.next() // when a blob of the first file is missing, the answer can still be a problem
     if (first.done === true) return c.body(null, 204)
@@ -69,12 +74,11 @@ async function wantedIn(
   }
   if (where === undefined || verdict === undefined) return [] // the schema lets no such body in
   const found = await findChanges(run, where, deps)
-  const same = { verdict: verdicts[verdict], reason: reason ?? null, version: undefined }
-  return found.map((changeSetId) => ({ changeSetId, ...same }))
+  const same = { verdict: verdicts[verdict], reason: reason ?? null }
+  return [...found].map(([changeSetId, version]) => ({ changeSetId, version, ...same }))
 }
 
 const shownDecisions = 1_000
-const shownRefusals = 100
 
 /** NothingDecided, with the first refusal's code, when there is nothing else. */
 function decisionsView({ runId }: Pick<Run, 'runId'>, { decisions, refused }: Decided): DecisionsView {

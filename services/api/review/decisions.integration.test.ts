@@ -1,7 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import type { Composition } from '#objects/composition.ts'
+import { putComposition } from '#objects/stored-records.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
+import { until } from '#testing/until.ts'
 import { openTestApi, type TestApi } from '../app.fixture.ts'
 import { composeRun, plannedOperation, type PlayedEnding, playRun } from '../played-run.fixture.ts'
 
@@ -210,5 +213,63 @@ describe('POST /v1/runs/{run_id}/decisions', () => {
     const { operationId } = plannedOperation('one')
     const ofOperation = await changes(retry, `&operation_id=${operationId}`)
     expect(ofOperation.map(({ change_set_id: shown }) => shown)).toEqual([id])
+  })
+})
+
+describe('GET /v1/runs/{run_id}/patch after a decision', () => {
+  /** Asks for the patch, and waits until a worker is asked to compose it. */
+  async function asked(runId: string) {
+    const jobs = api.jobs.length
+    const answer = api.ask(`/v1/runs/${runId}/patch?of=accepted`)
+    await until(() => api.jobs.length > jobs)
+    const { last: decided } = await api.ledger.readDecisions(runId)
+    return { answer, decided, jobs: api.jobs.slice(jobs) }
+  }
+
+  it('waits for the worker that composes it, whom two people ask once', async () => {
+    const runId = await played()
+    await decide(runId, one(await idOf(runId, 'three'), 'accept'))
+    const [first, second] = [await asked(runId), await asked(runId)]
+    expect(second.jobs).toEqual(first.jobs)
+    const [resultHash] = await api.blobs.putMany(api.project, [Buffer.from('a = 1\nb = 2\nc = 30\n')])
+    const file = { path: 'a.py', baseHash, resultHash: resultHash ?? '', changeSetIds: [], evidence: [] }
+    const composition: Composition = { v: 1, runId, of: 'accepted', files: [file], conflicts: [] }
+    const compositionKey = await putComposition(api.objects, api.project, composition)
+    await api.ledger.notePatch(runId, { of: 'accepted', note: { decided: first.decided, compositionKey } })
+    for (const { answer } of [first, second]) expect(await (await answer).text()).toContain('+c = 30')
+    const again = await api.ask(`/v1/runs/${runId}/patch?of=accepted`)
+    expect(again.status).toBe(200)
+  })
+
+  it('answers with the fault for which it cannot be composed, until somebody decides anew', async () => {
+    const runId = await played()
+    const id = await idOf(runId, 'three')
+    await decide(runId, one(id, 'accept'))
+    const { answer, decided } = await asked(runId)
+    const fault = { decided, errorCode: 'STORE_003', reason: 'a record is gone', at: Date.now() }
+    await api.ledger.notePatch(runId, { of: 'accepted', note: fault })
+    expect(await (await answer).json()).toMatchObject({ error_code: 'STORE_003' })
+    const jobs = api.jobs.length
+    expect(await (await api.ask(`/v1/runs/${runId}/patch?of=accepted`)).json()).toMatchObject({
+      error_code: 'STORE_003',
+    })
+    expect(api.jobs.length).toBe(jobs)
+    await decide(runId, one(id, 'undo'))
+    const next = await asked(runId)
+    const composition: Composition = { v: 1, runId, of: 'accepted', files: [], conflicts: [] }
+    const compositionKey = await putComposition(api.objects, api.project, composition)
+    await api.ledger.notePatch(runId, { of: 'accepted', note: { decided: next.decided, compositionKey } })
+    expect((await next.answer).status).toBe(204)
+  })
+
+  it('is tried again when the fault is old', async () => {
+    const runId = await played()
+    await decide(runId, one(await idOf(runId, 'three'), 'accept'))
+    const { last: decided } = await api.ledger.readDecisions(runId)
+    const fault = { decided, errorCode: 'TOOL_004', reason: 'a bug that was mended', at: Date.now() - 3_600_000 }
+    await api.ledger.notePatch(runId, { of: 'accepted', note: fault })
+    const { answer } = await asked(runId)
+    await api.ledger.notePatch(runId, { of: 'accepted', note: { ...fault, at: Date.now() } })
+    expect(await (await answer).json()).toMatchObject({ error_code: 'TOOL_004' })
   })
 })

@@ -1,5 +1,5 @@
 import { chainOf } from '#composition/run-chain.ts'
-import { AppError, isErrorCode } from '#domain/error.ts'
+import { AppError, isErrorCode, undefinedOn } from '#domain/error.ts'
 import { isEnded, type PatchKind, type Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Composition } from '#objects/composition.ts'
@@ -15,36 +15,58 @@ export type PatchDeps = {
 
 /** As long as proxies and clients usually wait for an answer. */
 const mostWaitMs = 25_000
-const pollMs = 25
+/** Most patches are there by the first looks; later ones are further apart. */
+const pollsMs = { least: 25, most: 500 }
+/** So long a fault is believed: the next request has the patch composed again. */
+const faultMs = 60_000
 
 /**
  * The composition of a patch of the run as of the last decision. One that is not there yet is composed by a worker: waits up to
- * 25 s for it. RUN_006 when it is not there by then, or when the run is not composed and all its changes were asked for; RUN_007
- * when the run ended without a patch; the worker's fault when there cannot be one.
+ * 25 s for it, or until `signal` is aborted. RUN_006 when it is not there by then, or when the run is not composed and all its
+ * changes were asked for; RUN_007 when the run ended without a patch; the worker's fault when there cannot be one.
  */
-export async function findPatch(run: Run, of: PatchKind, deps: PatchDeps): Promise<Composition> {
+export async function findPatch(run: Run, of: PatchKind, deps: PatchDeps, signal: AbortSignal): Promise<Composition> {
   const composed = await deps.records.readComposition(run)
   if (composed === null && of === 'proposed') throw withoutPatch(run)
   const chain = await chainOf(run, deps.ledger)
   const { last } = await deps.ledger.readDecisions((chain.at(-1) ?? run).runId)
   if (last === 0)
     return of === 'proposed' && composed !== null ? composed : { v: 1, runId: run.runId, of, files: [], conflicts: [] }
+  const former = faultIn(run, of, last)
+  if (former !== undefined && Date.now() - former.at < faultMs) throw faultOf(former)
   const deadline = performance.now() + mostWaitMs
-  let isAsked = false
-  for (let now = run; ; now = await deps.ledger.getRun(run.runId)) {
-    const note = now.patches[of]
-    if (note !== undefined && note.decided >= last) {
-      if ('errorCode' in note) throw faultOf(note)
-      const composition = await deps.records.readComposition(now, note.compositionKey)
-      if (composition !== null) return composition
-    }
-    if (!isAsked) await deps.producer.add('patches', `${run.runId}-${of}-${last}`, jobOf(run, of))
-    isAsked = true
-    if (performance.now() > deadline) {
-      throw new AppError('RUN_006', `A worker composes the patch of run ${run.runId} again: ask again in a moment.`)
-    }
-    await delay(pollMs)
+  const noted = await readNoted(run, of, last, deps)
+  if (noted !== undefined) return noted
+  await deps.producer.add('patches', `${run.runId}-${of}-${last}`, jobOf(run, of))
+  for (let waitMs = pollsMs.least; performance.now() < deadline; waitMs = Math.min(pollsMs.most, waitMs * 1.3)) {
+    await delay(waitMs, signal)
+    const now = await deps.ledger.getRun(run.runId)
+    const fault = faultIn(now, of, last)
+    if (fault !== undefined && fault.at !== former?.at) throw faultOf(fault)
+    const found = await readNoted(now, of, last, deps)
+    if (found !== undefined) return found
   }
+  throw new AppError('RUN_006', `A worker composes the patch of run ${run.runId} again: ask again in a moment.`)
+}
+
+/** The patch of decision `last` or a later one. */
+async function readNoted(
+  run: Run,
+  of: PatchKind,
+  last: number,
+  { records }: Pick<PatchDeps, 'records'>,
+): Promise<Composition | undefined> {
+  const note = run.patches[of]
+  if (note === undefined || note.decided < last || !('compositionKey' in note)) return undefined
+  // It may have been replaced since the run was read: then the next look finds another one.
+  const read = records.readComposition(run, note.compositionKey).catch(undefinedOn('STORE_003'))
+  return (await read) ?? undefined
+}
+
+/** Why the patch of decision `last` could not be composed. */
+function faultIn(run: Run, of: PatchKind, last: number) {
+  const note = run.patches[of]
+  return note !== undefined && note.decided >= last && 'errorCode' in note ? note : undefined
 }
 
 function jobOf({ runId, traceparent }: Run, of: PatchKind) {

@@ -76,10 +76,8 @@ describe('a decision', () => {
   })
 
   const proved = { operationId: 'oc2', path: 'a.py', errorCode: 'WORK_004', reason: 'parses fails' } as const
-  it('to accept a set that breaks the file, alone or with another that is accepted, is refused', () => {
+  it('to accept a set that breaks the file with another that is accepted is refused', () => {
     const [first, second] = [setOf('c1', edit(0, 1, 'x')), setOf('c2', edit(4, 5, 'y'))]
-    const alone = [{ changeSetId: 'c2', ...proved }]
-    expect(judge([second], [accept('c2')], { conflicts: alone }).refused).toMatchObject([{ errorCode: 'WORK_004' }])
     const conflicts = [{ changeSetId: 'c2', ...proved, with: { changeSetId: 'c1', operationId: 'oc1' } }]
     for (const order of [
       ['c1', 'c2'],
@@ -92,6 +90,11 @@ describe('a decision', () => {
       ])
     }
     expect(judge([second], [accept('c2')], { conflicts }).refused).toEqual([])
+  })
+
+  it('to accept a set that broke the file among all others is left to the proof of what is accepted', () => {
+    const conflicts = [{ changeSetId: 'c2', ...proved }]
+    expect(judge([two], [accept('c2')], { conflicts }).refused).toEqual([])
   })
 })
 

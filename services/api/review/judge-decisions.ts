@@ -65,22 +65,18 @@ function openAccepted({ sets, decisions, conflicts }: KnownSets) {
     const set = sets.get(changeSetId)
     if (verdict === 'accepted' && set !== undefined) held.set(changeSetId, set)
   }
-  let composed: ReturnType<typeof openComposedFiles> | undefined
-  const composedFiles = () => {
-    if (composed !== undefined) return composed
-    composed = openComposedFiles()
-    for (const set of held.values()) composed.add(set)
-    return composed
-  }
+  const composed = openComposedFiles()
+  for (const set of held.values()) composed.add(set)
   const broken = conflicts.filter(({ errorCode }) => errorCode === 'WORK_004')
-  /** A set with which a check fails, alone or together with another one, that is accepted. */
+  /** A set with which a check fails together with another one that is accepted. */
   const failureOf = ({ changeSetId }: ChangeSet): LeftOutSet | undefined => {
     for (const conflict of broken) {
       const { with: other, path, errorCode, reason, operationId } = conflict
-      if (conflict.changeSetId === changeSetId && (other === undefined || held.has(other.changeSetId))) {
-        return { changeSetId, operationId, path, errorCode, reason, ...(other && { with: other }) }
+      if (other === undefined) continue // it may be sound among others: the accepted patch proves it
+      if (conflict.changeSetId === changeSetId && held.has(other.changeSetId)) {
+        return { changeSetId, operationId, path, errorCode, reason, with: other }
       }
-      if (other?.changeSetId === changeSetId && held.has(conflict.changeSetId)) {
+      if (other.changeSetId === changeSetId && held.has(conflict.changeSetId)) {
         const partner = { changeSetId: conflict.changeSetId, operationId }
         return { changeSetId, operationId: other.operationId, path, errorCode, reason, with: partner }
       }
@@ -91,12 +87,12 @@ function openAccepted({ sets, decisions, conflicts }: KnownSets) {
     /** Why the set cannot be accepted, if it cannot. */
     add(set: ChangeSet): LeftOutSet | undefined {
       if (held.has(set.changeSetId)) return undefined
-      const conflict = failureOf(set) ?? composedFiles().add(set)
+      const conflict = failureOf(set) ?? composed.add(set)
       if (conflict === undefined) held.set(set.changeSetId, set)
       return conflict
     },
-    remove({ changeSetId }: ChangeSet): undefined {
-      if (held.delete(changeSetId)) composed = undefined
+    remove(set: ChangeSet): undefined {
+      if (held.delete(set.changeSetId)) composed.remove(set)
     },
   }
 }

@@ -80,17 +80,21 @@ export async function changesOfOperation(run: Run, operationId: OperationId, dep
   return Promise.all(changes.flat().map((one) => viewIn(review, one, deps)))
 }
 
-/** The ids of all change sets that a decision on `filter` is about, the oldest first: none of operations that ran again. */
-export async function findChanges(run: Run, filter: ChangeFilter, deps: ChangeDeps): Promise<string[]> {
+/**
+ * All change sets that a decision on `filter` is about, the oldest first, with the version of the decision that was seen: none of
+ * operations that ran again.
+ */
+export async function findChanges(run: Run, filter: ChangeFilter, deps: ChangeDeps): Promise<Map<string, number>> {
   const review = await openReview(run, deps)
-  const ids: string[] = []
+  const found = new Map<string, number>()
   for (const [at, { runId }] of [...review.chain.entries()].toReversed()) {
     for await (const operations of operationPages(deps.ledger, runId)) {
-      const changes = await changesIn(operations, { review, at, filter }, deps)
-      ids.push(...changes.filter(({ isRedone }) => !isRedone).map(({ set }) => set.changeSetId))
+      for (const { set, isRedone, decision } of await changesIn(operations, { review, at, filter }, deps)) {
+        if (!isRedone) found.set(set.changeSetId, decision?.version ?? 0)
+      }
     }
   }
-  return ids
+  return found
 }
 
 /** A change set that `operation`, of a run of the chain, made. */

@@ -213,7 +213,7 @@ export const RunView = z
     conflicts: z.int().openapi({ description: 'how many change sets were left out of the patch' }),
     funnel: z.array(FunnelView).openapi({
       description:
-        'what became of the change sets of each agent: as of the composition, and decisions as of now, with those on the runs that it retries; empty before the run is composed or anything is decided',
+        'what became of the change sets of each agent: of this run as it was composed; decisions of now, with those on all runs of its chain of retries; empty before the run is composed or anything is decided',
     }),
     left_out: z.array(LeftOut).openapi({ description: 'the first 100 of them' }),
     unread: z.array(UnreadPart).openapi({

@@ -127,6 +127,18 @@ describe('a deleted run', () => {
     expect(await isThere(blobKey(hash))).toBe(true)
   })
 
+  it('leaves what it may share with a patch that is being composed until that is there', async () => {
+    const [run, other] = [await storeRun(stores, { 'a.py': 'a = 1\n' }), await storeRun(stores, { 'b.py': 'b = 1\n' })]
+    const hash = await blobOf(run)
+    const making = await stores.ledger.beginPatching(other)
+    await stores.ledger.requestDeletion(run)
+    expect(await round()).toEqual([run.runId])
+    expect([await isThere(run.uploadKey), await isThere(blobKey(hash))]).toEqual([false, true])
+    await stores.ledger.endPatching(making)
+    expect(await round()).toEqual([])
+    expect(await isThere(blobKey(hash))).toBe(false)
+  })
+
   it('takes nothing from a run that begins between the look at the others and the delete', async () => {
     const files = { 'a.py': 'a = 1\n' }
     const run = await storeRun(stores, files)

@@ -11,7 +11,7 @@ import { type Log, openStoreUser, type StoreLog } from '#platform/log.ts'
 import { type CollectDeps, collectDeleted } from './collect-objects.ts'
 
 export type DeleteDeps = CollectDeps & {
-  ledger: Pick<Ledger, 'activeRuns' | 'getRun'>
+  ledger: Pick<Ledger, 'activeRuns' | 'getRun' | 'isPatching'>
   retention: CollectDeps['retention'] & Pick<Retention, DeleteCommand>
   log: StoreLog & Pick<Log, 'info' | 'warn'>
 }
@@ -128,7 +128,7 @@ async function removeObjects({ projectId, runId }: DeletedRun, { objects }: Dele
 
 /**
  * Collects the objects of the project that no run refers to, whatever their age. That is safe while every run is either ended or
- * executing: all that it has put is referred to. False while it has to wait.
+ * executing, and no patch is being composed: all that was put is referred to. False while it has to wait.
  */
 async function removeShared(
   projectId: ProjectId,
@@ -167,6 +167,7 @@ async function settledRuns(
   { ledger, retention }: DeleteDeps,
 ): Promise<string | undefined> {
   if (!(await retention.followEpochs())) return undefined
+  if (await ledger.isPatching(projectId)) return undefined
   const active = (await ledger.activeRuns()).filter((run) => run.projectId === projectId)
   for (const { runId } of active) {
     const run = await ledger.getRun(runId).catch(undefinedOn('RUN_001', 'RUN_005'))

@@ -95,8 +95,10 @@ async function markCompositions(run: Run, marks: Marks, deps: MarkDeps): Promise
   const later = Object.values(patches).flatMap((note) => ('compositionKey' in note ? [note.compositionKey] : []))
   for (const key of [compositionKey, ...later]) {
     if (key === null) continue
-    const { files } = await getComposition(deps.objects, projectId, { runId, hash: key })
-    for (const { baseHash, resultHash } of files) {
+    // A patch may have been replaced since the run was read.
+    const reading = getComposition(deps.objects, projectId, { runId, hash: key })
+    const composition = await (key === compositionKey ? reading : reading.catch(undefinedOn('STORE_003')))
+    for (const { baseHash, resultHash } of composition?.files ?? []) {
       for (const hash of [baseHash, resultHash]) if (hash !== null) marks.blob.add(hash)
     }
   }

@@ -51,7 +51,7 @@ export async function collectChanges(
   const codes: CodesOfStatus = { failed: new Map(), blocked: new Map() }
   const unproved: Collected['unproved'] = new Map()
   const nodes: Collected['nodes'] = new Map()
-  const changes: CollectedChange[] = []
+  const byRun: CollectedChange[][] = []
   const done = new Set<string>()
   for (const [at, { runId }] of chain.entries()) {
     const found: CollectedChange[] = []
@@ -71,9 +71,9 @@ export async function collectChanges(
       if (at === 0) await deps.onOperations?.(ofRun.length)
     }
     for (const id of ofRun) done.add(id)
-    changes.unshift(...found)
+    byRun.unshift(found)
   }
-  return { changes, nodes, totals, codes, unproved }
+  return { changes: byRun.flat(), nodes, totals, codes, unproved }
 }
 
 function count(
@@ -90,13 +90,18 @@ function count(
 }
 
 /**
- * The changes of the proposed patch: those that were accepted, and after them, so that they give way in a conflict, those that
+ * The changes of the proposed patch: those that were accepted, in that order, and after them, so that they give way in a conflict, those that
  * nobody has decided on and whose operation was not run again.
  */
 export function selectProposed(changes: readonly CollectedChange[], { byChangeSet }: Decisions): CollectedChange[] {
-  const verdictOf = ({ set }: CollectedChange) => byChangeSet.get(set.changeSetId)?.verdict ?? 'pending'
-  const accepted = changes.filter((change) => verdictOf(change) === 'accepted')
-  return [...accepted, ...changes.filter((change) => verdictOf(change) === 'pending' && !change.isRedone)]
+  const decisionOn = ({ set }: CollectedChange) => byChangeSet.get(set.changeSetId)
+  const accepted = changes.filter((change) => decisionOn(change)?.verdict === 'accepted')
+  const versionOf = (change: CollectedChange) => decisionOn(change)?.version ?? 0
+  const inOrder = accepted.toSorted((one, other) => versionOf(one) - versionOf(other))
+  const open = changes.filter((change) => (decisionOn(change)?.verdict ?? 'pending') === 'pending' && !change.isRedone)
+  // The same change, made again by a retry, has the same id.
+  const byId = new Map([...inOrder, ...open].toReversed().map((change) => [change.set.changeSetId, change]))
+  return [...byId.values()].toReversed()
 }
 
 const readsAtOnce = 16

@@ -4,11 +4,13 @@ import type { ChangeSet } from '#domain/change-set.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { asAppError } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
-import type { PatchKind, Run } from '#domain/run.ts'
+import type { PatchKind, PatchNote, Run } from '#domain/run.ts'
 import type { Decisions } from '#ledger/decisions.ts'
+import { patchLimitMs } from '#ledger/delete-run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
 import type { Composition } from '#objects/composition.ts'
+import { objectKeys } from '#objects/object-keys.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { putComposition } from '#objects/stored-records.ts'
 import type { CachedAnswers } from '#platform/cached-answers.ts'
@@ -29,6 +31,8 @@ export type SelectedSets = {
   of: PatchKind
   sets: readonly ChangeSet[]
   nodeOf(operationId: string): Promise<CodeNode | undefined>
+  /** The run whose survey of the repository holds; by default the run itself. */
+  rulesOf?: Run | undefined
   /** Told how many of the changed files are proved, of how many. */
   onFiles?(proved: number, files: number): Promise<void>
 }
@@ -36,7 +40,7 @@ export type SelectedSets = {
 /** Composes and proves change sets of a run, and stores the result, which the key names. */
 export async function proveSets(
   run: Run,
-  { of, sets, nodeOf, onFiles }: SelectedSets,
+  { of, sets, nodeOf, onFiles, rulesOf = run }: SelectedSets,
   deps: ProveDeps,
   signal: AbortSignal,
 ): Promise<{ composition: Composition; compositionKey: string }> {
@@ -47,8 +51,8 @@ export async function proveSets(
   const proven = await proveComposition(sets, {
     evidence: deps.evidence,
     python: deps.python,
-    proofs: kept && ((key, make) => kept.get(`${projectId} ${run.rulesKey} ${key}`, make)),
-    rules: await deps.runRules(run),
+    proofs: kept && ((key, make) => kept.get(`${projectId} ${rulesOf.rulesKey} ${key}`, make)),
+    rules: await deps.runRules(rulesOf),
     async readBlob(hash) {
       signal.throwIfAborted() // another worker may have the job by now, or the run be stopped
       return deps.blobs.get(projectId, hash)
@@ -76,7 +80,9 @@ export async function proveSets(
 }
 
 export type PatchDeps = ProveDeps &
-  CollectDeps & { ledger: CollectDeps['ledger'] & Pick<Ledger, 'notePatch' | 'readDecisions'> }
+  CollectDeps & {
+    ledger: CollectDeps['ledger'] & Pick<Ledger, 'beginPatching' | 'endPatching' | 'notePatch' | 'readDecisions'>
+  }
 
 /**
  * Composes a patch of a run from what was decided by now, and notes it in the run, or the fault for which that is not possible.
@@ -91,17 +97,45 @@ export async function composePatch(
   const chain = await chainOf(run, deps.ledger)
   const decisions = await deps.ledger.readDecisions((chain.at(-1) ?? run).runId)
   const decided = decisions.last
-  if (run.patches[of]?.decided === decided) return
+  const before = run.patches[of]
+  if (before !== undefined && 'compositionKey' in before && before.decided === decided) return
+  const making = await deps.ledger.beginPatching(run)
   try {
-    const selected = await selectSets(chain, of, { decisions, deps, signal })
-    const { compositionKey } = await proveSets(run, { of, ...selected }, deps, signal)
+    const own = AbortSignal.any([signal, AbortSignal.timeout(patchLimitMs)])
+    const selected = await selectSets(chain, of, { decisions, deps, signal: own })
+    const rulesOf = chain.find(({ rulesKey }) => rulesKey !== null)
+    const { compositionKey } = await proveSets(run, { of, ...selected, rulesOf }, deps, own)
     await deps.ledger.notePatch(runId, { of, note: { decided, compositionKey } })
+    await removeFormer(run, before, compositionKey, deps.objects)
   } catch (cause) {
     signal.throwIfAborted()
     const error = asAppError(cause, 'TOOL_004')
     if (error.retry) throw error
-    await deps.ledger.notePatch(runId, { of, note: { decided, errorCode: error.code, reason: error.message } })
+    await deps.ledger.notePatch(runId, {
+      of,
+      note: { decided, errorCode: error.code, reason: error.message, at: Date.now() },
+    })
+  } finally {
+    await deps.ledger.endPatching(making)
   }
+}
+
+/** Nothing refers to the composition of a former patch any more, unless another patch of the run is the same. */
+async function removeFormer(
+  { projectId, runId, compositionKey: first, patches }: Run,
+  former: PatchNote | undefined,
+  compositionKey: string,
+  objects: ObjectStore,
+): Promise<void> {
+  if (former === undefined || !('compositionKey' in former)) return
+  const others = Object.values(patches).filter((note) => note !== former)
+  const used = [
+    first,
+    compositionKey,
+    ...others.flatMap((note) => ('compositionKey' in note ? note.compositionKey : [])),
+  ]
+  if (used.includes(former.compositionKey)) return
+  await objects.deleteMany([objectKeys.composition(projectId, runId, former.compositionKey)])
 }
 
 type Selecting = { decisions: Decisions; deps: PatchDeps; signal: AbortSignal }

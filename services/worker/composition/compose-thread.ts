@@ -1,3 +1,4 @@
+import { sizeOfSets } from '#composition/run-chain.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import { AppError, type ErrorCode } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
@@ -41,8 +42,9 @@ export type ComposeReport = { fault?: { code: ErrorCode; message: string; cause:
 const checks = openChecks()
 
 /** From one patch of a run to the next, which differs from it by a few decisions. */
-const changeSets = openCachedAnswers<readonly ChangeSet[]>({ max: 5_000 })
-const proofs = openCachedAnswers<GroupProof>({ max: 2_000 })
+const keptBytes = 32 * 2 ** 20
+const changeSets = openCachedAnswers<readonly ChangeSet[]>({ maxSize: keptBytes, sizeOf: sizeOfSets })
+const proofs = openCachedAnswers<GroupProof>({ maxSize: keptBytes, sizeOf: ({ left }) => sizeOfSets(left) })
 
 /** Contents of files that are made again, without the set that broke them. */
 const blobCacheBytes = 32 * 2 ** 20

@@ -1,4 +1,5 @@
 import { getHeapStatistics } from 'node:v8'
+import { chainOf } from '#composition/run-chain.ts'
 import { AppError, hasCode } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { PatchKind } from '#domain/run.ts'
@@ -11,7 +12,7 @@ import { openThreadPool, type ThreadAnswer } from '#platform/thread-pool.ts'
 import type { ComposeQuestion, ComposeReport } from './compose-thread.ts'
 
 export type ComposerDeps = {
-  ledger: Pick<Ledger, 'cancel' | 'getRun' | 'move'>
+  ledger: Pick<Ledger, 'cancel' | 'getRun' | 'move' | 'notePatch' | 'readDecisions'>
   stops: Pick<StopSignals, 'on'>
   log: Pick<Log, 'error'>
 }
@@ -24,8 +25,8 @@ export type Composer = {
    */
   compose(job: { runId: RunId; stalls: number }, signal: AbortSignal): Promise<void>
   /**
-   * Composes a patch of a run as `composePatch` does. A thread that dies is TOOL_004. Throws a fault that may pass, and the
-   * reason of `signal`.
+   * Composes a patch of a run as `composePatch` does; a thread that dies is noted as its fault (TOOL_004). Throws a fault that may
+   * pass, and the reason of `signal`.
    */
   composePatch(job: { runId: RunId; patch: PatchKind }, signal: AbortSignal): Promise<void>
   close(): Promise<void>
@@ -51,7 +52,9 @@ export function openComposer(
   limits: ThreadLimits = {},
 ): Composer {
   const { ledger, log } = deps
-  const thread = openComposingThread(limits)
+  const thread = openComposingThread('the composer', limits)
+  // Of its own, so that neither waits for the other, nor ends with it.
+  const patchThread = openComposingThread('the patch composer', limits)
 
   async function compose(job: { runId: RunId; stalls: number; why?: string }, signal: AbortSignal): Promise<void> {
     const { runId, stalls } = job
@@ -74,12 +77,28 @@ export function openComposer(
     await compose({ runId, stalls: stalls + 1, why: lost }, signal)
   }
 
+  /** So that who waits for the patch learns it, and does not ask for it at once again. */
+  async function noteLost(runId: RunId, of: PatchKind, why: string): Promise<void> {
+    const chain = await chainOf(await ledger.getRun(runId), ledger)
+    const { last: decided } = await ledger.readDecisions(chain.at(-1)?.runId ?? runId)
+    const fault = {
+      decided,
+      errorCode: 'TOOL_004',
+      reason: `the thread that composed the patch died: ${why}`,
+      at: Date.now(),
+    }
+    await ledger.notePatch(runId, { of, note: fault })
+  }
+
   async function composePatch({ runId, patch }: { runId: RunId; patch: PatchKind }, signal: AbortSignal) {
-    const answer = await thread.ask({ runId, patch, worker }, signal)
-    if (answer.kind === 'lost') throw new AppError('TOOL_004', `the thread that composed a patch died: ${answer.why}`)
+    const answer = await patchThread.ask({ runId, patch, worker }, signal)
+    if (answer.kind === 'lost') {
+      log.error('the thread that composed a patch died', { run_id: runId, reason: answer.why })
+      return noteLost(runId, patch, answer.why)
+    }
     if (answer.report.fault !== undefined) throw faultOf(answer.report.fault)
   }
-  return { compose, composePatch, close: thread.close }
+  return { compose, composePatch, close: async () => void (await Promise.all([thread.close(), patchThread.close()])) }
 }
 
 function faultOf({ code, message, cause }: NonNullable<ComposeReport['fault']>): AppError {
@@ -89,11 +108,11 @@ function faultOf({ code, message, cause }: NonNullable<ComposeReport['fault']>):
 /** The thread and its linter take about 130 MB, and a second to start. */
 const idleMs = 60_000
 
-/** A thread that starts with a run, and ends when there was none for a minute. */
-function openComposingThread({ memoryMb = ownHeapMb(), stillMs = mostStillMs }: ThreadLimits) {
+/** A thread that starts with a question, and ends when there was none for a minute. One asks it at a time. */
+function openComposingThread(name: string, { memoryMb = ownHeapMb(), stillMs = mostStillMs }: ThreadLimits) {
   const entry = new URL('./compose-thread.ts', import.meta.url)
   // The AWS SDK may find its keys in the environment.
-  const options = { entry, name: 'the composer', work: 'one step', threads: 1, memoryMb, env: 'inherited' } as const
+  const options = { entry, name, work: 'one step', threads: 1, memoryMb, env: 'inherited' } as const
   const open = () => openThreadPool<ComposeQuestion, ComposeReport>({ ...options, limitMs: stillMs })
   let pool = open()
   let stopIdling = () => {}

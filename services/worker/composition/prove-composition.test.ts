@@ -6,7 +6,8 @@ import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
 import { openPythonLinter } from '#lint/python-linter.ts'
 import { wideRules } from '#lint/wide-rules.fixture.ts'
 import { openSyntaxChecker } from '../evidence/syntax-evidence.ts'
-import { proveComposition } from './prove-composition.ts'
+import { openCachedAnswers } from '#platform/cached-answers.ts'
+import { type GroupProof, proveComposition, type ProofDeps } from './prove-composition.ts'
 
 const source = 'import os\n\n\ndef f(x):\n    if x == None:\n        return f"a"\n    return x\n'
 const at = (text: string) => Buffer.byteLength(source.slice(0, source.indexOf(text)))
@@ -196,6 +197,45 @@ describe('a run’s composed patch', () => {
   it('checks again that docstrings alone changed nothing else', async () => {
     const proven = await proveComposition([set('c1', [docstring], true)], deps)
     expect(proven.files[0]?.evidence.map((one) => one.check)).toEqual(['parses', 'lint_before_after', 'docstring_only'])
+  })
+})
+
+describe('a proof that is kept', () => {
+  function kept() {
+    const cache = openCachedAnswers<GroupProof>({ max: 10 })
+    const counts = { proved: 0, stored: 0 }
+    const counting: ProofDeps = {
+      ...deps,
+      proofs: (key, make) => cache.get(key, make),
+      evidence: {
+        ...deps.evidence,
+        check: (...about) => {
+          counts.proved += 1
+          return deps.evidence.check(...about)
+        },
+      },
+      storeBlob: (bytes) => {
+        counts.stored += 1
+        return deps.storeBlob(bytes)
+      },
+    }
+    return { counting, counts }
+  }
+
+  it('is used again for the same sets, whose files are stored again', async () => {
+    const { counting, counts } = kept()
+    const first = await proveComposition([set('c1', [docstring])], counting)
+    const { proved } = counts
+    expect(await proveComposition([set('c1', [docstring])], counting)).toEqual(first)
+    expect(counts).toEqual({ proved, stored: 2 })
+  })
+
+  it('is not that of the same sets with other evidence', async () => {
+    const { counting } = kept()
+    const loose = only('c1', '        return f"a"\n', '        pass\n')
+    expect((await proveComposition([loose], counting)).conflicts).toEqual([])
+    const strict = { ...loose, evidence: provedBy(['bodies_kept']) }
+    expect((await proveComposition([strict], counting)).conflicts).toMatchObject([{ errorCode: 'WORK_004' }])
   })
 })
 

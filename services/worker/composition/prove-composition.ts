@@ -1,4 +1,5 @@
 import { applyEdits, type ChangeSet, type Evidence, type EvidenceCheck } from '#domain/change-set.ts'
+import { sha256 } from '#domain/ids.ts'
 import type { ComposedFile } from '#objects/composition.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import { moduleNamesOf, moduleUsesOf } from '#python/module-uses.ts'
@@ -40,9 +41,7 @@ const groupsAtOnce = 8
  */
 export async function proveComposition(sets: readonly ChangeSet[], deps: ProofDeps): Promise<Proven> {
   const groups = await mapBounded(independentGroups(sets), groupsAtOnce, async (group) => {
-    const make = () => proveGroup(group, deps)
-    const ids = group.map(({ changeSetId }) => changeSetId).join(' ')
-    const proof = await (deps.proofs === undefined ? make() : deps.proofs(ids, make))
+    const proof = await provedGroup(group, deps)
     await deps.onFiles?.(new Set(group.flatMap(({ files }) => files.map(({ path }) => path))).size)
     return proof
   })
@@ -54,6 +53,31 @@ export async function proveComposition(sets: readonly ChangeSet[], deps: ProofDe
     if (group === undefined) throw new Error(`change set ${culprit.changeSetId} is in no composed file`)
     groups[at] = await proveGroup(without(group.left, culprit), deps, [...group.broken, culprit])
   }
+}
+
+/** A proof that was made before is used again, but its files are stored again: they may have been collected since. */
+async function provedGroup(group: readonly ChangeSet[], deps: ProofDeps): Promise<GroupProof> {
+  if (deps.proofs === undefined) return proveGroup(group, deps)
+  let isNew = false
+  const proof = await deps.proofs(proofKey(group), async () => {
+    isNew = true
+    return proveGroup(group, deps)
+  })
+  if (isNew) return proof
+  for (const file of composeChangeSets(proof.left).files) {
+    const { after } = await contentsOf(file, deps)
+    if (after !== undefined) await deps.storeBlob(after)
+  }
+  return proof
+}
+
+/** What a proof depends on besides the rules: the changes, and the checks that they ask for. */
+function proofKey(group: readonly ChangeSet[]): string {
+  const parts = group.map(({ changeSetId, evidence }) => [
+    changeSetId,
+    evidence.map(({ check, of = '', path, ok }) => `${check} ${of} ${path} ${ok}`),
+  ])
+  return sha256(JSON.stringify(parts))
 }
 
 function together(sets: readonly ChangeSet[], groups: readonly GroupProof[]): Proven {

@@ -1,13 +1,14 @@
 import { chainOf } from '#composition/run-chain.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import type { Decision } from '#domain/decision.ts'
-import type { OperationId } from '#domain/ids.ts'
+import { undefinedOn } from '#domain/error.ts'
+import type { OperationId, ProjectId } from '#domain/ids.ts'
 import type { Attempt } from '#ledger/attempt.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { getChangeSets } from '#objects/stored-records.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
-import { beginningOf, boundedSection } from '../../context/bounded-text.ts'
+import { beginningOf } from '../../context/bounded-text.ts'
 import { charactersOf } from '../../context/render-context.ts'
 
 type FeedbackDeps = {
@@ -21,52 +22,59 @@ const freshMs = 5_000
 /** The last rejections; earlier ones have been answered by these. */
 const mostShown = 3
 const maxReason = 1_000
-const maxChange = 1_500
+/** Less of a change says nothing. */
+const leastChange = 80
 
 type Rejections = ReadonlyMap<OperationId, readonly Decision[]>
 
 /**
  * What reviewers have said of earlier changes of an operation that they rejected, as a section for its prompts; empty for a run
- * that retries no other, and where nothing was said.
+ * that retries no other, and where nothing was said. What they said is whole, up to 1,000 characters each; what it was said of
+ * gets the rest of `maxTokens`.
  */
 export function openReviewFeedback({ ledger, objects }: FeedbackDeps) {
   const cache = openCachedAnswers<Rejections>({ max: cachedRuns, freshMs: () => freshMs })
 
   async function readRejections(runId: Attempt['runId']): Promise<Rejections> {
-    const run = await ledger.getRun(runId)
-    const chain = await chainOf(run, ledger)
-    const { byChangeSet } = await ledger.readDecisions((chain.at(-1) ?? run).runId)
+    const chain = await chainOf(await ledger.getRun(runId), ledger)
+    const runs = new Set(chain.map((run) => run.runId))
+    const { byChangeSet } = await ledger.readDecisions(chain.at(-1)?.runId ?? runId)
     const rejected = [...byChangeSet.values()].filter(
-      ({ verdict, reason }) => verdict === 'rejected' && reason !== null,
+      (one) => one.verdict === 'rejected' && one.reason !== null && runs.has(one.runId),
     )
     return Map.groupBy(rejected, ({ operationId }) => operationId)
+  }
+
+  /** Undefined when it is not there any more. */
+  async function readSet(projectId: ProjectId, { changeSetId, recordHash }: Decision): Promise<ChangeSet | undefined> {
+    const sets = await getChangeSets(objects, projectId, recordHash).catch(undefinedOn('STORE_003'))
+    return sets?.find((set) => set.changeSetId === changeSetId)
   }
 
   return async (
     { runId, projectId, operationId }: Pick<Attempt, 'runId' | 'projectId' | 'operationId'>,
     maxTokens: number,
-  ) => {
+  ): Promise<string> => {
     const rejections = await cache.get(runId, () => readRejections(runId))
     const last = rejections.get(operationId)?.slice(-mostShown) ?? []
     if (last.length === 0) return ''
-    const entries = await Promise.all(
-      last.map(async ({ changeSetId, recordHash, reason }) => {
-        const sets = await getChangeSets(objects, projectId, recordHash)
-        return rejectionText(
-          reason ?? '',
-          sets.find((set) => set.changeSetId === changeSetId),
-        )
-      }),
+    const sets = await Promise.all(last.map((one) => readSet(projectId, one)))
+    const reasons = last.map(({ reason }) => beginningOf((reason ?? '').trim(), maxReason))
+    let left = charactersOf(maxTokens) - reasons.reduce((sum, { length }) => sum + length, 0)
+    const entries = reasons.map((reason, at) => {
+      const change = changeText(sets[at], left)
+      left -= change.length
+      return `- ${reason}${change}`
+    })
+    return ['## What a reviewer said', 'Your earlier change was rejected. Make one that heeds this:', ...entries].join(
+      '\n',
     )
-    const heading = '## What a reviewer said\nYour earlier change was rejected. Make one that heeds this:'
-    return boundedSection({ heading, entries, cut: 'first' }, charactersOf(maxTokens))
   }
 }
 
-function rejectionText(reason: string, set: ChangeSet | undefined): string {
-  const written = set === undefined ? '' : beginningOf(textsOf(set), maxChange)
-  const change = written === '' ? '' : `\n  It was said of this change:\n${fenced(written)}`
-  return `- ${beginningOf(reason.trim(), maxReason)}${change}`
+function changeText(set: ChangeSet | undefined, room: number): string {
+  const written = set === undefined || room < leastChange ? '' : beginningOf(textsOf(set), room)
+  return written === '' ? '' : `\n  It was said of this change:\n${fenced(written)}`
 }
 
 function textsOf({ files }: ChangeSet): string {

@@ -34,9 +34,9 @@ const maxRelated = 5
 
 /**
  * Readers of what surrounds an operation's node, for its prompts and tools. What several operations need is cached.
- * `startContext` has what reviewers said of changes that they rejected, and for bundles that ask for it earlier results, related
- * code, and why the operation failed in the run that this one retries, within
- * the bundle's `related_tokens`. In a run of one bundle without edges it asks nothing of the ledger.
+ * `startContext` has what reviewers said of changes that they rejected, within `related_tokens` or as long as their words are; and,
+ * for bundles that ask for it, earlier results, related code, and why the operation failed in the run that this one retries, within
+ * as many tokens. In a run of one bundle without edges it asks nothing of the ledger but the run.
  */
 export function openSurroundings({ ledger, objects }: SurroundingsDeps) {
   const runFacts = openRunFacts(ledger)
