@@ -58,8 +58,17 @@ export type WireRequest = {
   priority?: number | undefined
 }
 
-/** What a retry repeats: `operations` if there are any, or what failed with `codes`, else all that did not end well. */
-export type RetryChoice = { operations: readonly string[]; codes?: Texts; errorPolicy?: string | undefined }
+/**
+ * What a retry repeats: `operations` if there are any, what failed with `codes`, or what was `rejected` with a reason; else all that
+ * did not end well.
+ */
+export type RetryChoice = {
+  operations: readonly string[]
+  codes?: Texts
+  rejected?: true | undefined
+  errorPolicy?: string | undefined
+}
+
 export type WantedVerdict = 'accept' | 'reject' | 'undo'
 
 /** Decisions on the change sets with these ids, or on all that meet a filter, `{}` for all. */
@@ -100,10 +109,11 @@ function runCalls(connection: ApiConnection) {
     cancel: (runId: string, reason?: string) => post(`${runPath(runId)}/cancel`, { reason }, RunAccepted),
     /** Asks the service to delete a run that has ended. RUN_001 when nothing of it is left, RUN_006, RUN_010 when it must stay. */
     deleteRun: (runId: string) => connection.delete(runPath(runId)),
-    retry: (runId: string, { operations, codes, errorPolicy }: RetryChoice) => {
+    retry: (runId: string, { operations, codes, rejected, errorPolicy }: RetryChoice) => {
       const document = {
         operations: operations.length === 0 ? undefined : operations,
         codes,
+        rejected,
         error_policy: errorPolicy,
       }
       return post(`${runPath(runId)}/retry`, document, RunAccepted)

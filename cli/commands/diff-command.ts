@@ -1,5 +1,6 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { AppError, hasCode } from '#domain/error.ts'
+import { PatchKind } from '#domain/run.ts'
 import type { ApiClient } from '../api-client.ts'
 import { allChanges } from '../api-lists.ts'
 import type { ChangeView, OperationView } from '../operation-views.ts'
@@ -23,11 +24,16 @@ export function addDiffCommand(program: Command, context: CliContext): void {
       '[operation...]',
       'operation id, or [AGENT] PATH [NAME] as "remora show" prints it; a PATH alone is all of the file',
     )
+    .addOption(
+      new Option('--of <patch>', 'of a whole run: all that nobody has rejected, or what was accepted')
+        .choices(PatchKind.options)
+        .default('proposed'),
+    )
     .option('--json', 'print one JSON document')
-    .action(async (runId: string, operation: string[], { json = false }: { json?: boolean }) => {
+    .action(async (runId: string, operation: string[], { of, json = false }: { of: PatchKind; json?: boolean }) => {
       await withRuns(context, ({ client }) =>
         operation.length === 0
-          ? printPatch(client, runId, { json, context })
+          ? printPatch(client, { runId, of }, { json, context })
           : printChanges(client, { runId, operation }, { json, context }),
       )
     })
@@ -35,13 +41,18 @@ export function addDiffCommand(program: Command, context: CliContext): void {
 
 type Printing = { json: boolean; context: CliContext }
 
-async function printPatch(client: ApiClient, runId: string, { json, context }: Printing): Promise<void> {
+async function printPatch(
+  client: ApiClient,
+  { runId, of }: { runId: string; of: PatchKind },
+  { json, context }: Printing,
+): Promise<void> {
   const parts: Uint8Array[] = []
-  for await (const part of (await client.readPatch(runId)) ?? []) parts.push(part)
+  for await (const part of (await client.readPatch(runId, of)) ?? []) parts.push(part)
   const diff = Buffer.concat(parts).toString()
   if (json) context.io.out(`${JSON.stringify({ run_id: runId, diff })}\n`)
   else context.io.out(shownDiff(diff, context))
-  if (diff === '') context.io.err(`run ${runId} changes nothing\n`)
+  if (diff !== '') return
+  context.io.err(of === 'accepted' ? `nothing of run ${runId} is accepted\n` : `run ${runId} changes nothing\n`)
 }
 
 type Changed = { operation: OperationView | undefined; changes: ChangeView[] }

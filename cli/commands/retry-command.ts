@@ -5,6 +5,7 @@ import { commaList, errorPolicyOption, modelChoice, refuseWithService, workersOp
 
 type RetryOptions = {
   code?: string[]
+  rejected?: true
   errorPolicy?: string
   out?: string
   events?: string
@@ -17,7 +18,9 @@ type RetryOptions = {
 export function addRetryCommand(program: Command, context: CliContext): void {
   program
     .command('retry')
-    .description('try again what failed in a run that has ended, or the operations you name; this makes a new run')
+    .description(
+      'try again what failed in a run that has ended, what was rejected with a reason, or the operations you name; this makes a new run',
+    )
     .argument('<run>', 'run id')
     .argument('[operations...]', 'operation ids')
     .option(
@@ -25,6 +28,7 @@ export function addRetryCommand(program: Command, context: CliContext): void {
       'only what failed or was blocked with one of these error codes, separated by commas',
       commaList,
     )
+    .option('--rejected', 'only what was rejected with a reason, which the agents are told')
     .addOption(errorPolicyOption())
     .option('-o, --out <file>', 'where the patch goes (default: remora-<run id>.patch)')
     .option('--events <file>', 'write every event to a file, one JSON line each')
@@ -33,11 +37,11 @@ export function addRetryCommand(program: Command, context: CliContext): void {
     .option('--json', 'print events as JSON Lines, and the result as the last line')
     .action(async (runId: string, operations: string[], given: RetryOptions, command: Command) => {
       refuseWithService(command, context)
-      const { json = false, errorPolicy, code: codes, ...options } = given
-      if (codes !== undefined && operations.length > 0) {
-        command.error('error: name operations or give --code, not both', { exitCode: 2 })
+      const { json = false, errorPolicy, code: codes, rejected, ...options } = given
+      if ([codes, rejected, operations[0]].filter((one) => one !== undefined).length > 1) {
+        command.error('error: name operations or give --code or --rejected, only one of them', { exitCode: 2 })
       }
-      const source = { kind: 'retry', runId, operations, codes, errorPolicy } as const
+      const source = { kind: 'retry', runId, operations, codes, rejected, errorPolicy } as const
       await runOnce({ path: '.', apply: false, known: [], json, ...options, source }, context)
     })
 }
