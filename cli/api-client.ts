@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { SkippedFile } from '#domain/code-node.ts'
+import type { PatchKind } from '#domain/run.ts'
 import { type ApiConnection, openApiConnection } from './api-connection.ts'
 import { EventPage, RunAccepted, RunPage, RunView, Time } from './run-views.ts'
 import { ChangePage, OperationPage, OperationView, QuestionPage, QuestionView } from './operation-views.ts'
@@ -100,7 +101,13 @@ function runCalls(connection: ApiConnection) {
      * The proposed patch while it arrives, or undefined when the run changes nothing. RUN_006 before it is composed,
      * RUN_007 when the run ended without one.
      */
-    readPatch: (runId: string) => getStream(`${runPath(runId)}/patch?of=proposed`),
+    readPatch: async (runId: string) => (await getStream(`${runPath(runId)}/patch?of=proposed`))?.body,
+    /**
+     * A tar.gz of the files that its changes change, as they are after or were before them, while it arrives; undefined when
+     * there are none. `composition` names the changes. Otherwise as `readPatch`.
+     */
+    readChangedFiles: (runId: string, { of, side }: { of: PatchKind; side: 'after' | 'before' }) =>
+      getStream(`${runPath(runId)}/archive?of=${of}&files=changed&side=${side}`),
     /** Newest first. */
     listRuns: (page: { before?: string | undefined; limit: number }) => get('/v1/runs', RunPage, page),
     /** Sorted by path. RUN_004 for a run whose nodes were not stored. */
@@ -119,8 +126,8 @@ function operationCalls({ get, getText, post }: ApiConnection) {
       get(`${runPath(runId)}/operations`, OperationPage, page),
     /** RUN_004 when the run has no such operation. */
     getOperation: (runId: string, operationId: string) => get(operationPath(runId, operationId), OperationView),
-    /** RUN_004 when the run has no operation `operation_id`. */
-    listChanges: (runId: string, page: Page & { operation_id: string }) =>
+    /** Of one operation, or of all. RUN_004 when the run has no operation `operation_id`. */
+    listChanges: (runId: string, page: Page & { operation_id?: string; verdict?: string }) =>
       get(`${runPath(runId)}/changes`, ChangePage, page),
     /** The whole conversation of an operation. RUN_006 while there is none yet, RUN_004 where there will be none. */
     readTranscript: (runId: string, operationId: string, format: 'markdown' | 'json') =>

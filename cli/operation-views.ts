@@ -55,6 +55,8 @@ export const ChangeView = z.looseObject({
       }),
     )
     .default([]),
+  /** Whether a later retry ran its operation again: it counts only if it is accepted. */
+  is_redone: z.boolean().default(false),
   conflict: LeftOut.optional(),
 })
 export type ChangeView = z.infer<typeof ChangeView>
