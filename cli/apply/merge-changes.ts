@@ -1,13 +1,10 @@
-import { execFile } from 'node:child_process'
 import type { Stats } from 'node:fs'
-import { constants, copyFile, lstat, open, readFile, writeFile } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
+import { constants, lstat, open, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import type { RepoPath } from '#domain/repo-path.ts'
 import type { ChangedFile } from './fetch-changes.ts'
-
-const execute = promisify(execFile)
+import { mergeFiles, type ThreeSides } from './merge-files.ts'
 
 /** What is to be done with a file of the working copy. `there`: nothing, it has the change. */
 export type StepResult = 'created' | 'changed' | 'merged' | 'deleted' | 'there'
@@ -28,24 +25,45 @@ export type Step = {
  * What must be done for `folder` to have the changes: files that are as the run found them take the result, others are merged by
  * git, line by line. Writes only into `scratch`. WORK_002 that names every file for which that is not possible.
  */
-export async function mergeChanges(folder: string, changes: readonly ChangedFile[], scratch: string): Promise<Step[]> {
+export async function mergeChanges(
+  folder: string,
+  changes: readonly ChangedFile[],
+  { scratch, searchPath }: { scratch: string; searchPath: string },
+): Promise<Step[]> {
+  const judged: (Step | Unmerged | string)[] = []
+  for (const [number, change] of changes.entries()) {
+    judged.push(await stepFor(change, { folder, kept: join(scratch, `found-${number}`) }))
+  }
+  const unmerged = judged.filter((one) => typeof one === 'object' && 'sides' in one)
+  const sides = unmerged.map((one) => one.sides)
+  const merged = await mergeFiles(sides, { repository: join(scratch, 'merging'), searchPath })
+  const results = new Map(unmerged.map((one, at) => [one, merged[at] ?? null]))
   const steps: Step[] = []
   const refused: string[] = []
-  for (const [number, change] of changes.entries()) {
-    const step = await stepFor(change, { folder, kept: join(scratch, `found-${number}`) })
-    if (typeof step === 'string') refused.push(`${change.path}: ${step}`)
-    else steps.push(step)
+  for (const [at, one] of judged.entries()) {
+    const result = typeof one === 'object' && 'sides' in one ? await stepOf(one, results.get(one) ?? null) : one
+    if (typeof result === 'string') refused.push(`${changes[at]?.path ?? ''}: ${result}`)
+    else steps.push(result)
   }
   if (refused.length === 0) return steps
   const files = refused.length === 1 ? 'one file does' : `${refused.length} files do`
   throw new AppError('WORK_002', `nothing was written, because ${files} not take the changes:\n${refused.join('\n')}`)
 }
 
+/** A file that both the run and somebody else have changed. */
+type Unmerged = { step: Omit<Step, 'result'>; sides: ThreeSides }
+
+async function stepOf({ step, sides }: Unmerged, content: string | null): Promise<Step | string> {
+  if (content === null) return 'it has changed since in the same lines or right beside them, or it is no text'
+  const isThere = await hasBytes(await readFile(content), sides.found)
+  return isThere ? { ...step, result: 'there' } : { ...step, content, result: 'merged' }
+}
+
 /** `kept`: where the bytes that are found are kept. */
 type Place = { folder: string; kept: string }
 
-/** The step, or why there is none. */
-async function stepFor(change: ChangedFile, { folder, kept }: Place): Promise<Step | string> {
+/** The step, what must be merged for it, or why there is none. */
+async function stepFor(change: ChangedFile, { folder, kept }: Place): Promise<Step | Unmerged | string> {
   const { path, before, after } = change
   const stats = await findFile(folder, path)
   if (typeof stats === 'string') return stats
@@ -62,9 +80,7 @@ async function stepFor(change: ChangedFile, { folder, kept }: Place): Promise<St
   }
   if (before === null) return 'the run creates it, and there is another file with that name'
   if (await hasBytes(bytes, before)) return { ...step, content: after, result: 'changed' }
-  const content = await merged({ found: kept, before, after })
-  if (content === undefined) return 'it has changed since, in the same lines or as no text'
-  return (await hasBytes(bytes, content)) ? { ...step, result: 'there' } : { ...step, content, result: 'merged' }
+  return { step, sides: { found: kept, before, after } }
 }
 
 function stepWhereNothingIs({ path, before, after, executable }: ChangedFile): Step | string {
@@ -108,22 +124,4 @@ export async function readUnlinked(path: string): Promise<Uint8Array | undefined
 
 async function hasBytes(bytes: Uint8Array, file: string | null): Promise<boolean> {
   return file !== null && Buffer.compare(bytes, await readFile(file)) === 0
-}
-
-/**
- * A file with the changes from `before` to `after` made in `found`, beside it; undefined where git cannot merge them. Git takes
- * the bytes as they are, whatever their line ends or encoding. CONFIG_006 without git.
- */
-async function merged({ found, before, after }: Record<'found' | 'before' | 'after', string>) {
-  const content = `${found}-merged`
-  await copyFile(found, content)
-  try {
-    await execute('git', ['merge-file', '--quiet', content, before, after], { cwd: dirname(found) })
-    return content
-  } catch (cause) {
-    if (codeOf(cause) !== 'ENOENT') return undefined // the number of conflicts, or 255 for what is no text
-    const message =
-      'git is needed to merge what has changed since, and is not on the PATH: "remora doctor" says how to get it'
-    throw new AppError('CONFIG_006', message, { cause })
-  }
 }

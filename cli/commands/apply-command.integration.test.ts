@@ -70,6 +70,19 @@ describe('remora apply', () => {
     expect(await copy.read('a.py')).toBe(merged)
   })
 
+  it.skipIf(lacks('git'))('takes what was accepted after the last time, beside texts that occur often', async () => {
+    const doc = ['    """Return it.', '', '    Returns:', '        The result.', '    """']
+    const shop = ['import os', '', '', 'def price(x):', '    return x', '', '', 'def half(x):', '    return x / 2', '']
+    const first = [...shop.slice(0, 4), ...doc, ...shop.slice(4, 8), ...doc, ...shop.slice(8)]
+    const text = (all: readonly string[]) => all.join('\n')
+    const once = await applying.proposing({ 'shop.py': { before: text(shop), after: text(first) } })
+    const more = await applying.proposing({ 'shop.py': { before: text(shop), after: text(first.slice(3)) } })
+    await copy.write({ 'shop.py': `${text(shop)}\n\ndef own(x):\n    return x * 3\n` })
+    await copy.apply(once)
+    expect((await copy.apply(more)).out).toContain('shop.py  merged')
+    expect(await copy.read('shop.py')).toBe(`${text(first.slice(3))}\n\ndef own(x):\n    return x * 3\n`)
+  })
+
   it.skipIf(lacks('git')).for([
     ['CRLF', (text: string) => Buffer.from(text.replaceAll('\n', '\r\n'))],
     ['no newline at the end', (text: string) => Buffer.from(text.trimEnd())],
@@ -121,14 +134,14 @@ describe('remora apply', () => {
       expect(failed).toMatchObject({ code: 'WORK_002' })
       expect(String(failed).split('\n')).toEqual([
         'AppError: nothing was written, because 9 files do not take the changes:',
-        'binary.bin: it has changed since, in the same lines or as no text',
+        'binary.bin: it has changed since in the same lines or right beside them, or it is no text',
         'created.py: the run creates it, and there is another file with that name',
         'deleted.py: the run deletes it, and it has changed since',
         'folder.py: it is no regular file',
         'gone.py: there is no such file any more',
         'inside/link.py: inside is a link',
         'link.py: it is a link',
-        'same-lines.py: it has changed since, in the same lines or as no text',
+        'same-lines.py: it has changed since in the same lines or right beside them, or it is no text',
         'taken/new.py: taken is no folder',
       ])
       expect(await copy.everything()).toEqual(state)

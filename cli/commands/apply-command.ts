@@ -73,7 +73,7 @@ async function applyRun(
   const folder = await patchedFolder(named, run.request)
   const checkout = commit === undefined ? undefined : await requireCheckout(folder, config.searchPath)
   const changes = await fetchChanges(client, { runId, of, scratch })
-  const steps = await mergeChanges(folder, changes, scratch)
+  const steps = await mergeChanges(folder, changes, { scratch, searchPath: config.searchPath })
   signal.throwIfAborted()
   await writeChanges(folder, steps)
   const files = steps.map(({ path, result }) => ({ path, result }))
