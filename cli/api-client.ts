@@ -127,7 +127,14 @@ function runCalls(connection: ApiConnection) {
      * The patch while it arrives, or undefined when it changes nothing. RUN_006 before it is composed,
      * RUN_007 when the run ended without one.
      */
-    readPatch: (runId: string, of: PatchKind = 'proposed') => getStream(`${runPath(runId)}/patch?of=${of}`),
+    readPatch: async (runId: string, of: PatchKind = 'proposed') =>
+      (await getStream(`${runPath(runId)}/patch?of=${of}`))?.body,
+    /**
+     * A tar.gz of the files that its changes change, as they are after or were before them, while it arrives; undefined when
+     * there are none. `composition` names the changes. Otherwise as `readPatch`.
+     */
+    readChangedFiles: (runId: string, { of, side }: { of: PatchKind; side: 'after' | 'before' }) =>
+      getStream(`${runPath(runId)}/archive?of=${of}&files=changed&side=${side}`),
     /** Newest first. */
     listRuns: (page: { before?: string | undefined; limit: number }) => get('/v1/runs', RunPage, page),
     /** Sorted by path. RUN_004 for a run whose nodes were not stored. */
@@ -146,8 +153,8 @@ function operationCalls({ get, getText, post }: ApiConnection) {
       get(`${runPath(runId)}/operations`, OperationPage, page),
     /** RUN_004 when the run has no such operation. */
     getOperation: (runId: string, operationId: string) => get(operationPath(runId, operationId), OperationView),
-    /** RUN_004 when the run has no operation `operation_id`. */
-    listChanges: (runId: string, page: Page & { operation_id: string }) =>
+    /** Of one operation, or of all. RUN_004 when the run has no operation `operation_id`. */
+    listChanges: (runId: string, page: Page & { operation_id?: string; verdict?: string }) =>
       get(`${runPath(runId)}/changes`, ChangePage, page),
     /**
      * Decides on any number of change sets, a request for each few hundred of those that are named. `refused` has what was not

@@ -33,10 +33,12 @@ export type ApiConnection = {
   delete(path: string): Promise<void>
   /** A whole text of media type `type`. */
   getText(path: string, type: string): Promise<string>
-  /** The body while it arrives; undefined for 204. */
-  getStream(path: string): Promise<AsyncIterable<Uint8Array> | undefined>
+  /** The body while it arrives, and what the header `remora-composition` says; undefined for 204. */
+  getStream(path: string): Promise<StreamedBody | undefined>
   close(): Promise<void>
 }
+
+export type StreamedBody = { body: AsyncIterable<Uint8Array>; composition: string | undefined }
 
 /** An error answer (RFC 9457) with our code. */
 const Problem = z.looseObject({
@@ -89,7 +91,8 @@ export function openApiConnection(options: Options): ApiConnection {
     },
     async getStream(path) {
       const answer = await send(path, { method: 'GET' })
-      if (answer.statusCode !== 204) return answer.body
+      const composition = answer.headers['remora-composition']
+      if (answer.statusCode !== 204) return { body: answer.body, composition: composition?.toString() }
       await answer.body.dump()
       return undefined
     },

@@ -1,14 +1,12 @@
 import { createReadStream } from 'node:fs'
 import { access, constants, lstat, open, readFile, readlink, stat } from 'node:fs/promises'
 import { basename, join, posix } from 'node:path'
-import { pipeline } from 'node:stream/promises'
-import { createGzip } from 'node:zlib'
-import { createTarPacker } from 'modern-tar'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { AppError, asAppError } from '#domain/error.ts'
 import type { SkipKind } from '#domain/run.ts'
 import { describeForeign, sniffArchive, sniffBytes } from '#domain/archive-format.ts'
 import { byPath, parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
+import { gzippedTar, type TarItem } from '#platform/gzipped-tar.ts'
 import { walkFolder } from '#platform/walk-folder.ts'
 
 /** An archive to send. `files` is null for an archive that was named as such. `stream` must be read once, or not at all. */
@@ -49,7 +47,7 @@ export async function packFolder(path: string, options: PackOptions): Promise<Pa
     throw asAppError(error, 'INTAKE_001')
   })
   const include: SkipKind[] = hasTrackedIgnored ? ['ignored'] : []
-  return { stream: gzippedTar(path, files, signal), files: files.length, skipped, include }
+  return { stream: gzippedTar(itemsOf(path, files, signal), signal), files: files.length, skipped, include }
 }
 
 const archiveName = /\.(?:tar|tgz|zip|gz|bz2|xz|zst|lz4?|7z|rar|bundle|Z)$/i
@@ -77,50 +75,12 @@ async function readStart(path: string): Promise<Uint8Array> {
   }
 }
 
-async function* gzippedTar(
-  root: string,
-  files: readonly ListedFile[],
-  signal: AbortSignal,
-): AsyncGenerator<Uint8Array> {
-  const { readable, controller } = createTarPacker()
-  const gzip = createGzip({ level: 1 })
-  const writing = writeEntries(root, files, controller, signal).catch((error: unknown) => controller.error(error))
-  // A failure while packing destroys the gzip stream; reading that throws it.
-  const zipping = pipeline(readable, gzip, { signal }).catch(() => {})
-  try {
-    yield* gzip
-  } catch (error) {
-    signal.throwIfAborted()
-    throw error
-  } finally {
-    gzip.destroy()
-    await Promise.all([writing, zipping])
-  }
-}
-
-type TarController = ReturnType<typeof createTarPacker>['controller']
-
-async function writeEntries(
-  root: string,
-  files: readonly ListedFile[],
-  controller: TarController,
-  signal: AbortSignal,
-): Promise<void> {
-  const common = { mtime: new Date(0), uid: 0, gid: 0 }
+async function* itemsOf(root: string, files: readonly ListedFile[], signal: AbortSignal): AsyncGenerator<TarItem> {
   for (const file of files) {
     signal.throwIfAborted()
-    if (file.kind === 'link') {
-      const header = { ...common, name: file.path, type: 'symlink', linkname: file.target, size: 0 } as const
-      await controller.add(header).close()
-      continue
-    }
-    const content = await readContent(root, file.path)
-    const mode = file.executable ? 0o755 : 0o644
-    const writer = controller.add({ ...common, name: file.path, type: 'file', mode, size: content.length }).getWriter()
-    if (content.length > 0) await writer.write(content)
-    await writer.close()
+    if (file.kind === 'link') yield file
+    else yield { path: file.path, content: await readContent(root, file.path), executable: file.executable }
   }
-  controller.finalize()
 }
 
 async function readContent(root: string, path: string): Promise<Uint8Array> {

@@ -3,6 +3,7 @@ import { packageVersion } from '#platform/package-version.ts'
 import type { CliContext } from './cli-context.ts'
 import { addAgentsCommand } from './commands/agents-command.ts'
 import { addAnswerCommand } from './commands/answer-command.ts'
+import { addApplyCommand } from './commands/apply-command.ts'
 import { addCancelCommand } from './commands/cancel-command.ts'
 import { addCheckCommand } from './commands/check-command.ts'
 import { addConfigCommand } from './commands/config-command.ts'
@@ -51,6 +52,7 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addShowCommand(program, context)
   addDiffCommand(program, context)
   addDecideCommands(program, context)
+  addApplyCommand(program, context)
   addTranscriptCommand(program, context)
   addAnswerCommand(program, context)
   addCancelCommand(program, context)

@@ -62,7 +62,8 @@ export async function applyPatch(folder: string, patch: string): Promise<void> {
   })
 }
 
-function wordsOf(error: unknown): string {
+/** What a program that failed has said. */
+export function wordsOf(error: unknown): string {
   if (error instanceof Error && 'stderr' in error && typeof error.stderr === 'string' && error.stderr !== '') {
     return error.stderr.trim().slice(0, 1000)
   }
@@ -106,21 +107,32 @@ function quoted(word: string): string {
  * it runs at the top with `--directory`, because in a subfolder git skips every file without an error.
  */
 async function applyCommand(folder: string, patch: string): Promise<{ cwd: string; args: string[] }> {
+  const { top, prefix } = (await checkoutAround(folder)) ?? { top: '', prefix: '' }
+  if (prefix === '') return { cwd: await realpath(folder), args: [resolve(patch)] }
+  return { cwd: top, args: [`--directory=${prefix.replace(/\/$/, '')}`, resolve(patch)] }
+}
+
+/** Where a folder lies in a git checkout: its top, and the path from there, which is empty or ends with `/`. */
+export async function checkoutAround(folder: string): Promise<{ top: string; prefix: string } | undefined> {
   const cwd = await realpath(folder)
   const place = await execute('git', ['rev-parse', '--show-toplevel', '--show-prefix'], { cwd }).catch(() => undefined)
   const [top = '', prefix = ''] = place?.stdout.split('\n') ?? []
-  if (top === '' || prefix === '') return { cwd, args: [resolve(patch)] }
-  return { cwd: top, args: [`--directory=${prefix.replace(/\/$/, '')}`, resolve(patch)] }
+  return top === '' ? undefined : { top, prefix }
 }
 
 /** CONFIG_003 unless `path` is a folder, CONFIG_006 without git. Called before any work, so that `--apply` cannot fail at the end. */
 export async function requireAppliable(path: string, searchPath: string): Promise<void> {
   if (!(await isFolder(path))) throw new AppError('CONFIG_003', `--apply needs a folder, but ${path} is not one`)
-  if ((await findProgram('git', searchPath)) !== undefined) return
-  throw new AppError('CONFIG_006', '--apply needs git, which is not on the PATH: "remora doctor" says how to get it')
+  await requireGit('--apply', searchPath)
 }
 
-async function isFolder(path: string): Promise<boolean> {
+/** CONFIG_006 without git, which `what` needs. */
+export async function requireGit(what: string, searchPath: string): Promise<void> {
+  if ((await findProgram('git', searchPath)) !== undefined) return
+  throw new AppError('CONFIG_006', `${what} needs git, which is not on the PATH: "remora doctor" says how to get it`)
+}
+
+export async function isFolder(path: string): Promise<boolean> {
   const stats = await stat(path).catch(() => undefined)
   return stats?.isDirectory() === true
 }

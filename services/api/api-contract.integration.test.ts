@@ -13,10 +13,11 @@ let runId: string
 let tokenId: string
 beforeAll(async () => {
   api = await openTestApi(await testRedis(), await testObjects())
-  runId = await playRun(api, [
-    { name: 'one', changes: [{ kind: 'create', path: 'one.py', content: 'x = 1\n' }] },
+  const endings = [
+    { name: 'one', changes: [{ kind: 'create' as const, path: 'one.py', content: 'x = 1\n' }] },
     { name: 'two', fails: { code: 'AGENT_004', reason: 'turn limit of 12' } },
-  ])
+  ]
+  runId = await playRun(api, endings, { tree: { 'a.py': 'x = 1\n' } })
   const evidence = [{ check: 'parses', path: 'one.py', ok: true, tool: 'tree-sitter', after: 0 }] as const
   const resultHash = await api.blobs.put(api.project, Buffer.from('x = 1\n'))
   const file = { path: 'one.py', baseHash: null, resultHash, changeSetIds: ['c1'], evidence: [...evidence] }
@@ -77,6 +78,7 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
     return { path: `/v1/runs/${changed}/decisions`, init }
   },
   'GET /v1/runs/{run_id}/patch': async () => ({ path: `/v1/runs/${runId}/patch` }),
+  'GET /v1/runs/{run_id}/archive': async () => ({ path: `/v1/runs/${runId}/archive` }),
   'POST /v1/tokens': async () => ({
     path: '/v1/tokens',
     init: {

@@ -12,7 +12,7 @@ import { openEventSegments } from '#objects/event-segments.ts'
 import { loggedOutages, type ObjectStore, objectStoreCheck } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import type { Composition } from '#objects/composition.ts'
-import type { Snapshot } from '#objects/snapshot.ts'
+import { readSnapshot, type Snapshot } from '#objects/snapshot.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import type { Log } from '#platform/log.ts'
@@ -164,6 +164,8 @@ export function openRunRecords(
     nodes: openNodeLists(objects),
     edges: openEdgeLists(objects),
     readBlob: (projectId, hash) => blobs.get(projectId, hash),
+    // Not cached: of a large repository it is 30 MB, and it is read only for an archive of the tree.
+    readSnapshot: (projectId, snapshotId) => readSnapshot(objects, projectId, snapshotId),
     readChangeSets: (projectId, recordHash) =>
       changeSets.get(`${projectId} ${recordHash}`, () => getChangeSets(objects, projectId, recordHash)),
     readAttempt: (projectId, recordHash) => getAttemptRecord(objects, projectId, recordHash),

@@ -49,10 +49,11 @@ async function openProject(project: string): Promise<TestApi & { tokenId: string
 
 /** Gives a project a run that has ended and one that asks; what they work on has `name` in it. */
 async function withRuns(own: TestApi & { tokenId: string }, name: string): Promise<TestApi & { ids: Ids }> {
-  const run = await playRun(own, [
-    { name, changes: [{ kind: 'create', path: `${name}.py`, content: `x = '${name}'\n` }] },
+  const endings = [
+    { name, changes: [{ kind: 'create' as const, path: `${name}.py`, content: `x = '${name}'\n` }] },
     { name: `failed_${name}`, fails: { code: 'AGENT_004', reason: name } },
-  ])
+  ]
+  const run = await playRun(own, endings, { tree: { 'a.py': 'x = 1\n' } })
   const resultHash = await api.blobs.put(own.project, Buffer.from(`x = '${name}'\n`))
   const file = { path: `${name}.py`, baseHash: null, resultHash, changeSetIds: [], evidence: [] }
   await composeRun(own, run, { files: [file] })
@@ -117,6 +118,11 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
     { path: `/v1/runs/${run}/decisions`, init: json({ where: {}, verdict: 'accept' }) },
   ],
   'GET /v1/runs/{run_id}/patch': ({ run }) => get(`/v1/runs/${run}/patch`),
+  'GET /v1/runs/{run_id}/archive': ({ run }) => [
+    ...get(`/v1/runs/${run}/archive`),
+    ...get(`/v1/runs/${run}/archive?files=changed&side=after`),
+    ...get(`/v1/runs/${run}/archive?files=all&side=before`),
+  ],
   'POST /v1/tokens': ({ project }) => [{ path: '/v1/tokens', init: json({ project_id: project }) }],
   'GET /v1/tokens': ({ project }) => [...get('/v1/tokens'), ...get(`/v1/tokens?project_id=${project}`)],
   'DELETE /v1/tokens/{token_id}': ({ token }) => [{ path: `/v1/tokens/${token}`, init: { method: 'DELETE' } }],

@@ -10,6 +10,7 @@ import type { ComposedFile, Conflict } from '#objects/composition.ts'
 import { putEdgeList } from '#objects/edge-list.ts'
 import { putNodeList } from '#objects/node-list.ts'
 import { type PlanSummary, putPlanSummary } from '#objects/plan-summary.ts'
+import { type SnapshotFile, type SnapshotLink, writeSnapshot } from '#objects/snapshot.ts'
 import { putAttemptRecord, putComposition } from '#objects/stored-records.ts'
 import { runForm, tarOf, type TestApi } from './app.fixture.ts'
 
@@ -21,16 +22,30 @@ export type PlayedEnding =
   | { name: string; leaves: string }
   | { name: string; asks: AskedQuestion }
 
+/** The files of a snapshot by path; a link has its target. Without a tree the run has no snapshot. */
+export type PlayedTree = Readonly<
+  Record<string, string | { content: string | Uint8Array; executable: boolean } | { target: string }>
+>
+
 /** Accepts a run and plays the services that would work on it, with everything they store. Returns its id. */
-export async function playRun(api: TestApi, endings: readonly PlayedEnding[]): Promise<string> {
+export async function playRun(
+  api: TestApi,
+  endings: readonly PlayedEnding[],
+  { tree }: { tree?: PlayedTree } = {},
+): Promise<string> {
   const runId = await submitRun(api)
-  await playOperations(api, runId, endings)
+  await playOperations(api, runId, endings, tree)
   return runId
 }
 
 /** Plays the services that work on an accepted run. */
-export async function playOperations(api: TestApi, runId: string, endings: readonly PlayedEnding[]): Promise<void> {
-  await move(api, runId, { status: 'running', phase: 'planning' })
+export async function playOperations(
+  api: TestApi,
+  runId: string,
+  endings: readonly PlayedEnding[],
+  tree?: PlayedTree,
+): Promise<void> {
+  await move(api, runId, { status: 'running', phase: 'planning' }, tree && { snapshotId: await storeTree(api, tree) })
   const operations = endings.map((ending) => plannedOperation(ending.name))
   await storeNodes(
     api,
@@ -104,10 +119,30 @@ export async function composeRun(
   })
 }
 
-async function move(api: TestApi, runId: string, to: { status?: 'running'; phase: 'planning' | 'execution' }) {
+async function storeTree(api: TestApi, tree: PlayedTree): Promise<string> {
+  const files: SnapshotFile[] = []
+  const links: SnapshotLink[] = []
+  for (const [path, given] of Object.entries(tree)) {
+    const entry = typeof given === 'string' ? { content: given, executable: false } : given
+    if ('target' in entry) links.push({ path, ...entry })
+    else {
+      const content = Buffer.from(entry.content)
+      const hash = await api.blobs.put(api.project, content)
+      files.push({ path, hash, size: content.length, executable: entry.executable })
+    }
+  }
+  return (await writeSnapshot(api.objects, api.project, { files, links, skipped: [] })).snapshotId
+}
+
+async function move(
+  api: TestApi,
+  runId: string,
+  to: { status?: 'running'; phase: 'planning' | 'execution' },
+  set: { snapshotId?: string } = {},
+) {
   const from = [{ status: 'queued' as const }, { status: 'running' as const }]
   const events = to.status === undefined ? [] : [event('run.started')]
-  await api.ledger.move(runId, { from, to, command: to.phase, events })
+  await api.ledger.move(runId, { from, to, command: to.phase, set, events })
 }
 
 function event(name: NewEvent['event']): NewEvent {

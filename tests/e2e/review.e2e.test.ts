@@ -1,9 +1,15 @@
+import { execFile } from 'node:child_process'
+import { writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
-import { openPrograms } from './program.ts'
+import { openPrograms, remora } from './program.ts'
 import { type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
 import { sourceFolder, type SourceFolder } from './source-folder.ts'
+
+const execute = promisify(execFile)
 
 const source = `import os
 
@@ -117,6 +123,46 @@ describe.skipIf(lacks('git'))('what a team accepts of a run', () => {
       { agent: 'docstring', generated: 2, valid: 2, verified: 2, accepted: 1, rejected: 1 },
       { agent: 'lint', accepted: 1, rejected: 0 },
     ])
+  })
+
+  it('is applied to a working copy that has changed since, and committed without what else is changed there', async () => {
+    const copy = await sourceFolder({ 'shop.py': source, 'notes.txt': 'one\n' })
+    const git = async (...args: string[]) => (await execute('git', args, { cwd: copy.path })).stdout
+    await git('init', '-q')
+    await git('config', 'user.name', 'A reviewer')
+    await git('config', 'user.email', 'reviewer@example.org')
+    await git('add', '-A')
+    await git('commit', '-qm', 'as it was')
+    await writeFile(join(copy.path, 'notes.txt'), 'two\n')
+    await writeFile(join(copy.path, 'shop.py'), source.replace('amount / 2', 'amount / 4'))
+    await git('commit', '-qm', 'half of it', 'shop.py')
+    const env = { REMORA_API_URL: services.named('api').origin, REMORA_TOKEN: services.token }
+    const apply = async (...args: string[]) => {
+      const program = remora(programs, copy, ['apply', runId, ...args], env)
+      return { code: await program.exited, out: program.out(), err: program.err() }
+    }
+    const applied = await apply('--commit')
+    expect(applied).toMatchObject({ code: 0, err: '' })
+    expect(applied.out).toMatch(
+      /^shop\.py {2}merged with what has changed since\n1 file written: \S+\ncommitted as [0-9a-f]{40}\n$/,
+    )
+    const text = await copy.read('shop.py')
+    expect(docstrings(text)).toEqual(['price'])
+    expect(text).not.toContain('import os')
+    expect(text).toContain('amount / 4')
+    const message = await git('log', '-1', '--format=%B')
+    expect(message).toContain(`Apply the accepted changes of Remora run ${runId}\n\n`)
+    expect(message).toContain('docstring: 1 change set\n')
+    expect(message).toContain('lint: 1 change set\nin 1 file\n')
+    expect(await git('status', '--porcelain', '-uno')).toBe(' M notes.txt\n')
+    const again = await apply('--commit')
+    expect(again.out).toMatch(/^shop\.py {2}there already\nall of it is there already: \S+\nnothing to commit\n$/)
+    await writeFile(join(copy.path, 'shop.py'), source.replace('import os', 'import os, sys'))
+    const refused = await apply()
+    expect(refused).toMatchObject({ code: 1, out: '' })
+    expect(refused.err).toMatch(/^remora: WORK_002 nothing was written, .*\nshop\.py: it has changed since/)
+    expect(await copy.read('shop.py')).toContain('import os, sys')
+    await copy.remove()
   })
 
   it('is made once for many who ask at the same time', async () => {

@@ -75,6 +75,20 @@ const PatchQuery = z.strictObject({
     .openapi({ default: 'proposed', description: 'all changes that nobody has rejected, or those that were accepted' }),
 })
 
+const ArchiveQuery = z.strictObject({
+  ...PatchQuery.shape,
+  files: z
+    .enum(['all', 'changed'])
+    .openapi('ArchiveFiles')
+    .default('all')
+    .openapi({ default: 'all', description: 'the whole tree, or only the files that the patch changes' }),
+  side: z.enum(['after', 'before']).openapi('ArchiveSide').default('after').openapi({
+    default: 'after',
+    description:
+      'the files with the changes, or as they were before them; `before` with `all` is what the run was given',
+  }),
+})
+
 const ChangesQuery = z.strictObject({
   operation_id: OperationId.optional().openapi({
     description: 'only those of this operation, which may belong to an earlier run that this one retries',
@@ -137,7 +151,13 @@ others is left out. After a decision a worker composes it again, which the reque
 before the run is composed (\`proposed\`). The accepted patch exists while the run goes on, too. RUN_007 when a run ended before
 its changes were composed (cancelled, failed): a retry makes a patch.`
 
-/** The change sets of a run and their composed patch. */
+const archiveProse = `
+The same changes as in the patch, as files with their modes and symbolic links: a deleted file is not in the tree after them, and
+one that they create is not in the one before. The tree before them exists as soon as the run has read what it was given. If a
+file cannot be read after the answer has begun, the answer breaks off. \`remora-composition\` names the changes: two archives with the
+same one are two sides of the same changes, although somebody may have decided in between.`
+
+/** The change sets of a run, and their composed patch and tree. */
 export const changeEndpoints = {
   list: endpoint('runs:read', ['RUN_001', 'RUN_004', 'RUN_005', 'STORE_002', 'STORE_003'], {
     method: 'get',
@@ -175,6 +195,22 @@ export const changeEndpoints = {
     responses: {
       200: { description: 'the patch', content: { 'text/x-diff': { schema: z.string() } } },
       204: { description: 'nothing changed' },
+    },
+  }),
+  archive: endpoint('runs:read', ['RUN_001', 'RUN_005', 'RUN_006', 'RUN_007', 'STORE_002', 'STORE_003'], {
+    method: 'get',
+    path: '/v1/runs/{run_id}/archive',
+    operationId: 'getArchive',
+    summary: 'The tree that its changes result in, or the files that they change, as a tar.gz',
+    description: archiveProse.trim(),
+    request: { params: RunParams, query: ArchiveQuery },
+    responses: {
+      200: {
+        description: 'the archive',
+        headers: z.object({ 'remora-composition': z.string() }),
+        content: { 'application/gzip': { schema: z.string().openapi({ format: 'binary' }) } },
+      },
+      204: { description: 'only the changed files were asked for, and nothing changed' },
     },
   }),
 } as const

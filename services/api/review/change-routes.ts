@@ -13,8 +13,9 @@ import { findRun } from '../runs/run-view.ts'
 import { changeEndpoints, type DecisionsBody } from './change-endpoints.ts'
 import { decide, type DecideDeps, type Decided, type DecidedSet, type Refusal, shownRefusals } from './decide.ts'
 import type { DecidedCounts, DecisionsView, RefusedView, WantedVerdict } from './decision-schema.ts'
-import { findPatch, type PatchDeps } from './find-patch.ts'
+import { findPatch, type PatchDeps, withoutPatch } from './find-patch.ts'
 import type { WantedDecision } from './judge-decisions.ts'
+import { archiveOf, compositionId } from './result-archive.ts'
 import { type ChangeDeps, changesOfOperation, decisionView, findChanges, listChanges, patchOf } from './run-changes.ts'
 
 export type ChangeRouteDeps = ChangeDeps &
@@ -54,7 +55,29 @@ export function changeRoutes(deps: ChangeRouteDeps): OpenAPIHono<ApiEnv> {
       'content-disposition': `attachment; filename="${run.runId}.patch"`,
     })
   })
+  routes.openapi(changeEndpoints.archive, async (c) => {
+    const { of, ...choice } = c.req.valid('query')
+    const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
+    const isSnapshot = choice.files === 'all' && choice.side === 'before'
+    const composition = isSnapshot ? { files: [] } : await findPatch(run, of, deps, c.req.raw.signal)
+    const parts = archiveOf({ composition, ...(await treeOf(run, deps)) }, choice)
+    const first = await parts?.next()
+    if (parts === null || first === undefined || first.done === true) return c.body(null, 204)
+    return c.body(streamOf(first.value, parts), 200, {
+      'content-type': 'application/gzip',
+      'content-disposition': `attachment; filename="${run.runId}.tar.gz"`,
+      'remora-composition': compositionId(composition),
+    })
+  })
   return routes
+}
+
+/** What a run has changed. RUN_006 or RUN_007 while there is no snapshot of it, or when it ended before there was one. */
+async function treeOf(run: Run, { records }: ChangeDeps) {
+  const { projectId, snapshotId } = run
+  if (snapshotId === null) throw withoutPatch(run)
+  const readBlob = (hash: string) => records.readBlob(projectId, hash)
+  return { snapshot: await records.readSnapshot(projectId, snapshotId), readBlob }
 }
 
 const verdicts: Readonly<Record<WantedVerdict, Verdict>> = { accept: 'accepted', reject: 'rejected', undo: 'pending' }

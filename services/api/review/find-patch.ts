@@ -77,7 +77,8 @@ function faultOf({ errorCode, reason }: { errorCode: string; reason: string }): 
   return new AppError(isErrorCode(errorCode) ? errorCode : 'TOOL_004', reason)
 }
 
-function withoutPatch({ runId, status }: Run): AppError {
+/** Why a run has no patch: RUN_006 when it goes on, RUN_007 when it ended without one. */
+export function withoutPatch({ runId, status }: Run): AppError {
   if (!isEnded(status)) return new AppError('RUN_006', `Run ${runId} has no patch yet: it is ${status}.`)
   const end = status === 'cancelled' ? 'was cancelled' : status === 'failed' ? 'failed' : `is ${status}`
   const wayOn = `"remora retry ${runId}" does the rest and makes one patch of all.`

@@ -10,11 +10,13 @@ import type { Decisions } from '#ledger/decisions.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { operationPages } from '#ledger/read-operations.ts'
 import { type Composition, conflictView } from '#objects/composition.ts'
+import type { SnapshotView } from '#objects/snapshot.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import { type FileVersions, unifiedDiff } from '#platform/unified-diff.ts'
 import { isoTime, viewOf } from '../http/schema-parts.ts'
 import { type ChangeFilter, ChangeView } from './change-endpoints.ts'
 import type { DecisionView } from './decision-schema.ts'
+import { changedFiles } from './result-archive.ts'
 
 /** Reads what is stored about a run's changes. STORE_003 when something that a run refers to is missing. */
 export type ChangeRecords = {
@@ -23,6 +25,7 @@ export type ChangeRecords = {
   readChangeSets(projectId: string, recordHash: string): Promise<readonly ChangeSet[]>
   /** Null while the run is not composed. `key`: of a patch that was composed later. */
   readComposition(run: Run, key?: string): Promise<Composition | null>
+  readSnapshot(projectId: string, snapshotId: string): Promise<SnapshotView>
 }
 
 export type ChangeDeps = {
@@ -175,10 +178,9 @@ async function versionsOf(file: FileChange, readBlob: ReadBlob): Promise<FileVer
  * The patch of a composition, one file at a time in the order of their paths, so that only one file is in memory. Yields
  * nothing when nothing changed.
  */
-export async function* patchOf({ files }: Composition, readBlob: ReadBlob): AsyncGenerator<Uint8Array> {
+export async function* patchOf(composition: Composition, readBlob: ReadBlob): AsyncGenerator<Uint8Array> {
   const contentOf = async (hash: string | null) => (hash === null ? null : readBlob(hash))
-  const changed = files.filter((file) => file.baseHash !== file.resultHash)
-  const sorted = changed.toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)))
+  const sorted = changedFiles(composition).toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)))
   for (const { path, baseHash, resultHash } of sorted) {
     const [before, after] = await Promise.all([contentOf(baseHash), contentOf(resultHash)])
     yield unifiedDiff({ path, before, after })

@@ -1,0 +1,94 @@
+import { execFile } from 'node:child_process'
+import { lstat, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { AppError } from '#domain/error.ts'
+import type { RepoPath } from '#domain/repo-path.ts'
+import { checkoutAround, requireGit, wordsOf } from '../run/take-patch.ts'
+
+const execute = promisify(execFile)
+/** The list of a large repository's files. */
+const maxOutputBytes = 256 * 1024 ** 2
+
+/** A checkout whose top is `top`; `prefix`: the path of our folder in it, empty or with a `/` at its end. */
+export type Checkout = { top: string; prefix: string }
+
+/** CONFIG_003 unless `folder` lies in a git checkout, CONFIG_006 without git. Called before anything is written. */
+export async function requireCheckout(folder: string, searchPath: string): Promise<Checkout> {
+  await requireGit('--commit', searchPath)
+  const checkout = await checkoutAround(folder)
+  if (checkout === undefined)
+    throw new AppError('CONFIG_003', `--commit needs a git checkout, but ${folder} is in none`)
+  return checkout
+}
+
+export type CommitOrder = {
+  /** In the folder that was changed. */
+  paths: readonly RepoPath[]
+  message: string
+  scratch: string
+  signal: AbortSignal
+}
+
+/**
+ * Commits the files at `paths` as they are in the working copy, and returns the commit's id; undefined when all of them are
+ * committed already. Whatever else is staged or changed stays so. The repository's hooks run as usual. CONFIG_003 with git's or the
+ * hook's words when it refuses; the files keep their changes.
+ */
+export async function commitChanges(checkout: Checkout, order: CommitOrder): Promise<string | undefined> {
+  const git = gitIn(checkout.top, order.signal)
+  const wanted = new Set(order.paths.map((path) => `${checkout.prefix}${path}`))
+  const tracked = new Set(await git.list('ls-files', '-z'))
+  const added = await existing(
+    checkout.top,
+    [...wanted].filter((path) => !tracked.has(path)),
+  )
+  const list = join(order.scratch, 'paths')
+  const fromList = [`--pathspec-from-file=${list}`, '--pathspec-file-nul']
+  const message = join(order.scratch, 'message')
+  await writeFile(message, order.message)
+  try {
+    if (added.length > 0) {
+      await writeFile(list, added.join('\0'))
+      await git.run('add', '--intent-to-add', '--force', ...fromList) // a commit of paths takes only those that git knows
+    }
+    const changed = (await statusOf(git)).filter((path) => wanted.has(path))
+    if (changed.length === 0) return undefined
+    await writeFile(list, changed.join('\0'))
+    await git.run('commit', '--quiet', '--only', '--file', message, ...fromList)
+  } catch (cause) {
+    await forget(git, added)
+    order.signal.throwIfAborted()
+    const text = `git does not commit the changes, which are in the files: ${wordsOf(cause)}`
+    throw new AppError('CONFIG_003', text, { cause })
+  }
+  return (await git.run('rev-parse', 'HEAD')).trim()
+}
+
+type Git = ReturnType<typeof gitIn>
+
+/** Git with the settings of the user and the repository, hooks included. Paths are no patterns. */
+function gitIn(cwd: string, signal: AbortSignal) {
+  const run = async (...args: string[]): Promise<string> => {
+    const options = { cwd, signal, maxBuffer: maxOutputBytes }
+    return (await execute('git', ['--literal-pathspecs', ...args], options)).stdout
+  }
+  const list = async (...args: string[]) => (await run(...args)).split('\0').filter((entry) => entry !== '')
+  return { run, list }
+}
+
+/** The paths whose files differ from the last commit, staged or not. */
+async function statusOf(git: Git): Promise<string[]> {
+  const flags = ['--porcelain=v1', '-z', '--no-renames', '--untracked-files=no', '--ignore-submodules=all']
+  return (await git.list('status', ...flags)).map((entry) => entry.slice(3))
+}
+
+async function existing(top: string, paths: readonly string[]): Promise<string[]> {
+  const found = await Promise.all(paths.map((path) => lstat(join(top, path)).catch(() => undefined)))
+  return paths.filter((_path, at) => found[at] !== undefined)
+}
+
+/** Git knows these files no more, as before. */
+async function forget(git: Git, paths: readonly string[]): Promise<void> {
+  for (const path of paths) await git.run('update-index', '--force-remove', '--', path).catch(() => {})
+}

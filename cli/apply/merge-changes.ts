@@ -1,0 +1,127 @@
+import type { Stats } from 'node:fs'
+import { constants, lstat, open, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AppError } from '#domain/error.ts'
+import type { RepoPath } from '#domain/repo-path.ts'
+import type { ChangedFile } from './fetch-changes.ts'
+import { mergeFiles, type ThreeSides } from './merge-files.ts'
+
+/** What is to be done with a file of the working copy. `there`: nothing, it has the change. */
+export type StepResult = 'created' | 'changed' | 'merged' | 'deleted' | 'there'
+
+/**
+ * A step to the changed files. `found` and `content` are files in the scratch folder with the bytes that the working copy has,
+ * and will have, under `path`; null for no file. `mode`: its permissions, undefined for those of a new file.
+ */
+export type Step = {
+  path: RepoPath
+  result: StepResult
+  found: string | null
+  content: string | null
+  mode: number | undefined
+}
+
+/**
+ * What must be done for `folder` to have the changes: files that are as the run found them take the result, others are merged by
+ * git, line by line. Writes only into `scratch`. WORK_002 that names every file for which that is not possible.
+ */
+export async function mergeChanges(
+  folder: string,
+  changes: readonly ChangedFile[],
+  { scratch, searchPath }: { scratch: string; searchPath: string },
+): Promise<Step[]> {
+  const judged: (Step | Unmerged | string)[] = []
+  for (const [number, change] of changes.entries()) {
+    judged.push(await stepFor(change, { folder, kept: join(scratch, `found-${number}`) }))
+  }
+  const unmerged = judged.filter((one) => typeof one === 'object' && 'sides' in one)
+  const sides = unmerged.map((one) => one.sides)
+  const merged = await mergeFiles(sides, { repository: join(scratch, 'merging'), searchPath })
+  const results = new Map(unmerged.map((one, at) => [one, merged[at] ?? null]))
+  const steps: Step[] = []
+  const refused: string[] = []
+  for (const [at, one] of judged.entries()) {
+    const result = typeof one === 'object' && 'sides' in one ? await stepOf(one, results.get(one) ?? null) : one
+    if (typeof result === 'string') refused.push(`${changes[at]?.path ?? ''}: ${result}`)
+    else steps.push(result)
+  }
+  if (refused.length === 0) return steps
+  const files = refused.length === 1 ? 'one file does' : `${refused.length} files do`
+  throw new AppError('WORK_002', `nothing was written, because ${files} not take the changes:\n${refused.join('\n')}`)
+}
+
+/** A file that both the run and somebody else have changed. */
+type Unmerged = { step: Omit<Step, 'result'>; sides: ThreeSides }
+
+async function stepOf({ step, sides }: Unmerged, content: string | null): Promise<Step | string> {
+  if (content === null) return 'it has changed since in the same lines or right beside them, or it is no text'
+  const isThere = await hasBytes(await readFile(content), sides.found)
+  return isThere ? { ...step, result: 'there' } : { ...step, content, result: 'merged' }
+}
+
+/** `kept`: where the bytes that are found are kept. */
+type Place = { folder: string; kept: string }
+
+/** The step, what must be merged for it, or why there is none. */
+async function stepFor(change: ChangedFile, { folder, kept }: Place): Promise<Step | Unmerged | string> {
+  const { path, before, after } = change
+  const stats = await findFile(folder, path)
+  if (typeof stats === 'string') return stats
+  if (stats === null) return stepWhereNothingIs(change)
+  const bytes = await readUnlinked(join(folder, path))
+  if (bytes === undefined) return 'cannot be read'
+  await writeFile(kept, bytes)
+  const step = { path, found: kept, content: kept, mode: stats.mode & 0o7777 }
+  if (await hasBytes(bytes, after)) return { ...step, result: 'there' }
+  if (after === null) {
+    return (await hasBytes(bytes, before))
+      ? { ...step, content: null, result: 'deleted' }
+      : 'the run deletes it, and it has changed since'
+  }
+  if (before === null) return 'the run creates it, and there is another file with that name'
+  if (await hasBytes(bytes, before)) return { ...step, content: after, result: 'changed' }
+  return { step, sides: { found: kept, before, after } }
+}
+
+function stepWhereNothingIs({ path, before, after, executable }: ChangedFile): Step | string {
+  const step = { path, found: null, content: after, mode: executable ? 0o755 : undefined }
+  if (after === null) return { ...step, result: 'there' }
+  return before === null ? { ...step, result: 'created' } : 'there is no such file any more'
+}
+
+/**
+ * The file at `path`, null for nothing, or why it cannot be written. Links are not followed: neither the file nor a folder on the
+ * way to it may be one.
+ */
+export async function findFile(folder: string, path: RepoPath): Promise<Stats | null | string> {
+  const names = path.split('/')
+  for (const [index] of names.entries()) {
+    const inside = names.slice(0, index + 1).join('/')
+    const what = inside === path ? 'it' : inside
+    const stats = await lstat(join(folder, inside)).catch((error: unknown) => codeOf(error))
+    if (stats === 'ENOENT') return null
+    if (typeof stats === 'string') return `${what} cannot be read: ${stats}`
+    if (stats.isSymbolicLink()) return `${what} is a link`
+    if (inside === path) return stats.isFile() ? stats : 'it is no regular file'
+    if (!stats.isDirectory()) return `${what} is no folder`
+  }
+  return null
+}
+
+function codeOf(error: unknown): string {
+  return error instanceof Error && 'code' in error ? String(error.code) : String(error)
+}
+
+/** Undefined where a link has taken the file's place, or it cannot be read. */
+export async function readUnlinked(path: string): Promise<Uint8Array | undefined> {
+  try {
+    await using file = await open(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    return await file.readFile()
+  } catch {
+    return undefined
+  }
+}
+
+async function hasBytes(bytes: Uint8Array, file: string | null): Promise<boolean> {
+  return file !== null && Buffer.compare(bytes, await readFile(file)) === 0
+}

@@ -1,0 +1,69 @@
+import { execFile } from 'node:child_process'
+import { copyFile, mkdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { AppError } from '#domain/error.ts'
+import { wordsOf } from '../run/take-patch.ts'
+
+const execute = promisify(execFile)
+
+/** Three contents of one file, each the path of a file: as the working copy has it, and before and after the change. */
+export type ThreeSides = { found: string; before: string; after: string }
+
+export type Merging = {
+  /** A folder that does not exist yet: a repository only for this. */
+  repository: string
+  searchPath: string
+}
+
+/**
+ * Merges the change of each file into what was found, and returns for each the path of the result, or null where git cannot: both
+ * have changed the same lines, or it is no text. It is a merge of commits, not `git merge-file`, which knows only Myers' diff before
+ * git 2.44: that takes lines that many places have, such as those of docstrings, for the same, and sees conflicts where none are.
+ * Bytes stay as they are, whatever the settings of the user. CONFIG_006 without git.
+ */
+export async function mergeFiles(
+  files: readonly ThreeSides[],
+  { repository, searchPath }: Merging,
+): Promise<(string | null)[]> {
+  if (files.length === 0) return []
+  await mkdir(repository)
+  const git = async (...args: string[]) =>
+    (await execute('git', args, { cwd: repository, env: ownSettings(repository, searchPath) })).stdout
+  const nameOf = (number: number) => `${number}.file`
+  const commit = async (side: keyof ThreeSides) => {
+    for (const [number, file] of files.entries()) await copyFile(file[side], join(repository, nameOf(number)))
+    await git('add', '--all')
+    await git('commit', '--quiet', '--allow-empty', '--message', side)
+  }
+  try {
+    await git('init', '--quiet', '--template=')
+    await commit('before')
+    await git('branch', 'found')
+    await commit('after')
+    await git('checkout', '--quiet', 'found')
+    await commit('found')
+    const options = ['--strategy=recursive', '--strategy-option=histogram', '--strategy-option=no-renames']
+    await git('merge', '--quiet', '--no-commit', ...options, '@{-1}').catch(ignoreConflicts)
+    const conflicts = new Set((await git('diff', '--name-only', '--diff-filter=U', '-z')).split('\0'))
+    return files.map((_, number) => (conflicts.has(nameOf(number)) ? null : join(repository, nameOf(number))))
+  } catch (cause) {
+    const message = `what has changed since cannot be merged, because git fails: ${wordsOf(cause)}; see "remora doctor"`
+    throw new AppError('CONFIG_006', message, { cause })
+  }
+}
+
+/** Git's exit code for them is 1. */
+function ignoreConflicts(error: unknown): void {
+  if (!(error instanceof Error && 'code' in error && error.code === 1)) throw error
+}
+
+/** Nothing of this machine or user: no attributes, filters, hooks or conversion of line ends. */
+function ownSettings(home: string, searchPath: string): Record<string, string> {
+  const person = { NAME: 'remora', EMAIL: 'remora@localhost' }
+  const names = Object.entries(person).flatMap(([key, value]) =>
+    ['AUTHOR', 'COMMITTER'].map((role) => [`GIT_${role}_${key}`, value] as const),
+  )
+  const nothing = { GIT_CONFIG_NOSYSTEM: '1', GIT_ATTR_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' }
+  return { PATH: searchPath, HOME: home, XDG_CONFIG_HOME: home, LC_ALL: 'C', ...nothing, ...Object.fromEntries(names) }
+}

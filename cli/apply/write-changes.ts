@@ -1,0 +1,87 @@
+import { createReadStream } from 'node:fs'
+import { mkdir, readFile, rm, rmdir } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
+import { AppError, asAppError } from '#domain/error.ts'
+import { folderOf, foldersUp, type RepoPath } from '#domain/repo-path.ts'
+import { writeWhole } from '../run/output-file.ts'
+import { findFile, readUnlinked, type Step } from './merge-changes.ts'
+
+/** Puts back one thing that was done. */
+type Undo = { path: RepoPath; undo: () => Promise<unknown> }
+
+/**
+ * Carries out the steps in `folder`, one whole file after the other. When one cannot be, what was written is put back, and the
+ * error says so: WORK_002 for a file that has changed in this moment, CONFIG_003 for one that cannot be written.
+ */
+export async function writeChanges(folder: string, steps: readonly Step[]): Promise<void> {
+  const done: Undo[] = []
+  try {
+    for (const step of steps) if (step.result !== 'there') await carryOut(folder, step, done)
+  } catch (cause) {
+    const { code, message } = asAppError(cause, 'CONFIG_003')
+    const left = await putBack(done)
+    const state =
+      left.length === 0
+        ? 'what had been written was put back, so nothing is changed'
+        : `these files are changed and could not be put back: ${left.join(', ')}`
+    throw new AppError(code, `${message}; ${state}`, { cause })
+  }
+}
+
+/** The paths that could not be put back. */
+async function putBack(done: readonly Undo[]): Promise<RepoPath[]> {
+  const left: RepoPath[] = []
+  for (const { path, undo } of done.toReversed()) {
+    await undo().catch(() => left.push(path))
+  }
+  return left
+}
+
+async function carryOut(folder: string, step: Step, done: Undo[]): Promise<void> {
+  const { path, found, content, mode } = step
+  await requireUnchanged(folder, step)
+  const place = join(folder, path)
+  if (content === null) {
+    await rm(place)
+    done.push({ path, undo: () => write(place, { content: found, mode }) })
+    await removeEmptied(folder, path, done)
+    return
+  }
+  const made = await mkdir(dirname(place), { recursive: true })
+  if (made !== undefined) done.push({ path, undo: () => removeFolders(dirname(place), made) })
+  await write(place, { content, mode })
+  done.push({ path, undo: () => (found === null ? rm(place) : write(place, { content: found, mode })) })
+}
+
+async function write(place: string, { content, mode }: { content: string | null; mode: number | undefined }) {
+  if (content !== null) await writeWhole(place, createReadStream(content), mode === undefined ? {} : { mode })
+}
+
+/** Somebody may have saved the file since it was read, or put a link in its place. */
+async function requireUnchanged(folder: string, { path, found }: Step): Promise<void> {
+  const stats = await findFile(folder, path)
+  if (stats === null && found === null) return
+  if (stats !== null && typeof stats !== 'string' && found !== null) {
+    const bytes = await readUnlinked(join(folder, path))
+    if (bytes !== undefined && Buffer.compare(bytes, await readFile(found)) === 0) return
+  }
+  throw new AppError('WORK_002', `${path} was changed in this moment`)
+}
+
+/** Removes the empty folder `innermost` and those above it up to `outermost`. */
+async function removeFolders(innermost: string, outermost: string): Promise<void> {
+  for (let place = innermost; place.length >= outermost.length; place = dirname(place)) await rmdir(place)
+}
+
+/** As git does it: a folder without files is not kept. */
+async function removeEmptied(folder: string, path: RepoPath, done: Undo[]): Promise<void> {
+  for (const above of foldersUp(folderOf(path)).filter((name) => name !== '')) {
+    const place = join(folder, above)
+    const isGone = await rmdir(place).then(
+      () => true,
+      () => false,
+    )
+    if (!isGone) return
+    done.push({ path, undo: () => mkdir(place, { recursive: true }) })
+  }
+}

@@ -1,0 +1,198 @@
+import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { lacks } from '#testing/this-machine.ts'
+import { openApplying, tenLines, type WorkingCopy } from './apply-command.fixture.ts'
+
+let applying: Awaited<ReturnType<typeof openApplying>>
+let copy: WorkingCopy
+beforeAll(async () => {
+  applying = await openApplying(process.env['PATH'])
+})
+beforeEach(async () => {
+  copy = await applying.openFolder()
+})
+afterEach(() => copy.remove())
+afterAll(() => applying.close())
+
+const before = tenLines()
+const after = tenLines({ 2: 'line two' })
+
+describe('remora apply', () => {
+  it('writes what is as the run found it, creates and deletes, and says the second time that all is there', async () => {
+    const runId = await applying.proposing({
+      'a.py': { before, after },
+      'new/deep/b.py': { before: null, after: 'b = 1' },
+      'old/c.py': { before: 'c = 1\n', after: null },
+    })
+    await copy.write({ 'a.py': before, 'old/c.py': 'c = 1\n' })
+    await chmod(join(copy.path, 'a.py'), 0o750)
+    expect(await copy.apply(runId)).toEqual({
+      code: 0,
+      out: `a.py  changed\nnew/deep/b.py  created\nold/c.py  deleted\n3 files written: ${copy.path}\n`,
+      err: '',
+    })
+    expect([await copy.read('a.py'), await copy.read('new/deep/b.py')]).toEqual([after, 'b = 1'])
+    expect((await stat(join(copy.path, 'a.py'))).mode & 0o777).toBe(0o750)
+    expect((await readdir(copy.path)).toSorted()).toEqual(['a.py', 'new'])
+    const state = await copy.everything()
+    expect((await copy.apply(runId)).out).toMatch(
+      /^a\.py {2}there already\nnew\S+ {2}there already\nold\S+ {2}there already\nall of it is there already: /,
+    )
+    expect(await copy.everything()).toEqual(state)
+  })
+
+  it('has nothing to do before anything is accepted', async () => {
+    const runId = await applying.proposing({ 'a.py': { before, after } })
+    await copy.write({ 'a.py': before })
+    expect(await copy.apply(runId, '--of', 'accepted')).toEqual({
+      code: 0,
+      out: `run ${runId}: nothing to apply, nothing of it is accepted\n`,
+      err: '',
+    })
+    expect(await copy.read('a.py')).toBe(before)
+  })
+
+  it.skipIf(lacks('git'))('merges with what has changed since, once', async () => {
+    const runId = await applying.proposing({ 'a.py': { before, after } })
+    await copy.write({ 'a.py': tenLines({ 7: 'mine' }) })
+    const { out } = await copy.apply(runId, '--json')
+    expect(JSON.parse(out)).toEqual({
+      run_id: runId,
+      of: 'proposed',
+      folder: copy.path,
+      files: [{ path: 'a.py', result: 'merged' }],
+    })
+    const merged = tenLines({ 2: 'line two', 7: 'mine' })
+    expect(await copy.read('a.py')).toBe(merged)
+    expect((await copy.apply(runId)).out).toContain('all of it is there already')
+    expect(await copy.read('a.py')).toBe(merged)
+  })
+
+  it.skipIf(lacks('git'))('takes what was accepted after the last time, beside texts that occur often', async () => {
+    const doc = ['    """Return it.', '', '    Returns:', '        The result.', '    """']
+    const shop = ['import os', '', '', 'def price(x):', '    return x', '', '', 'def half(x):', '    return x / 2', '']
+    const first = [...shop.slice(0, 4), ...doc, ...shop.slice(4, 8), ...doc, ...shop.slice(8)]
+    const text = (all: readonly string[]) => all.join('\n')
+    const once = await applying.proposing({ 'shop.py': { before: text(shop), after: text(first) } })
+    const more = await applying.proposing({ 'shop.py': { before: text(shop), after: text(first.slice(3)) } })
+    await copy.write({ 'shop.py': `${text(shop)}\n\ndef own(x):\n    return x * 3\n` })
+    await copy.apply(once)
+    expect((await copy.apply(more)).out).toContain('shop.py  merged')
+    expect(await copy.read('shop.py')).toBe(`${text(first.slice(3))}\n\ndef own(x):\n    return x * 3\n`)
+  })
+
+  it.skipIf(lacks('git')).for([
+    ['CRLF', (text: string) => Buffer.from(text.replaceAll('\n', '\r\n'))],
+    ['no newline at the end', (text: string) => Buffer.from(text.trimEnd())],
+    ['a BOM', (text: string) => Buffer.from(`\ufeff${text}`)],
+    ['bytes that are not UTF-8', (text: string) => Buffer.from(text.replaceAll('line', 'z\u00e9ro'), 'latin1')],
+  ] as const)('keeps every byte of a file with %s, written and merged', async ([, encode]) => {
+    const runId = await applying.proposing({ 'a.txt': { before: encode(before), after: encode(after) } })
+    await copy.write({ 'a.txt': encode(before) })
+    await copy.apply(runId)
+    expect(await readFile(join(copy.path, 'a.txt'))).toEqual(encode(after))
+    await copy.write({ 'a.txt': encode(tenLines({ 9: 'mine' })) })
+    await copy.apply(runId)
+    expect(await readFile(join(copy.path, 'a.txt'))).toEqual(encode(tenLines({ 2: 'line two', 9: 'mine' })))
+  })
+
+  it.skipIf(lacks('git'))(
+    'writes nothing when one file does not take its change, and names every such file',
+    async () => {
+      const elsewhere = await mkdtemp(join(tmpdir(), 'remora-elsewhere-'))
+      const runId = await applying.proposing({
+        'a-fits.py': { before, after },
+        'binary.bin': { before: Buffer.from([0, 1, 2]), after: Buffer.from([0, 1, 3]) },
+        'created.py': { before: null, after: 'mine\n' },
+        'deleted.py': { before, after: null },
+        'folder.py': { before, after },
+        'gone.py': { before, after },
+        'inside/link.py': { before, after },
+        'link.py': { before, after },
+        'same-lines.py': { before, after },
+        'taken/new.py': { before: null, after: 'x\n' },
+      })
+      await copy.write({
+        'a-fits.py': before,
+        'binary.bin': Buffer.from([0, 1, 4]),
+        'created.py': 'another\n',
+        'deleted.py': `${before}more\n`,
+        'same-lines.py': tenLines({ 2: 'not that' }),
+        taken: 'a file',
+      })
+      await mkdir(join(copy.path, 'folder.py'))
+      await writeFile(join(elsewhere, 'link.py'), before)
+      await symlink(elsewhere, join(copy.path, 'inside'))
+      await symlink(join(elsewhere, 'link.py'), join(copy.path, 'link.py'))
+      const state = await copy.everything()
+      const failed = await copy.apply(runId).then(
+        () => undefined,
+        (error: unknown) => error,
+      )
+      expect(failed).toMatchObject({ code: 'WORK_002' })
+      expect(String(failed).split('\n')).toEqual([
+        'AppError: nothing was written, because 9 files do not take the changes:',
+        'binary.bin: it has changed since in the same lines or right beside them, or it is no text',
+        'created.py: the run creates it, and there is another file with that name',
+        'deleted.py: the run deletes it, and it has changed since',
+        'folder.py: it is no regular file',
+        'gone.py: there is no such file any more',
+        'inside/link.py: inside is a link',
+        'link.py: it is a link',
+        'same-lines.py: it has changed since in the same lines or right beside them, or it is no text',
+        'taken/new.py: taken is no folder',
+      ])
+      expect(await copy.everything()).toEqual(state)
+      expect(await readFile(join(elsewhere, 'link.py'), 'utf8')).toBe(before)
+      await rm(elsewhere, { recursive: true })
+    },
+  )
+
+  it('puts back what it has written when a later file cannot be', async () => {
+    const runId = await applying.proposing({
+      'a.py': { before, after },
+      'gone/b.py': { before: 'b\n', after: null },
+      'made/deep/c.py': { before: null, after: 'c\n' },
+      x: { before: null, after: 'a file\n' },
+      'x/y.py': { before: null, after: 'below that file\n' },
+    })
+    await copy.write({ 'a.py': before, 'gone/b.py': 'b\n' })
+    await chmod(join(copy.path, 'gone/b.py'), 0o700)
+    const state = await copy.everything()
+    await expect(copy.apply(runId)).rejects.toMatchObject({
+      code: 'WORK_002',
+      message: expect.stringContaining('what had been written was put back, so nothing is changed'),
+    })
+    expect(await copy.everything()).toEqual(state)
+    expect((await stat(join(copy.path, 'gone/b.py'))).mode & 0o777).toBe(0o700)
+  })
+
+  it.for(['../out.py', '/etc/out.py', '.git/hooks/pre-commit', 'sub/.GIT/config', 'GIT~1/config', 'a//b.py'])(
+    'does not write where a service says %s',
+    async (path) => {
+      const runId = await applying.proposing({ [path]: { before: null, after: 'x\n' } })
+      const state = await copy.everything()
+      await expect(copy.apply(runId)).rejects.toMatchObject({ code: 'INTAKE_002' })
+      expect(await copy.everything()).toEqual(state)
+    },
+  )
+
+  it('leaves nothing in the folder for temporary files', async () => {
+    const left = async () => (await readdir(tmpdir())).filter((name) => name.startsWith('remora-apply-'))
+    const was = await left()
+    const runId = await applying.proposing({ 'a.py': { before, after } })
+    await expect(copy.apply(runId)).rejects.toMatchObject({ code: 'WORK_002' })
+    await copy.write({ 'a.py': before })
+    await copy.apply(runId)
+    expect(await left()).toEqual(was)
+  })
+
+  it('says that a folder is needed', async () => {
+    const runId = await applying.proposing({})
+    await copy.write({ 'a.py': before })
+    await expect(copy.apply(runId, '--to', 'a.py')).rejects.toMatchObject({ code: 'CONFIG_003' })
+    await expect(copy.apply(runId, '--to', 'nowhere')).rejects.toMatchObject({ code: 'CONFIG_003' })
+  })
+})

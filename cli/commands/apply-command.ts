@@ -1,0 +1,124 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { type Command, Option } from 'commander'
+import { AppError } from '#domain/error.ts'
+import { PatchKind } from '#domain/run.ts'
+import type { ApiClient } from '../api-client.ts'
+import { pages } from '../api-lists.ts'
+import { commitChanges, requireCheckout } from '../apply/commit-changes.ts'
+import { fetchChanges } from '../apply/fetch-changes.ts'
+import { mergeChanges, type Step, type StepResult } from '../apply/merge-changes.ts'
+import { writeChanges } from '../apply/write-changes.ts'
+import type { CliContext } from '../cli-context.ts'
+import { patchedFolder } from '../discover/repository-around.ts'
+import { type Service, withRuns } from '../run/reach-service.ts'
+import { isFolder } from '../run/take-patch.ts'
+import { describeUnfinished, unfinishedRuns } from '../run/unfinished-runs.ts'
+import { visible, visibleName } from '../terminal-text.ts'
+import { plural, shownPath } from '../wording.ts'
+
+type ApplyOptions = { to: string; of: PatchKind; commit?: true; json?: true }
+
+/** `remora apply RUN`: puts the accepted changes of a run into a working copy, whole or not at all. */
+export function addApplyCommand(program: Command, context: CliContext): void {
+  program
+    .command('apply')
+    .description('put the accepted changes of a run into a folder, merged with what has changed there since')
+    .argument('<run>', 'run id')
+    .option('--to <path>', 'the folder that the run was made from, or a copy of it', '.')
+    .addOption(
+      new Option('--of <changes>', 'which changes: those that were accepted, or all that nobody has rejected')
+        .choices(PatchKind.options)
+        .default('accepted'),
+    )
+    .option('--commit', 'commit the changed files, and nothing else, to the git checkout')
+    .option('--json', 'print one JSON document')
+    .action(async (runId: string, options: ApplyOptions) => {
+      const named = resolve(context.cwd, options.to)
+      if (!(await isFolder(named)))
+        throw new AppError('CONFIG_003', `--to needs a folder, but ${options.to} is not one`)
+      const scratch = await mkdtemp(join(tmpdir(), 'remora-apply-'))
+      try {
+        const apply = (service: Service) => applyRun(service, { ...options, runId, named, scratch }, context)
+        // A worker composes what was accepted since the last time.
+        const applied = await withRuns(context, apply, { workers: 1 })
+        if (options.json) context.io.out(`${JSON.stringify(applied)}\n`)
+        else printApplied(applied, context)
+      } finally {
+        await rm(scratch, { recursive: true, force: true })
+      }
+    })
+}
+
+type ApplyOrder = ApplyOptions & { runId: string; named: string; scratch: string }
+
+type Applied = {
+  run_id: string
+  of: PatchKind
+  folder: string
+  files: { path: string; result: StepResult }[]
+  /** Null when there was nothing to commit; absent when it was not asked for. */
+  commit?: string | null
+}
+
+async function applyRun(
+  { client, stack, modelKind, signal }: Service,
+  { runId, of, named, scratch, commit }: ApplyOrder,
+  { config, io }: CliContext,
+): Promise<Applied> {
+  const unfinished = stack && (await unfinishedRuns(client, { modelKind }))
+  if (unfinished !== undefined) io.err(describeUnfinished(unfinished, config.modelUrls))
+  const run = await client.getRun(runId)
+  const folder = await patchedFolder(named, run.request)
+  const checkout = commit === undefined ? undefined : await requireCheckout(folder, config.searchPath)
+  const changes = await fetchChanges(client, { runId, of, scratch })
+  const steps = await mergeChanges(folder, changes, { scratch, searchPath: config.searchPath })
+  signal.throwIfAborted()
+  await writeChanges(folder, steps)
+  const files = steps.map(({ path, result }) => ({ path, result }))
+  const applied = { run_id: runId, of, folder, files }
+  if (checkout === undefined) return applied
+  const paths = steps.map(({ path }) => path)
+  if (paths.length === 0) return { ...applied, commit: null }
+  const message = await commitMessage(client, { runId, of, steps })
+  return { ...applied, commit: (await commitChanges(checkout, { paths, message, scratch, signal })) ?? null }
+}
+
+type Committed = { runId: string; of: PatchKind; steps: readonly Step[] }
+
+/** Names the run, and of each agent how many change sets the changes are made of. */
+async function commitMessage(client: ApiClient, { runId, of, steps }: Committed): Promise<string> {
+  const sets = new Map<string, number>()
+  const verdicts = of === 'accepted' ? ['accepted'] : ['accepted', 'pending']
+  for (const verdict of verdicts) {
+    const read = (from: object) => client.listChanges(runId, { verdict, limit: 100, ...from })
+    for await (const { agent, is_redone: isRedone, conflict } of pages('changes', read)) {
+      const isMeant = verdict === 'accepted' || (!isRedone && conflict === undefined)
+      if (isMeant) sets.set(agent, (sets.get(agent) ?? 0) + 1)
+    }
+  }
+  const agents = Array.from(sets, ([agent, count]) => `${agent}: ${plural(count, 'change set')}`).toSorted()
+  const files = `in ${plural(steps.length, 'file')}`
+  return [`Apply the ${of} changes of Remora run ${runId}`, '', ...agents, files, ''].join('\n')
+}
+
+const resultTexts: Readonly<Record<StepResult, string>> = {
+  created: 'created',
+  changed: 'changed',
+  merged: 'merged with what has changed since',
+  deleted: 'deleted',
+  there: 'there already',
+}
+
+function printApplied({ run_id: runId, of, folder, files, commit }: Applied, { io, cwd }: CliContext): void {
+  if (files.length === 0) {
+    const what = of === 'accepted' ? 'nothing of it is accepted' : 'it changes nothing'
+    return io.out(`run ${runId}: nothing to apply, ${what}\n`)
+  }
+  for (const { path, result } of files) io.out(`${visibleName(path)}  ${resultTexts[result]}\n`)
+  const written = files.filter(({ result }) => result !== 'there').length
+  const where = visible(shownPath(folder, cwd))
+  io.out(written === 0 ? `all of it is there already: ${where}\n` : `${plural(written, 'file')} written: ${where}\n`)
+  if (commit !== undefined) io.out(commit === null ? 'nothing to commit\n' : `committed as ${commit}\n`)
+}
