@@ -55,11 +55,12 @@ describe('the command line', () => {
   it.each([
     ['retry', 'r1', '--error-policy', 'never'],
     ['retry', 'r1', 'o0123456789abcdef', '--code', 'AGENT_002'],
+    ['retry', 'r1', 'o0123456789abcdef', '--rejected'],
     ['run', '--agents', 'lint', '--workers', '0'],
     ['run', '--agents', 'lint', '--workers', '65'],
     ['run', '--agents', 'lint', '--limit', 'many'],
     ['run', '--agents', 'lint', '--model', 'localhost:8000'],
-    ['run', '--agents', 'lint', '--accept', 'auto'],
+    ['run', '--agents', 'lint', '--accept', 'all'],
     ['up', '--port', '70000'],
     ['up', '--frobnicate'],
     ['show'],

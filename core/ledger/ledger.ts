@@ -37,6 +37,18 @@ export type Ledger = ReturnType<typeof openLedger>
 
 const defaultLeaseMs = 30_000
 
+/** What people say of a run's changes, and the patches of that. */
+function reviewCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
+  return {
+    decide: bind(decide),
+    countVerdicts: bind(countVerdicts),
+    notePatch: bind(notePatch),
+    readDecisions: bind(readDecisions),
+    operationsOfSets: bind(operationsOfSets),
+    hasSetIndex: bind(hasSetIndex),
+  }
+}
+
 /** The ledger over a connection that stays the caller's to close. */
 export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
   const { namespace = 'remora', leaseMs = defaultLeaseMs, archive, redactor = openRedactor() } = options
@@ -62,12 +74,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     release: bind(release),
     suspend: bind(suspend),
     resume: bind(resume),
-    decide: bind(decide),
-    countVerdicts: bind(countVerdicts),
-    notePatch: bind(notePatch),
-    readDecisions: bind(readDecisions),
-    operationsOfSets: bind(operationsOfSets),
-    hasSetIndex: bind(hasSetIndex),
+    ...reviewCommands(bind),
     relayResults: bind(relayResults),
     getRun: bind(getRun),
     listRuns: bind(listRuns),

@@ -90,8 +90,8 @@ function count(
 }
 
 /**
- * The changes of the proposed patch: those that were accepted, in that order, and after them, so that they give way in a conflict, those that
- * nobody has decided on and whose operation was not run again.
+ * The changes of the proposed patch: those that were accepted, in that order, and after them, so that they give way in a conflict,
+ * those that nobody has decided on and whose operation was not run again.
  */
 export function selectProposed(changes: readonly CollectedChange[], { byChangeSet }: Decisions): CollectedChange[] {
   const decisionOn = ({ set }: CollectedChange) => byChangeSet.get(set.changeSetId)

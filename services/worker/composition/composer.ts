@@ -77,28 +77,26 @@ export function openComposer(
     await compose({ runId, stalls: stalls + 1, why: lost }, signal)
   }
 
-  /** So that who waits for the patch learns it, and does not ask for it at once again. */
-  async function noteLost(runId: RunId, of: PatchKind, why: string): Promise<void> {
-    const chain = await chainOf(await ledger.getRun(runId), ledger)
-    const { last: decided } = await ledger.readDecisions(chain.at(-1)?.runId ?? runId)
-    const fault = {
-      decided,
-      errorCode: 'TOOL_004',
-      reason: `the thread that composed the patch died: ${why}`,
-      at: Date.now(),
-    }
-    await ledger.notePatch(runId, { of, note: fault })
-  }
-
   async function composePatch({ runId, patch }: { runId: RunId; patch: PatchKind }, signal: AbortSignal) {
     const answer = await patchThread.ask({ runId, patch, worker }, signal)
     if (answer.kind === 'lost') {
       log.error('the thread that composed a patch died', { run_id: runId, reason: answer.why })
-      return noteLost(runId, patch, answer.why)
+      return noteLost({ runId, of: patch, why: answer.why }, ledger)
     }
     if (answer.report.fault !== undefined) throw faultOf(answer.report.fault)
   }
   return { compose, composePatch, close: async () => void (await Promise.all([thread.close(), patchThread.close()])) }
+}
+
+/** So that who waits for the patch learns it, and does not ask for it at once again. */
+async function noteLost(
+  { runId, of, why }: { runId: RunId; of: PatchKind; why: string },
+  ledger: ComposerDeps['ledger'],
+): Promise<void> {
+  const chain = await chainOf(await ledger.getRun(runId), ledger)
+  const { last: decided } = await ledger.readDecisions(chain.at(-1)?.runId ?? runId)
+  const reason = `the thread that composed the patch died: ${why}`
+  await ledger.notePatch(runId, { of, note: { decided, errorCode: 'TOOL_004', reason, at: Date.now() } })
 }
 
 function faultOf({ code, message, cause }: NonNullable<ComposeReport['fault']>): AppError {
