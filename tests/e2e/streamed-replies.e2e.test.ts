@@ -76,6 +76,7 @@ describe('a run whose replies are streamed', () => {
   })
 
   it('goes on after its server has died in the middle of replies and is started again', async () => {
+    await set('latency', { ms: 300 }) // most operations are still to come when the first one is done
     const runId = await submit()
     await until(async () => (await services.api.operations(runId)).some(({ status }) => status === 'succeeded'))
     await set('faults', { shares: { stall: 1 } })
