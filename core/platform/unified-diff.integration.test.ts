@@ -108,6 +108,27 @@ describe.skipIf(lacks('git'))('unifiedDiff', () => {
     expect(patch).toContain(`index ${stdout.trim()}..`)
   })
 
+  it('gives back any bytes, whatever they are', { timeout: 60_000 }, async () => {
+    const part = fc.constantFrom(
+      ...['a', 'é', '🙂', '\ufeff', '\n', '\n', '\r\n', '\r', '\0', '\u2028', '-- ', '@@ -1 +1 @@'].map(text),
+      ...[[0xe9], [0xff, 0xfe], [0xf0, 0x9f], [0x80], [0xc3]].map((bytes) => Buffer.from(bytes)),
+      Buffer.from('é\n', 'utf16le'),
+    )
+    const content = fc.array(part, { maxLength: 30 }).map((parts) => Buffer.concat(parts))
+    const version = fc.option(content, { freq: 6 })
+    const pairs = fc.array(fc.tuple(version, version), { minLength: 20, maxLength: 20 })
+    await fc.assert(
+      fc.asyncProperty(pairs, async (versions) => {
+        const files = versions
+          .map(([before, after], index) => ({ path: `f${index}.txt`, before, after }))
+          .filter((file) => unifiedDiff(file).length > 0)
+        fc.pre(files.length > 0)
+        expect(await applied(files)).toEqual(files.map((file) => file.after))
+      }),
+      { numRuns: 20 },
+    )
+  })
+
   it('gives back any text, whatever its lines and endings', { timeout: 60_000 }, async () => {
     const line = fc.constantFrom('a', 'b', '', ' ', '-', '+ x', '\\', '\t', 'é', '\r', 'c')
     const ending = fc.constantFrom('\n', '\n', '\n', '\r\n')
