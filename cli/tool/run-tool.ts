@@ -86,7 +86,7 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
       ending = await pool.run(script, { ...request, journal: answeredJournal(ending, answer) }, signal)
     }
     const durationMs = msSince(start)
-    const changes = await workspaceChanges(workspace, (path) => folder.kindAt(path) === 'file')
+    const changes = await workspaceChanges(workspace)
     return { script, checked, top, inputs, ending, changes, durationMs }
   } finally {
     await release()

@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { access, chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -86,6 +86,26 @@ describe.skipIf(lacks('git'))('unifiedDiff', () => {
   it.for(Object.entries(cases))('makes a patch git applies: %s', async ([, file]) => {
     const [result] = await applied([file])
     expect(result).toEqual(file.after)
+  })
+
+  it.each([
+    ['a new file', { before: null, after: text('x\n'), executable: true }, undefined, 0o755],
+    ['a new empty file', { before: null, after: text(''), executable: true }, undefined, 0o755],
+    ['an edited file that gets it', { before: text('x\n'), after: text('y\n'), executable: true }, 0o644, 0o755],
+    ['a file that only loses it', { before: text('x\n'), after: text('x\n'), executable: false }, 0o755, 0o644],
+    ['an edited file that keeps it', { before: text('x\n'), after: text('y\n') }, 0o755, 0o755],
+    ['a deleted file', { before: text('x\n'), after: null, executable: true }, 0o755, undefined],
+    ['a deleted empty file', { before: text(''), after: null, executable: true }, 0o755, undefined],
+  ])('carries the executable bit of %s', async (_what, versions, modeBefore, modeAfter) => {
+    const path = join(dir, 'run.sh')
+    if (versions.before !== null) await writeFile(path, versions.before)
+    if (modeBefore !== undefined) await chmod(path, modeBefore)
+    const patch = join(dir, '.git', 'one.patch')
+    await writeFile(patch, unifiedDiff({ path: 'run.sh', ...versions }))
+    expect((await run('git', ['-C', dir, 'apply', patch])).stderr).toBe('')
+    expect(await contentOf(path)).toEqual(versions.after)
+    const modeNow = await stat(path).catch(() => undefined)
+    expect(modeNow && modeNow.mode & 0o100).toBe(modeAfter && modeAfter & 0o100)
   })
 
   it('makes one patch of many files', async () => {

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { openWorkspace, type BaseLayer } from '../../workspace/open-workspace.ts'
+import type { BaseLayer } from '../../workspace/base-layer.ts'
+import { openWorkspace } from '../../workspace/open-workspace.ts'
 import { fileExternals } from './attempt-externals.ts'
 
 const empty: BaseLayer = {
