@@ -43,12 +43,20 @@ export type ComposedFiles = {
 
 export function openComposedFiles(): ComposedFiles {
   const files = new Map<string, FileResult>()
+  /** One of the created files in each folder. */
+  const folders = new Map<string, FileResult>()
   return {
     add(set) {
-      const joined = set.files.map((change) => pathClash(files, change) ?? join(files.get(change.path), change, set))
+      const joined = set.files.map(
+        (change) => pathClash({ files, folders }, change) ?? join(files.get(change.path), change, set),
+      )
       const collision = joined.find((answer) => answer.kind === 'conflict')
       if (collision !== undefined) return conflictOf(set, collision)
-      for (const file of joined) if (file.kind !== 'conflict') files.set(file.path, file)
+      for (const file of joined) {
+        if (file.kind === 'conflict') continue
+        files.set(file.path, file)
+        if (file.kind === 'create') for (const folder of foldersOf(file.path)) folders.set(folder, file)
+      }
       return undefined
     },
     files: () => [...files.values()],
@@ -86,11 +94,13 @@ function foldersOf(path: string): string[] {
 type Collision = { kind: 'conflict' } & Pick<LeftOutSet, 'path' | 'reason' | 'bytes' | 'with'>
 
 /** A created file and a created folder cannot have the same path. */
-function pathClash(files: ReadonlyMap<string, FileResult>, { path, kind }: FileChange): Collision | undefined {
+function pathClash(
+  { files, folders }: Record<'files' | 'folders', ReadonlyMap<string, FileResult>>,
+  { path, kind }: FileChange,
+): Collision | undefined {
   if (kind !== 'create') return undefined
-  const other = [...files.values()].find(
-    (held) => held.kind === 'create' && (held.path.startsWith(`${path}/`) || path.startsWith(`${held.path}/`)),
-  )
+  const around = foldersOf(path).map((folder) => files.get(folder))
+  const other = folders.get(path) ?? around.find((file) => file?.kind === 'create')
   if (other === undefined) return undefined
   return { kind: 'conflict', path, reason: `another change set creates ${other.path}`, ...withFirst(other) }
 }

@@ -119,8 +119,9 @@ function openFileProofs(deps: ProofDeps): ProveFile {
 async function proofOf(file: FileResult, checks: readonly EvidenceCheck[], deps: ProofDeps): Promise<FileProof> {
   const contents = await contentsOf(file, deps)
   const { before, after } = contents
-  const { path } = file
-  const checked = { path, before: before?.toString(), after: after?.toString(), rules: deps.rules.of(path) }
+  const { path, executable } = file
+  const texts = { before: before?.toString(), after: after?.toString() }
+  const checked = { path, ...texts, executable, rules: deps.rules.of(path) }
   return { file, ...contents, evidence: await deps.evidence.check(checked, checks) }
 }
 

@@ -148,6 +148,15 @@ describe('what there is no means to prove', () => {
   })
 })
 
+it.each([true, false])(
+  'a change of a mode alone is more than docstrings and the node: executable %s',
+  async (executable) => {
+    const file = { path: 'a.py', before: plain, after: plain, inNode: true, executable, rules: wideRules }
+    const evidence = await checker.check(file, ['parses', 'docstring_only', 'only_node_changed'])
+    expect(evidence.map(({ ok }) => ok)).toEqual([true, false, false])
+  },
+)
+
 describe('proof of a deletion', () => {
   const none: string[] = []
   const lost = async (name: EvidenceCheck, { path = 'a.py', before = plain, keptNames = none } = {}) => {

@@ -17,13 +17,14 @@ import { type ComparedFacts, type Finding, openPythonFacts } from './python-fact
 
 /**
  * One file before and after a change: `before` is undefined for a new one, `after` for a deleted one. `inNode`: all edits
- * are in the node.
+ * are in the node. `executable` is that of its `FileChange`.
  */
 export type CheckedFile = {
   path: string
   before: string | undefined
   after: string | undefined
   inNode?: boolean
+  executable?: boolean | undefined
   rules: PathRules
 }
 
@@ -47,7 +48,7 @@ export function openEvidenceChecker(deps: PythonDeps & { syntax: Pick<SyntaxChec
       const evidence: Evidence[] = []
       for (const check of checks) {
         const { path, inNode } = file
-        const known = file.after === undefined ? deletionEvidence(check, file) : undefined
+        const known = file.after === undefined ? deletionEvidence(check, file) : modeEvidence(check, file)
         if (known !== undefined) evidence.push(known)
         else if (check === 'only_node_changed') evidence.push({ check, path, ok: inNode === true, tool: 'byte ranges' })
         else evidence.push(await prove(check))
@@ -77,6 +78,12 @@ function deletionEvidence(check: EvidenceCheck, { path, rules }: CheckedFile): E
     default:
       return undefined
   }
+}
+
+/** A mode is in no node, and no docstring. */
+function modeEvidence(check: EvidenceCheck, { path, executable }: CheckedFile): Evidence | undefined {
+  if (executable === undefined || (check !== 'docstring_only' && check !== 'only_node_changed')) return undefined
+  return { check, path, ok: false, tool: 'file mode', detail: 'its mode changes' }
 }
 
 type TextFile = CheckedFile & { after: string }

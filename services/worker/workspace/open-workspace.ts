@@ -87,9 +87,11 @@ function readMethods({ base, overlay, log }: Layers) {
     async readTexts(raw: readonly string[]) {
       requireFew(raw)
       const texts = new Map<RepoPath, string>()
+      let bytes = 0
       for (const path of new Set(raw.map(inside))) {
-        texts.set(path, await readText(path))
-        requireSmall('all files together', texts.values())
+        const text = await readText(path)
+        texts.set(path, text)
+        requireSmall('all files together', (bytes += Buffer.byteLength(text)))
       }
       return texts
     },
@@ -110,7 +112,7 @@ function readMethods({ base, overlay, log }: Layers) {
 function writeMethods({ base, overlay, log }: Layers, { readText }: Pick<Workspace, 'readText'>) {
   function write(path: RepoPath, text: string, executable?: boolean) {
     refuseWrite(path, overlay.kindAt)
-    requireSmall(path, [text])
+    requireSmall(path, Buffer.byteLength(text))
     // It would be written as another text.
     if (!text.isWellFormed()) throw new WorkspaceFault('not-text', `the text of ${path} has half of a character`)
     overlay.write(path, text, executable)
@@ -137,7 +139,8 @@ function writeMethods({ base, overlay, log }: Layers, { readText }: Pick<Workspa
     writeText: async (raw: string, text: string, executable?: boolean) => write(inside(raw), text, executable),
     async writeTexts(files: ReadonlyMap<string, string>) {
       requireFew([...files.keys()])
-      requireSmall('all files together', files.values())
+      const bytes = files.values().reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+      requireSmall('all files together', bytes)
       allOrNothing(() => {
         for (const [raw, text] of files) write(inside(raw), text)
       })
@@ -179,8 +182,7 @@ function requireFew(files: readonly unknown[]): void {
   if (files.length > maxFiles) throw new WorkspaceFault('too-large', `${files.length} files are more than ${maxFiles}`)
 }
 
-function requireSmall(what: string, texts: Iterable<string>): void {
-  const bytes = [...texts].reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+function requireSmall(what: string, bytes: number): void {
   if (bytes > maxFileBytes) throw new WorkspaceFault('too-large', `${what} would be larger than ${maxFileBytes} bytes`)
 }
 

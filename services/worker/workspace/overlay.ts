@@ -70,6 +70,7 @@ function openEntries() {
       if (fileAt(path) !== undefined) folders.add(path, 1)
     },
     paths: () => [...entries.keys()].toSorted(),
+    files: () => entries.keys().filter((path) => fileAt(path) !== undefined),
     hasWhiteouts: () => entries.values().some((entry) => entry === whiteout),
     mark() {
       const before = new Map(entries)
@@ -92,8 +93,8 @@ function mergedListing(base: Pick<BaseLayer, 'list'>, entries: Entries, folder: 
   const prefix = folder === '' ? '' : `${folder}/`
   const below = base.list(folder)
   const names = new Set(entries.hasWhiteouts() ? below.filter((name) => !isGone(`${prefix}${name}`)) : below)
-  for (const path of entries.paths()) {
-    if (entries.fileAt(path) === undefined || !path.startsWith(prefix)) continue
+  for (const path of entries.files()) {
+    if (!path.startsWith(prefix)) continue
     const [name = '', ...deeper] = path.slice(prefix.length).split('/')
     names.add(deeper.length === 0 ? name : `${name}/`)
   }

@@ -51,7 +51,8 @@ async function evidenceOf(
     const base = change.kind === 'create' ? undefined : await workspace.readBaseBytes(change.path)
     const before = base && Buffer.from(base).toString()
     const inNode = isInNode(change, attempt, rules)
-    const file = { path: change.path, before, after, inNode, rules: rules.of(change.path) }
+    const { path, executable } = change
+    const file = { path, before, after, inNode, executable, rules: rules.of(path) }
     evidence.push(...(await deps.evidence.check(file, bundle.bundle.file.evidence)))
   }
   signal?.throwIfAborted()
