@@ -8,9 +8,9 @@ import { editsBetween } from './edits-between.ts'
 import { openOverlay, type Overlay, type Written } from './overlay.ts'
 
 /**
- * A copy-on-write view of a snapshot for one attempt: reads are recorded, and writes and deletions stay in memory. Every
- * method that takes a path throws TOOL_007 for one that leads out of the repository, into git's own folder or through a
- * link. What it has no file for is WorkspaceFault not-found.
+ * A copy-on-write view of a snapshot for one attempt: reads are recorded, and writes and deletions stay in memory. A path
+ * that leads out of the repository is TOOL_007, and so is a change in git's own folder or through a link. A file that is
+ * not there is WorkspaceFault not-found; a change that no patch could make is refused.
  */
 export type Workspace = {
   /** UTF-8 text of a file. Throws WorkspaceFault not-text. */
@@ -23,7 +23,7 @@ export type Workspace = {
   readBaseBytes(path: string): Promise<Uint8Array>
   /**
    * A file keeps its executable bit, and a new one has none, unless `executable` says otherwise. Throws WorkspaceFault
-   * refused, too-large or not-text for what no patch could carry.
+   * too-large, or not-text for a text that is not well-formed.
    */
   writeText(path: string, text: string, executable?: boolean): Promise<void>
   /** Writes all of the files, at most `maxFiles`, or none. Throws as `writeText` does. */
