@@ -10,7 +10,14 @@ import type { ApiClient } from '../api-client.ts'
  * A file that a run changes. `before` and `after` are paths of files in the scratch folder with its bytes; null where it does
  * not exist.
  */
-export type ChangedFile = { path: RepoPath; before: string | null; after: string | null; executable: boolean }
+export type ChangedFile = {
+  path: RepoPath
+  before: string | null
+  after: string | null
+  /** Whether it is a program after the changes, and whether it was none before, or the other way round. */
+  executable: boolean
+  changesMode: boolean
+}
 
 type Wanted = { runId: string; of: PatchKind; scratch: string }
 
@@ -100,5 +107,6 @@ function paired(before: Side['files'], after: Side['files']): ChangedFile[] {
     before: before.get(path)?.file ?? null,
     after: after.get(path)?.file ?? null,
     executable: after.get(path)?.executable === true,
+    changesMode: before.has(path) && after.has(path) && before.get(path)?.executable !== after.get(path)?.executable,
   }))
 }

@@ -11,7 +11,8 @@ export type StepResult = 'created' | 'changed' | 'merged' | 'deleted' | 'there'
 
 /**
  * A step to the changed files. `found` and `content` are files in the scratch folder with the bytes that the working copy has,
- * and will have, under `path`; null for no file. `mode`: its permissions, undefined for those of a new file.
+ * and will have, under `path`; null for no file. `mode` and `newMode`: its permissions now and then, undefined for those of a new
+ * file.
  */
 export type Step = {
   path: RepoPath
@@ -19,6 +20,7 @@ export type Step = {
   found: string | null
   content: string | null
   mode: number | undefined
+  newMode: number | undefined
 }
 
 /**
@@ -56,7 +58,8 @@ type Unmerged = { step: Omit<Step, 'result'>; sides: ThreeSides }
 async function stepOf({ step, sides }: Unmerged, content: string | null): Promise<Step | string> {
   if (content === null) return 'it has changed since in the same lines or right beside them, or it is no text'
   const isThere = await hasBytes(await readFile(content), sides.found)
-  return isThere ? { ...step, result: 'there' } : { ...step, content, result: 'merged' }
+  const isChanged = !isThere || step.newMode !== step.mode
+  return isChanged ? { ...step, content, result: 'merged' } : { ...step, result: 'there' }
 }
 
 /** `kept`: where the bytes that are found are kept. */
@@ -71,8 +74,10 @@ async function stepFor(change: ChangedFile, { folder, kept }: Place): Promise<St
   const bytes = await readUnlinked(join(folder, path))
   if (bytes === undefined) return 'cannot be read'
   await writeFile(kept, bytes)
-  const step = { path, found: kept, content: kept, mode: stats.mode & 0o7777 }
-  if (await hasBytes(bytes, after)) return { ...step, result: 'there' }
+  const mode = stats.mode & 0o7777
+  const newMode = modeAfter(mode, change)
+  const step = { path, found: kept, content: kept, mode, newMode }
+  if (await hasBytes(bytes, after)) return { ...step, result: newMode === mode ? 'there' : 'changed' }
   if (after === null) {
     return (await hasBytes(bytes, before))
       ? { ...step, content: null, result: 'deleted' }
@@ -83,8 +88,14 @@ async function stepFor(change: ChangedFile, { folder, kept }: Place): Promise<St
   return { step, sides: { found: kept, before, after } }
 }
 
+/** Who may read it may run it, as git sets it. */
+function modeAfter(mode: number, { executable, changesMode }: ChangedFile): number {
+  if (!changesMode) return mode
+  return executable ? mode | ((mode & 0o444) >> 2) : mode & ~0o111
+}
+
 function stepWhereNothingIs({ path, before, after, executable }: ChangedFile): Step | string {
-  const step = { path, found: null, content: after, mode: executable ? 0o755 : undefined }
+  const step = { path, found: null, content: after, mode: undefined, newMode: executable ? 0o755 : undefined }
   if (after === null) return { ...step, result: 'there' }
   return before === null ? { ...step, result: 'created' } : 'there is no such file any more'
 }

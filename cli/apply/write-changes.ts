@@ -38,7 +38,7 @@ async function putBack(done: readonly Undo[]): Promise<RepoPath[]> {
 }
 
 async function carryOut(folder: string, step: Step, done: Undo[]): Promise<void> {
-  const { path, found, content, mode } = step
+  const { path, found, content, mode, newMode } = step
   await requireUnchanged(folder, step)
   const place = join(folder, path)
   if (content === null) {
@@ -49,7 +49,7 @@ async function carryOut(folder: string, step: Step, done: Undo[]): Promise<void>
   }
   const made = await mkdir(dirname(place), { recursive: true })
   if (made !== undefined) done.push({ path, undo: () => removeFolders(dirname(place), made) })
-  await write(place, { content, mode })
+  await write(place, { content, mode: newMode })
   done.push({ path, undo: () => (found === null ? rm(place) : write(place, { content: found, mode })) })
 }
 

@@ -1,6 +1,7 @@
 import { chmod, readdir, readFile, stat, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import {
   dir,
   head,
@@ -13,6 +14,8 @@ import {
   top,
   writeFileStub,
 } from './tool-run.fixture.ts'
+
+const ChangedFiles = z.looseObject({ changes: z.array(z.unknown()), diff: z.string() })
 
 describe('the workspace of remora tool run', () => {
   const change = `${readFileStub}${writeFileStub}text = await read_file("src/sums.py")\nawait write_file("src/sums.py", text.replace("import os\\n", ""))\nx = await write_file("new dir/a.txt", "a")\nx\n`
@@ -35,6 +38,37 @@ describe('the workspace of remora tool run', () => {
     expect(await readFile(join(top, 'src/sums.py'), 'utf8')).toBe(module.replace('import os\n', ''))
     expect(await readFile(join(top, 'new dir/a.txt'), 'utf8')).toBe('a')
     expect((await stat(join(top, 'src/sums.py'))).mode & 0o777).toBe(0o750)
+  })
+
+  it('loses and renames files, and changes their modes, as the script did, with --apply', async () => {
+    await chmod(await put('project/run.sh', '#!/bin/sh\r\n'), 0o755)
+    await put('project/gone/x.txt', 'x')
+    const file = await script(`${writeFileStub.replace('str) ->', 'str, executable: bool | None = None) ->')}
+@external
+async def delete_file(path: str) -> dict[str, Any]: ...
+@external
+async def rename_file(path: str, new_path: str) -> dict[str, Any]: ...
+await rename_file("run.sh", "bin/run.sh")
+await delete_file("gone/x.txt")
+x = await write_file("src/sums.py", "x = 1\\n", executable=True)
+x
+`)
+    const { changes, diff } = ChangedFiles.parse(await toolRunJson(file, '--workspace', top, '--apply'))
+    expect(changes).toEqual([
+      { path: 'bin/run.sh', kind: 'create' },
+      { path: 'gone/x.txt', kind: 'delete' },
+      { path: 'run.sh', kind: 'delete' },
+      { path: 'src/sums.py', kind: 'edit' },
+    ])
+    expect(diff).toContain('new file mode 100755\n')
+    expect(diff).toContain('deleted file mode 100755\n')
+    expect(diff).toContain('old mode 100644\nnew mode 100755\n')
+    expect(await readdir(top)).toEqual(['.gitignore', 'bin', 'secret.txt', 'src'])
+    expect(await readFile(join(top, 'bin/run.sh'), 'utf8')).toBe('#!/bin/sh\r\n')
+    const modes = await Promise.all(
+      ['bin/run.sh', 'src/sums.py'].map(async (path) => (await stat(join(top, path))).mode),
+    )
+    expect(modes.map((mode) => mode & 0o100)).toEqual([0o100, 0o100])
   })
 
   it('has the files that a run would send', async () => {

@@ -30,7 +30,7 @@ export async function requireWritable(path: string): Promise<void> {
  */
 export async function writeWhole(
   path: string,
-  content: AsyncIterable<Uint8Array> | Iterable<string>,
+  content: AsyncIterable<Uint8Array> | Iterable<string | Uint8Array>,
   { mode }: { mode?: number } = {},
 ): Promise<void> {
   const temporary = temporaryBeside(path)

@@ -1,11 +1,13 @@
-import { mkdir, mkdtemp, readdir, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { applyChanges } from './workspace-changes.ts'
 
-const edit = (path: string) => ({ path, kind: 'edit' as const, before: 'old\n', after: 'new\n', diff: '' })
-const create = (path: string) => ({ path, kind: 'create' as const, before: null, after: 'new\n', diff: '' })
+const [old, made] = [Buffer.from('old\n'), Buffer.from('new\n')]
+const edit = (path: string) => ({ path, kind: 'edit' as const, before: old, after: made, diff: '' })
+const create = (path: string) => ({ path, kind: 'create' as const, before: null, after: made, diff: '' })
+const remove = (path: string) => ({ path, kind: 'delete' as const, before: old, after: null, diff: '' })
 
 let top = ''
 beforeEach(async () => {
@@ -22,6 +24,31 @@ describe('changes that are applied to a folder', () => {
     await applyChanges(top, [edit('a.txt'), create('c/d.txt')])
     expect([await read('a.txt'), await read('c/d.txt')]).toEqual(['new\n', 'new\n'])
     expect(await readdir(top)).toEqual(['a.txt', 'b.txt', 'c'])
+  })
+
+  it('may be deletions, after which a folder that is empty is gone, and a folder may be where a file was', async () => {
+    await mkdir(join(top, 'c'))
+    await writeFile(join(top, 'c/d.txt'), old)
+    await applyChanges(top, [create('a.txt/e.txt'), remove('a.txt'), remove('c/d.txt')])
+    expect(await readdir(top)).toEqual(['a.txt', 'b.txt'])
+    expect(await read('a.txt/e.txt')).toBe('new\n')
+    await writeFile(join(top, 'b.txt'), 'mine\n')
+    await expect(applyChanges(top, [remove('b.txt')])).rejects.toMatchObject({ code: 'WORK_002' })
+    expect(await read('b.txt')).toBe('mine\n')
+  })
+
+  it('make files executable, or no longer so, for those who may read them', async () => {
+    await chmod(join(top, 'a.txt'), 0o640)
+    await chmod(join(top, 'b.txt'), 0o755)
+    const changes = [
+      { ...edit('a.txt'), executable: true },
+      { ...edit('b.txt'), executable: false },
+      { ...create('c.sh'), executable: true },
+    ]
+    await applyChanges(top, changes)
+    const modes = await Promise.all(['a.txt', 'b.txt', 'c.sh'].map(async (path) => (await stat(join(top, path))).mode))
+    expect(modes.map((mode) => mode & 0o700)).toEqual([0o700, 0o600, 0o700])
+    expect(modes.slice(0, 2).map((mode) => mode & 0o777)).toEqual([0o750, 0o644])
   })
 
   it.each([

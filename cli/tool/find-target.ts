@@ -7,7 +7,7 @@ import { discoverNodes } from '../../services/discovery/discover/discover-nodes.
 import { openParsePool } from '../../services/discovery/discover/parse-pool.ts'
 import { loadQueryPacks, type PackPlaces } from '../../services/discovery/discover/query-pack.ts'
 import { requireSoundPacks } from '../../services/discovery/load-sound-packs.ts'
-import type { BaseLayer } from '../../services/worker/workspace/open-workspace.ts'
+import type { BaseLayer } from '../../services/worker/workspace/base-layer.ts'
 
 const namedInMessage = 10
 

@@ -2,8 +2,8 @@ import { lstatSync } from 'node:fs'
 import { readFile, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '#domain/error.ts'
-import { baseLayerOf } from '../../services/worker/workspace/base-layer.ts'
-import { type BaseLayer, foldersOf, WorkspaceFault } from '../../services/worker/workspace/open-workspace.ts'
+import { type BaseLayer, baseLayerOf, foldersOf } from '../../services/worker/workspace/base-layer.ts'
+import { WorkspaceFault } from '../../services/worker/workspace/open-workspace.ts'
 import { type FolderListing, listFolder } from '../pack-folder.ts'
 
 /** The real path of a folder; CONFIG_003 when `path` is not one. */
@@ -29,9 +29,9 @@ export function unseenFolder(top: string): BaseLayer {
 }
 
 function folderLayer(top: string, listing: Pick<FolderListing, 'files' | 'skipped'>): BaseLayer {
-  const files = listing.files.filter(({ kind }) => kind === 'file')
+  const files = listing.files.filter((file) => file.kind === 'file')
   const links = listing.files.filter(({ kind }) => kind === 'link')
-  const paths = new Set<string>(files.map(({ path }) => path))
+  const paths = new Map(files.map(({ path, executable }) => [path, { hash: path, executable }]))
   const skipped = new Set(listing.skipped.map(({ path }) => path))
   const known = new Map<string, Promise<Uint8Array>>()
   const get = (_project: string, path: string): Promise<Uint8Array> => {
@@ -39,7 +39,7 @@ function folderLayer(top: string, listing: Pick<FolderListing, 'files' | 'skippe
     known.set(path, bytes)
     return bytes
   }
-  const find = (path: string) => (paths.has(path) ? { hash: path } : undefined)
+  const find = (path: string) => paths.get(path)
   const layer = baseLayerOf({ files, links, skipped: listing.skipped, find }, { get }, top)
   return {
     ...layer,

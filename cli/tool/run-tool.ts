@@ -16,6 +16,7 @@ import { readKnownExternals } from '#tool-scripts/external-signatures.ts'
 import { openTypeChecker } from '#tool-scripts/type-checker.ts'
 import { openTargetNode, type TargetNode } from '../../services/worker/tools/target-node.ts'
 import { openWorkspace } from '../../services/worker/workspace/open-workspace.ts'
+import { openLineSearcher } from '../../services/worker/workspace/search-files.ts'
 import type { CliConfig } from '../cli-config.ts'
 import type { AnswerQuestion } from './answer-questions.ts'
 import { findTarget } from './find-target.ts'
@@ -68,9 +69,12 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
   const wanted = new Set(script.declarations.inputs.map(({ name }) => name))
   const inputs = toolInputs(script, order.given, await workerInputs(order.file, wanted, { target, workspace }))
   const { add: onEnd, release } = openReleaser()
+  const searcher = openLineSearcher()
+  onEnd('search', searcher.close)
   try {
     const externals = attemptExternals(workspace, target ?? noTarget(), {
       linter: openedWhenNeeded(onEnd),
+      searcher,
       python: await loadLanguage('python'),
       log: { debug: (_message, fields) => deps.onLog(String(fields?.['message'])) },
     })
@@ -86,7 +90,7 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
       ending = await pool.run(script, { ...request, journal: answeredJournal(ending, answer) }, signal)
     }
     const durationMs = msSince(start)
-    const changes = await workspaceChanges(workspace, (path) => folder.kindAt(path) === 'file')
+    const changes = await workspaceChanges(workspace)
     return { script, checked, top, inputs, ending, changes, durationMs }
   } finally {
     await release()

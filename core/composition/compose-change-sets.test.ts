@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import type { ChangeSet, Edit, FileChange } from '#domain/change-set.ts'
 import { sha256 } from '#domain/ids.ts'
-import { composeChangeSets, independentGroups } from './compose-change-sets.ts'
+import { composeChangeSets, type FileResult, independentGroups } from './compose-change-sets.ts'
 import { conflictsByAgent, linesOf, nameConflicts } from './name-conflicts.ts'
 
 const base = 'import os\nimport sys\n\n\ndef f():\n    return 1\n'
@@ -70,6 +70,65 @@ describe('a change set that is left out', () => {
     const other = { operationId: 'oc1', text: 'x = 1\n' }
     expect(conflict).toMatchObject({ operationId: 'oc2', path: 'new.py', text: 'x = 2\n', with: other })
     expect(conflict).not.toHaveProperty('lines')
+  })
+})
+
+describe('deletions, new files and modes', () => {
+  const withFile = (id: string, ...files: FileChange[]): ChangeSet => ({ ...setOf(id, 'tidy', []), files })
+  const gone: FileChange = { kind: 'delete', path: 'a.py', baseHash: sha256(base) }
+  const made = (path: string, over: { content?: string; executable?: boolean } = {}): FileChange => ({
+    kind: 'create',
+    path,
+    content: 'x\n',
+    ...over,
+  })
+  const bit = (executable: boolean): FileChange => {
+    return { kind: 'edit', path: 'a.py', baseHash: sha256(base), edits: [], executable }
+  }
+  const added = setOf('c2', 'lint', [{ start: 0, end: 0, text: '#\n' }])
+
+  it.each<[string, ChangeSet, ChangeSet, Partial<FileResult>[]]>([
+    ['the same deletion twice', withFile('c1', gone), withFile('c2', gone), [{ kind: 'delete' }]],
+    ['the same file twice', withFile('c1', made('n')), withFile('c2', made('n', { executable: false })), [{}]],
+    ['an edit and a mode', withFile('c1', bit(true)), added, [{ kind: 'edit', executable: true }]],
+    ['an edit and a mode, turned', added, withFile('c3', bit(true)), [{ kind: 'edit', executable: true }]],
+    [
+      'files in the place of a file',
+      withFile('c1', gone, made('a.py/b')),
+      withFile('c2', gone, made('a.py/c')),
+      [{ path: 'a.py', kind: 'delete' }, { path: 'a.py/b' }, { path: 'a.py/c' }],
+    ],
+  ])('compose: %s', (_what, one, other, files) => {
+    const composed = composeChangeSets([one, other])
+    expect(composed.conflicts).toEqual([])
+    expect(composed.files).toMatchObject(files)
+    expect(composed.files).toHaveLength(files.length)
+  })
+
+  it.each<[string, ChangeSet, ChangeSet]>([
+    ['a deletion against an edit', withFile('c1', gone), added],
+    ['an edit against a deletion', added, withFile('c3', gone)],
+    ['a file against another one', withFile('c1', made('n')), withFile('c2', made('n', { content: 'y\n' }))],
+    ['a file against the same with a mode', withFile('c1', made('n')), withFile('c2', made('n', { executable: true }))],
+    ['a file against a folder', withFile('c1', made('n')), withFile('c2', made('n/m'))],
+    ['a folder against a file', withFile('c1', made('n/m')), withFile('c2', made('n'))],
+    ['a rename against an edit of the old file', withFile('c1', gone, made('b.py')), added],
+  ])('are in conflict: %s', (_what, one, other) => {
+    const { conflicts, files } = composeChangeSets([one, other])
+    const expected = { changeSetId: other.changeSetId, errorCode: 'WORK_001', with: { changeSetId: one.changeSetId } }
+    expect(conflicts).toMatchObject([expected])
+    expect(files.every(({ sets }) => sets.every((set) => set === one))).toBe(true)
+  })
+
+  it('show the text that an edit makes of a file which another set deletes, whichever comes first', async () => {
+    for (const sets of [
+      [withFile('c1', gone), added],
+      [added, withFile('c3', gone)],
+    ]) {
+      const [conflict] = await nameConflicts(composeChangeSets(sets).conflicts, { sets: byId(sets), nodes, readBlob })
+      const edit = conflict?.changeSetId === 'c2' ? conflict : conflict?.with
+      expect(edit).toMatchObject({ changeSetId: 'c2', text: '#\nimport os\n', lines: { first: 1, last: 1 } })
+    }
   })
 })
 

@@ -1,7 +1,8 @@
-import { type ChangeSet, composeEdits, type Edit, type FileChange } from '#domain/change-set.ts'
+import { type ChangeSet, composeEdits, type Edit, type FileChange, isSameFile } from '#domain/change-set.ts'
 import type { Conflict } from '#objects/composition.ts'
 
-export type FileResult = { path: string; sets: ChangeSet[] } & (
+/** `executable` is that of a `FileChange`. */
+export type FileResult = { path: string; sets: ChangeSet[]; executable?: boolean | undefined } & (
   | { kind: 'edit'; baseHash: string; edits: Edit[] }
   | { kind: 'create'; content: string }
   | { kind: 'delete'; baseHash: string }
@@ -132,17 +133,22 @@ type Collision = { kind: 'conflict' } & Pick<LeftOutSet, 'path' | 'reason' | 'by
 function join(held: FileResult | undefined, change: FileChange, set: ChangeSet): FileResult | Collision {
   if (held === undefined) return { ...change, sets: [set] }
   const sets = [...held.sets, set]
-  const conflict = (reason: string): Collision => ({ kind: 'conflict', path: change.path, reason, ...withFirst(held) })
+  const { path } = change
+  const conflict = (reason: string): Collision => {
+    const bytes = editedBytes(set, path)
+    return { kind: 'conflict', path, reason, ...(bytes && { bytes }), ...withFirst(held) }
+  }
   if (held.kind === 'edit' && change.kind === 'edit') {
     if (held.baseHash !== change.baseHash) return conflict('made from another version of the file')
     const answer = composeEdits(held.edits, change.edits)
-    if (answer.kind === 'composed') return { ...held, edits: answer.edits, sets }
+    if (answer.kind === 'composed')
+      return { ...held, edits: answer.edits, sets, executable: held.executable ?? change.executable }
     const isHeld = held.edits.includes(answer.at)
     const [ownEdit, heldEdit] = isHeld ? [answer.with, answer.at] : [answer.at, answer.with]
     return overlap(held, ownEdit, heldEdit)
   }
   const isSame =
-    (held.kind === 'create' && change.kind === 'create' && held.content === change.content) ||
+    (held.kind === 'create' && change.kind === 'create' && isSameFile(held, change)) ||
     (held.kind === 'delete' && change.kind === 'delete')
   return isSame ? { ...held, sets } : conflict(`one change set would ${held.kind} the file, another ${change.kind} it`)
 }
@@ -170,9 +176,10 @@ function idsOf({ changeSetId, operationId }: ChangeSet): SetInConflict {
   return { changeSetId, operationId }
 }
 
-function withFirst({ sets }: FileResult): { with?: SetInConflict } {
+function withFirst({ sets, path }: FileResult): { with?: SetInConflict } {
   const [first] = sets
-  return first === undefined ? {} : { with: idsOf(first) }
+  const bytes = first && editedBytes(first, path)
+  return first === undefined ? {} : { with: { ...idsOf(first), ...(bytes && { bytes }) } }
 }
 
 function conflictOf(set: ChangeSet, { kind: _kind, ...collision }: Collision): LeftOutSet {

@@ -38,11 +38,32 @@ export type Evidence = z.infer<typeof Evidence>
 export const Edit = z.strictObject({ start: z.int().min(0), end: z.int().min(0), text: z.string() })
 export type Edit = z.infer<typeof Edit>
 
-/** The change to one file. Edits are sorted, disjoint and relative to the base blob. */
+/**
+ * The change to one file. Edits are sorted, disjoint and relative to the base blob. `executable` is about the file's bit:
+ * a created file has it, a deleted one had it, an edit sets it or takes it away. Absent, it is not set or stays as it is.
+ */
 export const FileChange = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('edit'), path: RepoPath, baseHash: z.string(), edits: z.array(Edit).min(1) }),
-  z.strictObject({ kind: z.literal('create'), path: RepoPath, content: z.string() }),
-  z.strictObject({ kind: z.literal('delete'), path: RepoPath, baseHash: z.string() }),
+  z
+    .strictObject({
+      kind: z.literal('edit'),
+      path: RepoPath,
+      baseHash: z.string(),
+      edits: z.array(Edit),
+      executable: z.boolean().optional(),
+    })
+    .refine(({ edits, executable }) => edits.length > 0 || executable !== undefined, 'changes nothing'),
+  z.strictObject({
+    kind: z.literal('create'),
+    path: RepoPath,
+    content: z.string(),
+    executable: z.boolean().optional(),
+  }),
+  z.strictObject({
+    kind: z.literal('delete'),
+    path: RepoPath,
+    baseHash: z.string(),
+    executable: z.boolean().optional(),
+  }),
 ])
 export type FileChange = z.infer<typeof FileChange>
 
@@ -107,6 +128,12 @@ export function composeEdits(held: readonly Edit[], added: readonly Edit[]): Com
 
 function isSameEdit(one: Edit, other: Edit): boolean {
   return one.start === other.start && one.end === other.end && one.text === other.text
+}
+
+type NewFile = Pick<Extract<FileChange, { kind: 'create' }>, 'content' | 'executable'>
+
+export function isSameFile(one: NewFile, other: NewFile): boolean {
+  return one.content === other.content && (one.executable ?? false) === (other.executable ?? false)
 }
 
 /** `one` starts first, or at the same byte and ends first. */

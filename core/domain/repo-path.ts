@@ -39,6 +39,7 @@ function faultOfPath(path: string): string | undefined {
   if (path.startsWith('/') || /^[A-Za-z]:/.test(path)) return 'is absolute'
   if (path.includes('\0')) return 'contains a NUL byte'
   if (path.includes('\\')) return 'contains a backslash'
+  if (!path.isWellFormed()) return 'has half of a character'
   if (Buffer.byteLength(path) > maxPathBytes) return `is longer than ${maxPathBytes} bytes`
   const segments = path.split('/')
   if (segments.includes('..')) return 'leads out of the repository'

@@ -127,7 +127,9 @@ const unfinished = {
   /** How long this attempt and those that it continues have run, without waiting time. */
   spentMs: z.number().min(0),
   usage: TokenUsage,
-  written: z.array(z.strictObject({ path: z.string(), text: z.string() })),
+  /** Their executable bits where these are not what the snapshot has. */
+  written: z.array(z.strictObject({ path: z.string(), text: z.string(), executable: z.boolean().optional() })),
+  deleted: z.array(z.string()).optional(),
   /** How many safe lint fixes were made before the agent began. */
   fixedFirst: z.int().min(0).default(0),
 }

@@ -9,6 +9,8 @@ export const ComposedFile = z.strictObject({
   baseHash: z.string().nullable(),
   /** null: the file is deleted. */
   resultHash: z.string().nullable(),
+  /** Of a new file that has the bit, a deleted one that had it, or one that gets or loses it; otherwise absent. */
+  executable: z.boolean().optional(),
   changeSetIds: z.array(z.string()),
   evidence: z.array(Evidence),
 })

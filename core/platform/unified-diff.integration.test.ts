@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { access, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { access, chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
@@ -88,6 +88,26 @@ describe.skipIf(lacks('git'))('unifiedDiff', () => {
     expect(result).toEqual(file.after)
   })
 
+  it.each([
+    ['a new file', { before: null, after: text('x\n'), executable: true }, undefined, 0o755],
+    ['a new empty file', { before: null, after: text(''), executable: true }, undefined, 0o755],
+    ['an edited file that gets it', { before: text('x\n'), after: text('y\n'), executable: true }, 0o644, 0o755],
+    ['a file that only loses it', { before: text('x\n'), after: text('x\n'), executable: false }, 0o755, 0o644],
+    ['an edited file that keeps it', { before: text('x\n'), after: text('y\n') }, 0o755, 0o755],
+    ['a deleted file', { before: text('x\n'), after: null, executable: true }, 0o755, undefined],
+    ['a deleted empty file', { before: text(''), after: null, executable: true }, 0o755, undefined],
+  ])('carries the executable bit of %s', async (_what, versions, modeBefore, modeAfter) => {
+    const path = join(dir, 'run.sh')
+    if (versions.before !== null) await writeFile(path, versions.before)
+    if (modeBefore !== undefined) await chmod(path, modeBefore)
+    const patch = join(dir, '.git', 'one.patch')
+    await writeFile(patch, unifiedDiff({ path: 'run.sh', ...versions }))
+    expect((await run('git', ['-C', dir, 'apply', patch])).stderr).toBe('')
+    expect(await contentOf(path)).toEqual(versions.after)
+    const modeNow = await stat(path).catch(() => undefined)
+    expect(modeNow && modeNow.mode & 0o100).toBe(modeAfter && modeAfter & 0o100)
+  })
+
   it('makes one patch of many files', async () => {
     const files = Object.values(cases).map((file, index) => ({ ...file, path: `${index}/${file.path}` }))
     expect(await applied(files)).toEqual(files.map((file) => file.after))
@@ -106,6 +126,27 @@ describe.skipIf(lacks('git'))('unifiedDiff', () => {
       unifiedDiff({ path: 'a.py', before: text('one\ntwo\n'), after: text('one\n') }),
     ).toString()
     expect(patch).toContain(`index ${stdout.trim()}..`)
+  })
+
+  it('gives back any bytes, whatever they are', { timeout: 60_000 }, async () => {
+    const part = fc.constantFrom(
+      ...['a', 'é', '🙂', '\ufeff', '\n', '\n', '\r\n', '\r', '\0', '\u2028', '-- ', '@@ -1 +1 @@'].map(text),
+      ...[[0xe9], [0xff, 0xfe], [0xf0, 0x9f], [0x80], [0xc3]].map((bytes) => Buffer.from(bytes)),
+      Buffer.from('é\n', 'utf16le'),
+    )
+    const content = fc.array(part, { maxLength: 30 }).map((parts) => Buffer.concat(parts))
+    const version = fc.option(content, { freq: 6 })
+    const pairs = fc.array(fc.tuple(version, version), { minLength: 20, maxLength: 20 })
+    await fc.assert(
+      fc.asyncProperty(pairs, async (versions) => {
+        const files = versions
+          .map(([before, after], index) => ({ path: `f${index}.txt`, before, after }))
+          .filter((file) => unifiedDiff(file).length > 0)
+        fc.pre(files.length > 0)
+        expect(await applied(files)).toEqual(files.map((file) => file.after))
+      }),
+      { numRuns: 20 },
+    )
   })
 
   it('gives back any text, whatever its lines and endings', { timeout: 60_000 }, async () => {

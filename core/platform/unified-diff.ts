@@ -1,24 +1,33 @@
 import { hash } from 'node:crypto'
 import { structuredPatch, type StructuredPatchHunk } from 'diff'
 
-/** One file before and after: `null` before is a new file, `null` after a deleted one. */
-export type FileVersions = { path: string; before: Uint8Array | null; after: Uint8Array | null }
+/**
+ * One file before and after: `null` before is a new file, `null` after a deleted one. `executable` says of a new file that
+ * it is, of a deleted one that it was, and of another that it becomes so or ceases to; absent, its mode does not change.
+ */
+export type FileVersions = {
+  path: string
+  before: Uint8Array | null
+  after: Uint8Array | null
+  executable?: boolean | undefined
+}
 
-const fileMode = '100644'
 const noBlob = '0'.repeat(40)
 /** Files that differ in more lines than this are shown as replaced whole: the shortest diff of them costs too much. */
 const maxEditLength = 1500
 
 /**
  * One file's change as `git apply` takes it, empty for none. Works on bytes: line endings, a missing last newline and
- * non-UTF-8 text stay as they are. Names blobs by git's own ids, so that `--3way` works.
+ * what is no UTF-8, or no text at all, stay as they are, since git takes lines of any bytes. Names blobs by git's own ids, so that `--3way` works.
  */
-export function unifiedDiff({ path, before, after }: FileVersions): Uint8Array {
-  if (before === null ? after === null : after !== null && Buffer.compare(before, after) === 0) return Buffer.alloc(0)
+export function unifiedDiff({ path, before, after, executable }: FileVersions): Uint8Array {
+  const isSame = before === null ? after === null : after !== null && Buffer.compare(before, after) === 0
+  if (isSame && executable === undefined) return Buffer.alloc(0)
   const lines = [`diff --git ${gitPath(`a/${path}`)} ${gitPath(`b/${path}`)}`]
-  if (before === null) lines.push(`new file mode ${fileMode}`)
-  if (after === null) lines.push(`deleted file mode ${fileMode}`)
-  lines.push(`index ${gitBlobId(before)}..${gitBlobId(after)}`)
+  if (before === null) lines.push(`new file mode ${modeOf(executable)}`)
+  else if (after === null) lines.push(`deleted file mode ${modeOf(executable)}`)
+  else if (executable !== undefined) lines.push(`old mode ${modeOf(!executable)}`, `new mode ${modeOf(executable)}`)
+  if (!isSame) lines.push(`index ${gitBlobId(before)}..${gitBlobId(after)}`)
   const hunks = hunksOf(latin1(before), latin1(after))
   if (hunks.length > 0) {
     lines.push(`--- ${before === null ? '/dev/null' : headerPath(`a/${path}`)}`)
@@ -26,6 +35,10 @@ export function unifiedDiff({ path, before, after }: FileVersions): Uint8Array {
   }
   for (const hunk of hunks) lines.push(headOfHunk(hunk), ...hunk.lines)
   return Buffer.from(`${lines.join('\n')}\n`, 'latin1')
+}
+
+function modeOf(executable: boolean | undefined): string {
+  return executable === true ? '100755' : '100644'
 }
 
 /** One character per byte, so that the diff may be taken of text and written back unchanged. */

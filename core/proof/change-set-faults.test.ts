@@ -24,6 +24,7 @@ describe('a change set', () => {
     ['edits in order', [edit([replace(0, 2), replace(2, 2), replace(2, 4), replace(10, 10)])]],
     ['a new file', [{ kind: 'create', path: 'b.py', content: '' }]],
     ['a deleted file', [{ kind: 'delete', path: 'a.py', baseHash: 'h1' }]],
+    ['a bit alone', [{ kind: 'edit', path: 'a.py', baseHash: 'h1', edits: [], executable: true }]],
   ])('may have %s', async (_what, files) => {
     expect(await changeSetFaults(setOf(files), base)).toEqual([])
   })
@@ -44,6 +45,12 @@ describe('a change set', () => {
       'a new file that is there',
       [{ kind: 'create', path: 'a.py', content: '' }],
       'it creates a.py, which the snapshot has',
+    ],
+    ['the bit again', [{ ...edit([replace(0, 1)]), executable: false }], 'its executable bit of a.py is not that of'],
+    [
+      'a deletion with a bit that was not there',
+      [{ kind: 'delete', path: 'a.py', baseHash: 'h1', executable: true }],
+      'its executable bit of a.py',
     ],
     ['a file twice', [edit([replace(0, 1)]), edit([replace(2, 3)])], 'it changes a.py twice'],
   ])('must not have %s', async (_what, files, fault) => {

@@ -113,6 +113,7 @@ describe('a stored composition', () => {
       /old\.py: its change sets come to/,
     ],
     ['has another base', () => ({ files: withFile(0, { baseHash: sha256('') }) }), /a\.py: its base is not that of/],
+    ['gives a file a mode', () => ({ files: withFile(0, { executable: true }) }), /a\.py: its mode is not that of its/],
     ['leaves out a set without a reason', () => ({ conflicts: [] }), /is not in a\.py, and no conflict says why/],
     [
       'has and leaves out one set',

@@ -1,4 +1,4 @@
-import { applyEdits, composeEdits, type FileChange } from '#domain/change-set.ts'
+import { applyEdits, composeEdits, type FileChange, isSameFile } from '#domain/change-set.ts'
 import { sha256 } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
@@ -81,6 +81,7 @@ async function verifyFile(run: Run, file: ComposedFile, deps: CompositionProofDe
   if (change === undefined) return findings.blame(`${what}: its change sets do not compose`)
   const baseHash = change.kind === 'create' ? null : change.baseHash
   if (file.baseHash !== baseHash) return findings.blame(`${what}: its base is not that of its change sets`)
+  if (file.executable !== change.executable) return findings.blame(`${what}: its mode is not that of its change sets`)
   const readBlob = (hash: string) => findings.read(what, hash, deps.blobs.get(run.projectId, hash))
   const base = baseHash === null ? new Uint8Array() : await readBlob(baseHash)
   if (base === undefined) return
@@ -105,10 +106,11 @@ function joined(held: FileChange, added: FileChange): FileChange | undefined {
   if (held.kind === 'edit' && added.kind === 'edit') {
     if (held.baseHash !== added.baseHash) return undefined
     const answer = composeEdits(held.edits, added.edits)
-    return answer.kind === 'composed' ? { ...held, edits: answer.edits } : undefined
+    const executable = held.executable ?? added.executable
+    return answer.kind === 'composed' ? { ...held, edits: answer.edits, executable } : undefined
   }
   const isSame =
-    (held.kind === 'create' && added.kind === 'create' && held.content === added.content) ||
+    (held.kind === 'create' && added.kind === 'create' && isSameFile(held, added)) ||
     (held.kind === 'delete' && added.kind === 'delete' && held.baseHash === added.baseHash)
   return isSame ? held : undefined
 }

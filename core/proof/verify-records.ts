@@ -174,6 +174,10 @@ async function fileFaults(file: FileChange, { snapshot, blobLength }: ChangeSetB
       if (held.hash !== file.baseHash) {
         return [`its base of ${file.path} is ${file.baseHash}, the snapshot has ${held.hash}`]
       }
+      const isBitOfBase = file.executable === held.executable
+      if (file.executable !== undefined && isBitOfBase !== (file.kind === 'delete')) {
+        return [`its executable bit of ${file.path} is not that of the snapshot`]
+      }
       const length = await blobLength(file.baseHash)
       if (file.kind === 'delete' || length === undefined) return []
       return isInOrder(file.edits, length)

@@ -7,9 +7,15 @@ export type ExternalSignature = Pick<ExternalDeclaration, 'name' | 'parameters' 
 /** The externals that a tool script may declare, as Python signatures (E013). */
 export const externalSignatures = {
   read_file: '(path: str, start_line: int | None = None, end_line: int | None = None) -> str',
-  write_file: '(path: str, content: str) -> dict[str, Any]',
+  read_files: '(paths: list[str]) -> dict[str, str]',
   file_exists: '(path: str) -> bool',
   list_dir: '(path: str = "") -> list[str]',
+  find_files: '(pattern: str) -> list[str]',
+  search_files: '(text: str, paths: str = "", regex: bool = False) -> list[dict[str, Any]]',
+  write_file: '(path: str, content: str, executable: bool | None = None) -> dict[str, Any]',
+  write_files: '(files: dict[str, str]) -> dict[str, Any]',
+  delete_file: '(path: str) -> dict[str, Any]',
+  rename_file: '(path: str, new_path: str) -> dict[str, Any]',
   run_linter: '() -> dict[str, Any]',
   apply_lint_fix: '(code: str | None = None) -> dict[str, Any]',
   edit_node: '(text: str, start_line: int | None = None, end_line: int | None = None) -> dict[str, Any]',

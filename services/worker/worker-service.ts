@@ -23,7 +23,7 @@ import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import { openHealth } from '#platform/http-health.ts'
 import type { Log } from '#platform/log.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
-import { openReleaser } from '#platform/service-process.ts'
+import { openReleaser, type Releaser } from '#platform/service-process.ts'
 import { openConsumer } from '#queues/consumer.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openScriptPool, type ScriptPool } from '#tool-scripts/script-pool.ts'
@@ -38,6 +38,7 @@ import { openSyntaxChecker, type SyntaxChecker } from './evidence/syntax-evidenc
 import { runOperation, type OperationDeps } from './operation/run-operation.ts'
 import { openSurroundings } from './operation/start/start-context.ts'
 import { baseLayerOf } from './workspace/base-layer.ts'
+import { type LineSearcher, openLineSearcher } from './workspace/search-files.ts'
 
 export type WorkerService = {
   healthPort: number
@@ -63,16 +64,13 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     releaser.add('model pool', () => model.close())
     const scripts = openScriptPool({ size: config.scriptProcesses, log })
     releaser.add('script processes', () => scripts.close())
-    const linter = await openPythonLinter()
-    releaser.add('linter', linter.close)
-    const syntax = openSyntaxChecker()
-    releaser.add('parser', syntax.close)
+    const readers = await openReaders(releaser)
     const origin = { kind: 'worker', id: config.workerId } as const
     const ledger = openLedger(redis, { leaseMs: config.leaseMs, origin, redactor })
     const stops = openStopSignals({ redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const models = openModelsInUse(model, config.model.name)
-    const opened = { log, ledger, stops, objects, permit, model, models, scripts, linter, syntax }
+    const opened = { log, ledger, stops, objects, permit, model, models, scripts, ...readers }
     const operation = await operationDeps(config, opened)
     const health = await openHealth(config.healthPort, {
       redis: redisCheck(redis),
@@ -96,6 +94,17 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     await releaser.release()
     throw error
   }
+}
+
+/** What reads files in threads. */
+async function openReaders(releaser: Releaser) {
+  const linter = await openPythonLinter()
+  releaser.add('linter', linter.close)
+  const syntax = openSyntaxChecker()
+  releaser.add('parser', syntax.close)
+  const searcher = openLineSearcher()
+  releaser.add('search', searcher.close)
+  return { linter, syntax, searcher }
 }
 
 function openPool(config: WorkerConfig, redis: RedisClient, log: Log): ModelPool {
@@ -125,6 +134,7 @@ type Opened = {
   scripts: ScriptPool
   linter: PythonLinter
   syntax: SyntaxChecker
+  searcher: LineSearcher
 }
 
 async function operationDeps(config: WorkerConfig, opened: Opened): Promise<OperationDeps> {

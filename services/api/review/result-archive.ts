@@ -31,11 +31,18 @@ export function archiveOf(
 /** Names what a composition changes: the same for all archives of it, another one after a decision that matters to it. */
 export function compositionId(composition: Pick<Composition, 'files'>): string {
   const files = changedFiles(composition).toSorted(byPath)
-  return sha256(JSON.stringify(files.map(({ path, baseHash, resultHash }) => [path, baseHash, resultHash])))
+  const named = files.map(({ path, baseHash, resultHash, executable = null }) => [
+    path,
+    baseHash,
+    resultHash,
+    executable,
+  ])
+  return sha256(JSON.stringify(named))
 }
 
+/** Also those of which only the executable bit changes. */
 export function changedFiles({ files }: Pick<Composition, 'files'>): ComposedFile[] {
-  return files.filter(({ baseHash, resultHash }) => baseHash !== resultHash)
+  return files.filter(({ baseHash, resultHash, executable }) => baseHash !== resultHash || executable !== undefined)
 }
 
 type Entry = { path: string } & ({ hash: string; executable: boolean } | { target: string })
@@ -48,10 +55,11 @@ function entriesOf(
 ): Entry[] {
   const entries = new Map<string, Entry>()
   if (files === 'all') for (const entry of [...snapshot.files, ...snapshot.links]) entries.set(entry.path, entry)
-  for (const { path, baseHash, resultHash } of changed) {
+  for (const { path, baseHash, resultHash, executable } of changed) {
     const hash = side === 'after' ? resultHash : baseHash
+    const was = snapshot.find(path)?.executable === true
     if (hash === null) entries.delete(path)
-    else entries.set(path, { path, hash, executable: snapshot.find(path)?.executable === true })
+    else entries.set(path, { path, hash, executable: side === 'after' ? (executable ?? was) : was })
   }
   return [...entries.values()].toSorted(byPath)
 }

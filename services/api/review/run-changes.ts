@@ -160,14 +160,15 @@ export function decisionView({ verdict, version, reason, at, by }: Decision): De
 
 /** A file of a change set before and after, against its own base. */
 async function versionsOf(file: FileChange, readBlob: ReadBlob): Promise<FileVersions> {
+  const { path, executable } = file
   switch (file.kind) {
     case 'create':
-      return { path: file.path, before: null, after: Buffer.from(file.content) }
+      return { path, before: null, after: Buffer.from(file.content), executable }
     case 'delete':
-      return { path: file.path, before: await readBlob(file.baseHash), after: null }
+      return { path, before: await readBlob(file.baseHash), after: null, executable }
     case 'edit': {
       const before = await readBlob(file.baseHash)
-      return { path: file.path, before, after: applyEdits(before, file.edits) }
+      return { path, before, after: applyEdits(before, file.edits), executable }
     }
     default:
       return unreachable(file)
@@ -181,8 +182,8 @@ async function versionsOf(file: FileChange, readBlob: ReadBlob): Promise<FileVer
 export async function* patchOf(composition: Composition, readBlob: ReadBlob): AsyncGenerator<Uint8Array> {
   const contentOf = async (hash: string | null) => (hash === null ? null : readBlob(hash))
   const sorted = changedFiles(composition).toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)))
-  for (const { path, baseHash, resultHash } of sorted) {
+  for (const { path, baseHash, resultHash, executable } of sorted) {
     const [before, after] = await Promise.all([contentOf(baseHash), contentOf(resultHash)])
-    yield unifiedDiff({ path, before, after })
+    yield unifiedDiff({ path, before, after, executable })
   }
 }

@@ -239,6 +239,26 @@ describe('a proof that is kept', () => {
   })
 })
 
+it('a deleted file is checked like any other, and modes go with the files', async () => {
+  const baseHash = sha256(source)
+  const files: FileChange[] = [
+    { kind: 'delete', path: 'a.py', baseHash, executable: true },
+    { kind: 'create', path: 'b.sh', content: 'x\n', executable: true },
+    { kind: 'edit', path: 'c.py', baseHash, edits: [], executable: false },
+  ]
+  const tidy: ChangeSet = { ...set('c1', []), files, evidence: [] }
+  const proven = await proveComposition([tidy], deps)
+  expect(proven.files).toMatchObject([
+    { path: 'a.py', resultHash: null, executable: true, evidence: [{ check: 'parses', ok: true }, { ok: true }] },
+    { path: 'b.sh', baseHash: null, executable: true },
+    { path: 'c.py', baseHash, resultHash: baseHash, executable: false },
+  ])
+  const keeping = { ...tidy, evidence: provedBy(['names_kept']) }
+  expect((await proveComposition([keeping], deps)).conflicts).toMatchObject([
+    { changeSetId: 'c1', path: 'a.py', errorCode: 'WORK_004', reason: expect.stringMatching(/^names_kept fails/) },
+  ])
+})
+
 describe('the names of a composed tree', () => {
   const inExporter = { path: 'shop/compat.py', text: exporter }
   const inUser = { path: 'shop/main.py', text: user }

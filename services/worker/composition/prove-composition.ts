@@ -151,20 +151,21 @@ function openFileProofs(deps: ProofDeps): ProveFile {
 async function proofOf(file: FileResult, checks: readonly EvidenceCheck[], deps: ProofDeps): Promise<FileProof> {
   const contents = await contentsOf(file, deps)
   const { before, after } = contents
-  if (after === undefined) return { file, ...contents, evidence: [] }
-  const { path } = file
-  const checked = { path, before: before?.toString(), after: after.toString(), rules: deps.rules.of(path) }
+  const { path, executable } = file
+  const texts = { before: before?.toString(), after: after?.toString() }
+  const checked = { path, ...texts, executable, rules: deps.rules.of(path) }
   return { file, ...contents, evidence: await deps.evidence.check(checked, checks) }
 }
 
 async function storeFile({ file, after, evidence }: FileProof, deps: ProofDeps): Promise<ComposedFile> {
-  const { path, sets } = file
+  const { path, sets, executable } = file
   const changeSetIds = sets.map((set) => set.changeSetId)
   const baseHash = file.kind === 'create' ? null : file.baseHash
   return {
     path,
     baseHash,
     resultHash: after === undefined ? null : await deps.storeBlob(after),
+    ...(executable === undefined ? {} : { executable }),
     changeSetIds,
     evidence,
   }

@@ -147,3 +147,40 @@ describe('what there is no means to prove', () => {
     expect(evidence).toEqual([{ check: 'not_checked', of, path, ok: true, tool: 'none', detail }])
   })
 })
+
+it.each([true, false])(
+  'a change of a mode alone is more than docstrings and the node: executable %s',
+  async (executable) => {
+    const file = { path: 'a.py', before: plain, after: plain, inNode: true, executable, rules: wideRules }
+    const evidence = await checker.check(file, ['parses', 'docstring_only', 'only_node_changed'])
+    expect(evidence.map(({ ok }) => ok)).toEqual([true, false, false])
+  },
+)
+
+describe('proof of a deletion', () => {
+  const none: string[] = []
+  const lost = async (name: EvidenceCheck, { path = 'a.py', before = plain, keptNames = none } = {}) => {
+    const file = { path, before, after: undefined, rules: { ...wideRules, keptNames } }
+    return (await checker.check(file, [name]))[0]
+  }
+
+  it.each(['parses', 'lint_before_after'] as const)('is there for what is wrong in files: %s', async (name) => {
+    expect(await lost(name)).toMatchObject({ check: name, ok: true })
+    expect(await lost(name, { path: 'a.js', before: 'x(' })).toMatchObject({ check: name, ok: true })
+  })
+
+  it.each(['docstring_only', 'only_node_changed', 'names_kept', 'bodies_kept'] as const)(
+    'is not there for what must stay: %s',
+    async (name) => {
+      expect(await lost(name)).toMatchObject({ check: name, ok: false })
+    },
+  )
+
+  it('is there when nothing of the kind was in the file, and nobody uses it', async () => {
+    const before = '_x = 1\n'
+    expect(await lost('names_kept', { before })).toMatchObject({ ok: true })
+    expect(await lost('names_kept', { before, keptNames: ['_y'] })).toMatchObject({ ok: false })
+    expect(await lost('comments_kept', { before })).toMatchObject({ ok: true })
+    expect(await lost('comments_kept', { before: '# why\n' })).toMatchObject({ ok: false })
+  })
+})

@@ -15,12 +15,16 @@ import { operandsKept } from './operands-kept.ts'
 import { parsesAsBefore } from './parses.ts'
 import { type ComparedFacts, type Finding, openPythonFacts } from './python-facts.ts'
 
-/** One file before and after a change. `before` is undefined for a new file; `inNode`: all edits are in the node. */
+/**
+ * One file before and after a change: `before` is undefined for a new one, `after` for a deleted one. `inNode`: all edits
+ * are in the node. `executable` is that of its `FileChange`.
+ */
 export type CheckedFile = {
   path: string
   before: string | undefined
-  after: string
+  after: string | undefined
   inNode?: boolean
+  executable?: boolean | undefined
   rules: PathRules
 }
 
@@ -39,11 +43,14 @@ export function openEvidenceChecker(deps: PythonDeps & { syntax: Pick<SyntaxChec
   return {
     async check(file, checks) {
       const language = languageOf(file.path)
-      const prove = language === 'python' ? python(file) : other(file, language)
+      const text = { ...file, after: file.after ?? '' }
+      const prove = language === 'python' ? python(text) : other(text, language)
       const evidence: Evidence[] = []
       for (const check of checks) {
         const { path, inNode } = file
-        if (check === 'only_node_changed') evidence.push({ check, path, ok: inNode === true, tool: 'byte ranges' })
+        const known = file.after === undefined ? deletionEvidence(check, file) : modeEvidence(check, file)
+        if (known !== undefined) evidence.push(known)
+        else if (check === 'only_node_changed') evidence.push({ check, path, ok: inNode === true, tool: 'byte ranges' })
         else evidence.push(await prove(check))
       }
       return evidence
@@ -51,6 +58,35 @@ export function openEvidenceChecker(deps: PythonDeps & { syntax: Pick<SyntaxChec
   }
 }
 
+/**
+ * What is known of a deletion as such; undefined for a check that compares the file with an empty one. A file that is
+ * gone has no faults, but everything in it has changed, and other files may need it.
+ */
+function deletionEvidence(check: EvidenceCheck, { path, rules }: CheckedFile): Evidence | undefined {
+  const proof = { check, path, tool: 'deletion' }
+  switch (check) {
+    case 'parses':
+    case 'lint_before_after':
+      return { ...proof, ok: true }
+    case 'docstring_only':
+    case 'only_node_changed':
+      return { ...proof, ok: false, detail: 'the file is deleted' }
+    case 'names_kept': {
+      const isUsed = rules.keptNames === 'all' || rules.keptNames.length > 0
+      return isUsed ? { ...proof, ok: false, detail: 'the file is deleted, and other files use it' } : undefined
+    }
+    default:
+      return undefined
+  }
+}
+
+/** A mode is in no node, and no docstring. */
+function modeEvidence(check: EvidenceCheck, { path, executable }: CheckedFile): Evidence | undefined {
+  if (executable === undefined || (check !== 'docstring_only' && check !== 'only_node_changed')) return undefined
+  return { check, path, ok: false, tool: 'file mode', detail: 'its mode changes' }
+}
+
+type TextFile = CheckedFile & { after: string }
 type PythonCheck = Exclude<EvidenceCheck, 'only_node_changed'>
 
 type PythonDeps = { linter: Pick<PythonLinter, 'version' | 'lint'>; python: Pick<LoadedLanguage, 'read'> }
@@ -62,7 +98,7 @@ function openPythonEvidence(deps: PythonDeps) {
   const compare = openPythonFacts(deps.python)
   const { lint, version } = deps.linter
 
-  return (file: CheckedFile) => {
+  return (file: TextFile) => {
     const { path, before, after, rules } = file
     const facts = compare(before ?? '', after)
     const linted = () => lintBoth(file, lint)
@@ -106,7 +142,7 @@ async function evidenceOf(proof: Pick<Evidence, 'check' | 'path' | 'tool'>, find
   }
 }
 
-async function lintBoth({ before, after, rules }: CheckedFile, lint: PythonLinter['lint']): Promise<[Linted, Linted]> {
+async function lintBoth({ before, after, rules }: TextFile, lint: PythonLinter['lint']): Promise<[Linted, Linted]> {
   const was = before === undefined ? emptyReport : await lint(before, rules.lint)
   const now = await lint(after, rules.lint)
   return [

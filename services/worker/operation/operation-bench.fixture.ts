@@ -25,6 +25,7 @@ import { openSyntaxChecker } from '../evidence/syntax-evidence.ts'
 import { wideRules } from '#lint/wide-rules.fixture.ts'
 import { openPythonLinter } from '#lint/python-linter.ts'
 import { baseLayerOf } from '../workspace/base-layer.ts'
+import { openLineSearcher } from '../workspace/search-files.ts'
 import type { OperationDeps, OperationJob } from './run-operation.ts'
 import { openSurroundings } from './start/start-context.ts'
 
@@ -61,6 +62,8 @@ export async function openOperationBench(): Promise<OperationBench> {
   releaser.add('model', model.close)
   const scripts = openScriptPool({ size: 1 })
   releaser.add('scripts', scripts.close)
+  const searcher = openLineSearcher()
+  releaser.add('search', searcher.close)
   const { python, linter, evidence } = await openProofs(releaser)
   const { objects, project } = store
   const both = { ledger, store }
@@ -73,6 +76,7 @@ export async function openOperationBench(): Promise<OperationBench> {
     python,
     linter,
     scripts,
+    searcher,
     model,
     stops: { on: () => () => {} },
     workerId: 'w1',

@@ -45,8 +45,11 @@ export function scriptTool(parts: ScriptToolParts): Tool {
 /** The externals that change nothing. `ask_user` counts as writing: it suspends the script. */
 const reading: ReadonlySet<string> = new Set<keyof typeof externalSignatures>([
   'read_file',
+  'read_files',
   'file_exists',
   'list_dir',
+  'find_files',
+  'search_files',
   'run_linter',
   'describe_definition',
   'log',

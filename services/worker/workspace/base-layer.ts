@@ -1,12 +1,25 @@
 import type { BlobStore } from '#objects/blob-store.ts'
-import { type BaseLayer, foldersOf, type PathKind } from './open-workspace.ts'
+import type { RepoPath } from '#domain/repo-path.ts'
+
+/** The immutable layer under a workspace: the files of a snapshot by path, and their bytes by hash. */
+export type BaseLayer = {
+  find(path: RepoPath): { hash: string; executable?: boolean } | undefined
+  /** What is there, readable or not; undefined for nothing. */
+  kindAt(path: RepoPath): PathKind | undefined
+  /** Names directly inside a folder ('' is the root), folders with a trailing slash, sorted. */
+  list(folder: string): readonly string[]
+  read(hash: string): Promise<Uint8Array>
+}
+
+/** What a repository has at a path; `skipped` is something that is not part of the snapshot. */
+export type PathKind = 'file' | 'folder' | 'link' | 'skipped'
 
 /** The part of a snapshot that a base layer needs. `hash` is the key of the content. */
 export type BaseFiles = {
   files: readonly { path: string }[]
   links: readonly { path: string }[]
   skipped: readonly { path: string }[]
-  find(path: string): { hash: string } | undefined
+  find(path: string): { hash: string; executable?: boolean } | undefined
 }
 
 type Names = {
@@ -52,4 +65,9 @@ function listFolders(files: BaseFiles['files']): Map<string, string[]> {
     }
   }
   return new Map([...names].map(([folder, below]) => [folder, [...below].toSorted()]))
+}
+
+/** The folders that a path is in, the innermost first, without the root. */
+export function* foldersOf(path: string): Generator<string> {
+  for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) yield path.slice(0, at)
 }

@@ -11,6 +11,33 @@ const text = fc
   .array(line, { maxLength: 12 })
   .chain((lines) => fc.boolean().map((last) => lines.join('\n') + (last ? '\n' : '')))
 
+/** Ends of lines of every system, in one file; a byte order mark; NUL; characters of one to four bytes. */
+const wildText = fc
+  .array(
+    fc.constantFrom('a', 'b = 1', '\n', '\n', '\r\n', '\r', '\uFEFF', '\0', 'é', 'ü', 'ĩ', '€', '🙂', '🙃', '\u2028'),
+    {
+      maxLength: 40,
+    },
+  )
+  .map((parts) => bytes(parts.join('')))
+const wildBytes = fc
+  .array(
+    fc.constantFrom(
+      bytes('a'),
+      bytes('\n'),
+      bytes('\r\n'),
+      bytes('🙂').subarray(0, 2),
+      bytes('🙂').subarray(2),
+      Buffer.of(0xe9),
+      Buffer.of(0xff, 0xfe),
+      Buffer.of(0xc3),
+      Buffer.from('é\n', 'utf16le'),
+      Buffer.of(0),
+    ),
+    { maxLength: 40 },
+  )
+  .map((parts) => Buffer.concat(parts))
+
 describe('edits between two texts', () => {
   it('turn the one into the other, byte for byte', () => {
     fc.assert(
@@ -20,6 +47,33 @@ describe('edits between two texts', () => {
       }),
       { numRuns: 500 },
     )
+  })
+
+  it.each(['UTF-8', 'any bytes'])(
+    'turn %s into any UTF-8 text, byte for byte, and cut none of its characters',
+    (kind) => {
+      const from = kind === 'UTF-8' ? wildText : fc.oneof(wildText, wildBytes)
+      fc.assert(
+        fc.property(from, wildText, (base, target) => {
+          const edits = editsBetween(base, target)
+          expect(Buffer.compare(applyEdits(base, edits), target)).toBe(0)
+          expect(edits.every((edit) => edit.text.isWellFormed() && !edit.text.includes('\uFFFD'))).toBe(true)
+        }),
+        { numRuns: 1_000 },
+      )
+    },
+  )
+
+  it.each([
+    ['the second half of an emoji', '🙂\n', '🙃\n', { start: 0, end: 4, text: '🙃' }],
+    ['the first bytes of a letter', 'aéb', 'aüb', { start: 1, end: 3, text: 'ü' }],
+    ['the last bytes of a letter', 'aéb', 'aĩb', { start: 1, end: 3, text: 'ĩ' }],
+  ])('replace whole characters that differ in %s', (_what, from, to, edit) => {
+    expect(editsBetween(bytes(from), bytes(to))).toEqual([edit])
+  })
+
+  it('do not carry what is not UTF-8', () => {
+    expect(() => editsBetween(bytes('a\n'), Buffer.from('é\n', 'latin1'))).toThrow(TypeError)
   })
 
   it('are none when nothing changed', () => {

@@ -5,10 +5,11 @@ import { changedRuns } from './changed-runs.ts'
 const maxLineByLine = 500
 
 /**
- * The edits that turn `base` into `target` (both UTF-8), as small as possible: hunks that replace n lines by n lines
- * are split line by line, and what both sides share at the ends of a hunk is left out. So the same fix made by two
- * operations gives the same edit, and an inserted line does not touch its neighbours. A longer rewrite, beyond what
- * `changedRuns` compares or of more than `maxLineByLine` lines, is one edit from the first change to the last.
+ * The edits that turn `base`, any bytes, into `target`, as small as possible: hunks that replace n lines by n lines are
+ * split line by line, and what both sides share at the ends of a hunk is left out, but no character of `target` is cut.
+ * So the same fix made by two operations gives the same edit, and an inserted line does not touch its neighbours. A
+ * longer rewrite, beyond what `changedRuns` compares or of more than `maxLineByLine` lines, is one edit from the first
+ * change to the last. Throws TypeError when `target` is not UTF-8, since an edit could not carry it.
  */
 export function editsBetween(base: Uint8Array, target: Uint8Array): Edit[] {
   const shared = sharedWholeLines(base, target)
@@ -18,10 +19,10 @@ export function editsBetween(base: Uint8Array, target: Uint8Array): Edit[] {
   let at = shared.head
   let line = 0
   for (const run of changedRuns(before, after)) {
-    at += byteLength(before.slice(line, run.before.start))
+    at += lengthOf(before.slice(line, run.before.start))
     const removed = before.slice(run.before.start, run.before.end)
     edits.push(...hunkEdits(at, removed, after.slice(run.after.start, run.after.end)))
-    at += byteLength(removed)
+    at += lengthOf(removed)
     line = run.before.end
   }
   return edits
@@ -34,7 +35,7 @@ function hunkEdits(start: number, removed: readonly string[], added: readonly st
   let at = start
   for (const [index, line] of removed.entries()) {
     edits.push(...trimmedEdit(at, line, added[index] ?? ''))
-    at += Buffer.byteLength(line)
+    at += line.length
   }
   return edits
 }
@@ -44,14 +45,20 @@ function trimmedEdit(start: number, from: string, to: string): Edit[] {
   const least = Math.min(from.length, to.length)
   let head = 0
   while (head < least && from[head] === to[head]) head++
-  // A surrogate pair is not cut in two.
-  if (head > 0 && /[\uD800-\uDBFF]/.test(from.charAt(head - 1))) head--
+  while (head > 0 && isInCharacter(to, head)) head--
   let tail = 0
   while (tail < least - head && from.at(-1 - tail) === to.at(-1 - tail)) tail++
-  if (tail > 0 && /[\uDC00-\uDFFF]/.test(from.charAt(from.length - tail))) tail--
-  const offset = start + Buffer.byteLength(from.slice(0, head))
-  const length = Buffer.byteLength(from.slice(head, from.length - tail))
-  return [{ start: offset, end: offset + length, text: to.slice(head, to.length - tail) }]
+  while (tail > 0 && isInCharacter(to, to.length - tail)) tail--
+  const text = utf8.decode(Buffer.from(to.slice(head, to.length - tail), 'latin1'))
+  return [{ start: start + head, end: start + from.length - tail, text }]
+}
+
+/** A byte order mark is text like any other. */
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/** Whether the byte at `index` goes on with the character of the byte before it. */
+function isInCharacter(bytes: string, index: number): boolean {
+  return index < bytes.length && (bytes.charCodeAt(index) & 0xc0) === 0x80
 }
 
 /** Bytes that both share at their ends, in whole lines: only the rest needs a line diff. */
@@ -79,11 +86,12 @@ function nextShorterTail(base: Uint8Array, tail: number): number {
   return shorter
 }
 
+/** One character for each byte, so that every byte is compared as it is. */
 function linesOf(bytes: Uint8Array): string[] {
-  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('utf8')
+  const text = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
   return text === '' ? [] : text.split(/(?<=\n)/)
 }
 
-function byteLength(lines: readonly string[]): number {
-  return lines.reduce((sum, line) => sum + Buffer.byteLength(line), 0)
+function lengthOf(lines: readonly string[]): number {
+  return lines.reduce((sum, line) => sum + line.length, 0)
 }

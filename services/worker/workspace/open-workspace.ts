@@ -1,28 +1,37 @@
 import type { FileChange } from '#domain/change-set.ts'
-import { parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
-import type { ReadSet } from '#objects/attempt-record.ts'
 import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
+import { parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
+import type { ReadSet } from '#objects/attempt-record.ts'
+import { type BaseLayer, foldersOf, type PathKind } from './base-layer.ts'
 import { editsBetween } from './edits-between.ts'
+import { openOverlay, type Overlay, type Written } from './overlay.ts'
 
-/** The immutable layer under a workspace: the files of a snapshot by path, and their bytes by hash. */
-export type BaseLayer = {
-  find(path: RepoPath): { hash: string } | undefined
-  /** What is there, readable or not; undefined for nothing. */
-  kindAt(path: RepoPath): PathKind | undefined
-  /** Names directly inside a folder ('' is the root), folders with a trailing slash, sorted. */
-  list(folder: string): readonly string[]
-  read(hash: string): Promise<Uint8Array>
-}
-
-/** A copy-on-write view of a snapshot for one attempt: reads are recorded, and writes stay in memory. */
+/**
+ * A copy-on-write view of a snapshot for one attempt: reads are recorded, and writes and deletions stay in memory. A path
+ * that leads out of the repository is TOOL_007, and so is a change in git's own folder or through a link. A file that is
+ * not there is WorkspaceFault not-found; a change that no patch could make is refused.
+ */
 export type Workspace = {
-  /** UTF-8 text of a file. Throws WorkspaceFault: not-found, not-text or TOOL_007. */
+  /** UTF-8 text of a file. Throws WorkspaceFault not-text. */
   readText(path: string): Promise<string>
+  /** The texts of at most `maxFiles` files by path. Throws WorkspaceFault too-large for more files or bytes. */
+  readTexts(paths: readonly string[]): Promise<Map<RepoPath, string>>
+  /** UTF-8 text of a file of the base. Throws WorkspaceFault not-text. */
   readBase(path: string): Promise<string>
-  /** Throws TOOL_007, or WorkspaceFault refused or too-large, for a file that `git apply` would refuse. */
-  writeText(path: string, text: string): Promise<void>
-  /** The hash of a file's blob in the base. Throws WorkspaceFault: not-found. */
+  /** Of a file of the base, which may be no text. */
+  readBaseBytes(path: string): Promise<Uint8Array>
+  /**
+   * A file keeps its executable bit, and a new one has none, unless `executable` says otherwise. Throws WorkspaceFault
+   * too-large, or not-text for a text that is not well-formed.
+   */
+  writeText(path: string, text: string, executable?: boolean): Promise<void>
+  /** Writes all of the files, at most `maxFiles`, or none. Throws as `writeText` does. */
+  writeTexts(files: ReadonlyMap<string, string>): Promise<void>
+  deleteFile(path: string): Promise<void>
+  /** Throws WorkspaceFault not-text for a file that is no text, refused when there is something at `to`. */
+  renameFile(from: string, to: string): Promise<void>
+  /** The hash of a file's blob in the base. */
   baseHash(path: string): string
   exists(path: string): boolean
   list(folder: string): string[]
@@ -30,61 +39,123 @@ export type Workspace = {
   changes(): Promise<FileChange[]>
   changedPaths(): string[]
   reads(): ReadSet
-  written(): WrittenFile[]
+  /** What was written and deleted, for a later attempt to start with. */
+  written(): Written
 }
 
-export type WorkspaceStart = { written: readonly { path: string; text: string }[]; reads: ReadSet }
+export type WorkspaceStart = Written & { reads: ReadSet }
 
 const maxFileBytes = 4_000_000
+/** Of one call that reads or writes several files. All of them together are no larger than one file may be. */
+const maxFiles = 1_000
 
 /** Opens a workspace over `base`, with an empty overlay or the one of `start`. Nothing is written to disk. */
 export function openWorkspace(base: BaseLayer, start?: WorkspaceStart): Workspace {
-  const overlay = openOverlay()
   const log = openReadLog(start?.reads)
-  for (const { path, text } of start?.written ?? []) overlay.write(inside(path), text)
+  const overlay = openOverlay(loggingLists(base, log))
+  for (const { path, text, executable } of start?.written ?? []) overlay.write(inside(path), text, executable)
+  for (const path of start?.deleted ?? []) overlay.delete(inside(path))
+  const readable = readMethods({ base, overlay, log })
+  return {
+    ...readable,
+    ...writeMethods({ base, overlay, log }, readable),
+    async changes() {
+      const changes = await Promise.all(overlay.paths().map((path) => changeOf(path, overlay, base)))
+      return changes.filter((change) => change !== undefined)
+    },
+    changedPaths: overlay.paths,
+    reads: log.readSet,
+    written: overlay.written,
+  }
+}
 
+type Layers = { base: BaseLayer; overlay: Overlay; log: ReadLog }
+
+function readMethods({ base, overlay, log }: Layers) {
   function hashOf(path: RepoPath): string {
-    const file = base.find(path)
-    if (file === undefined) throw new WorkspaceFault('not-found', `no such file: ${path}`)
-    return file.hash
+    const hash = base.find(path)?.hash
+    log.content(path, hash)
+    return hash ?? notFound(path)
   }
 
-  async function readBase(raw: string): Promise<string> {
-    const path = inside(raw)
-    log.content(path, base.find(path)?.hash)
-    return decode(path, await base.read(hashOf(path)))
+  const baseText = async (path: RepoPath) => decode(path, await base.read(hashOf(path)))
+  const readText = async (path: RepoPath) =>
+    overlay.fileAt(path)?.text ?? (overlay.isDeleted(path) ? notFound(path) : baseText(path))
+
+  return {
+    readText: async (raw: string) => readText(inside(raw)),
+    async readTexts(raw: readonly string[]) {
+      requireFew(raw)
+      const texts = new Map<RepoPath, string>()
+      let bytes = 0
+      for (const path of new Set(raw.map(inside))) {
+        const text = await readText(path)
+        texts.set(path, text)
+        requireSmall('all files together', (bytes += Buffer.byteLength(text)))
+      }
+      return texts
+    },
+    readBase: async (raw: string) => baseText(inside(raw)),
+    readBaseBytes: async (raw: string) => base.read(hashOf(inside(raw))),
+    baseHash: (raw: string) => hashOf(inside(raw)),
+    exists(raw: string) {
+      const path = inside(raw)
+      const isInBase = base.find(path) !== undefined
+      const isThere = overlay.fileAt(path) !== undefined || (isInBase && !overlay.isDeleted(path))
+      if (!isThere && !isInBase) log.content(path, undefined)
+      return isThere
+    },
+    list: (raw: string) => overlay.list(raw === '' || raw === '.' ? '' : inside(raw)),
+  }
+}
+
+function writeMethods({ base, overlay, log }: Layers, { readText }: Pick<Workspace, 'readText'>) {
+  function write(path: RepoPath, text: string, executable?: boolean) {
+    refuseWrite(path, overlay.kindAt)
+    requireSmall(path, Buffer.byteLength(text))
+    // It would be written as another text.
+    if (!text.isWellFormed()) throw new WorkspaceFault('not-text', `the text of ${path} has half of a character`)
+    overlay.write(path, text, executable)
+  }
+
+  function remove(path: RepoPath) {
+    refuseWrite(path, overlay.kindAt)
+    if (overlay.kindAt(path) !== 'file') notFound(path)
+    if (overlay.fileAt(path) === undefined) log.content(path, base.find(path)?.hash)
+    overlay.delete(path)
+  }
+
+  function allOrNothing(change: () => void) {
+    const takeBack = overlay.mark()
+    try {
+      change()
+    } catch (error) {
+      takeBack()
+      throw error
+    }
   }
 
   return {
-    readBase,
-    baseHash: (raw) => hashOf(inside(raw)),
-    readText: async (raw) => overlay.textOf(inside(raw)) ?? readBase(raw),
-    async writeText(raw, text) {
-      const path = inside(raw)
-      refuseWrite(path, (at) => overlay.kindAt(at) ?? base.kindAt(at))
-      if (Buffer.byteLength(text) > maxFileBytes)
-        throw new WorkspaceFault('too-large', `${path} would be larger than ${maxFileBytes} bytes`)
-      overlay.write(path, text)
+    writeText: async (raw: string, text: string, executable?: boolean) => write(inside(raw), text, executable),
+    async writeTexts(files: ReadonlyMap<string, string>) {
+      requireFew([...files.keys()])
+      const bytes = files.values().reduce((sum, text) => sum + Buffer.byteLength(text), 0)
+      requireSmall('all files together', bytes)
+      allOrNothing(() => {
+        for (const [raw, text] of files) write(inside(raw), text)
+      })
     },
-    exists(raw) {
-      const path = inside(raw)
-      const isThere = overlay.textOf(path) !== undefined || base.find(path) !== undefined
-      if (!isThere) log.content(path, undefined)
-      return isThere
+    deleteFile: async (raw: string) => remove(inside(raw)),
+    async renameFile(rawFrom: string, rawTo: string) {
+      const [from, to] = [inside(rawFrom), inside(rawTo)]
+      const text = await readText(from)
+      if (overlay.kindAt(to) === 'file') throw new WorkspaceFault('refused', `${to} exists`)
+      if (base.find(to) === undefined) log.content(to, undefined)
+      allOrNothing(() => {
+        write(to, text, overlay.isExecutable(from))
+        remove(from)
+      })
     },
-    list(raw) {
-      const folder = raw === '' || raw === '.' ? '' : inside(raw)
-      const below = base.list(folder)
-      log.listing(folder, below)
-      return mergedListing(below, overlay.paths(), folder)
-    },
-    async changes() {
-      const changes = await Promise.all(overlay.files().map(({ path, text }) => changeOf(path, text, base)))
-      return changes.filter((change) => change !== undefined)
-    },
-    changedPaths: () => overlay.files().map(({ path }) => path),
-    reads: log.readSet,
-    written: overlay.files,
   }
 }
 
@@ -92,11 +163,39 @@ function inside(raw: string): RepoPath {
   return parseRepoPath(raw, 'TOOL_007')
 }
 
-async function changeOf(path: RepoPath, text: string, base: BaseLayer): Promise<FileChange | undefined> {
-  const file = base.find(path)
-  if (file === undefined) return { kind: 'create', path, content: text }
-  const edits = editsBetween(await base.read(file.hash), Buffer.from(text))
-  return edits.length === 0 ? undefined : { kind: 'edit', path, baseHash: file.hash, edits }
+function notFound(path: RepoPath): never {
+  throw new WorkspaceFault('not-found', `no such file: ${path}`)
+}
+
+function loggingLists(base: BaseLayer, log: Pick<ReadLog, 'listing'>): BaseLayer {
+  return {
+    ...base,
+    list(folder) {
+      const names = base.list(folder)
+      log.listing(folder, names)
+      return names
+    },
+  }
+}
+
+function requireFew(files: readonly unknown[]): void {
+  if (files.length > maxFiles) throw new WorkspaceFault('too-large', `${files.length} files are more than ${maxFiles}`)
+}
+
+function requireSmall(what: string, bytes: number): void {
+  if (bytes > maxFileBytes) throw new WorkspaceFault('too-large', `${what} would be larger than ${maxFileBytes} bytes`)
+}
+
+async function changeOf(path: RepoPath, overlay: Overlay, base: BaseLayer): Promise<FileChange | undefined> {
+  const [file, before] = [overlay.fileAt(path), base.find(path)]
+  const executable = file?.executable ?? before?.executable ?? false
+  const bit = executable ? { executable } : {}
+  if (before === undefined) return file && { kind: 'create', path, content: file.text, ...bit }
+  const { hash: baseHash } = before
+  if (file === undefined) return { kind: 'delete', path, baseHash, ...bit }
+  const edits = editsBetween(await base.read(baseHash), Buffer.from(file.text))
+  if (executable !== (before.executable ?? false)) return { kind: 'edit', path, baseHash, edits, executable }
+  return edits.length === 0 ? undefined : { kind: 'edit', path, baseHash, edits }
 }
 
 function decode(path: RepoPath, bytes: Uint8Array): string {
@@ -107,20 +206,6 @@ function decode(path: RepoPath, bytes: Uint8Array): string {
     throw new WorkspaceFault('not-text', `${path} is not UTF-8 text`, { cause })
   }
 }
-
-function mergedListing(below: readonly string[], written: Iterable<RepoPath>, folder: string): string[] {
-  const names = new Set(below)
-  const prefix = folder === '' ? '' : `${folder}/`
-  for (const path of written) {
-    if (!path.startsWith(prefix)) continue
-    const [name, ...deeper] = path.slice(prefix.length).split('/')
-    names.add(deeper.length === 0 ? (name ?? '') : `${name}/`)
-  }
-  return [...names].toSorted()
-}
-
-/** What a repository has at a path; `skipped` is something that is not part of the snapshot. */
-export type PathKind = 'file' | 'folder' | 'link' | 'skipped'
 
 /**
  * Throws when a patch with a file at `path` could not be applied to the repository. `kindAt` includes what was written
@@ -151,11 +236,6 @@ function isGitFolder(name: string): boolean {
 /** As in git's is_hfs_dotgit: code points that a Mac's file system ignores in names. */
 const ignoredByMacOs = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g
 
-/** The folders that a path is in, the innermost first, without the root. */
-export function* foldersOf(path: string): Generator<string> {
-  for (let at = path.lastIndexOf('/'); at > 0; at = path.lastIndexOf('/', at - 1)) yield path.slice(0, at)
-}
-
 /** A request of a tool that the workspace refuses. It is reported to the model, which can do something about it. */
 export class WorkspaceFault extends Error {
   override readonly name = 'WorkspaceFault'
@@ -167,26 +247,7 @@ export class WorkspaceFault extends Error {
   }
 }
 
-type WrittenFile = { path: RepoPath; text: string }
-
-function openOverlay() {
-  const texts = new Map<RepoPath, string>()
-  const folders = new Set<string>()
-  return {
-    textOf: (path: RepoPath) => texts.get(path),
-    kindAt(path: RepoPath): PathKind | undefined {
-      if (texts.has(path)) return 'file'
-      return folders.has(path) ? 'folder' : undefined
-    },
-    write(path: RepoPath, text: string) {
-      texts.set(path, text)
-      for (const folder of foldersOf(path)) folders.add(folder)
-    },
-    paths: () => texts.keys(),
-    files: () =>
-      Array.from(texts, ([path, text]) => ({ path, text })).toSorted((one, other) => (one.path < other.path ? -1 : 1)),
-  }
-}
+type ReadLog = ReturnType<typeof openReadLog>
 
 /** What an attempt read, for its record: its result may be reused while all of that is unchanged. */
 function openReadLog(start: ReadSet = { contents: {}, listings: {}, absences: [] }) {

@@ -89,6 +89,36 @@ describe.skipIf(lacks('git'))('what a workspace lets be written, and git too,', 
   })
 })
 
+describe('what a workspace lets be deleted, or renamed,', () => {
+  it.each([
+    ['a link', 'latest', 'TOOL_007'],
+    ['what a link leads to', 'latest/b.py', 'TOOL_007'],
+    ["git's own folder", '.git/config', 'TOOL_007'],
+    ['outside', '../a.py', 'TOOL_007'],
+    ['half of a character', `${'🙂'.slice(0, 1)}.py`, 'TOOL_007'],
+    ['a folder', 'pkg', 'refused'],
+    ['what the snapshot passed over', 'left/out', 'refused'],
+    ['below a file', 'a.py/b.py', 'refused'],
+    ['nothing', 'pkg/none.py', 'not-found'],
+  ])('is not %s: %j', async (_what, path, reason) => {
+    const changed = workspace()
+    const reasonOf = (error: { code?: string; kind?: string }) => error.code ?? error.kind
+    expect(await changed.deleteFile(path).catch(reasonOf)).toBe(reason)
+    expect(['TOOL_007', 'not-found']).toContain(await changed.renameFile(path, 'new.py').catch(reasonOf))
+    expect(changed.changedPaths()).toEqual([])
+  })
+
+  it.each([
+    ['a link', 'latest'],
+    ['what a link leads to', 'latest/c.py'],
+    ["git's own folder", '.git/config'],
+  ])('is no new name in %s: %j', async (_what, path) => {
+    const changed = workspace()
+    await expect(changed.renameFile('a.py', path)).rejects.toMatchObject({ code: 'TOOL_007' })
+    expect(changed.changedPaths()).toEqual([])
+  })
+})
+
 describe('what a workspace lets be written', () => {
   it.each(['pkg', 'links', 'left'])('is not a folder: %j', async (path) => {
     await expect(workspace().writeText(path, 'y = 2\n')).rejects.toMatchObject({ kind: 'refused' })

@@ -82,7 +82,7 @@ export function unfinishedSoFar(
     ...attemptSoFar(running, versions),
     spentMs: runningMs(running),
     usage: { ...transcript.usage },
-    written: workspace.written(),
+    ...workspace.written(),
     fixedFirst,
   }
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { BundleFile } from '#domain/agent-bundle.ts'
 import type { Evidence, FileChange } from '#domain/change-set.ts'
 import type { Attempt } from '#ledger/attempt.ts'
@@ -13,7 +14,7 @@ type Proven = {
   attempt: { operationId: string; node: Pick<Attempt['node'], 'path' | 'startByte' | 'endByte'> }
   bundle: { bundle: { file: Pick<BundleFile, 'evidence'> } }
   rules: RunRules
-  workspace: Pick<Workspace, 'written' | 'changes' | 'readText' | 'readBase'>
+  workspace: Pick<Workspace, 'written' | 'changes' | 'readText' | 'readBaseBytes'>
 }
 
 /**
@@ -28,21 +29,12 @@ export function openProof(
   let last: { written: ReturnType<typeof workspace.written>; proof: Proof } | undefined
   return async (signal) => {
     const written = workspace.written()
-    if (last !== undefined && isSame(written, last.written)) return last.proof
+    if (last !== undefined && isDeepStrictEqual(written, last.written)) return last.proof
     const changes = await workspace.changes()
     const proof = { changes, evidence: await evidenceOf(proven, changes, deps, signal) }
     last = { written, proof }
     return proof
   }
-}
-
-type Written = readonly { path: string; text: string }[]
-
-function isSame(one: Written, other: Written): boolean {
-  return (
-    one.length === other.length &&
-    one.every(({ path, text }, at) => path === other[at]?.path && text === other[at].text)
-  )
 }
 
 async function evidenceOf(
@@ -54,11 +46,13 @@ async function evidenceOf(
   const evidence: Evidence[] = []
   for (const change of changes) {
     signal?.throwIfAborted()
-    if (change.kind === 'delete') continue
-    const after = await workspace.readText(change.path)
-    const before = change.kind === 'edit' ? await workspace.readBase(change.path) : undefined
+    const after = change.kind === 'delete' ? undefined : await workspace.readText(change.path)
+    // A base that is no UTF-8 text is compared as far as it is.
+    const base = change.kind === 'create' ? undefined : await workspace.readBaseBytes(change.path)
+    const before = base && Buffer.from(base).toString()
     const inNode = isInNode(change, attempt, rules)
-    const file = { path: change.path, before, after, inNode, rules: rules.of(change.path) }
+    const { path, executable } = change
+    const file = { path, before, after, inNode, executable, rules: rules.of(path) }
     evidence.push(...(await deps.evidence.check(file, bundle.bundle.file.evidence)))
   }
   signal?.throwIfAborted()

@@ -115,6 +115,42 @@ describe('an operation whose tool asks a person', () => {
     expect(events.filter(({ event }) => event === 'model.requested')).toHaveLength(2)
   })
 
+  it('goes on with what it had renamed and made executable', async () => {
+    const renaming = `from typing import Any
+from grail import Input, external
+file_path: str = Input("file_path")
+@external
+async def rename_file(path: str, new_path: str) -> dict[str, Any]: ...
+@external
+async def write_file(path: str, content: str, executable: bool | None = None) -> dict[str, Any]: ...
+@external
+async def ask_user(question: str) -> str: ...
+await rename_file(file_path, "src/rack.py")
+await write_file("run.sh", "#!\\n", True)
+name = await ask_user("What is it?")
+await write_file("src/name.txt", name)
+answer = {"result": name, "summary": f"named {name}", "knowledge_delta": {}, "outcome": "success"}
+answer
+`
+    const bundle = await asking(renaming)
+    const file = { ...bundle.file, evidence: ['parses' as const] }
+    const planned = await bench.planned({ ...bundle, file }, source, 'shelf')
+    await work(planned)
+    await work(await answer(planned, 'rack'))
+    const { changeSet } = await bench.record(await bench.operation(planned))
+    expect(changeSet?.files).toEqual([
+      { kind: 'create', path: 'run.sh', content: '#!\n', executable: true },
+      { kind: 'create', path: 'src/name.txt', content: 'rack' },
+      { kind: 'create', path: 'src/rack.py', content: source },
+      { kind: 'delete', path: 'src/shop.py', baseHash: planned.file.hash },
+    ])
+    expect(changeSet?.evidence.map(({ path, check, ok }) => [path, check, ok])).toContainEqual([
+      'src/shop.py',
+      'parses',
+      true,
+    ])
+  })
+
   it('stores its state in one object, with the work that is still to do', async () => {
     const planned = await bench.planned(await asking(), source, 'shelf')
     await work(planned)

@@ -4,13 +4,14 @@ import { ScriptError, type ExternalFunction } from '#tool-scripts/script-call.ts
 import { AskedQuestion } from '#domain/question.ts'
 import { ScriptSuspended } from '#tool-scripts/script-ending.ts'
 import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
+import type { LineSearcher } from '../../workspace/search-files.ts'
 import type { LintDeps } from '../lint/lint-node.ts'
 import type { TargetNode } from '../target-node.ts'
 import { editNode } from './edit-node.ts'
-import { optionalInteger, text } from './external-arguments.ts'
+import { fileExternals } from './file-externals.ts'
 import { docstringExternals, lintExternals } from './node-externals.ts'
 
-export type ExternalDeps = LintDeps & { log: Pick<Log, 'debug'> }
+export type ExternalDeps = LintDeps & { log: Pick<Log, 'debug'>; searcher: Pick<LineSearcher, 'find'> }
 
 /** The externals of an attempt, by name: all that its tool scripts may call, and their only way out of the sandbox. */
 export function attemptExternals(
@@ -19,7 +20,7 @@ export function attemptExternals(
   deps: ExternalDeps,
 ): ReadonlyMap<string, ExternalFunction> {
   const all: Record<string, ExternalFunction> = {
-    ...fileExternals(workspace),
+    ...fileExternals(workspace, deps.searcher),
     ...lintExternals(workspace, target, deps),
     edit_node: editNode(workspace, target, deps),
     ...docstringExternals(workspace, target, deps),
@@ -55,32 +56,4 @@ function askUser([question, choices]: readonly unknown[]): never {
   if (asked.success) throw new ScriptSuspended(asked.data)
   const limits = 'a question has 1 to 3,000 characters and at most 20 different choices of 1 to 100 characters each'
   throw new ScriptError('ValueError', limits)
-}
-
-/** `read_file`, `write_file`, `file_exists`, `list_dir` over the attempt's workspace. */
-export function fileExternals(workspace: Workspace): Record<string, ExternalFunction> {
-  return {
-    async read_file([path, startLine, endLine]) {
-      const content = await workspace.readText(text(path, 'path'))
-      const from = optionalInteger(startLine, 'start_line')
-      const to = optionalInteger(endLine, 'end_line')
-      return from === undefined && to === undefined ? content : linesBetween(content, from ?? 1, to)
-    },
-    async write_file([path, content]) {
-      await workspace.writeText(text(path, 'path'), text(content, 'content'))
-      return { path: text(path, 'path'), bytes: Buffer.byteLength(text(content, 'content')) }
-    },
-    file_exists: async ([path]) => workspace.exists(text(path, 'path')),
-    list_dir: async ([path]) => workspace.list(path === undefined || path === null ? '' : text(path, 'path')),
-  }
-}
-
-/** Lines are 1-based and inclusive; an end beyond the file is cut to its last line. */
-function linesBetween(content: string, from: number, to: number | undefined): string {
-  const lines = content.split(/(?<=\n)/)
-  const refusal = (reason: string) => new WorkspaceFault('refused', `start_line (${from}) ${reason}`)
-  if (from < 1) throw refusal('must be at least 1')
-  if (to !== undefined && from > to) throw refusal(`must be <= end_line (${to})`)
-  if (from > lines.length) throw refusal(`is beyond end of file (${lines.length} lines)`)
-  return lines.slice(from - 1, to).join('')
 }

@@ -1,0 +1,148 @@
+import { faultOfGlobs, pathGlobs } from '#domain/path-globs.ts'
+import { mapBounded } from '#objects/map-bounded.ts'
+import { openThreadPool } from '#platform/thread-pool.ts'
+import { type Workspace, WorkspaceFault } from './open-workspace.ts'
+
+const maxPaths = 10_000
+/** Of the files of one search. */
+const [maxFiles, maxBytes] = [2_000, 20_000_000]
+const readsAtOnce = 16
+const maxLines = 1_000
+const maxLineCharacters = 500
+const maxPatternCharacters = 1_000
+
+/**
+ * The files whose paths match `pattern`, or lie in a folder that does, sorted; every file for an empty one. Throws
+ * WorkspaceFault: refused for a pattern that is none, too-large for more than 10,000 files.
+ */
+export function findFiles(workspace: Pick<Workspace, 'list'>, pattern: string): string[] {
+  const fault = faultOfGlobs([pattern])
+  if (fault !== undefined) throw new WorkspaceFault('refused', fault)
+  const isWanted = pathGlobs([pattern])
+  const found: string[] = []
+  for (const path of filesBelow(workspace, folderNamedBy(pattern))) {
+    if (!isWanted(path)) continue
+    if (found.length === maxPaths) throw tooMany(`${maxPaths} files match`)
+    found.push(path)
+  }
+  return found.toSorted()
+}
+
+function* filesBelow(workspace: Pick<Workspace, 'list'>, folder: string): Generator<string> {
+  for (const name of workspace.list(folder)) {
+    const path = folder === '' ? name : `${folder}/${name}`
+    if (path.endsWith('/')) yield* filesBelow(workspace, path.slice(0, -1))
+    else yield path
+  }
+}
+
+/** The folder that everything which matches is in: only what is in it is listed, and recorded as read. */
+function folderNamedBy(pattern: string): string {
+  const segments = pattern.split('/').filter((segment) => segment !== '' && segment !== '.')
+  const special = segments.findIndex((segment) => /[*?[{\\]/.test(segment))
+  return segments.slice(0, special < 0 ? -1 : special).join('/')
+}
+
+function tooMany(what: string): WorkspaceFault {
+  return new WorkspaceFault('too-large', `more than ${what}: look for less at once`)
+}
+
+/** `text` is one that a line has, or a regular expression of JavaScript that it matches; `paths` as for `findFiles`. */
+export type SearchQuery = { text: string; isExpression: boolean; paths: string }
+
+/** A line that was found, from 1, with at most 500 of its characters. */
+export type FoundLine = { path: string; line: number; text: string }
+
+/**
+ * The lines that the query finds, by path and line, without files that are no UTF-8 text. Throws WorkspaceFault: refused
+ * for an expression that is none or takes too long, too-large for more than 1,000 lines, or than 2,000 files or 20 MB to
+ * look at.
+ */
+export async function searchFiles(
+  workspace: Pick<Workspace, 'list' | 'readText'>,
+  { text, isExpression, paths }: SearchQuery,
+  searcher: Pick<LineSearcher, 'find'>,
+): Promise<FoundLine[]> {
+  if (text === '') throw new WorkspaceFault('refused', 'there is nothing to look for')
+  if (text.length > maxPatternCharacters)
+    throw new WorkspaceFault('refused', `what is looked for has more than ${maxPatternCharacters} characters`)
+  const found = findFiles(workspace, paths)
+  if (found.length > maxFiles) throw tooMany(`${maxFiles} files to look at`)
+  const texts = await readableTexts(workspace, found)
+  const lines = isExpression
+    ? await searcher.find({ expression: text, texts })
+    : linesIn(texts, (line) => line.includes(text))
+  if (lines.length > maxLines) throw tooMany(`${maxLines} lines found`)
+  return lines
+}
+
+type Texts = readonly { path: string; text: string }[]
+
+async function readableTexts(workspace: Pick<Workspace, 'readText'>, paths: readonly string[]): Promise<Texts> {
+  let bytes = 0
+  const texts = await mapBounded(paths, readsAtOnce, async (path) => {
+    const text = await workspace.readText(path).catch((error: unknown) => {
+      if (!(error instanceof WorkspaceFault && error.kind === 'not-text')) throw error
+    })
+    bytes += Buffer.byteLength(text ?? '')
+    if (bytes > maxBytes) throw tooMany(`${maxBytes} bytes to look at`)
+    return text === undefined ? [] : { path, text }
+  })
+  return texts.flat()
+}
+
+/** One more line than may be found, when there are more. */
+export function linesIn(texts: Texts, isWanted: (line: string) => boolean): FoundLine[] {
+  const found: FoundLine[] = []
+  for (const { path, text } of texts) {
+    for (const [at, line] of text.split(/\r\n|\n|\r/).entries()) {
+      if (!isWanted(line)) continue
+      found.push({ path, line: at + 1, text: line.slice(0, maxLineCharacters).toWellFormed() })
+      if (found.length > maxLines) return found
+    }
+  }
+  return found
+}
+
+export type ExpressionSearch = { expression: string; texts: Texts }
+
+/** Finds lines by a regular expression. */
+export type LineSearcher = {
+  /** Throws WorkspaceFault refused for one that is not valid, or takes longer than the limit over all texts. */
+  find(search: ExpressionSearch): Promise<FoundLine[]>
+  /** Ends the thread, if there is one; running searches fail. Safe to call twice. */
+  close(): Promise<void>
+}
+
+/**
+ * Searches in a thread, which is ended when it takes longer than `limitMs`: matching may take exponential time. The
+ * thread starts with the first search.
+ */
+export function openLineSearcher({ limitMs = 2_000 }: { limitMs?: number } = {}): LineSearcher {
+  const entry = new URL('./search-thread.ts', import.meta.url)
+  const pool = openThreadPool<ExpressionSearch, FoundLine[]>({
+    entry,
+    name: 'the search',
+    limitMs,
+    threads: 1,
+    requestsPerThread: 1,
+  })
+  return {
+    async find(search) {
+      requireExpression(search.expression)
+      const answer = await pool.ask(search)
+      if (answer.kind === 'report') return answer.report
+      throw new WorkspaceFault('refused', `the expression cannot be looked for: ${answer.why}`)
+    },
+    close: pool.close,
+  }
+}
+
+function requireExpression(expression: string): void {
+  try {
+    RegExp(expression)
+  } catch (cause) {
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    throw new WorkspaceFault('refused', reason, { cause })
+  }
+}
