@@ -19,6 +19,8 @@ export type Step = {
   found: string | null
   content: string | null
   mode: number | undefined
+  /** Whether the file is just as the run has it now: nobody else has changed it. */
+  isResult: boolean
 }
 
 /**
@@ -31,8 +33,9 @@ export async function mergeChanges(
   { scratch, searchPath }: { scratch: string; searchPath: string },
 ): Promise<Step[]> {
   const judged: (Step | Unmerged | string)[] = []
+  const files = new Map<string, RepoPath>()
   for (const [number, change] of changes.entries()) {
-    judged.push(await stepFor(change, { folder, kept: join(scratch, `found-${number}`) }))
+    judged.push(await stepFor(change, { folder, kept: join(scratch, `found-${number}`), files }))
   }
   const unmerged = judged.filter((one) => typeof one === 'object' && 'sides' in one)
   const sides = unmerged.map((one) => one.sides)
@@ -46,8 +49,8 @@ export async function mergeChanges(
     else steps.push(result)
   }
   if (refused.length === 0) return steps
-  const files = refused.length === 1 ? 'one file does' : `${refused.length} files do`
-  throw new AppError('WORK_002', `nothing was written, because ${files} not take the changes:\n${refused.join('\n')}`)
+  const which = refused.length === 1 ? 'one file does' : `${refused.length} files do`
+  throw new AppError('WORK_002', `nothing was written, because ${which} not take the changes:\n${refused.join('\n')}`)
 }
 
 /** A file that both the run and somebody else have changed. */
@@ -59,20 +62,24 @@ async function stepOf({ step, sides }: Unmerged, content: string | null): Promis
   return isThere ? { ...step, result: 'there' } : { ...step, content, result: 'merged' }
 }
 
-/** `kept`: where the bytes that are found are kept. */
-type Place = { folder: string; kept: string }
+/** `kept`: where the bytes that are found are kept. `files`: the paths of those that were found before, by device and inode. */
+type Place = { folder: string; kept: string; files: Map<string, RepoPath> }
 
 /** The step, what must be merged for it, or why there is none. */
-async function stepFor(change: ChangedFile, { folder, kept }: Place): Promise<Step | Unmerged | string> {
+async function stepFor(change: ChangedFile, { folder, kept, files }: Place): Promise<Step | Unmerged | string> {
   const { path, before, after } = change
   const stats = await findFile(folder, path)
   if (typeof stats === 'string') return stats
   if (stats === null) return stepWhereNothingIs(change)
+  const inode = `${stats.dev}:${stats.ino}`
+  const same = files.get(inode)
+  if (same !== undefined) return `it is the same file here as ${same}`
+  files.set(inode, path)
   const bytes = await readUnlinked(join(folder, path))
   if (bytes === undefined) return 'cannot be read'
   await writeFile(kept, bytes)
-  const step = { path, found: kept, content: kept, mode: stats.mode & 0o7777 }
-  if (await hasBytes(bytes, after)) return { ...step, result: 'there' }
+  const step = { path, found: kept, content: kept, mode: stats.mode & 0o7777, isResult: false }
+  if (await hasBytes(bytes, after)) return { ...step, result: 'there', isResult: true }
   if (after === null) {
     return (await hasBytes(bytes, before))
       ? { ...step, content: null, result: 'deleted' }
@@ -84,7 +91,7 @@ async function stepFor(change: ChangedFile, { folder, kept }: Place): Promise<St
 }
 
 function stepWhereNothingIs({ path, before, after, executable }: ChangedFile): Step | string {
-  const step = { path, found: null, content: after, mode: executable ? 0o755 : undefined }
+  const step = { path, found: null, content: after, mode: executable ? 0o755 : undefined, isResult: after === null }
   if (after === null) return { ...step, result: 'there' }
   return before === null ? { ...step, result: 'created' } : 'there is no such file any more'
 }
