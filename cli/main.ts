@@ -20,8 +20,21 @@ const io: CommandIo = {
   exit: (code) => void (exitCode = code),
 }
 
+/** Inside a hook or an alias of git these name its repository and index, not those of the folder that a command is given. */
+const ofOtherRepository = [
+  'GIT_DIR',
+  'GIT_WORK_TREE',
+  'GIT_INDEX_FILE',
+  'GIT_PREFIX',
+  'GIT_COMMON_DIR',
+  'GIT_NAMESPACE',
+  'GIT_OBJECT_DIRECTORY',
+  'GIT_ALTERNATE_OBJECT_DIRECTORIES',
+]
+
 /** Runs the command line once and returns the exit code (130 after Ctrl-C). */
 async function main(args: readonly string[]): Promise<number> {
+  for (const name of ofOtherRepository) Reflect.deleteProperty(process.env, name)
   const signal = onInterrupt({ startedByNpx: process.env['npm_command'] === 'exec' })
   try {
     const config = readSettings(args)

@@ -76,6 +76,22 @@ describe.skipIf(lacks('git'))('remora apply --commit', () => {
     expect(await git('status', '--porcelain')).toBe('')
   })
 
+  it('refuses a file with changes that are not committed, and writes nothing', async () => {
+    const runId = await applying.proposing(changes)
+    await checkout(given)
+    const mine = tenLines({ 9: 'mine' })
+    await copy.write({ 'shop/a.py': mine })
+    await expect(copy.apply(runId, '--commit')).rejects.toMatchObject({
+      code: 'WORK_002',
+      message: expect.stringMatching(/not committed.*:\nshop\/a\.py$/),
+    })
+    expect(await copy.read('shop/a.py')).toBe(mine)
+    expect(await git('status', '--porcelain')).toBe(' M shop/a.py\n')
+    await copy.apply(runId)
+    expect(await copy.read('shop/a.py')).toContain('line two')
+    await expect(copy.apply(runId, '--commit')).rejects.toMatchObject({ code: 'WORK_002' })
+  })
+
   it('works in a part of a larger repository, also one without commits', async () => {
     const runId = await applying.proposing({ 'a.py': { before, after }, 'b.py': { before: null, after: 'b\n' } })
     await git('init', '-q')

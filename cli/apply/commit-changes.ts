@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { AppError } from '#domain/error.ts'
 import type { RepoPath } from '#domain/repo-path.ts'
+import type { Step } from './merge-changes.ts'
 import { checkoutAround, requireGit, wordsOf } from '../run/take-patch.ts'
 
 const execute = promisify(execFile)
@@ -20,6 +21,22 @@ export async function requireCheckout(folder: string, searchPath: string): Promi
   if (checkout === undefined)
     throw new AppError('CONFIG_003', `--commit needs a git checkout, but ${folder} is in none`)
   return checkout
+}
+
+/**
+ * WORK_002 that names the files of which a commit would have more than the run's changes: those that differ from the last commit, or
+ * are staged, before anything is written, unless they are just as the run has them.
+ */
+export async function requireCommittable(
+  { top, prefix }: Checkout,
+  steps: readonly Pick<Step, 'path' | 'isResult'>[],
+  signal: AbortSignal,
+): Promise<void> {
+  const dirty = new Set(await statusOf(gitIn(top, signal)))
+  const mixed = steps.filter(({ path, isResult }) => !isResult && dirty.has(`${prefix}${path}`)).map(({ path }) => path)
+  if (mixed.length === 0) return
+  const text = `nothing was written: these files have changes of yours that are not committed, which --commit would commit too`
+  throw new AppError('WORK_002', `${text}:\n${mixed.join('\n')}`)
 }
 
 export type CommitOrder = {
@@ -57,7 +74,7 @@ export async function commitChanges(checkout: Checkout, order: CommitOrder): Pro
     await writeFile(list, changed.join('\0'))
     await git.run('commit', '--quiet', '--only', '--file', message, ...fromList)
   } catch (cause) {
-    await forget(git, added)
+    await forget(checkout.top, added)
     order.signal.throwIfAborted()
     const text = `git does not commit the changes, which are in the files: ${wordsOf(cause)}`
     throw new AppError('CONFIG_003', text, { cause })
@@ -68,9 +85,9 @@ export async function commitChanges(checkout: Checkout, order: CommitOrder): Pro
 type Git = ReturnType<typeof gitIn>
 
 /** Git with the settings of the user and the repository, hooks included. Paths are no patterns. */
-function gitIn(cwd: string, signal: AbortSignal) {
+function gitIn(cwd: string, signal?: AbortSignal) {
   const run = async (...args: string[]): Promise<string> => {
-    const options = { cwd, signal, maxBuffer: maxOutputBytes }
+    const options = { cwd, maxBuffer: maxOutputBytes, ...(signal && { signal }) }
     return (await execute('git', ['--literal-pathspecs', ...args], options)).stdout
   }
   const list = async (...args: string[]) => (await run(...args)).split('\0').filter((entry) => entry !== '')
@@ -88,7 +105,13 @@ async function existing(top: string, paths: readonly string[]): Promise<string[]
   return paths.filter((_path, at) => found[at] !== undefined)
 }
 
-/** Git knows these files no more, as before. */
-async function forget(git: Git, paths: readonly string[]): Promise<void> {
-  for (const path of paths) await git.run('update-index', '--force-remove', '--', path).catch(() => {})
+const forgottenAtOnce = 500
+
+/** Git knows these files no more, as before; also after an interrupt. */
+async function forget(top: string, paths: readonly string[]): Promise<void> {
+  const git = gitIn(top)
+  for (let first = 0; first < paths.length; first += forgottenAtOnce) {
+    const slice = paths.slice(first, first + forgottenAtOnce)
+    await git.run('update-index', '--force-remove', '--', ...slice).catch(() => {})
+  }
 }

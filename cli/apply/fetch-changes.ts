@@ -1,4 +1,4 @@
-import { open } from 'node:fs/promises'
+import { open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
 import { AppError } from '#domain/error.ts'
@@ -36,7 +36,8 @@ export async function fetchChanges(
     const after = await fetchSide(client, 'after', wanted)
     if (after === undefined) return []
     const before = await fetchSide(client, 'before', wanted)
-    if (before !== undefined && before.composition === after.composition) return paired(before.files, after.files)
+    const isSame = after.composition !== undefined && before?.composition === after.composition
+    if (before !== undefined && isSame) return paired(before.files, after.files)
   }
   throw new AppError('RUN_006', `The changes of run ${wanted.runId} change while they are read: try again in a moment.`)
 }
@@ -77,6 +78,8 @@ async function unpack(
     }
     const file = fileOf(files.size)
     await save(entry, file)
+    const { size } = await stat(file)
+    if (size !== entry.header.size) throw new Error(`${path} has ${size} bytes, not ${entry.header.size}`)
     files.set(path, { file, executable: (mode & 0o100) !== 0 })
   }
   return files
@@ -84,7 +87,7 @@ async function unpack(
 
 async function save({ body }: ParsedTarEntry, file: string): Promise<void> {
   await using opened = await open(file, 'w')
-  for await (const chunk of body) await opened.write(chunk)
+  for await (const chunk of body) await opened.appendFile(chunk)
 }
 
 /** Characters that some file systems leave out of a name, so that `.g\u200cit` would be `.git` there. */

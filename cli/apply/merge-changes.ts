@@ -21,6 +21,8 @@ export type Step = {
   content: string | null
   mode: number | undefined
   newMode: number | undefined
+  /** Whether the file is just as the run has it now: nobody else has changed it. */
+  isResult: boolean
 }
 
 /**
@@ -33,8 +35,9 @@ export async function mergeChanges(
   { scratch, searchPath }: { scratch: string; searchPath: string },
 ): Promise<Step[]> {
   const judged: (Step | Unmerged | string)[] = []
+  const files = new Map<string, RepoPath>()
   for (const [number, change] of changes.entries()) {
-    judged.push(await stepFor(change, { folder, kept: join(scratch, `found-${number}`) }))
+    judged.push(await stepFor(change, { folder, kept: join(scratch, `found-${number}`), files }))
   }
   const unmerged = judged.filter((one) => typeof one === 'object' && 'sides' in one)
   const sides = unmerged.map((one) => one.sides)
@@ -48,8 +51,8 @@ export async function mergeChanges(
     else steps.push(result)
   }
   if (refused.length === 0) return steps
-  const files = refused.length === 1 ? 'one file does' : `${refused.length} files do`
-  throw new AppError('WORK_002', `nothing was written, because ${files} not take the changes:\n${refused.join('\n')}`)
+  const which = refused.length === 1 ? 'one file does' : `${refused.length} files do`
+  throw new AppError('WORK_002', `nothing was written, because ${which} not take the changes:\n${refused.join('\n')}`)
 }
 
 /** A file that both the run and somebody else have changed. */
@@ -62,22 +65,29 @@ async function stepOf({ step, sides }: Unmerged, content: string | null): Promis
   return isChanged ? { ...step, content, result: 'merged' } : { ...step, result: 'there' }
 }
 
-/** `kept`: where the bytes that are found are kept. */
-type Place = { folder: string; kept: string }
+/** `kept`: where the bytes that are found are kept. `files`: the paths of those that were found before, by device and inode. */
+type Place = { folder: string; kept: string; files: Map<string, RepoPath> }
 
 /** The step, what must be merged for it, or why there is none. */
-async function stepFor(change: ChangedFile, { folder, kept }: Place): Promise<Step | Unmerged | string> {
+async function stepFor(change: ChangedFile, { folder, kept, files }: Place): Promise<Step | Unmerged | string> {
   const { path, before, after } = change
   const stats = await findFile(folder, path)
   if (typeof stats === 'string') return stats
   if (stats === null) return stepWhereNothingIs(change)
+  const inode = `${stats.dev}:${stats.ino}`
+  const same = files.get(inode)
+  if (same !== undefined) return `it is the same file here as ${same}`
+  files.set(inode, path)
   const bytes = await readUnlinked(join(folder, path))
   if (bytes === undefined) return 'cannot be read'
   await writeFile(kept, bytes)
   const mode = stats.mode & 0o7777
   const newMode = modeAfter(mode, change)
-  const step = { path, found: kept, content: kept, mode, newMode }
-  if (await hasBytes(bytes, after)) return { ...step, result: newMode === mode ? 'there' : 'changed' }
+  const step = { path, found: kept, content: kept, mode, newMode, isResult: false }
+  if (await hasBytes(bytes, after)) {
+    const isResult = newMode === mode
+    return { ...step, result: isResult ? 'there' : 'changed', isResult }
+  }
   if (after === null) {
     return (await hasBytes(bytes, before))
       ? { ...step, content: null, result: 'deleted' }
@@ -95,7 +105,8 @@ function modeAfter(mode: number, { executable, changesMode }: ChangedFile): numb
 }
 
 function stepWhereNothingIs({ path, before, after, executable }: ChangedFile): Step | string {
-  const step = { path, found: null, content: after, mode: undefined, newMode: executable ? 0o755 : undefined }
+  const newMode = executable ? 0o755 : undefined
+  const step = { path, found: null, content: after, mode: undefined, newMode, isResult: after === null }
   if (after === null) return { ...step, result: 'there' }
   return before === null ? { ...step, result: 'created' } : 'there is no such file any more'
 }

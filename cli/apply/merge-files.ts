@@ -65,5 +65,15 @@ function ownSettings(home: string, searchPath: string): Record<string, string> {
     ['AUTHOR', 'COMMITTER'].map((role) => [`GIT_${role}_${key}`, value] as const),
   )
   const nothing = { GIT_CONFIG_NOSYSTEM: '1', GIT_ATTR_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null' }
-  return { PATH: searchPath, HOME: home, XDG_CONFIG_HOME: home, LC_ALL: 'C', ...nothing, ...Object.fromEntries(names) }
+  // No process may go on in a folder that is removed.
+  const inFront = { GIT_CONFIG_COUNT: '1', GIT_CONFIG_KEY_0: 'gc.auto', GIT_CONFIG_VALUE_0: '0' }
+  return {
+    PATH: searchPath,
+    HOME: home,
+    XDG_CONFIG_HOME: home,
+    LC_ALL: 'C',
+    ...nothing,
+    ...inFront,
+    ...Object.fromEntries(names),
+  }
 }

@@ -43,22 +43,29 @@ async function carryOut(folder: string, step: Step, done: Undo[]): Promise<void>
   const place = join(folder, path)
   if (content === null) {
     await rm(place)
-    done.push({ path, undo: () => write(place, { content: found, mode }) })
+    done.push({ path, undo: () => putBackFile(folder, step, () => write(place, { content: found, mode })) })
     await removeEmptied(folder, path, done)
     return
   }
   const made = await mkdir(dirname(place), { recursive: true })
   if (made !== undefined) done.push({ path, undo: () => removeFolders(dirname(place), made) })
   await write(place, { content, mode: newMode })
-  done.push({ path, undo: () => (found === null ? rm(place) : write(place, { content: found, mode })) })
+  const undo = () => (found === null ? rm(place) : write(place, { content: found, mode }))
+  done.push({ path, undo: () => putBackFile(folder, step, undo) })
 }
 
 async function write(place: string, { content, mode }: { content: string | null; mode: number | undefined }) {
   if (content !== null) await writeWhole(place, createReadStream(content), mode === undefined ? {} : { mode })
 }
 
+/** What somebody has saved since it was written stays. */
+async function putBackFile(folder: string, { path, content }: Step, undo: () => Promise<unknown>): Promise<void> {
+  await requireUnchanged(folder, { path, found: content })
+  await undo()
+}
+
 /** Somebody may have saved the file since it was read, or put a link in its place. */
-async function requireUnchanged(folder: string, { path, found }: Step): Promise<void> {
+async function requireUnchanged(folder: string, { path, found }: Pick<Step, 'path' | 'found'>): Promise<void> {
   const stats = await findFile(folder, path)
   if (stats === null && found === null) return
   if (stats !== null && typeof stats !== 'string' && found !== null) {

@@ -6,7 +6,7 @@ import { AppError } from '#domain/error.ts'
 import { PatchKind } from '#domain/run.ts'
 import type { ApiClient } from '../api-client.ts'
 import { pages } from '../api-lists.ts'
-import { commitChanges, requireCheckout } from '../apply/commit-changes.ts'
+import { commitChanges, requireCheckout, requireCommittable } from '../apply/commit-changes.ts'
 import { fetchChanges } from '../apply/fetch-changes.ts'
 import { mergeChanges, type Step, type StepResult } from '../apply/merge-changes.ts'
 import { writeChanges } from '../apply/write-changes.ts'
@@ -74,6 +74,7 @@ async function applyRun(
   const checkout = commit === undefined ? undefined : await requireCheckout(folder, config.searchPath)
   const changes = await fetchChanges(client, { runId, of, scratch })
   const steps = await mergeChanges(folder, changes, { scratch, searchPath: config.searchPath })
+  if (checkout !== undefined) await requireCommittable(checkout, steps, signal)
   signal.throwIfAborted()
   await writeChanges(folder, steps)
   const files = steps.map(({ path, result }) => ({ path, result }))
