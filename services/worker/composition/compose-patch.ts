@@ -1,8 +1,8 @@
 import { chainOf } from '#composition/run-chain.ts'
 import { nameConflicts } from '#composition/name-conflicts.ts'
-import type { ChangeSet } from '#domain/change-set.ts'
+import type { ChangeSet, Evidence } from '#domain/change-set.ts'
 import type { CodeNode } from '#domain/code-node.ts'
-import { asAppError } from '#domain/error.ts'
+import { asAppError, undefinedOn } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { PatchKind, PatchNote, Run } from '#domain/run.ts'
 import type { Decisions } from '#ledger/decisions.ts'
@@ -12,11 +12,11 @@ import type { BlobStore } from '#objects/blob-store.ts'
 import type { Composition } from '#objects/composition.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
-import { putComposition } from '#objects/stored-records.ts'
+import { getComposition, putComposition } from '#objects/stored-records.ts'
 import type { CachedAnswers } from '#platform/cached-answers.ts'
 import type { ReadRunRules } from '../evidence/run-rules.ts'
 import { collectChanges, type CollectDeps, readAccepted, selectProposed } from './collect-changes.ts'
-import { type GroupProof, proveComposition, type ProofDeps } from './prove-composition.ts'
+import { type GroupProof, proveComposition, type ProofDeps, type ProvedBefore } from './prove-composition.ts'
 
 export type ProveDeps = Pick<ProofDeps, 'evidence' | 'python'> & {
   /** Keeps proofs from one composition to the next. */
@@ -31,6 +31,8 @@ export type SelectedSets = {
   of: PatchKind
   sets: readonly ChangeSet[]
   nodeOf(operationId: string): Promise<CodeNode | undefined>
+  /** What other compositions of the run have proved. */
+  provedBefore?: ProvedBefore | undefined
   /** The run whose survey of the repository holds; by default the run itself. */
   rulesOf?: Run | undefined
   /** Told how many of the changed files are proved, of how many. */
@@ -40,7 +42,7 @@ export type SelectedSets = {
 /** Composes and proves change sets of a run, and stores the result, which the key names. */
 export async function proveSets(
   run: Run,
-  { of, sets, nodeOf, onFiles, rulesOf = run }: SelectedSets,
+  { of, sets, nodeOf, onFiles, provedBefore, rulesOf = run }: SelectedSets,
   deps: ProveDeps,
   signal: AbortSignal,
 ): Promise<{ composition: Composition; compositionKey: string }> {
@@ -53,6 +55,7 @@ export async function proveSets(
     python: deps.python,
     proofs: kept && ((key, make) => kept.get(`${projectId} ${rulesOf.rulesKey} ${key}`, make)),
     rules: await deps.runRules(rulesOf),
+    provedBefore,
     async readBlob(hash) {
       signal.throwIfAborted() // another worker may have the job by now, or the run be stopped
       return deps.blobs.get(projectId, hash)
@@ -104,7 +107,8 @@ export async function composePatch(
     const own = AbortSignal.any([signal, AbortSignal.timeout(patchLimitMs)])
     const selected = await selectSets(chain, of, { decisions, deps, signal: own })
     const rulesOf = chain.find(({ rulesKey }) => rulesKey !== null)
-    const { compositionKey } = await proveSets(run, { of, ...selected, rulesOf }, deps, own)
+    const provedBefore = provedIn(await readCompositions(run, deps.objects))
+    const { compositionKey } = await proveSets(run, { of, ...selected, rulesOf, provedBefore }, deps, own)
     await deps.ledger.notePatch(runId, { of, note: { decided, compositionKey } })
     await removeFormer(run, before, compositionKey, deps.objects)
   } catch (cause) {
@@ -117,6 +121,29 @@ export async function composePatch(
     })
   } finally {
     await deps.ledger.endPatching(making)
+  }
+}
+
+/** Those of the run that are there: of all its changes, and of its patches. */
+async function readCompositions({ projectId, runId, compositionKey, patches }: Run, objects: ObjectStore) {
+  const later = Object.values(patches).flatMap((note) => ('compositionKey' in note ? note.compositionKey : []))
+  const keys = new Set([compositionKey, ...later].filter((key) => key !== null))
+  const read = await Promise.all(
+    [...keys].map((hash) => getComposition(objects, projectId, { runId, hash }).catch(undefinedOn('STORE_003'))),
+  )
+  return read.filter((composition) => composition !== undefined)
+}
+
+function provedIn(compositions: readonly Composition[]): ProvedBefore {
+  const nameOf = (path: string, ids: readonly string[]) => JSON.stringify([path, ...ids.toSorted()])
+  const evidence = new Map<string, Evidence[]>()
+  for (const { files } of compositions) {
+    for (const file of files) evidence.set(nameOf(file.path, file.changeSetIds), file.evidence)
+  }
+  return ({ path, changeSetIds }, checks) => {
+    const made = evidence.get(nameOf(path, changeSetIds)) ?? []
+    const found = checks.map((check) => made.find((one) => one.check === check || one.of === check))
+    return found.every((one) => one !== undefined) ? found : undefined
   }
 }
 

@@ -15,7 +15,6 @@ import { repeatEvery } from '#platform/clock.ts'
 import { silentLog } from '#platform/log.ts'
 import { connectRedis } from '#platform/redis-client.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
-import { openReleaser, type Releaser } from '#platform/service-process.ts'
 import { answerRequests } from '#platform/thread-entry.ts'
 import type { StorageConfig } from '#settings/storage-settings.ts'
 import { loadLanguage } from '#syntax/parser.ts'
@@ -51,16 +50,15 @@ const blobCacheBytes = 32 * 2 ** 20
 const sockets = 16
 const signOfLifeMs = 1_000
 
+/** Open as long as the thread lives, which ends with them a minute after its last run: what they have put is not put again. */
+let opened: Promise<CompositionDeps> | undefined
+
 answerRequests<ComposeQuestion, ComposeReport>(async (question, begin) => {
   begin(0)
-  const releaser = openReleaser()
   // The thread's time limit is for standing still: a store that is away may keep a composition waiting for long.
-  releaser.add(
-    'signs of life',
-    repeatEvery(signOfLifeMs, async () => begin(0)),
-  )
+  const stopSigns = repeatEvery(signOfLifeMs, async () => begin(0))
   try {
-    const deps = await openDeps(question, releaser)
+    const deps = await (opened ??= openDeps(question))
     const { runId, patch } = question
     const { signal } = new AbortController()
     await (patch === undefined ? composeRun(runId, deps, signal) : composePatch({ runId, of: patch }, deps, signal))
@@ -69,7 +67,7 @@ answerRequests<ComposeQuestion, ComposeReport>(async (question, begin) => {
     if (error instanceof AppError) return { fault: faultIn(error) }
     throw error
   } finally {
-    await releaser.release()
+    await stopSigns()
   }
 })
 
@@ -84,12 +82,10 @@ async function openChecks() {
 }
 
 /** Connections of its own, which say nothing in the log: those of the worker's main thread to the same stores do. */
-async function openDeps({ worker }: ComposeQuestion, releaser: Releaser): Promise<CompositionDeps> {
+async function openDeps({ worker }: ComposeQuestion): Promise<CompositionDeps> {
   const { redisUrl, s3 } = worker.storage
   const { redis } = connectRedis(redisUrl, { retries: null }, silentLog)
-  releaser.add('redis', async () => redis.disconnect())
   const store = openS3ObjectStore({ ...s3, maxSockets: sockets })
-  releaser.add('objects', async () => store.close())
   const permit = openPutPermit(redis)
   const objects = permittedPuts(store, permit)
   return {

@@ -25,9 +25,16 @@ export type ProofDeps = {
   storeBlob(bytes: Uint8Array): Promise<string>
   /** Gives the proof of a group of sets that was made before under the key, or makes it. */
   proofs?: ((key: string, make: () => Promise<GroupProof>) => Promise<GroupProof>) | undefined
+  /** The evidence of these checks on a file that just these sets have made before; undefined where one of them was not made. */
+  provedBefore?: ProvedBefore | undefined
   /** Told how many more of the changed files are proved, or left as they were. */
   onFiles?(count: number): Promise<void>
 }
+
+export type ProvedBefore = (
+  file: Pick<ComposedFile, 'path' | 'changeSetIds'>,
+  checks: readonly EvidenceCheck[],
+) => Evidence[] | undefined
 
 export type Proven = { files: ComposedFile[]; conflicts: LeftOutSet[] }
 
@@ -151,7 +158,9 @@ function openFileProofs(deps: ProofDeps): ProveFile {
 async function proofOf(file: FileResult, checks: readonly EvidenceCheck[], deps: ProofDeps): Promise<FileProof> {
   const contents = await contentsOf(file, deps)
   const { before, after } = contents
-  const { path, executable } = file
+  const { path, sets, executable } = file
+  const known = deps.provedBefore?.({ path, changeSetIds: sets.map((set) => set.changeSetId) }, checks)
+  if (known !== undefined) return { file, ...contents, evidence: known }
   const texts = { before: before?.toString(), after: after?.toString() }
   const checked = { path, ...texts, executable, rules: deps.rules.of(path) }
   return { file, ...contents, evidence: await deps.evidence.check(checked, checks) }
