@@ -7,12 +7,13 @@ import { openPrograms } from './program.ts'
 import { type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
 import { manyFunctions, sourceFolder, undocumented } from './source-folder.ts'
 
+/** A worker that is told to stop hands back what it has: its lease must not run out before, however slow the machine is. */
 const ways = [
-  { way: 'killed', signal: 'SIGKILL', exit: 'SIGKILL', reason: 'lost' },
-  { way: 'told to stop, and out of time to finish,', signal: 'SIGTERM', exit: 0, reason: 'drain' },
+  { way: 'killed', signal: 'SIGKILL', exit: 'SIGKILL', reason: 'lost', leaseMs: '2000' },
+  { way: 'told to stop, and out of time to finish,', signal: 'SIGTERM', exit: 0, reason: 'drain', leaseMs: '3600000' },
 ] as const
 
-describe.each(ways)('a worker that is $way while it runs operations', ({ signal, exit, reason }) => {
+describe.each(ways)('a worker that is $way while it runs operations', ({ signal, exit, reason, leaseMs }) => {
   const programs = openPrograms()
   const open: { stores?: Stores } = {}
   let services: Services
@@ -20,7 +21,7 @@ describe.each(ways)('a worker that is $way while it runs operations', ({ signal,
 
   beforeAll(async () => {
     stores = open.stores = await startStores()
-    const workerEnv = { REMORA_LEASE_MS: '2000', REMORA_WORKER_SLOTS: '4', REMORA_DRAIN_MS: '1' }
+    const workerEnv = { REMORA_LEASE_MS: leaseMs, REMORA_WORKER_SLOTS: '4', REMORA_DRAIN_MS: '1' }
     services = await startServices(programs, stores, { workers: ['worker-1', 'worker-2'], workerEnv })
   })
   afterAll(async () => {
@@ -80,7 +81,7 @@ describe.each(ways)('a worker that is $way while it runs operations', ({ signal,
   })
 })
 
-describe.each(ways)('a worker that is $way while it composes a run', ({ signal, exit }) => {
+describe.each(ways)('a worker that is $way while it composes a run', ({ signal, exit, leaseMs }) => {
   const programs = openPrograms()
   const open: { stores?: Stores } = {}
   afterAll(async () => {
@@ -99,7 +100,7 @@ describe.each(ways)('a worker that is $way while it composes a run', ({ signal, 
       },
     })
     onTestFinished(store.close)
-    const workerEnv = { REMORA_LEASE_MS: '2000', REMORA_DRAIN_MS: '1' }
+    const workerEnv = { REMORA_LEASE_MS: leaseMs, REMORA_DRAIN_MS: '1' }
     const held = { ...workerEnv, REMORA_S3_ENDPOINT: store.endpoint }
     const services = await startServices(programs, stores, { workers: ['worker-1'], workerEnv: held })
     const folder = await sourceFolder({ 'prices.py': manyFunctions(3) })
