@@ -1,14 +1,20 @@
 import { describe, expect, it } from 'vitest'
 import { loadLanguage } from '#syntax/parser.ts'
 import { foldKeptNames } from './kept-names.ts'
-import { moduleUsesInText, moduleUsesOf } from './module-uses.ts'
+import { moduleItself, moduleUsesInText, moduleUsesOf } from './module-uses.ts'
 
 const python = await loadLanguage('python')
 const usesOf = (source: string) => python.read(source, (tree) => moduleUsesOf(tree, source))
 
-/** The kept names of each file, sorted. */
+function foldedIn(files: Record<string, string>, path: string) {
+  return foldKeptNames(new Map(Object.entries(files).map(([name, source]) => [name, usesOf(source)])))(path)
+}
+
+const namesIn = (kept: 'all' | string[]) => (kept === 'all' ? kept : kept.filter((name) => name !== moduleItself))
+
+/** The kept names of the file, sorted, without the module itself. */
 function keptIn(files: Record<string, string>, path: string) {
-  const kept = foldKeptNames(new Map(Object.entries(files).map(([name, source]) => [name, usesOf(source)])))(path)
+  const kept = namesIn(foldedIn(files, path))
   return kept === 'all' ? kept : kept.toSorted()
 }
 
@@ -83,7 +89,7 @@ describe('names of a module that other files depend on', () => {
       ['requests/compat.py', usesOf(compat)],
       ['a.txt', moduleUsesInText(text)],
     ])
-    const found = foldKeptNames(uses)('requests/compat.py')
+    const found = namesIn(foldKeptNames(uses)('requests/compat.py'))
     expect(found === 'all' ? found : found.toSorted()).toEqual(kept)
   })
 
@@ -91,6 +97,25 @@ describe('names of a module that other files depend on', () => {
     const logging = 'from logging import getLogger, info\n__all__ = ["info"]\n__all__ += ["more"]\n'
     expect(keptIn({ 'shop/logging.py': logging, 'a.py': 'import os\n' }, 'shop/logging.py')).toEqual(['info', 'more'])
     expect(keptIn({ 'a.py': 'x = 1\n' }, 'b.py')).toEqual([])
+  })
+
+  it.each([
+    ['shop/cart.py', 'import shop.cart\n'],
+    ['shop/cart.py', 'from shop import cart\n'],
+    ['cart.py', 'import cart\n'],
+    ['cart.py', 'import cart as c\n'],
+    ['shop/__init__.py', 'import shop.cart\n'],
+    ['shop/__init__.py', 'from shop.cart import add\n'],
+    ['shop/deep/__init__.py', 'from shop import deep\n'],
+  ])('hold the module itself once it is imported, whatever is used of it: %s by %s', (path, source) => {
+    expect(foldedIn({ [path]: '_x = 1\n', 'tests/a.py': source }, path)).toContain(moduleItself)
+    expect(foldedIn({ [path]: '_x = 1\n', 'tests/a.py': 'import other\n' }, path)).not.toContain(moduleItself)
+    expect(foldedIn({ [path]: source }, path), 'by itself').not.toContain(moduleItself)
+  })
+
+  it('hold the module itself for a neighbour that imports it', () => {
+    const files = { 'shop/cart.py': '_x = 1\n', 'shop/a.py': 'from . import cart\n' }
+    expect(foldedIn(files, 'shop/cart.py')).toContain(moduleItself)
   })
 
   it('pass between threads', () => {

@@ -1,18 +1,20 @@
-import type { ModuleUses } from './module-uses.ts'
+import { folderOf } from '#domain/repo-path.ts'
+import { moduleItself, type ModuleUses } from './module-uses.ts'
 
 /** The path of the only file that uses a module or name, or `several`. */
 type User = { path: string } | 'several'
-/** The users of whole modules, and of names by `module:name`. */
-type Users = { whole: Map<string, User>; names: Map<string, User> }
+/** The users of modules in any way, of whole modules, and of names by `module:name`. */
+type Users = { any: Map<string, User>; whole: Map<string, User>; names: Map<string, User> }
 
 /**
  * Returns the names of a file's module that other files depend on; `all` when one of them uses everything. `uses` holds
  * every Python file of the snapshot, tests and vendored files included, and the texts that may name modules. A file
  * counts as every module whose name ends like its own, so a name may be kept because of another module of that name,
- * but none is lost. Names that only the file itself mentions are not kept, except those in its `__all__`.
+ * but none is lost. Names that only the file itself mentions are not kept, except those in its `__all__`. `moduleItself` is
+ * among them when another file uses the module in any way.
  */
 export function foldKeptNames(uses: ReadonlyMap<string, ModuleUses>): (path: string) => 'all' | string[] {
-  const users: Users = { whole: new Map(), names: new Map() }
+  const users: Users = { any: new Map(), whole: new Map(), names: new Map() }
   for (const [path, { modules, packages }] of uses) {
     for (const [module, names] of Object.entries(modules)) noteNames(users, { module, names, path })
     for (const [dots, names] of Object.entries(packages)) {
@@ -28,11 +30,15 @@ export function foldKeptNames(uses: ReadonlyMap<string, ModuleUses>): (path: str
     const isRoot = modules.includes('')
     if (isRoot || modules.some((module) => isOthers(users.whole.get(module), path))) return 'all'
     const isUsed = (name: string) => modules.some((module) => isOthers(users.names.get(`${module}:${name}`), path))
-    return [...new Set([...own.binds.filter(isUsed), ...own.exported])]
+    const isTaken =
+      modules.some((module) => isOthers(users.any.get(module), path)) ||
+      placesOf(path).some((place) => isOthers(users.names.get(place), path))
+    return [...new Set([...own.binds.filter(isUsed), ...own.exported, ...(isTaken ? [moduleItself] : [])])]
   }
 }
 
 function noteNames(users: Users, { module, names, path }: { module: string; names: string[] | 'all'; path: string }) {
+  noteUser(users.any, module, path)
   if (names === 'all') noteUser(users.whole, module, path)
   else for (const name of names) noteUser(users.names, `${module}:${name}`, path)
 }
@@ -50,5 +56,16 @@ function isOthers(user: User | undefined, path: string): boolean {
 function moduleNames(path: string): string[] {
   const [folder = '', file = path] = /^(?:(.*)\/)?([^/]*)$/.exec(path)?.slice(1) ?? []
   const stem = file.slice(0, file.lastIndexOf('.'))
-  return stem === '__init__' ? [folder.slice(folder.lastIndexOf('/') + 1), `${folder}/`] : [stem]
+  return stem === '__init__' ? [lastPart(folder), `${folder}/`] : [stem]
+}
+
+/** The file's module as a name of the package that it is in: `from package import module`, `from . import module`. */
+function placesOf(path: string): string[] {
+  const module = path.replace(/(?:\/__init__)?\.\w+$/, '')
+  const [folder, name] = [folderOf(module), lastPart(module)]
+  return [`${lastPart(folder)}:${name}`, `${folder}/:${name}`]
+}
+
+function lastPart(path: string): string {
+  return path.slice(path.lastIndexOf('/') + 1)
 }

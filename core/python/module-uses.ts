@@ -97,6 +97,9 @@ function noteEntryPoints(text: string, found: Found): void {
   for (const [, module = ''] of text.matchAll(entryPoint)) note(found.modules, lastPart(module), '*')
 }
 
+/** Stands among the names that are used of a module for the module: it is imported, whatever is used of it. */
+export const moduleItself = ''
+
 function listed(wanted: Wanted): Record<string, string[] | 'all'> {
   return Object.fromEntries([...wanted].map(([key, names]) => [key, names.has('*') ? 'all' : [...names]]))
 }
@@ -107,7 +110,7 @@ function note(wanted: Wanted, module: string, name: string): void {
 
 function noteImport({ module, imported }: Pick<ImportedName, 'module' | 'imported'>, found: Found): void {
   noteChain(module.split('.'), found)
-  if (imported === undefined) return
+  if (imported === undefined) return note(found.modules, lastPart(module), moduleItself)
   if (/^\.+$/.test(module)) note(found.packages, String(module.length), imported)
   else note(found.modules, lastPart(module), imported)
 }

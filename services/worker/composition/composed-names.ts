@@ -1,11 +1,16 @@
 import { foldKeptNames } from '#python/kept-names.ts'
-import type { ModuleUses } from '#python/module-uses.ts'
+import { moduleItself, type ModuleUses } from '#python/module-uses.ts'
 
 /** What a changed Python file bound before, and what it uses and binds now; undefined where the file does not exist. */
 export type ComposedModule = { path: string; before: readonly string[] | undefined; after: ModuleUses | undefined }
 
-/** A name that the file `user` uses of the file at `path`, which no longer binds it. */
+/** A name that the file `user` uses of the file at `path`, which no longer binds it; `moduleItself`: the file is gone. */
 export type LostName = { path: string; user: string; name: string }
+
+/** What is used, in words. */
+export function wordsFor({ name, path }: LostName): string {
+  return name === moduleItself ? path : `"${name}" of ${path}`
+}
 
 /**
  * The first name that a module bound before and no longer binds, and that another changed file uses. What the unchanged
@@ -25,8 +30,9 @@ export function lostNameIn(modules: readonly ComposedModule[]): LostName | undef
 }
 
 function lostOf({ before, after }: ComposedModule, taken: 'all' | string[]): string[] {
-  const bound = new Set(after?.binds)
-  const names = taken === 'all' ? (before ?? []) : taken
+  if (before === undefined) return []
+  const bound = new Set(after === undefined ? [] : [...after.binds, moduleItself])
+  const names = taken === 'all' ? [...before, moduleItself] : taken
   return names.filter((name) => !bound.has(name))
 }
 

@@ -249,12 +249,13 @@ it('a deleted file is checked like any other, and modes go with the files', asyn
   const tidy: ChangeSet = { ...set('c1', []), files, evidence: [] }
   const proven = await proveComposition([tidy], deps)
   expect(proven.files).toMatchObject([
-    { path: 'a.py', resultHash: null, executable: true, evidence: [{ check: 'parses', ok: true }, { ok: true }] },
+    { path: 'a.py', resultHash: null, executable: true },
     { path: 'b.sh', baseHash: null, executable: true },
     { path: 'c.py', baseHash, resultHash: baseHash, executable: false },
   ])
-  const keeping = { ...tidy, evidence: provedBy(['names_kept']) }
-  expect((await proveComposition([keeping], deps)).conflicts).toMatchObject([
+  expect(proven.files[0]?.evidence.at(-1)).toMatchObject({ check: 'not_checked', of: 'names_kept' })
+  const rules = { of: () => ({ ...wideRules, keptNames: [''] }) }
+  expect((await proveComposition([tidy], { ...deps, rules })).conflicts, 'another file imports it').toMatchObject([
     { changeSetId: 'c1', path: 'a.py', errorCode: 'WORK_004', reason: expect.stringMatching(/^names_kept fails/) },
   ])
 })
@@ -268,7 +269,7 @@ describe('the names of a composed tree', () => {
 
   it('are there for every file of it: the later of two sets that do not go together is left out', async () => {
     const proven = await proveComposition([removing, taking], deps)
-    const reason = 'shop/main.py uses "json", which this removes'
+    const reason = 'shop/main.py uses "json" of shop/compat.py, which this removes'
     expect(proven.conflicts).toMatchObject([
       { changeSetId: 'c2', errorCode: 'WORK_004', path: 'shop/compat.py', reason },
     ])
@@ -282,5 +283,13 @@ describe('the names of a composed tree', () => {
     const files: FileChange[] = [{ kind: 'delete', path: inExporter.path, baseHash: sha256(exporter) }]
     const proven = await proveComposition([taking, { ...removing, files }], deps)
     expect(proven.conflicts).toMatchObject([{ changeSetId: 'c1', path: 'shop/compat.py' }])
+  })
+
+  it('are not there when a file is deleted that another change imports, without a name of it', async () => {
+    const files: FileChange[] = [{ kind: 'delete', path: inExporter.path, baseHash: sha256(exporter) }]
+    const importing = only('c2', 'shop.compat.dump()', 'shop.compat.__name__', inUser)
+    const proven = await proveComposition([importing, { ...removing, files }], deps)
+    const reason = 'shop/main.py uses shop/compat.py, which this removes'
+    expect(proven.conflicts).toMatchObject([{ changeSetId: 'c1', path: 'shop/compat.py', reason }])
   })
 })

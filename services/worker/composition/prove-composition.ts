@@ -5,7 +5,7 @@ import { mapBounded } from '#objects/map-bounded.ts'
 import { moduleNamesOf, moduleUsesOf } from '#python/module-uses.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
-import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
+import { checksOfFile, type EvidenceChecker } from '../evidence/evidence-checker.ts'
 import type { RunRules } from '../evidence/run-rules.ts'
 import {
   composeChangeSets,
@@ -15,7 +15,7 @@ import {
   type LeftOutSet,
   type SetInConflict,
 } from '#composition/compose-change-sets.ts'
-import { type ComposedModule, lostNameIn } from './composed-names.ts'
+import { type ComposedModule, lostNameIn, wordsFor } from './composed-names.ts'
 
 export type ProofDeps = {
   evidence: EvidenceChecker
@@ -201,13 +201,13 @@ function moduleOf(path: string, { before, after }: Contents, { python }: ProofDe
  * The checks of a composed file: all that were requested for any of its sets. `docstring_only` applies if every set
  * passed it; `only_node_changed` does not apply to a whole file.
  */
-function checksFor({ path, sets }: FileResult): EvidenceCheck[] {
+function checksFor({ path, sets, kind }: FileResult): EvidenceCheck[] {
   const own = sets.map((set) => set.evidence.filter((one) => one.path === path))
   const docstringsOnly = own.every((all) => all.some((one) => one.check === 'docstring_only' && one.ok))
   // Always for Python. A grammar of another language may not parse all valid code, so there the bundle decides.
   const always: EvidenceCheck[] = languageOf(path) === 'python' ? ['parses', 'lint_before_after'] : []
   const asked = own.flat().flatMap(({ check, of = [] }) => (check === 'not_checked' ? of : check))
-  const checks = new Set([...always, ...asked])
+  const checks = new Set(checksOfFile({ path, isDeleted: kind === 'delete' }, [...always, ...asked]))
   checks.delete('only_node_changed')
   checks.delete('docstring_only')
   return docstringsOnly ? [...checks, 'docstring_only'] : [...checks]
@@ -279,8 +279,8 @@ async function nameCulprit(
   const at = (await leastFailing(involved.length, async (count) => (await lostWith(count)) !== undefined)) - 1
   const [set, found] = [involved[at], await lostWith(at + 1)]
   if (set !== undefined && found !== undefined)
-    return leftOut(set, found.path, `${found.user} uses "${found.name}", which this removes`)
-  throw new Error(`${lost.user} uses "${lost.name}" of ${lost.path}, which is lost, but none of the sets removes it`)
+    return leftOut(set, found.path, `${found.user} uses ${wordsFor(found)}, which this removes`)
+  throw new Error(`${lost.user} uses ${wordsFor(lost)}, which is lost, but none of the sets removes it`)
 }
 
 async function unchanged(hash: string | null, { readBlob }: Pick<ProofDeps, 'readBlob'>): Promise<Contents> {

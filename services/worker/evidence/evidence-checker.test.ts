@@ -166,19 +166,24 @@ describe('proof of a deletion', () => {
 
   it.each(['parses', 'lint_before_after'] as const)('is there for what is wrong in files: %s', async (name) => {
     expect(await lost(name)).toMatchObject({ check: name, ok: true })
-    expect(await lost(name, { path: 'a.js', before: 'x(' })).toMatchObject({ check: name, ok: true })
+    const unproved = { check: 'not_checked', of: name, ok: true }
+    expect(await lost(name, { path: 'a.js', before: 'x(' }), 'another file may need it').toMatchObject(unproved)
+    expect(await lost(name, { path: 'LICENSE', before: 'all rights' })).toMatchObject(unproved)
   })
 
-  it.each(['docstring_only', 'only_node_changed', 'names_kept', 'bodies_kept'] as const)(
+  it.each(['docstring_only', 'only_node_changed', 'bodies_kept'] as const)(
     'is not there for what must stay: %s',
     async (name) => {
       expect(await lost(name)).toMatchObject({ check: name, ok: false })
     },
   )
 
-  it('is there when nothing of the kind was in the file, and nobody uses it', async () => {
+  it('is there when nothing of the kind was in the file, but not that nobody uses it', async () => {
     const before = '_x = 1\n'
-    expect(await lost('names_kept', { before })).toMatchObject({ ok: true })
+    const unproved = { check: 'not_checked', of: 'names_kept', ok: true }
+    expect(await lost('names_kept', { before })).toMatchObject(unproved)
+    expect(await lost('names_kept'), 'what only the file itself defines').toMatchObject(unproved)
+    expect(await lost('names_kept', { before, keptNames: [''] }), 'it is imported').toMatchObject({ ok: false })
     expect(await lost('names_kept', { before, keptNames: ['_y'] })).toMatchObject({ ok: false })
     expect(await lost('comments_kept', { before })).toMatchObject({ ok: true })
     expect(await lost('comments_kept', { before: '# why\n' })).toMatchObject({ ok: false })

@@ -58,26 +58,44 @@ export function openEvidenceChecker(deps: PythonDeps & { syntax: Pick<SyntaxChec
   }
 }
 
+/** The checks to make of a changed file: those that were asked for and, for a deleted Python file, whether others need it. */
+export function checksOfFile(
+  { path, isDeleted }: { path: string; isDeleted: boolean },
+  asked: readonly EvidenceCheck[],
+): EvidenceCheck[] {
+  const own: EvidenceCheck[] = isDeleted && languageOf(path) === 'python' ? ['names_kept'] : []
+  return [...new Set([...asked, ...own])]
+}
+
 /**
  * What is known of a deletion as such; undefined for a check that compares the file with an empty one. A file that is
- * gone has no faults, but everything in it has changed, and other files may need it.
+ * gone has no faults, but everything in it has changed, and other files may need it. That they do can be found out, for Python;
+ * that they do not is never proved.
  */
 function deletionEvidence(check: EvidenceCheck, { path, rules }: CheckedFile): Evidence | undefined {
   const proof = { check, path, tool: 'deletion' }
   switch (check) {
     case 'parses':
     case 'lint_before_after':
-      return { ...proof, ok: true }
+      return languageOf(path) === 'python' ? { ...proof, ok: true } : unprovedDeletion(check, path)
     case 'docstring_only':
     case 'only_node_changed':
       return { ...proof, ok: false, detail: 'the file is deleted' }
     case 'names_kept': {
+      if (languageOf(path) !== 'python') return undefined
       const isUsed = rules.keptNames === 'all' || rules.keptNames.length > 0
-      return isUsed ? { ...proof, ok: false, detail: 'the file is deleted, and other files use it' } : undefined
+      return isUsed
+        ? { ...proof, ok: false, detail: 'the file is deleted, and other files use it' }
+        : unprovedDeletion(check, path)
     }
     default:
       return undefined
   }
+}
+
+function unprovedDeletion(of: EvidenceCheck, path: string): Evidence {
+  const detail = 'nothing proves that no other file needs the deleted one'
+  return { check: 'not_checked', of, path, ok: true, tool: 'none', detail }
 }
 
 /** A mode is in no node, and no docstring. */

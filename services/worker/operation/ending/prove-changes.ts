@@ -3,7 +3,7 @@ import type { BundleFile } from '#domain/agent-bundle.ts'
 import type { Evidence, FileChange } from '#domain/change-set.ts'
 import type { Attempt } from '#ledger/attempt.ts'
 import type { ErrorCode } from '#domain/error.ts'
-import type { EvidenceChecker } from '../../evidence/evidence-checker.ts'
+import { checksOfFile, type EvidenceChecker } from '../../evidence/evidence-checker.ts'
 import { agentParts, type RunRules } from '../../evidence/run-rules.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
 
@@ -53,7 +53,8 @@ async function evidenceOf(
     const inNode = isInNode(change, attempt, rules)
     const { path, executable } = change
     const file = { path, before, after, inNode, executable, rules: rules.of(path) }
-    evidence.push(...(await deps.evidence.check(file, bundle.bundle.file.evidence)))
+    const checks = checksOfFile({ path, isDeleted: after === undefined }, bundle.bundle.file.evidence)
+    evidence.push(...(await deps.evidence.check(file, checks)))
   }
   signal?.throwIfAborted()
   return evidence
