@@ -80,11 +80,13 @@ describe('changes that are applied to a folder', () => {
     expect(await readdir(join(top, 'real'))).toEqual([])
   })
 
-  it('say what was written when a later one cannot be', async () => {
-    const inTheWay = applyChanges(top, [edit('a.txt'), create('b.txt/under-a-file.txt')])
-    await expect(inTheWay).rejects.toMatchObject({
-      code: 'CONFIG_003',
-      message: expect.stringMatching(/these were written: a\.txt$/),
-    })
+  it('are put back, all of them, when one of them cannot be made', async () => {
+    await chmod(join(top, 'a.txt'), 0o600)
+    await writeFile(join(top, 'c.txt'), old)
+    const moved = [edit('a.txt'), remove('c.txt'), create('b.txt/under-a-file.txt')]
+    await expect(applyChanges(top, moved)).rejects.toMatchObject({ code: 'WORK_002' })
+    expect(await readdir(top)).toEqual(['a.txt', 'b.txt', 'c.txt'])
+    expect([await read('a.txt'), await read('b.txt'), await read('c.txt')]).toEqual(['old\n', 'old\n', 'old\n'])
+    expect((await stat(join(top, 'a.txt'))).mode & 0o777).toBe(0o600)
   })
 })

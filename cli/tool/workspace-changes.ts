@@ -1,11 +1,12 @@
-import { chmod, lstat, mkdir, readdir, readFile, realpath, rmdir, unlink } from 'node:fs/promises'
+import { lstat, mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import type { FileChange } from '#domain/change-set.ts'
-import { folderOf, foldersUp } from '#domain/repo-path.ts'
 import { type FileVersions, unifiedDiff } from '#platform/unified-diff.ts'
 import type { Workspace } from '../../services/worker/workspace/open-workspace.ts'
-import { writeWhole } from '../run/output-file.ts'
+import type { Step } from '../apply/merge-changes.ts'
+import { writeChanges } from '../apply/write-changes.ts'
 
 /** A changed file. `before` is what the script saw, null for a new file; `after` is null for a deleted one. */
 export type WorkspaceChange = Omit<FileVersions, 'before' | 'after'> & {
@@ -30,11 +31,11 @@ export async function workspaceChanges(
 }
 
 /** Of a file's mode; the three bits by which it may be executed. */
-const [permissions, execution] = [0o777, 0o111]
+const [permissions, execution] = [0o7777, 0o111]
 
 /**
- * Makes the changes in the folder `top`, each file whole or not at all, deletions first. WORK_002, before anything is written, when a
- * file has changed since the script saw it; CONFIG_003, with the files already written, when one cannot be written.
+ * Makes the changes in the folder `top`, each file whole, deletions first. WORK_002, before anything is written, when a file has
+ * changed since the script saw it; CONFIG_003 when one cannot be written: then what was written is put back.
  */
 export async function applyChanges(top: string, changes: readonly WorkspaceChange[]): Promise<void> {
   const stale: string[] = []
@@ -44,16 +45,36 @@ export async function applyChanges(top: string, changes: readonly WorkspaceChang
     throw new AppError('WORK_002', `nothing is written: ${stale.join(', ')} ${reason}; run the script again`)
   }
   const inOrder = changes.toSorted((one, other) => Number(other.kind === 'delete') - Number(one.kind === 'delete'))
-  for (const [index, change] of inOrder.entries()) {
-    try {
-      await writeChange(top, change)
-    } catch (cause) {
-      const written = inOrder.slice(0, index).map(({ path }) => path)
-      const before = written.length === 0 ? 'nothing was written' : `these were written: ${written.join(', ')}`
-      const message = cause instanceof Error ? cause.message : String(cause)
-      throw new AppError('CONFIG_003', `${change.path} could not be written (${message}); ${before}`, { cause })
-    }
+  const scratch = await mkdtemp(join(tmpdir(), 'remora-tool-'))
+  try {
+    await writeChanges(top, await Promise.all(inOrder.map((change, at) => stepOf(top, change, join(scratch, `${at}`)))))
+  } finally {
+    await rm(scratch, { recursive: true, force: true })
   }
+}
+
+const results = { create: 'created', edit: 'changed', delete: 'deleted' } as const
+
+async function stepOf(top: string, change: WorkspaceChange, kept: string): Promise<Step> {
+  const { path, kind, before, after, executable } = change
+  const keep = async (name: string, bytes: Buffer | null) => {
+    if (bytes === null) return null
+    await writeFile(`${kept}-${name}`, bytes)
+    return `${kept}-${name}`
+  }
+  const mode = before === null ? undefined : (await lstat(join(top, path))).mode & permissions
+  const newMode = executable === undefined ? mode : withBit(mode ?? newFileMode(), executable)
+  const [found, content] = [await keep('found', before), await keep('content', after)]
+  return { path, result: results[kind], found, content, mode, newMode, isResult: false }
+}
+
+/** Who may read the file may execute it. */
+function withBit(mode: number, executable: boolean): number {
+  return executable ? mode | ((mode & 0o444) >> 2) : mode & ~execution
+}
+
+function newFileMode(): number {
+  return 0o666 & ~process.umask()
 }
 
 /** False, too, when a link has appeared on the path to the file. */
@@ -70,31 +91,5 @@ async function isInside(top: string, path: string): Promise<boolean> {
     const real = await realpath(folder).catch(() => undefined)
     if (real !== undefined) return real === folder
     if ((await lstat(folder).catch(() => undefined)) !== undefined) return false // a link that leads nowhere
-  }
-}
-
-async function writeChange(top: string, { path, before, after, executable }: WorkspaceChange): Promise<void> {
-  const full = join(top, path)
-  if (after === null) return removeFile(top, path)
-  await mkdir(dirname(full), { recursive: true })
-  await writeWhole(full, [after], before === null ? {} : { mode: await modeOf(full) })
-  if (executable !== undefined) await chmod(full, withBit(await modeOf(full), executable))
-}
-
-async function modeOf(full: string): Promise<number> {
-  return (await lstat(full)).mode & permissions
-}
-
-/** Who may read the file may execute it. */
-function withBit(mode: number, executable: boolean): number {
-  return executable ? mode | ((mode & 0o444) >> 2) : mode & ~execution
-}
-
-/** With the folders that are empty then, as git does. */
-async function removeFile(top: string, path: string): Promise<void> {
-  await unlink(join(top, path))
-  for (const folder of foldersUp(folderOf(path)).slice(0, -1)) {
-    if ((await readdir(join(top, folder))).length > 0) return
-    await rmdir(join(top, folder))
   }
 }

@@ -1,5 +1,6 @@
 import { faultOfGlobs, pathGlobs } from '#domain/path-globs.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
+import { openSemaphore } from '#platform/limit-concurrency.ts'
 import { openThreadPool } from '#platform/thread-pool.ts'
 import { type Workspace, WorkspaceFault } from './open-workspace.ts'
 
@@ -68,10 +69,7 @@ export async function searchFiles(
     throw new WorkspaceFault('refused', `what is looked for has more than ${maxPatternCharacters} characters`)
   const found = findFiles(workspace, paths)
   if (found.length > maxFiles) throw tooMany(`${maxFiles} files to look at`)
-  const texts = await readableTexts(workspace, found)
-  const lines = isExpression
-    ? await searcher.find({ expression: text, texts })
-    : linesIn(texts, (line) => line.includes(text))
+  const lines = await searcher.find({ text, isExpression }, () => readableTexts(workspace, found))
   if (lines.length > maxLines) throw tooMany(`${maxLines} lines found`)
   return lines
 }
@@ -104,35 +102,62 @@ export function linesIn(texts: Texts, isWanted: (line: string) => boolean): Foun
   return found
 }
 
-export type ExpressionSearch = { expression: string; texts: Texts }
+type Wanted = Pick<SearchQuery, 'text' | 'isExpression'>
+export type LineSearch = Wanted & { texts: Texts }
 
-/** Finds lines by a regular expression. */
 export type LineSearcher = {
-  /** Throws WorkspaceFault refused for one that is not valid, or takes longer than the limit over all texts. */
-  find(search: ExpressionSearch): Promise<FoundLine[]>
-  /** Ends the thread, if there is one; running searches fail. Safe to call twice. */
+  /**
+   * Reads the texts when it is this search's turn: those of many would fill the memory. Throws WorkspaceFault refused for an
+   * expression that is not valid, or takes longer than the limit over all texts, or did so before.
+   */
+  find(wanted: Wanted, readTexts: () => Promise<Texts>): Promise<FoundLine[]>
+  /** Ends the threads, if there are any; running searches fail. Safe to call twice. */
   close(): Promise<void>
 }
 
+/** So many searches run at a time, and so many expressions that took too long are remembered. */
+const [searchesAtOnce, slowExpressions] = [2, 100]
+
 /**
- * Searches in a thread, which is ended when it takes longer than `limitMs`: matching may take exponential time. The
- * thread starts with the first search.
+ * Searches in threads: one that takes longer than `limitMs` is ended, since matching may take exponential time. They start
+ * with the first search.
  */
 export function openLineSearcher({ limitMs = 2_000 }: { limitMs?: number } = {}): LineSearcher {
   const entry = new URL('./search-thread.ts', import.meta.url)
-  const pool = openThreadPool<ExpressionSearch, FoundLine[]>({
+  const pool = openThreadPool<LineSearch, FoundLine[]>({
     entry,
     name: 'the search',
     limitMs,
-    threads: 1,
+    threads: searchesAtOnce,
     requestsPerThread: 1,
   })
+  const turns = openSemaphore(searchesAtOnce)
+  const slow = new Map<string, string>()
+  const refuseSlow = ({ text, isExpression }: Wanted) => {
+    const why = isExpression ? slow.get(text) : undefined
+    if (why !== undefined) throw new WorkspaceFault('refused', `the expression cannot be looked for: ${why}`)
+  }
+
+  async function search(wanted: Wanted, texts: Texts): Promise<FoundLine[]> {
+    const answer = await pool.ask({ ...wanted, texts })
+    if (answer.kind === 'report') return answer.report
+    const [oldest] = slow.keys()
+    if (slow.size >= slowExpressions && oldest !== undefined) slow.delete(oldest)
+    slow.set(wanted.text, answer.why)
+    throw new WorkspaceFault('refused', `this cannot be looked for: ${answer.why}`)
+  }
+
   return {
-    async find(search) {
-      requireExpression(search.expression)
-      const answer = await pool.ask(search)
-      if (answer.kind === 'report') return answer.report
-      throw new WorkspaceFault('refused', `the expression cannot be looked for: ${answer.why}`)
+    async find(wanted, readTexts) {
+      if (wanted.isExpression) requireExpression(wanted.text)
+      refuseSlow(wanted)
+      const giveBack = await turns.acquire(new AbortController().signal)
+      try {
+        refuseSlow(wanted)
+        return await search(wanted, await readTexts())
+      } finally {
+        giveBack()
+      }
     },
     close: pool.close,
   }

@@ -1,9 +1,10 @@
-/** Entry of the thread that looks for regular expressions. */
+/** Entry of a thread that looks for lines. */
 import { answerRequests } from '#platform/thread-entry.ts'
-import { type ExpressionSearch, type FoundLine, linesIn } from './search-files.ts'
+import { type FoundLine, linesIn, type LineSearch } from './search-files.ts'
 
-answerRequests<ExpressionSearch, FoundLine[]>(({ expression, texts }, begin) => {
+answerRequests<LineSearch, FoundLine[]>(({ text, isExpression, texts }, begin) => {
   begin(0)
-  const wanted = new RegExp(expression)
+  if (!isExpression) return linesIn(texts, (line) => line.includes(text))
+  const wanted = new RegExp(text)
   return linesIn(texts, (line) => wanted.test(line))
 })
