@@ -128,11 +128,11 @@ describe('a composition in a thread', () => {
     })
   }, 60_000)
 
-  /** A record of two sets of so many new files that putting them together keeps a thread busy for a quarter of a minute. */
+  /** A record of two sets of so many new files that putting them together keeps a thread busy for a minute. */
   function endlessSets(): Promise<string> {
     const { operationId, bundle, node } = aPlannedOperation('f')
     const changeSets = ['c1', 'c2'].map((changeSetId) => {
-      const own = Array.from({ length: 20_000 }, (_none, at) => `generated/${changeSetId}/part_${at}.txt`)
+      const own = Array.from({ length: 60_000 }, (_none, at) => `generated/${changeSetId}/part_${at}.txt`)
       const files = ['shared.txt', ...own].map((path) => ({ kind: 'create', path, content: '' }))
       return { changeSetId, operationId, bundle, nodeId: node.nodeId, files, evidence: [] }
     })
