@@ -5,11 +5,19 @@ const elsewhere = [...configDefaults.exclude, 'examples/**', 'bench/raw/**']
 const integration = '**/*.integration.test.ts'
 const house = 'tests/house/**/*.test.ts'
 const endToEnd = 'tests/{e2e,chaos}/**/*.e2e.test.ts'
+/** Of the end-to-end tests, those whose outcome depends on how busy the machine is. */
+const alone = ['tests/chaos/**/*.e2e.test.ts', 'tests/e2e/shared-model.e2e.test.ts']
+const stack = {
+  setupFiles,
+  globalSetup: 'core/testing/redis-setup.ts',
+  testTimeout: 180_000,
+  hookTimeout: 120_000,
+}
 
 /**
- * Four projects. `unit` needs nothing; `house` reads our own source; `integration` runs against a real Redis and S3
- * that its global setup starts; `e2e` starts the whole stack, one file at a time and after everything else. Where there
- * is no Redis, the last two get one first.
+ * Five projects. `unit` needs nothing; `house` reads our own source; `integration` runs against a real Redis and S3 that its
+ * global setup starts; `e2e` starts the whole stack, after everything else, and `e2e-alone` one file at a time after that. Where
+ * there is no Redis, the last three get one first.
  */
 export default defineConfig({
   test: {
@@ -49,15 +57,21 @@ export default defineConfig({
       },
       {
         test: {
+          ...stack,
           name: 'e2e',
-          setupFiles,
           include: [endToEnd],
-          exclude: elsewhere,
-          globalSetup: 'core/testing/redis-setup.ts',
-          testTimeout: 180_000,
-          hookTimeout: 120_000,
-          fileParallelism: false,
+          exclude: [...elsewhere, ...alone],
           sequence: { groupOrder: 2 },
+        },
+      },
+      {
+        test: {
+          ...stack,
+          name: 'e2e-alone',
+          include: alone,
+          exclude: elsewhere,
+          fileParallelism: false,
+          sequence: { groupOrder: 3 },
         },
       },
     ],

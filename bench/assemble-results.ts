@@ -38,6 +38,7 @@ export const benches = [
   'outage-services',
   'composition',
   'review',
+  'workspace',
   'python-agreement',
   'scripts',
   'repositories',

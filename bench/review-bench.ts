@@ -103,6 +103,7 @@ const startOne = () =>
     {
       host: '127.0.0.1',
       port: 0,
+      health: { host: '127.0.0.1', port: 0 },
       tokens: [accessToken(token)],
       agentsDir,
       redisMemoryShare: 0.8,

@@ -71,11 +71,30 @@ export type RetryChoice = {
 
 export type WantedVerdict = 'accept' | 'reject' | 'undo'
 
-/** Decisions on the change sets with these ids, or on all that meet a filter, `{}` for all. */
-export type WantedDecisions = { verdict: WantedVerdict; reason?: string | undefined } & (
-  | { sets: readonly string[] }
-  | { where: Readonly<Record<string, string>> }
-)
+/**
+ * Decisions on the change sets with these ids, or on all that meet a filter, `{}` for all. `withDependents`: what is built on them is
+ * rejected or taken back with them.
+ */
+export type WantedDecisions = {
+  verdict: WantedVerdict
+  reason?: string | undefined
+  withDependents?: true | undefined
+  /** The agents try again what is rejected. */
+  retry?: true | undefined
+} & ({ sets: readonly string[] } | { where: Readonly<Record<string, string>> })
+
+/** On one change set; `version`: of the decision on it that was seen, 0 for none. */
+export type SeenDecision = { change_set_id: string; verdict: WantedVerdict; reason?: string; version?: number }
+
+type SeenDecisions = { decisions: readonly SeenDecision[]; withDependents?: true }
+
+/** Which change sets, and how many unchanged lines are around their changes. */
+type ChangeChoice = {
+  operation_id?: string
+  change_set_id?: string
+  where?: Readonly<Record<string, string>>
+  context?: number
+}
 
 type NewToken = {
   name?: string | undefined
@@ -153,24 +172,27 @@ function operationCalls({ get, getText, post }: ApiConnection) {
       get(`${runPath(runId)}/operations`, OperationPage, page),
     /** RUN_004 when the run has no such operation. */
     getOperation: (runId: string, operationId: string) => get(operationPath(runId, operationId), OperationView),
-    /** Of one operation, or of all. RUN_004 when the run has no operation `operation_id`. */
-    listChanges: (runId: string, page: Page & { operation_id?: string; verdict?: string }) =>
-      get(`${runPath(runId)}/changes`, ChangePage, page),
+    /** Of one operation, or one by its id, or all. RUN_004 when the run has no operation `operation_id`. */
+    listChanges: (runId: string, { where, ...page }: Page & ChangeChoice) =>
+      get(`${runPath(runId)}/changes`, ChangePage, { ...where, ...page }),
     /**
-     * Decides on any number of change sets, a request for each few hundred of those that are named. `refused` has what was not
+     * Decides on any number of change sets, a request for each thousand of those that are named. `refused` has what was not
      * decided, also when that is all of it.
      */
-    decide: async (runId: string, { verdict, reason, ...chosen }: WantedDecisions): Promise<DecisionsView> => {
-      const send = (document: object) =>
-        post(`${runPath(runId)}/decisions`, { ...document, reason }, DecisionsView).catch(nothingDecided(runId))
-      if ('where' in chosen) return send({ where: chosen.where, verdict })
+    decide: async (runId: string, wanted: WantedDecisions): Promise<DecisionsView> => {
       const answers: DecisionsView[] = []
-      for (let first = 0; first < chosen.sets.length; first += decisionsAtOnce) {
-        const slice = chosen.sets.slice(first, first + decisionsAtOnce)
-        answers.push(await send({ decisions: slice.map((id) => ({ change_set_id: id, verdict })) }))
+      for (const document of decisionRequests(wanted)) {
+        const answer = post(`${runPath(runId)}/decisions`, document, DecisionsView)
+        answers.push(await answer.catch(nothingDecided(runId)))
       }
       return allDecided(runId, answers)
     },
+    /** Decides on each as it says, in this order, and says what was refused: also WORK_003, of what somebody has decided since. */
+    decideSeen: (
+      runId: string,
+      { decisions, withDependents: with_dependents }: SeenDecisions,
+    ): Promise<DecisionsView> =>
+      post(`${runPath(runId)}/decisions`, { decisions, with_dependents }, DecisionsView).catch(nothingDecided(runId)),
     /** The whole conversation of an operation. RUN_006 while there is none yet, RUN_004 where there will be none. */
     readTranscript: (runId: string, operationId: string, format: 'markdown' | 'json') =>
       getText(
@@ -186,8 +208,18 @@ function operationCalls({ get, getText, post }: ApiConnection) {
   }
 }
 
-/** With the longest reason about half of the 64 KiB that a request may have. */
-const decisionsAtOnce = 500
+/** As many as a request takes and a retry repeats. With the longest reason they are less than the 64 KiB of a request. */
+const decisionsAtOnce = 1_000
+
+function decisionRequests({ verdict, reason, retry, withDependents, ...chosen }: WantedDecisions): object[] {
+  const same = { verdict, reason, retry, with_dependents: withDependents }
+  if ('where' in chosen) return [{ where: chosen.where, ...same }]
+  const sets = chosen.sets.map((id) => ({ change_set_id: id }))
+  const slices = Array.from({ length: Math.ceil(sets.length / decisionsAtOnce) }, (_none, at) =>
+    sets.slice(at * decisionsAtOnce, (at + 1) * decisionsAtOnce),
+  )
+  return slices.map((decisions) => ({ decisions, ...same }))
+}
 
 /** The answer that a request gets whose problem has all its refusals. */
 function nothingDecided(runId: string): (error: unknown) => DecisionsView {
@@ -200,12 +232,14 @@ function nothingDecided(runId: string): (error: unknown) => DecisionsView {
 }
 
 function allDecided(runId: string, answers: readonly DecisionsView[]): DecisionsView {
-  const all: DecisionsView = { run_id: runId, made: 0, by_agent: {}, decisions: [], refused_count: 0, refused: [] }
+  const nothing = { made: 0, by_agent: {}, decisions: [], retry: null, refused_count: 0, refused: [] }
+  const all: DecisionsView = { run_id: runId, ...nothing }
   for (const answer of answers) {
     all.made += answer.made
     all.decisions.push(...answer.decisions)
     all.refused_count += answer.refused_count
     all.refused.push(...answer.refused)
+    all.retry = answer.retry ?? all.retry
     for (const [agent, { made, before, refused }] of Object.entries(answer.by_agent)) {
       const counts = (all.by_agent[agent] ??= { made: 0, before: 0, refused: 0 })
       counts.made += made

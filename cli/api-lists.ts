@@ -24,9 +24,23 @@ export function allEdges({ listEdges }: Lister<'listEdges'>, runId: string, node
   return pages('edges', (from) => listEdges(runId, nodeId, { ...from, limit: 1000 }))
 }
 
-/** Of an operation. */
-export function allChanges({ listChanges }: Lister<'listChanges'>, runId: string, operationId: string) {
-  return pages('changes', (from) => listChanges(runId, { operation_id: operationId, ...from, limit: 100 }))
+/** Of an operation; `context`: so many unchanged lines are around each change. */
+export function allChanges(
+  { listChanges }: Lister<'listChanges'>,
+  runId: string,
+  operationId: string,
+  about: { context?: number } = {},
+) {
+  return pages('changes', (from) => listChanges(runId, { operation_id: operationId, ...about, ...from, limit: 100 }))
+}
+
+/** Of a run and of those that it retries: the change sets that meet the filter `where`. */
+export function changesWhere(
+  { listChanges }: Lister<'listChanges'>,
+  runId: string,
+  where: Readonly<Record<string, string>>,
+) {
+  return pages('changes', (from) => listChanges(runId, { where, ...from, limit: 100 }))
 }
 
 /** Of the project, newest first. */

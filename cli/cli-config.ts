@@ -37,15 +37,22 @@ type CliSettings = Omit<Settings, 'env'> & { own: Env; fault?: AppError }
 /** What the settings mean is in the settings table. */
 export type CliConfig = ReturnType<typeof readCliConfig>
 
-/** CONFIG_003 names every bad variable, also those that only a stack's services read: these would not start. */
-export function readCliConfig(env: Env, settings: CliSettings = { path: undefined, given: [], own: env }) {
+/**
+ * CONFIG_003 names every bad variable, also those that only a stack's services read: these would not start. Paths are relative
+ * to `cwd`.
+ */
+export function readCliConfig(
+  env: Env,
+  settings: CliSettings = { path: undefined, given: [], own: env },
+  cwd: string = process.cwd(),
+) {
   checkEnvironment(cliEnv, env)
   const values = readEnv(cliEnv, env)
   const { REMORA_QUERIES_DIR: queriesDir } = values
   return {
     apiUrl: values.REMORA_API_URL?.replace(/\/+$/, ''),
     token: values.REMORA_TOKEN,
-    dataDir: values.REMORA_DATA_DIR === undefined ? findDataFolder(process.cwd()) : resolve(values.REMORA_DATA_DIR),
+    dataDir: values.REMORA_DATA_DIR === undefined ? findDataFolder(cwd) : resolve(cwd, values.REMORA_DATA_DIR),
     logLevel: values.REMORA_LOG_LEVEL,
     modelUrls: values.REMORA_MODEL_URLS,
     modelName: values.REMORA_MODEL,
@@ -54,7 +61,7 @@ export function readCliConfig(env: Env, settings: CliSettings = { path: undefine
     mayInstallRedis: values.REMORA_REDIS_INSTALL === 'auto',
     searchPath: values.PATH,
     color: colorOf(values),
-    agentsDir: resolve(values.REMORA_AGENTS_DIR ?? builtinAgents),
+    agentsDir: resolve(cwd, values.REMORA_AGENTS_DIR ?? builtinAgents),
     apiPort: values.REMORA_API_PORT,
     request: requestOf(values),
     discovery: {
@@ -62,7 +69,10 @@ export function readCliConfig(env: Env, settings: CliSettings = { path: undefine
       maxFileBytes: values.REMORA_MAX_FILE_BYTES,
       threads: values.REMORA_DISCOVERY_THREADS,
     },
-    queries: { name: values.REMORA_QUERY_PACK, ...(queriesDir === undefined ? {} : { userDir: resolve(queriesDir) }) },
+    queries: {
+      name: values.REMORA_QUERY_PACK,
+      ...(queriesDir === undefined ? {} : { userDir: resolve(cwd, queriesDir) }),
+    },
     /** For services, with the values of the settings file. */
     environment: env,
     settings,

@@ -1,3 +1,4 @@
+import type { ReadStream, WriteStream } from 'node:tty'
 import type { CliConfig } from './cli-config.ts'
 import type { Terminal } from './progress/live-screen.ts'
 
@@ -9,6 +10,9 @@ export type CommandIo = {
   exit(code: 0 | 1 | 2 | 3): void
 }
 
+/** The terminal that stdin and stdout are connected to. */
+export type Interactive = { input: ReadStream; output: WriteStream }
+
 /** What every command gets. It uses nothing else of the process. */
 export type CliContext = {
   io: CommandIo
@@ -17,6 +21,8 @@ export type CliContext = {
   signal: AbortSignal
   /** The terminal that stderr is connected to; undefined for a pipe. */
   terminal: Terminal | undefined
+  /** Opens it for keys and whole screens; undefined where stdin or stdout is a pipe. */
+  interactive?: () => Interactive | undefined
   /** Whether stdout takes colours. */
   colored: boolean
   /** The width of the terminal that stdout is connected to; undefined for a pipe, where no line is cut. */

@@ -1,4 +1,5 @@
 import type { ModelKind } from '#domain/model-kind.ts'
+import { withoutLogin } from '#platform/hide-secrets.ts'
 import { faultOfServerUrl, modelServerUrl } from '#platform/server-urls.ts'
 
 /** The kind of model that `--model` or REMORA_MODEL_URLS names; without either the rehearsal model. */
@@ -48,4 +49,16 @@ export async function silentServers(text: string, signal: AbortSignal): Promise<
     }),
   )
   return silent.flat()
+}
+
+/** A line for each model server in `text` that does not answer; `whenNone` makes it when no other does either. */
+export async function describeSilent(
+  text: string,
+  { whenNone, signal }: { whenNone: (server: string) => string; signal: AbortSignal },
+): Promise<string> {
+  const silent = await silentServers(text, signal)
+  const others = silent.length < serversIn(text).length
+  const line = (server: string) =>
+    others ? `CONFIG_005 no model server answers at ${server}: others do its work` : whenNone(server)
+  return silent.map((server) => `${line(withoutLogin(server))}\n`).join('')
 }

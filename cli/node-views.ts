@@ -28,7 +28,15 @@ export const EdgePage = z.object({ edges: z.array(EdgeView), next })
 export const NodeDetail = z.looseObject({
   ...NodeView.shape,
   edges: z.object({ out: z.number(), in: z.number() }).nullable().default(null),
-  operations: z.array(z.looseObject({ operation_id: z.string(), agent: z.string(), status: z.string() })),
+  operations: z.array(
+    z.looseObject({
+      operation_id: z.string(),
+      agent: z.string(),
+      status: z.string(),
+      /** The operation that it does once more. */
+      repeats: z.string().nullable().default(null),
+    }),
+  ),
 })
 export type NodeDetail = z.infer<typeof NodeDetail>
 

@@ -5,6 +5,8 @@ export const OperationView = z.looseObject({
   operation_id: z.string(),
   agent: z.string(),
   status: z.string(),
+  /** The operation that it does once more. */
+  repeats: z.string().nullable().default(null),
   node: z.looseObject({ qualified_name: z.string(), path: z.string(), kind: z.string() }),
   outcome: z
     .looseObject({
@@ -56,6 +58,9 @@ export const ChangeView = z.looseObject({
   qualified_name: z.string().default(''),
   /** Of a mechanical operation: the lint rules whose safe fixes it makes. */
   rules: z.array(z.string()).default([]),
+  /** Change sets that it needs, and those that need it. */
+  built_on: z.array(z.string()).default([]),
+  needed_by: z.array(z.string()).default([]),
   diff: z.string(),
   evidence: z
     .array(
@@ -79,6 +84,11 @@ export const ChangeView = z.looseObject({
 })
 export type ChangeView = z.infer<typeof ChangeView>
 
+/** Whether it counts, and git can apply it beside the others: what a later retry has made again only if it is accepted. */
+export function isCurrent({ is_redone: isRedone, verdict }: Pick<ChangeView, 'is_redone' | 'verdict'>): boolean {
+  return !isRedone || verdict === 'accepted'
+}
+
 export const ChangePage = z.object({ changes: z.array(ChangeView), next })
 
 /** Absent: who made a change set that is not there. */
@@ -91,6 +101,8 @@ const RefusedDecision = z.looseObject({
   error_code: z.string(),
   detail: z.string(),
   conflict: LeftOut.optional(),
+  /** Sets in the way, the first 20: rejected ones that it is built on, or those that are built on it. */
+  blocked_by: z.array(z.looseObject({ change_set_id: z.string() })).optional(),
   decision: DecisionView.optional(),
 })
 export type RefusedDecision = z.infer<typeof RefusedDecision>
@@ -108,9 +120,15 @@ const DecidedSet = z.looseObject({
   /** By this request; else it was so before. */
   made: z.boolean(),
   was: z.string(),
+  /** The set with which it was decided, since one is built on the other. */
+  because_of: z.string().optional(),
   decision: DecisionView.nullable(),
 })
 export type DecidedSet = z.infer<typeof DecidedSet>
+
+/** The run in which rejected operations are tried again; `run_id` is null until `retry_of` has ended. */
+const RejectedRetry = z.looseObject({ retry_of: z.string(), run_id: z.string().nullable(), operations: z.int() })
+export type RejectedRetry = z.infer<typeof RejectedRetry>
 
 const DecidedCounts = z.object({ made: z.int(), before: z.int(), refused: z.int() })
 
@@ -120,5 +138,6 @@ export const DecisionsView = RefusedDecisions.extend({
   made: z.int(),
   by_agent: z.record(z.string(), DecidedCounts),
   decisions: z.array(DecidedSet),
+  retry: RejectedRetry.nullish(),
 })
 export type DecisionsView = z.infer<typeof DecisionsView>

@@ -17,6 +17,7 @@ import { addHarnessCommand } from './commands/harness-command.ts'
 import { addHelpCommand } from './commands/help-command.ts'
 import { addQueriesCommand } from './commands/queries-command.ts'
 import { addRetryCommand } from './commands/retry-command.ts'
+import { addReviewCommand } from './commands/review-command.ts'
 import { addRunCommand } from './commands/run-command.ts'
 import { addRunsCommand } from './commands/runs-command.ts'
 import { addShowCommand } from './commands/show-command.ts'
@@ -51,6 +52,7 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addRunsCommand(program, context)
   addShowCommand(program, context)
   addDiffCommand(program, context)
+  addReviewCommand(program, context)
   addDecideCommands(program, context)
   addApplyCommand(program, context)
   addTranscriptCommand(program, context)

@@ -129,6 +129,9 @@ export const RunView = RunSummary.extend({
   skipped_files: z.array(SkippedFile).default([]),
   /** By error code, the commonest first. */
   failures: z.array(FailureView).default([]),
+  /** A service of an earlier version says neither. */
+  retried_by: z.string().nullable().default(null),
+  retry_wanted: z.int().default(0),
 })
 export type RunView = z.infer<typeof RunView>
 

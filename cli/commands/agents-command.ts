@@ -28,6 +28,7 @@ function agentView({ bundle: { file } }: LoadedBundle, agentsDir: string) {
     node_kinds: file.node_kinds,
     languages: file.languages,
     after: file.after,
+    after_optional: file.after_optional,
     tools: file.tools.map((tool) => ('builtin' in tool ? tool.builtin : tool.name)),
     limits: file.limits,
     settings: file.settings,
@@ -39,7 +40,7 @@ function describe(view: ReturnType<typeof agentView>, cwd: string): string {
   const limits = Object.entries(view.limits).map(([name, value]) => `${name} ${value}`)
   const rows = [
     ['takes', `${view.node_kinds.join(', ')} in ${view.languages.join(', ')}`],
-    ['after', view.after.join(', ')],
+    ['after', [...view.after, ...view.after_optional.map((name) => `${name} (optional)`)].join(', ')],
     ['tools', view.tools.join(', ')],
     ['limits', limits.join(', ')],
     ['from', shownPath(view.from, cwd)],

@@ -5,7 +5,7 @@ import { type Command, Option } from 'commander'
 import { AppError } from '#domain/error.ts'
 import { PatchKind } from '#domain/run.ts'
 import type { ApiClient } from '../api-client.ts'
-import { pages } from '../api-lists.ts'
+import { changesWhere } from '../api-lists.ts'
 import { commitChanges, requireCheckout, requireCommittable } from '../apply/commit-changes.ts'
 import { fetchChanges } from '../apply/fetch-changes.ts'
 import { mergeChanges, type Step, type StepResult } from '../apply/merge-changes.ts'
@@ -93,8 +93,7 @@ async function commitMessage(client: ApiClient, { runId, of, steps }: Committed)
   const sets = new Map<string, number>()
   const verdicts = of === 'accepted' ? ['accepted'] : ['accepted', 'pending']
   for (const verdict of verdicts) {
-    const read = (from: object) => client.listChanges(runId, { verdict, limit: 100, ...from })
-    for await (const { agent, is_redone: isRedone, conflict } of pages('changes', read)) {
+    for await (const { agent, is_redone: isRedone, conflict } of changesWhere(client, runId, { verdict })) {
       const isMeant = verdict === 'accepted' || (!isRedone && conflict === undefined)
       if (isMeant) sets.set(agent, (sets.get(agent) ?? 0) + 1)
     }

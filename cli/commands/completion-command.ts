@@ -5,7 +5,7 @@ import type { Command } from 'commander'
 import { z } from 'zod'
 import { bundleNames } from '#bundles/bundle-files.ts'
 import type { CliContext } from '../cli-context.ts'
-import { whereWords } from './decide-command.ts'
+import { whereWords } from '../run/change-conditions.ts'
 
 type Completion = ReturnType<typeof tab>
 type Words = (word: string) => Promise<string[]>

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { changeSetIdsOf } from '#domain/operation.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { openTestApi, type TestApi } from '../../services/api/app.fixture.ts'
@@ -171,6 +172,55 @@ describe('remora accept, reject and undo', () => {
   })
 })
 
+const complete = (runId: string) =>
+  api.ledger.move(runId, {
+    from: [{ status: 'running' }],
+    to: { status: 'completed' },
+    command: 'compose',
+    events: [{ event: 'run.completed', phase: 'review', origin: { kind: 'discovery', id: 'test' }, data: {} }],
+  })
+
+describe('remora reject --retry', () => {
+  const reject = (runId: string, name: string, because: string) =>
+    remora('reject', runId, 'lint', 'a.py', name, '--because', because, '--retry')
+
+  it('says when it is tried again, in which run, and when nothing is', async () => {
+    const runId = await playRun(api, [changing('one', 0, 5, 'a = 10'), changing('three', 12, 17, 'c = 30')])
+    const early = await reject(runId, 'one', 'too much')
+    expect(early.out.split('\n')).toEqual([
+      'rejected  lint  a.py one  +1 -1',
+      `1 operation to be tried again when run ${runId} has ended: "remora show ${runId}" names the retry`,
+      '',
+    ])
+    await complete(runId)
+    expect((await remora('show', runId)).out).toMatch(/^to retry +1 rejected operation, in a moment$/m)
+    const now = await reject(runId, 'three', 'too little')
+    const [, retry] = /^1 operation tried again in run (\S+): remora watch \1$/m.exec(now.out) ?? []
+    expect((await remora('show', runId)).out).toMatch(new RegExp(`^retried by +${retry}$`, 'm'))
+    expect((await remora('show', retry ?? '')).out).toMatch(new RegExp(`^retry of +${runId}$`, 'm'))
+    expect((await reject(runId, 'three', 'too little')).out).toContain(`tried again in run ${retry}`)
+    await playOperations(api, retry ?? '', [changing('one', 0, 5, 'a = 10')])
+    const later = await reject(retry ?? '', 'one', 'still too much')
+    expect(later.out).toContain(`to be tried again when run ${retry} has ended`)
+  })
+})
+
+describe('remora reject --retry of hundreds of sets', () => {
+  it('brings one retry of all of them', { timeout: 60_000 }, async () => {
+    const names = Array.from({ length: 501 }, (_none, at) => `f${at}`)
+    const runId = await playRun(
+      api,
+      names.map((name) => changing(name, 0, 5, `a = ${name}`)),
+    )
+    await complete(runId)
+    const operations = names.map((name) => plannedOperation(name).operationId)
+    const sets = (await api.ledger.endedOperations(runId, operations)).flatMap(({ outcome }) => changeSetIdsOf(outcome))
+    const rejected = await remora('reject', runId, ...sets, '--because', 'é'.repeat(2_000), '--retry')
+    expect(rejected.out).toMatch(/^501 operations tried again in run \S+: /m)
+    expect((await api.ledger.getRun(runId)).retries).toHaveLength(1)
+  })
+})
+
 describe('a retry', () => {
   it('decides on what the run before has changed, but for what it has made again', async () => {
     const former = await playRun(api, [changing('one', 0, 5, 'a = 10'), changing('three', 12, 17, 'c = 30')])
@@ -197,8 +247,9 @@ describe('a retry', () => {
     expect(shown.out).toContain('+a = 11\n')
     expect(shown.out).not.toContain('+a = 10\n')
     expect(shown.err).toContain(
-      `  change set ${old}: pending, of an earlier attempt that a retry has made again: remora diff ${former} ${idOf('one')}\n`,
+      `  change set ${old}: pending\n  of an earlier attempt: remora diff ${former} ${idOf('one')}\n  | --- a/a.py\n`,
     )
+    expect(shown.err).toContain('\n  | -a = 1\n  | +a = 10\n')
     expect((await remora('undo', retry, idOf('one'))).code).toBe(0)
     expect((await remora('accept', retry, old)).out).toBe('accepted  lint  a.py one  +1 -1\n')
     expect((await remora('diff', retry, 'a.py', 'one')).out).toContain('+a = 10\n')
@@ -220,6 +271,7 @@ describe('wrong usage', () => {
     [['--where', 'verdict=accept'], /The value of verdict must be one of pending, accepted, rejected\./],
     [['--where', `path=${'{'.repeat(50)}`], /argument 'path=\{+' is invalid/],
     [['--all', '--because', ''], /It must have 1 to 2000 characters\./],
+    [['--all', '--because', 'fine', '--retry'], /unknown option '--retry'/],
   ])('is refused before anything is decided: %j', async (args, says) => {
     let err = ''
     const io = { out: () => {}, err: (text: string) => void (err += text), exit: () => {} }

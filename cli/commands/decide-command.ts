@@ -1,16 +1,16 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { ChangeSetId } from '#domain/change-set.ts'
-import { maxReasonCharacters, Verdict } from '#domain/decision.ts'
+import { maxReasonCharacters } from '#domain/decision.ts'
 import { AppError } from '#domain/error.ts'
 import { OperationId } from '#domain/ids.ts'
-import { faultOfGlobs } from '#domain/path-globs.ts'
 import type { ApiClient, WantedVerdict } from '../api-client.ts'
 import { allChanges } from '../api-lists.ts'
 import type { DecisionsView } from '../operation-views.ts'
 import type { CliContext } from '../cli-context.ts'
-import { printDecisions } from '../run/describe-decisions.ts'
+import { requireAgent, type Where, whereForms, withCondition } from '../run/change-conditions.ts'
+import { printDecisions, printRetry } from '../run/describe-decisions.ts'
 import { findOperations } from '../run/find-operation.ts'
-import { withRuns } from '../run/reach-service.ts'
+import { isIdle, type Service, withRuns } from '../run/reach-service.ts'
 
 const ways: readonly { verdict: WantedVerdict; description: string }[] = [
   { verdict: 'accept', description: 'accept change sets of a run: those of an operation or of a file, some or all' },
@@ -18,26 +18,19 @@ const ways: readonly { verdict: WantedVerdict; description: string }[] = [
   { verdict: 'undo', description: 'take back what was decided on change sets of a run: they are pending again' },
 ]
 
-/** What each condition of `--where` can be; undefined for any text. */
-const conditions: Readonly<Record<string, readonly string[] | undefined>> = {
-  agent: undefined,
-  path: undefined,
-  evidence: ['passed', 'failed', 'unchecked'],
-  verdict: Verdict.options,
+type DecideOptions = {
+  all?: true
+  where?: Where
+  because?: string
+  withDependents?: true
+  retry?: true
+  json?: true
 }
-
-/** Those of `--where` for the completion in a shell. */
-export const whereWords = Object.entries(conditions).flatMap(([key, values = ['']]) =>
-  values.map((value) => `${key}=${value}`),
-)
-
-type Where = Readonly<Record<string, string>>
-type DecideOptions = { all?: true; where?: Where; because?: string; json?: true }
 
 /** `remora accept`, `reject` and `undo RUN [OPERATION… | --all | --where EXPR…]`: decisions on change sets, for scripts and people. */
 export function addDecideCommands(program: Command, context: CliContext): void {
   for (const { verdict, description } of ways) {
-    program
+    const command = program
       .command(verdict)
       .description(description)
       .argument('<run>', 'run id')
@@ -46,48 +39,43 @@ export function addDecideCommands(program: Command, context: CliContext): void {
         'operation id or [AGENT] PATH [NAME], as for "remora diff", or ids of operations and change sets',
       )
       .option('--all', 'all change sets of the run')
-      .option(
-        '--where <conditions...>',
-        `those that meet all of these: agent=NAME, path=GLOB, ${offered('evidence')}, ${offered('verdict')}`,
-        withCondition,
-      )
+      .option('--where <conditions...>', `those that meet all of these: ${whereForms}`, withCondition)
       .option('--because <text>', 'why, for those who look at it later', reason)
-      .option('--json', 'print one JSON document')
-      .action(async (runId: string, words: string[], options: DecideOptions, command: Command) => {
-        requireOneChoice(words, options, command)
-        const { where = {}, because, json } = options
-        await withRuns(context, async ({ client }) => {
-          if (words.length === 0) await requireAgent(client, runId, where)
-          const sets = words.length === 0 ? undefined : await setsNamed(client, runId, words)
-          const chosen = sets === undefined ? { where } : { sets }
-          const decided = await client.decide(runId, { verdict, reason: because, ...chosen })
-          if (json) context.io.out(`${JSON.stringify(decided)}\n`)
-          else await printDecisions(decided, { client, verdict, context })
-          context.io.exit(exitCode(decided))
-        })
-      })
+    if (verdict === 'reject') {
+      command.option('--retry', 'have the agents try again with what --because says, when the run has ended')
+    }
+    command.option('--json', 'print one JSON document')
+    if (verdict !== 'accept') {
+      command.option('--with-dependents', 'also what is built on them, which otherwise keeps them from it')
+    }
+    command.action((runId: string, words: string[], options: DecideOptions) => {
+      requireOneChoice(words, options, command)
+      if (options.retry && options.because === undefined) {
+        command.error('error: --retry needs --because: what the agents are to be told', { exitCode: 2 })
+      }
+      return withRuns(context, (service) => decideOn({ runId, words, verdict, options }, service, context))
+    })
   }
 }
 
-function offered(key: string): string {
-  return `${key}=${conditions[key]?.join('|') ?? ''}`
-}
+type Deciding = { runId: string; words: readonly string[]; verdict: WantedVerdict; options: DecideOptions }
 
-/** Adds a word of `--where` to those before it. */
-function withCondition(word: string, before: Where = {}): Where {
-  const [, key = word, value = ''] = /^(?<key>\w+)=(?<value>.+)$/s.exec(word) ?? []
-  const known = Object.keys(conditions)
-  if (!known.includes(key) || value === '') {
-    throw new InvalidArgumentError(`It must be a condition KEY=VALUE, with one of the keys ${known.join(', ')}.`)
+async function decideOn(
+  { runId, words, verdict, options }: Deciding,
+  service: Service,
+  context: CliContext,
+): Promise<void> {
+  const { client } = service
+  const { where = {}, because, retry, withDependents, json } = options
+  if (words.length === 0) await requireAgent(client, runId, where)
+  const chosen = words.length === 0 ? { where } : { sets: await setsNamed(client, runId, words) }
+  const decided = await client.decide(runId, { verdict, reason: because, retry, withDependents, ...chosen })
+  if (json) context.io.out(`${JSON.stringify(decided)}\n`)
+  else {
+    await printDecisions(decided, { client, verdict, context })
+    if (retry) printRetry(decided, { isIdle: isIdle(service), context })
   }
-  if (before[key] !== undefined) throw new InvalidArgumentError(`It names ${key} a second time.`)
-  const values = conditions[key]
-  if (values !== undefined && !values.includes(value)) {
-    throw new InvalidArgumentError(`The value of ${key} must be one of ${values.join(', ')}.`)
-  }
-  const fault = key === 'path' ? faultOfGlobs([value]) : undefined
-  if (fault !== undefined) throw new InvalidArgumentError(`${fault}.`)
-  return { ...before, [key]: value }
+  context.io.exit(exitCode(decided))
 }
 
 function reason(text: string): string {
@@ -102,15 +90,6 @@ function requireOneChoice(words: readonly string[], { all, where }: DecideOption
   command.error(`error: ${given === 0 ? `nothing chosen: ${choices}` : `${choices}: only one of them`}`, {
     exitCode: 2,
   })
-}
-
-/** Wrong usage when none of the run's agents has the name: the filter would find nothing. */
-async function requireAgent(client: ApiClient, runId: string, { agent }: Where): Promise<void> {
-  if (agent === undefined) return
-  const { agents } = (await client.getRun(runId)).request
-  if (agents.includes(agent)) return
-  const message = `run ${runId} has no agent "${agent}": it has ${agents.join(', ')}`
-  throw new AppError('RUN_002', message, { phase: 'usage' })
 }
 
 /**

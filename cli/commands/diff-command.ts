@@ -3,12 +3,13 @@ import { AppError, hasCode } from '#domain/error.ts'
 import { PatchKind } from '#domain/run.ts'
 import type { ApiClient } from '../api-client.ts'
 import { allChanges } from '../api-lists.ts'
-import type { ChangeView, OperationView } from '../operation-views.ts'
+import { type ChangeView, isCurrent, type OperationView } from '../operation-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import { secretMark } from '#platform/secrets/redactor.ts'
 import { nodePlace, shortTime } from '../wording.ts'
 import { visible } from '../terminal-text.ts'
 import { withRuns } from '../run/reach-service.ts'
+import { rulesOf } from '../run/describe-decisions.ts'
 import { findOperations } from '../run/find-operation.ts'
 import { leftOutText } from '../progress/result-report.ts'
 
@@ -74,8 +75,14 @@ async function printChanges(
   if (json) return context.io.out(`${JSON.stringify(changesDocument(runId, ids, all))}\n`)
   for (const { operation: done, changes } of all) {
     if (done !== undefined) context.io.err(visible(describeEnd(done, changes.length > 0)))
+    const current = new Set(changes.filter(isCurrent).map(({ change_set_id: id }) => id))
     for (const change of changes) {
-      context.io.err(visible(`${done === undefined ? authorOf(change) : ''}${describeChange(change)}`))
+      if (!isCurrent(change) && current.has(change.change_set_id)) {
+        context.io.err(`  an earlier attempt had made the same: ${diffOf(change)}\n`)
+        continue
+      }
+      const related = isCurrent(change) ? await relatedLines(client, runId, change) : ''
+      context.io.err(visible(`${done === undefined ? authorOf(change) : ''}${describeChange(change)}${related}`))
       if (!isCurrent(change)) continue
       context.io.out(shownDiff(change.diff, context))
       if (change.diff.includes(secretMark)) context.io.err(hiddenNote(runId))
@@ -117,20 +124,47 @@ function authorOf({ agent, operation_id: id, path, qualified_name }: ChangeView)
   return `${agent} ${id}  ${nodePlace(path, qualified_name)}\n`
 }
 
-/** Whether git can apply it beside the others: what a later retry has made again counts only if it is accepted. */
-function isCurrent({ is_redone: isRedone, verdict }: ChangeView): boolean {
-  return !isRedone || verdict === 'accepted'
+function diffOf({ run_id: runId, operation_id: operation }: ChangeView): string {
+  return `remora diff ${runId} ${operation}`
 }
 
 /** What was decided on a change set, whether the patch has it, and what was proved about it, a line each. */
 function describeChange(change: ChangeView): string {
-  const { change_set_id: id, operation_id: operation, run_id: runId, rules, evidence, conflict } = change
+  const { change_set_id: id, rules, evidence, conflict } = change
   const decided = `  change set ${id}${rules.length === 0 ? '' : ` (${rules.join(', ')})`}: ${decisionText(change)}`
   if (!isCurrent(change)) {
-    return `${decided}, of an earlier attempt that a retry has made again: remora diff ${runId} ${operation}\n`
+    return `${[decided, `  of an earlier attempt: ${diffOf(change)}`, ...quoted(change.diff)].join('\n')}\n`
   }
   const leftOut = conflict === undefined ? [] : [`  left out of the patch: ${leftOutText(conflict)}`]
   return [decided, ...leftOut, ...evidence.map(evidenceLine)].map((line) => `${line}\n`).join('')
+}
+
+/** So many sets are named in a line. */
+const namedSets = 5
+
+/** What the set is built on, and what is built on it, a line each. */
+async function relatedLines(client: ApiClient, runId: string, change: ChangeView): Promise<string> {
+  const namesOf = async (ids: readonly string[]) => {
+    const names = await Promise.all(ids.slice(0, namedSets).map((id) => nameOfSet(client, runId, id)))
+    return `${names.join(', ')}${ids.length > namedSets ? ` and ${ids.length - namedSets} more` : ''}`
+  }
+  const { built_on: needed, needed_by: dependents } = change
+  const on = needed.length === 0 ? '' : `  built on ${await namesOf(needed)}\n`
+  return dependents.length === 0 ? on : `${on}  others are built on it: ${await namesOf(dependents)}\n`
+}
+
+/** `lint shop/stock.py (E713) c0123456789abcdef` */
+async function nameOfSet(client: ApiClient, runId: string, id: string): Promise<string> {
+  const { changes } = await client.listChanges(runId, { change_set_id: id, limit: 1 })
+  const [change] = changes
+  if (change === undefined) return id
+  return [change.agent, nodePlace(change.path, change.qualified_name), ...rulesOf(change), id].join(' ')
+}
+
+/** Beside the new diff, for people: git must not take it for one. */
+function quoted(diff: string): string[] {
+  const lines = diff.replace(/\n$/, '').split('\n')
+  return lines.filter((line) => !/^(?:diff --git|index) /.test(line)).map((line) => `  | ${line}`)
 }
 
 /** `rejected by human/t0123, 2026-05-01 12:30 UTC: too long` */

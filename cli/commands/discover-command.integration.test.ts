@@ -43,7 +43,7 @@ async function remoraUntil(signal: AbortSignal, ...args: string[]) {
     .configureOutput({ writeErr: io.err })
     .configureHelp({ showGlobalOptions: true })
   const config = readCliConfig({ XDG_CACHE_HOME: join(top, '.cache'), ...environment })
-  addDiscoverCommand(program, { io, signal, config })
+  addDiscoverCommand(program, { io, signal, config, cwd: top })
   addQueriesCommand(program, { io, signal, config })
   await program.parseAsync(['node', 'remora', ...args])
   return printed

@@ -14,7 +14,10 @@ type DiscoverOptions = IncludeOptions & {
 }
 
 /** `remora discover`: the code nodes of a folder, found in this process, without services. */
-export function addDiscoverCommand(program: Command, context: Pick<CliContext, 'io' | 'signal' | 'config'>): void {
+export function addDiscoverCommand(
+  program: Command,
+  context: Pick<CliContext, 'io' | 'signal' | 'config' | 'cwd'>,
+): void {
   const { config } = context
   const added = program
     .command('discover')

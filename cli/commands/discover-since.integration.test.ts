@@ -36,7 +36,7 @@ async function discover(...args: string[]): Promise<string> {
   const io = { out: (text: string) => void (out += text), err: () => {}, exit: () => {} }
   const program = new Command().exitOverride()
   const signal = new AbortController().signal
-  addDiscoverCommand(program, { io, signal, config: readCliConfig({ XDG_CACHE_HOME: join(top, 'cache') }) })
+  addDiscoverCommand(program, { io, signal, cwd: top, config: readCliConfig({ XDG_CACHE_HOME: join(top, 'cache') }) })
   await program.parseAsync(['node', 'remora', 'discover', join(top, 'src'), '--workers', '1', ...args])
   return out
 }

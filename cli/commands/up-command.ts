@@ -5,7 +5,7 @@ import { openApiClient } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
 import { startEmbedded } from '../run/reach-service.ts'
 import { describeUnfinished, unfinishedRuns, type UnfinishedRuns } from '../run/unfinished-runs.ts'
-import { kindOfModel } from '../model-server.ts'
+import { describeSilent, kindOfModel } from '../model-server.ts'
 import type { Stack } from '../stack/start-stack.ts'
 import { modelChoice, portNumber, workersOption } from './shared-options.ts'
 
@@ -28,12 +28,13 @@ async function runStack(options: UpOptions, context: CliContext): Promise<void> 
   const stack = await startEmbedded(options, context)
   try {
     const earlier = await runsOfBefore(stack, signal)
+    const model = options.model ?? config.modelUrls
     if (options.json) io.out(`${JSON.stringify(readyView(stack, earlier))}\n`)
     else {
-      const model = options.model ?? config.modelUrls
       const label = kindOfModel(model) === 'rehearsal' ? `model: ${rehearsalLabel}\n` : ''
       io.out(`${readyText(stack)}${describeUnfinished(earlier, model)}${label}`)
     }
+    io.err(await describeSilent(model ?? 'rehearsal', { whenNone: describeNone, signal }))
     const over = AbortSignal.any([signal, stack.failed])
     if (!over.aborted) await once(over, 'abort')
     if (stack.failed.aborted) io.err('the runs are kept: "remora up" continues them\n')
@@ -42,6 +43,10 @@ async function runStack(options: UpOptions, context: CliContext): Promise<void> 
   } finally {
     await stack.stop()
   }
+}
+
+function describeNone(server: string): string {
+  return `CONFIG_005 no model server answers at ${server}: runs wait until it does; see that the URL is right, it usually ends with /v1`
 }
 
 async function runsOfBefore({ url, token, modelKind }: Stack, signal: AbortSignal): Promise<UnfinishedRuns> {

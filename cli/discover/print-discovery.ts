@@ -1,4 +1,5 @@
 import { stat } from 'node:fs/promises'
+import { resolve } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import { nodeView } from '#domain/code-node.ts'
 import type { DiscoveryFilters } from '../../services/discovery/discover/choose-files.ts'
@@ -26,10 +27,11 @@ export type DiscoveryOrder = {
 
 /** Discovers a folder in this process and prints its nodes, or how they differ from earlier ones. DISC_005 for anything but a folder. */
 export async function printDiscovery(
-  { path, filters, since, edges, json, ...order }: DiscoveryOrder,
-  { io, signal, config }: Pick<CliContext, 'io' | 'signal' | 'config'>,
+  { path: named, filters, since, edges, json, ...order }: DiscoveryOrder,
+  { io, signal, config, cwd }: Pick<CliContext, 'io' | 'signal' | 'config' | 'cwd'>,
 ): Promise<void> {
-  await requireFolder(path)
+  const path = resolve(cwd, named)
+  await requireFolder(path, named)
   await requirePacks(config.queries)
   await requireKnownFilters({ languages: filters.languages, kinds: filters.nodeKinds }, config)
   const { indexDir, ...usual } = folderOptions(filters, config)
@@ -46,11 +48,11 @@ export async function printDiscovery(
   }
 }
 
-async function requireFolder(path: string): Promise<void> {
+async function requireFolder(path: string, named: string): Promise<void> {
   const stats = await stat(path).catch(() => undefined)
-  if (stats === undefined) throw new AppError('DISC_005', `there is no such folder: ${path}`, { phase: 'usage' })
-  const wayOn = /\.(?:zip|tar|tgz|tar\.gz)$/.test(path) ? 'unpack it first' : 'name the one it is in'
-  if (!stats.isDirectory()) throw new AppError('DISC_005', `${path} is no folder: ${wayOn}`, { phase: 'usage' })
+  if (stats === undefined) throw new AppError('DISC_005', `there is no such folder: ${named}`, { phase: 'usage' })
+  const wayOn = /\.(?:zip|tar|tgz|tar\.gz)$/.test(named) ? 'unpack it first' : 'name the one it is in'
+  if (!stats.isDirectory()) throw new AppError('DISC_005', `${named} is no folder: ${wayOn}`, { phase: 'usage' })
 }
 
 function describeDiscovery({ nodes, edges, files, skipped, durationMs }: Discovery): string {

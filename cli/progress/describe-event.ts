@@ -16,6 +16,8 @@ export function describeEvent(event: WireEvent): string | undefined {
       return `${plural(Count.parse(data['nodes']), 'node')} discovered`
     case 'run.planned':
       return `${plural(Count.parse(data['operations']), 'operation')} planned`
+    case 'operations.repeated':
+      return `${plural(Count.parse(data['operations']), 'operation')} run once more: what they changed collided with others`
     case 'operation.ended':
       return `${workOf(event)} ${Words.parse(data['status'])}: ${summaryOf(event)}`
     case 'operation.retried':
@@ -47,7 +49,8 @@ export function describeEvent(event: WireEvent): string | undefined {
 function decisionText(event: WireEvent): string {
   const verdict = Words.parse(event.data['verdict'])
   const reason = oneLine(Words.parse(event.data['reason']))
-  return `${workOf(event)}: ${verdict === 'pending' ? 'pending again' : verdict}${reason === '' ? '' : `: ${reason}`}`
+  const retry = event.data['retry'] === true ? ', to be tried again after the run' : ''
+  return `${workOf(event)}: ${verdict === 'pending' ? 'pending again' : verdict}${retry}${reason === '' ? '' : `: ${reason}`}`
 }
 
 const WaitedFor = z

@@ -66,16 +66,9 @@ function foldRun(state: ProgressState, event: WireEvent): ProgressState {
         skippedFiles: [...state.skippedFiles, ...Skipped.parse(data['skipped_files'])],
       }
     case 'run.planned':
-      return {
-        ...state,
-        phase: later(state.phase, 'execution'),
-        total: Count.parse(data['operations']),
-        lookedAt: LookedAt.parse(data['looked_at']),
-        nodesLookedAt: LookedAt.parse(data['nodes_looked_at']),
-        beyondLimit: Count.parse(data['beyond_limit']),
-        planned: PlannedAgents.parse(data['agents']),
-        notices: Texts.parse(data['notices']),
-      }
+      return { ...state, phase: later(state.phase, 'execution'), ...planOf(data) }
+    case 'operations.repeated':
+      return withRepeated(state, Count.parse(data['operations']))
     case 'run.composed':
       return {
         ...withLeftOut(state, CountsByAgent.parse(data['conflicts_by_agent'])),
@@ -94,6 +87,22 @@ function foldRun(state: ProgressState, event: WireEvent): ProgressState {
     default:
       return state
   }
+}
+
+function planOf(data: WireEvent['data']) {
+  return {
+    total: Count.parse(data['operations']),
+    lookedAt: LookedAt.parse(data['looked_at']),
+    nodesLookedAt: LookedAt.parse(data['nodes_looked_at']),
+    beyondLimit: Count.parse(data['beyond_limit']),
+    planned: PlannedAgents.parse(data['agents']),
+    notices: Texts.parse(data['notices']),
+  }
+}
+
+/** The run executes again, and is composed once more after that. */
+function withRepeated({ composing: _composing, ...state }: ProgressState, count: number): ProgressState {
+  return { ...state, phase: 'execution', total: (state.total ?? 0) + count, repeated: state.repeated + count }
 }
 
 function foldOperation(waiting: ProgressState, event: WireEvent): ProgressState {

@@ -47,6 +47,8 @@ export type ProgressState = {
   checksServers: boolean
   /** Undefined until the run is planned. */
   total?: number
+  /** How many of them run once more, since their first changes collided with others. */
+  repeated: number
   /** Pairs of an agent and a node it looked at; undefined where the service does not report them. `planned` has them by agent. */
   lookedAt?: number | undefined
   /** Distinct nodes that any agent looked at; undefined where the service does not report them. */
@@ -84,6 +86,7 @@ export function emptyProgress(runId: string): ProgressState {
     phase: 'snapshot',
     skippedFiles: [],
     checksServers: false,
+    repeated: 0,
     beyondLimit: 0,
     planned: {},
     notices: [],

@@ -36,6 +36,7 @@ export function renderReport({ state, run, patch, model }: ReportParts, view: Re
     headline(state, run, view),
     plannedLines(state, view),
     agentTable(state, paint),
+    repeatedLines(state),
     evidenceLines(run, paint),
     skippedLines(state, view),
     failureLines(state, run, view),
@@ -43,6 +44,7 @@ export function renderReport({ state, run, patch, model }: ReportParts, view: Re
     unreadLines(run, view),
     patchLines({ state, run, patch }, paint),
     retryLines(state, run, model),
+    wantedRetryLines(run),
     modelLines(state),
   ])
 }
@@ -62,6 +64,11 @@ function toneOf(state: ProgressState, run: RunView): 'red' | 'yellow' | 'green' 
   if (run.status !== 'completed') return 'red'
   if (isFruitless(state) && state.patchFiles === 0) return 'red'
   return failedOperations(state) + run.conflicts > 0 ? 'yellow' : 'green'
+}
+
+function repeatedLines({ repeated }: ProgressState): string[] {
+  if (repeated === 0) return []
+  return [`${plural(repeated, 'operation')} ran once more, on top of changes that theirs collided with`]
 }
 
 function evidenceLines(run: RunView, paint: Paint): string[] {
@@ -150,6 +157,11 @@ export function leftOutText(leftOut: LeftOut): string {
   const what = `${code}  ${setText(leftOut, path)}`
   if (code === 'WORK_001' && other !== undefined) return `${what} collides with ${setText(other, path)}`
   if (code === 'WORK_001') return `${what}: ${reason}`
+  if (code === 'WORK_002') {
+    return other === undefined
+      ? `${what}: ${reason}`
+      : `${what} is built on ${setText(other, path)}, which is not in the patch`
+  }
   const together = other === undefined ? '' : ` together with ${setText(other, path)}`
   return `${what} breaks ${path}${together}: ${reason}`
 }
@@ -215,6 +227,15 @@ function retryLines(
   if (status !== 'failed' || request.error_policy !== 'stop_run') return []
   return [
     `The first failure stopped the run. Do the rest: remora retry ${runId} --error-policy skip_downstream${sameModelFlag(model)}`,
+  ]
+}
+
+/** Of what was rejected while the run ran. */
+function wantedRetryLines({ retried_by: retry, retry_wanted: wanted, run_id: runId }: RunView): string[] {
+  if (retry !== null) return [`Retried by run ${retry}: remora show ${retry}`]
+  if (wanted === 0) return []
+  return [
+    `${plural(wanted, 'rejected operation')} to be tried again as soon as services run: remora show ${runId} names the retry`,
   ]
 }
 

@@ -24,9 +24,28 @@ export async function printDecisions(decided: DecisionsView, { client, verdict, 
   const lines =
     total > shownSets ? countLines(decided, verdictWords[verdict]) : await setLines(client, runId, decisions)
   io.out(visible(lines.map((line) => `${line}\n`).join('')))
-  const blocks = refused.slice(0, shownRefusals).flatMap((one) => refusalLines(runId, one))
+  const blocks = refused.slice(0, shownRefusals).flatMap((one) => refusalLines(runId, one, verdict))
   const rest = refusals > shownRefusals ? [`… and ${refusals - shownRefusals} more refused`] : []
   io.err(visible([...blocks, ...rest].map((line) => `${line}\n`).join('')))
+}
+
+/** What becomes of changes that were rejected to be tried again. `isIdle`: no worker is there that could. */
+export function printRetry(
+  { decisions, retry }: DecisionsView,
+  { isIdle, context: { io } }: { isIdle: boolean; context: Pick<CliContext, 'io'> },
+): void {
+  if (decisions.length === 0) return
+  if (!retry) {
+    io.err(
+      'nothing of it is tried again: a program made it, or it was tried again since; another --because asks once more\n',
+    )
+    return
+  }
+  const what = plural(retry.operations, 'operation')
+  const { run_id: runId, retry_of: former } = retry
+  if (runId === null)
+    return io.out(`${what} to be tried again when run ${former} has ended: "remora show ${former}" names the retry\n`)
+  io.out(`${what} tried again in run ${runId}: ${isIdle ? `remora run --resume ${runId}` : `remora watch ${runId}`}\n`)
 }
 
 const verdictWords = { accept: 'accepted', reject: 'rejected', undo: 'pending' } as const
@@ -34,13 +53,24 @@ const verdictWords = { accept: 'accepted', reject: 'rejected', undo: 'pending' }
 /** `accepted          docstring  shop/stock.py Stock.low  +4 -0` */
 async function setLines(client: ApiClient, runId: string, decisions: readonly DecidedSet[]): Promise<string[]> {
   const changes = await changesOf(client, runId, decisions)
-  const rows = decisions.map(({ verdict, made, was, agent, path, qualified_name: name, change_set_id: id }) => {
-    const state = made ? verdict : `already ${verdict}`
-    const change = changes.get(id)
-    const place = [nodePlace(path, name), ...rulesOf(change)].join(' ')
-    return [state, agent, place, sizeOf(change), made && was !== 'pending' && was !== verdict ? `(was ${was})` : '']
+  const placeOf = ({ path, qualified_name: name, change_set_id: id }: DecidedSet) =>
+    [nodePlace(path, name), ...rulesOf(changes.get(id))].join(' ')
+  const rows = decisions.map((one) => {
+    const { verdict, made, was, agent, change_set_id: id, because_of: becauseOf } = one
+    const state = made ? `${verdict}${becauseOf === undefined ? '' : ' too'}` : `already ${verdict}`
+    const before = made && was !== 'pending' && was !== verdict ? [`(was ${was})`] : []
+    const other = decisions.find((decided) => decided.change_set_id === becauseOf)
+    const why = other === undefined ? [] : [`${relations[verdict] ?? ''} ${other.agent} ${placeOf(other)}`]
+    return [state, agent, placeOf(one), sizeOf(changes.get(id)), [...why, ...before].join(' ')]
   })
   return aligned(rows)
+}
+
+/** Of a set that is decided with another one, and that one. */
+const relations: Readonly<Record<string, string>> = {
+  accepted: 'needed by',
+  rejected: 'built on',
+  pending: 'built on',
 }
 
 /** By their ids. What was decided counts without them, so one that cannot be read is left out. */
@@ -55,12 +85,12 @@ async function changesOf(
   return new Map(changes.map((change) => [change.change_set_id, change]))
 }
 
-function rulesOf(change: ChangeView | undefined): string[] {
+export function rulesOf(change: ChangeView | undefined): string[] {
   return change === undefined || change.rules.length === 0 ? [] : [`(${change.rules.join(', ')})`]
 }
 
 /** Lines added and removed. */
-function sizeOf(change: ChangeView | undefined): string {
+export function sizeOf(change: ChangeView | undefined): string {
   if (change === undefined) return ''
   const count = { '+': 0, '-': 0 }
   let isHead = true
@@ -96,8 +126,9 @@ function aligned(rows: readonly (readonly string[])[]): string[] {
 }
 
 /** Why, with the texts of both sides of a conflict, and what to do about it. */
-function refusalLines(runId: string, refusal: RefusedDecision): string[] {
-  const { change_set_id: id, operation_id: operation, error_code: code, detail, conflict } = refusal
+function refusalLines(runId: string, refusal: RefusedDecision, verdict: WantedVerdict): string[] {
+  const { change_set_id: id, operation_id: operation, error_code: code, detail, conflict, blocked_by: others } = refusal
+  if (others !== undefined) return [`refused: ${code}  ${detail}`, ...togetherLines(runId, refusal, verdict)]
   if (conflict === undefined) {
     const again = operation === undefined ? '' : `  Look at it again: remora diff ${runId} ${operation}`
     return [`refused: ${code}  ${detail}`, ...(again === '' ? [] : [again])]
@@ -112,11 +143,22 @@ function refusalLines(runId: string, refusal: RefusedDecision): string[] {
   ]
 }
 
+function togetherLines(
+  runId: string,
+  { change_set_id: id, blocked_by: others = [] }: RefusedDecision,
+  verdict: WantedVerdict,
+): string[] {
+  if (verdict !== 'accept') return [`  With them: remora ${verdict} ${runId} ${id} --with-dependents`]
+  const ids = [...others.map((other) => other.change_set_id), id].join(' ')
+  return [`  To have them all: remora accept ${runId} ${ids}`, `  To do without it: remora reject ${runId} ${id}`]
+}
+
 function insteadLines(runId: string, id: string, { change_set_id: other }: ConflictingSet): string[] {
   return [`  To have it instead: remora undo ${runId} ${other}`, `                      remora accept ${runId} ${id}`]
 }
 
-function textLines({ agent = '', node, text }: ConflictingSet, does: string): string[] {
+/** What one of two sets that collide makes of the place; `does` says so. The first lines only. */
+export function textLines({ agent = '', node, text }: ConflictingSet, does: string): string[] {
   if (text === undefined) return []
   const who = node === undefined ? agent : `${agent} ${nodePlace(node.path, node.qualified_name)}`
   if (text === '') return [`  ${who}${does}: nothing`]

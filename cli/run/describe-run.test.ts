@@ -57,7 +57,7 @@ it('counts failures by error code, with one example each', () => {
   const text = describeRun(RunView.parse({ ...running, request: usual, failures }), [], manner)
   expect(text.slice(text.indexOf('conflicts'))).toBe(`conflicts   0
 
-failed, by error code, each with the first:
+failed or blocked, by error code, each with the first:
 AGENT_002 (1,639 operations)  lint o1  a.py f: no server answers
 no error code  lint o1  a.py f: no server answers
 `)
@@ -114,7 +114,7 @@ const node: NodeDetail = {
   parent_id: null,
   hash: 'h',
   edges: { out: 0, in: 2 },
-  operations: [{ operation_id: 'o1', agent: 'lint', status: 'unchanged' }],
+  operations: [{ operation_id: 'o1', agent: 'lint', status: 'unchanged', repeats: null }],
 }
 
 function caller(name: string, over: Partial<EdgeView> = {}): EdgeView {

@@ -3,7 +3,7 @@ import type { SkippedFile } from '#domain/code-node.ts'
 import { hasEnded, type RunView } from '../run-views.ts'
 import type { OperationView } from '../operation-views.ts'
 import type { EdgeView } from '../node-views.ts'
-import { formatSeconds, labelledLines, nodePlace } from '../wording.ts'
+import { formatSeconds, labelledLines, nodePlace, plural } from '../wording.ts'
 import { failureText, unreadText } from '../progress/result-report.ts'
 import { awayModels, waitingLines, waitingText } from '../progress/describe-waiting.ts'
 import { clip, visibleName, wrap } from '../terminal-text.ts'
@@ -27,6 +27,8 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['status', display.isWaiting && !hasEnded(run.status) ? waitingStatus(run, display) : statusOf(run)],
     ['reason', code ? '' : (run.reason ?? '')],
     ['retry of', retryOf(run)],
+    ['retried by', run.retried_by ?? ''],
+    ['to retry', toRetry(run)],
     ['agents', request.agents.join(', ')],
     ['included', (request.include ?? []).join(', ')],
     ['model', kind === undefined ? '' : describeModelKind(kind)],
@@ -57,9 +59,18 @@ function retryOf({ request: { retry_of: former = '', codes } }: RunView): string
   return codes === undefined ? former : `${former}, of what failed with ${codes.join(', ')}`
 }
 
+function toRetry({ retry_wanted: wanted, status }: RunView): string {
+  if (wanted === 0) return ''
+  return `${plural(wanted, 'rejected operation')}, ${hasEnded(status) ? 'in a moment' : 'by itself when the run has ended'}`
+}
+
 function failureLines({ failures }: RunView, { width }: RunDisplay): string[] {
   if (failures.length === 0) return []
-  return ['', 'failed, by error code, each with the first:', ...failures.map((one) => clip(failureText(one), width))]
+  return [
+    '',
+    'failed or blocked, by error code, each with the first:',
+    ...failures.map((one) => clip(failureText(one), width)),
+  ]
 }
 
 function tookOf({ status, duration_ms: ms }: RunView): string {

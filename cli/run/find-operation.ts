@@ -13,7 +13,7 @@ type Words = { place: string; agent: string | undefined; request: RunView['reque
 
 /**
  * The id of the operation that `words` name: its id, or `[AGENT] PATH [NAME]`, where a node's id may stand for the place.
- * A path alone is the operation on the file as a whole, or the only one in it. RUN_004 when there is none, or when there are
+ * A path alone is the operation on the file as a whole, or the only one in it. Of one that ran once more it is the second. RUN_004 when there is none, or when there are
  * several, which the message names.
  */
 export async function findOperation(client: Client, runId: string, words: readonly string[]): Promise<string> {
@@ -34,10 +34,16 @@ export async function findOperations(client: Client, runId: string, words: reado
   const inFile = await fromAll(runs, (run) => operationsInFile(client, run, read))
   if (inFile.length > 0) return inFile.map(({ operation_id: id }) => id)
   const onNode = await fromAll(runs, (run) => operationsOnNode(client, run, read))
-  const [only, ...others] = onNode
+  const [only, ...others] = lastOnes(onNode)
   if (only === undefined) return [await idOfWork(client, runId, read)]
   if (others.length > 0) throw severalOperations(read.place, onNode)
-  return [only.operation_id]
+  return onNode.map(({ operation_id: id }) => id).toReversed()
+}
+
+/** Those that no other one repeats. */
+function lastOnes<T extends { operation_id: string; repeats: string | null }>(operations: readonly T[]): T[] {
+  const repeated = new Set(operations.map(({ repeats }) => repeats))
+  return operations.filter(({ operation_id: id }) => !repeated.has(id))
 }
 
 /** The run and those that it retries, newest first. */
@@ -85,9 +91,9 @@ async function idOfWork(client: Client, runId: string, words: Words): Promise<st
   const node = await nodeOf(client, runId, words)
   const onNode = node.operations.filter((operation) => agent === undefined || operation.agent === agent)
   const inFile = onNode.length > 0 ? [] : await operationsInFile(client, runId, words)
-  const [only, ...others] = [...onNode, ...inFile]
+  const [only, ...others] = lastOnes([...onNode, ...inFile])
   if (only === undefined) throw withoutOperation(runId, node, agent)
-  if (inFile.length > 1) throw severalInFile(words.place, inFile)
+  if (inFile.length > 0 && others.length > 0) throw severalInFile(words.place, inFile)
   if (others.length > 0) throw severalOperations(nodePlace(node.path, node.qualified_name), onNode)
   return only.operation_id
 }

@@ -54,6 +54,8 @@ export function resultView({ state, run, patch, earlierRuns = [] }: ReportParts)
       reason: run.reason ?? null,
       duration_ms: run.duration_ms ?? null,
       retry_of: run.request.retry_of ?? null,
+      retried_by: run.retried_by,
+      retry_wanted: run.retry_wanted,
       earlier_change_sets: state.earlierChangeSets,
       models: state.models,
       rehearsal: state.models.includes(rehearsalLabel),

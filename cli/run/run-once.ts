@@ -3,7 +3,7 @@ import { hasCode } from '#domain/error.ts'
 import { rehearsalLabel } from '#domain/model-kind.ts'
 import { withoutLogin } from '#platform/hide-secrets.ts'
 import type { CliContext } from '../cli-context.ts'
-import { serversIn, silentServers } from '../model-server.ts'
+import { describeSilent } from '../model-server.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { RunView } from '../run-views.ts'
 import { describePlan } from './describe-plan.ts'
@@ -133,13 +133,8 @@ async function reportPlan(
 /** Printed at the start: a run asks for servers only once it is planned. */
 async function modelLine(model: string, signal: AbortSignal): Promise<string> {
   if (model === 'rehearsal') return `model: ${rehearsalLabel}\n`
-  const silent = await silentServers(model, signal)
-  const others = silent.length < serversIn(model).length
-  const text = (server: string) =>
-    others
-      ? `CONFIG_005 no model server answers at ${server}: others do its work\n`
-      : `checks the model server at ${server}: it has not answered yet\n`
-  return silent.map((server) => text(withoutLogin(server))).join('')
+  const whenNone = (server: string) => `checks the model server at ${server}: it has not answered yet`
+  return describeSilent(model, { whenNone, signal })
 }
 
 /** What happens to a run that this command no longer follows. */

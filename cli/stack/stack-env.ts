@@ -68,6 +68,7 @@ export function servicesEnv(
     ...stores,
     REMORA_TOKEN: token,
     REMORA_API_PORT: String(port),
+    REMORA_API_HEALTH_PORT: '0',
     REMORA_DISCOVERY_HEALTH_PORT: '0',
   }
 }

@@ -190,6 +190,15 @@ describe('remora up', () => {
     })
   })
 
+  it('says that no model server answers, which runs would wait for', async () => {
+    const nobody = 'http://127.0.0.1:9/v1'
+    const up = startUp(['--workers', '1', '--model', nobody])
+    await up.ready
+    await until(() => up.errors().includes(`CONFIG_005 no model server answers at ${nobody}: runs wait until it does`))
+    up.child.kill('SIGTERM')
+    expect(await up.exited).toBe(0)
+  })
+
   it('starts a killed worker again', async () => {
     const up = startUp()
     const { processes } = await up.ready

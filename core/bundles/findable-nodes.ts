@@ -53,6 +53,15 @@ export async function requireFindable(names: readonly string[], dir: string, fin
   throw new AppError(code, message, { detail: message, phase: 'grail_check' })
 }
 
+/** INTAKE_008 for a node kind of a request that no query pack finds: its run would find nothing. */
+export function requireKnownKinds(
+  kinds: readonly string[] = [],
+  { nodeKinds }: Pick<FindableNodes, 'nodeKinds'>,
+): void {
+  const [fault] = findNameFaults({ node_kinds: [...kinds], languages: [] }, { nodeKinds })
+  if (fault !== undefined) throw new AppError('INTAKE_008', `request.${fault.at.join('.')}: ${fault.message}`)
+}
+
 const Announced = z.object({ node_kinds: z.array(z.string()), languages: z.array(z.string()) })
 const keyOf = (namespace: string) => `${namespace}:{all}:findable`
 

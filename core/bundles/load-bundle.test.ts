@@ -254,6 +254,16 @@ describe('loadBundles', () => {
     expect(message).toContain('second/bundle.yaml:2:1 second waits for itself')
   })
 
+  it('takes a name in after_optional that is no bundle of the folder, but not its own, nor one that is in after, too', async () => {
+    const optional = (name: string) => yaml.replace('name: probe', `name: probe\nafter_optional: [${name}]`)
+    await write({ 'probe/bundle.yaml': optional('elsewhere'), 'probe/tools/probe.pym': script })
+    expect([...(await loadBundles(dir)).keys()]).toEqual(['probe'])
+    await write({ 'probe/bundle.yaml': optional('probe') })
+    expect(await faultOf(loadBundles(dir))).toContain('probe waits for itself')
+    await write({ 'probe/bundle.yaml': optional('other').replace('after_optional', 'after: [other]\nafter_optional') })
+    expect(await faultOf(loadBundle(join(dir, 'probe')))).toContain('other is named in after, too')
+  })
+
   it('refuses a bundle that names itself in after, loaded alone or with others, and says so once', async () => {
     await write({ 'first/bundle.yaml': named('first', 'first'), 'first/tools/probe.pym': script })
     const fault = 'first/bundle.yaml:2:9 first waits for itself'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { AgentBundle } from '#domain/agent-bundle.ts'
+import { type AgentBundle, awaitedBundles } from '#domain/agent-bundle.ts'
 import { bundleFolders } from './bundle-files.ts'
 import { type BundleFault, bundleInvalid } from './bundle-yaml.ts'
 import { type BundleDeps, readBundle, type ReadBundle } from './read-bundle.ts'
@@ -29,7 +29,7 @@ function loaded({ bundle, faults, warnings }: ReadBundle): LoadedBundle {
 /** Faults between the bundles of a folder: an unknown `after`, bundles that wait for each other. */
 export function findFolderFaults(bundles: readonly ReadBundle[]): BundleFault[] {
   const known = bundles.filter((bundle) => bundle.file !== undefined)
-  const afterOf = new Map(known.map(({ file }) => [file?.name ?? '', file?.after ?? []]))
+  const afterOf = new Map(known.map(({ file }) => [file?.name ?? '', file === undefined ? [] : awaitedBundles(file)]))
   return known.flatMap((bundle) => {
     const fault = (at: (string | number)[], message: string): BundleFault => ({
       file: join(bundle.dir, 'bundle.yaml'),

@@ -119,8 +119,12 @@ function checkNames(reading: Reading): void {
   if (!file.tools.some((tool) => 'builtin' in tool)) {
     report(reading, ['tools'], `no submit tool; add - { builtin: ${submitToolName} }`)
   }
-  for (const [index, other] of file.after.entries()) {
-    if (other === file.name) report(reading, ['after', index], `${other} waits for itself`)
+  for (const key of ['after', 'after_optional'] as const) {
+    for (const [index, other] of file[key].entries()) {
+      if (other === file.name) report(reading, [key, index], `${other} waits for itself`)
+      else if (key === 'after_optional' && file.after.includes(other))
+        report(reading, [key, index], `${other} is named in after, too`)
+    }
   }
   for (const [index, check] of (file.accept_when ?? []).entries()) {
     if (!file.evidence.includes(check)) report(reading, ['accept_when', index], `${check} is not one of its evidence`)

@@ -1,7 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { ChangeSet, Edit, FileChange } from '#domain/change-set.ts'
 import { sha256 } from '#domain/ids.ts'
-import { composeChangeSets, type FileResult, independentGroups } from './compose-change-sets.ts'
+import type { FileResult } from './changes-at-path.ts'
+import { composeChangeSets } from './compose-change-sets.ts'
+import { independentGroups } from './independent-groups.ts'
 import { conflictsByAgent, linesOf, nameConflicts } from './name-conflicts.ts'
 
 const base = 'import os\nimport sys\n\n\ndef f():\n    return 1\n'

@@ -2,7 +2,9 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { applyEdits, type ChangeSet, type FileChange } from '#domain/change-set.ts'
 import { sha256 } from '#domain/ids.ts'
-import { composeChangeSets, type FileResult, independentGroups } from './compose-change-sets.ts'
+import type { FileResult } from './changes-at-path.ts'
+import { composeChangeSets } from './compose-change-sets.ts'
+import { independentGroups } from './independent-groups.ts'
 
 type File = { content: string; executable: boolean }
 type Tree = ReadonlyMap<string, File>

@@ -1,7 +1,8 @@
 import { applyEdits, type ChangeSet } from '#domain/change-set.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import type { Conflict, ConflictingSet, LineRange } from '#objects/composition.ts'
-import { type ByteRange, type LeftOutSet, type SetInConflict } from './compose-change-sets.ts'
+import type { ByteRange, SetInConflict } from './changes-at-path.ts'
+import type { LeftOutSet } from './compose-change-sets.ts'
 
 type NamingDeps = {
   /** By their ids: at least those of the conflicts. */

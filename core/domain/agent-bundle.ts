@@ -32,8 +32,16 @@ export const BundleFile = z.strictObject({
   description: z.string().min(1),
   node_kinds: z.array(NodeKind).min(1),
   languages: z.array(z.string()).min(1),
-  /** Bundles whose operation on the same node must end well first. Those that the run does not name are ignored. */
+  /**
+   * Bundles whose operations on the same node, and on those around it, must end well first: it starts from their changes. Those
+   * that the run does not name are ignored.
+   */
   after: z.array(name).default([]),
+  /**
+   * The same, except that an operation which ends badly is not needed: it then starts without its changes. Nor is the bundle: a copy
+   * of this one may lie in a folder without it.
+   */
+  after_optional: z.array(name).default([]),
   /** Order among the bundle's own operations: `inner_first`: after those on nodes inside this one; `outer_first`: before them. */
   containment: z.enum(['none', 'inner_first', 'outer_first']).default('none'),
   /**
@@ -94,6 +102,14 @@ export const BundleFile = z.strictObject({
   requires_context: z.boolean().default(true),
 })
 export type BundleFile = z.infer<typeof BundleFile>
+
+/** The bundles that it waits for, whichever way. */
+export function awaitedBundles({
+  after,
+  after_optional: optional,
+}: Pick<BundleFile, 'after' | 'after_optional'>): string[] {
+  return [...after, ...optional]
+}
 
 /** The adapter or model that a bundle names; `default` for the workers' own. */
 export function askedModel({ name: named, adapter }: BundleFile['model']): string {

@@ -75,6 +75,11 @@ export const ChangeSet = z.strictObject({
   files: z.array(FileChange).min(1),
   /** Of a mechanical operation: the lint rules whose safe fixes it applies. */
   rules: z.array(z.string()).optional(),
+  /**
+   * The change sets that it needs, with all that these need: they changed what its operation worked on. Its edits are relative
+   * to the base blob all the same. An edit of such a set that lies within one of its own is replaced by that, which has its text.
+   */
+  builtOn: z.array(z.string()).min(1).optional(),
   evidence: z.array(Evidence),
 })
 export type ChangeSet = z.infer<typeof ChangeSet>
@@ -91,9 +96,17 @@ export function proofOf({ evidence }: Pick<ChangeSet, 'evidence'>): ProofState {
 /** As `changeSetId` makes it. */
 export const ChangeSetId = z.string().regex(/^c[0-9a-f]{16}$/)
 
-/** The same change by the same operation has the same id. */
-export function changeSetId(operation: OperationId, files: readonly FileChange[]): string {
-  return `c${sha256(`${operation}\0${JSON.stringify(files)}`).slice(0, 16)}`
+/**
+ * The same change by the same operation, built on the same sets, has the same id. With another base it is another set: what was
+ * decided on the one, since its base was rejected, says nothing about the one that can do without.
+ */
+export function changeSetId(
+  operation: OperationId,
+  files: readonly FileChange[],
+  builtOn: ChangeSet['builtOn'] = [],
+): string {
+  const bases = builtOn.length === 0 ? '' : `\0${builtOn.toSorted().join(' ')}`
+  return `c${sha256(`${operation}\0${JSON.stringify(files)}${bases}`).slice(0, 16)}`
 }
 
 /** Applies edits to `base`. They must be sorted, disjoint and within it, as those of a change set are. */
@@ -126,7 +139,7 @@ export function composeEdits(held: readonly Edit[], added: readonly Edit[]): Com
   return { kind: 'composed', edits }
 }
 
-function isSameEdit(one: Edit, other: Edit): boolean {
+export function isSameEdit(one: Edit, other: Edit): boolean {
   return one.start === other.start && one.end === other.end && one.text === other.text
 }
 

@@ -25,5 +25,7 @@ export const Decision = z.strictObject({
   runId: RunId,
   operationId: OperationId,
   recordHash: z.string(),
+  /** Of a rejection: the run for whose end its operation is to be tried again, with the reason. */
+  retry: RunId.optional(),
 })
 export type Decision = z.infer<typeof Decision>

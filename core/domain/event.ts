@@ -10,6 +10,7 @@ export const eventCategories = {
   'bundles.checked': 'run_lifecycle',
   'run.planned': 'run_lifecycle',
   'run.composed': 'run_lifecycle',
+  'operations.repeated': 'run_lifecycle',
   'run.waiting': 'run_lifecycle',
   'models.away': 'run_lifecycle',
   'models.back': 'run_lifecycle',

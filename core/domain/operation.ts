@@ -7,7 +7,8 @@ import { QuestionId } from '#domain/question.ts'
  * The states of an operation, in the ledger's words:
  * `pending → ready → dispatched → running → succeeded | unchanged | failed | blocked | cancelled`;
  * `running → waiting → ready` (a question was asked and answered); `running → ready` (handed back or lost);
- * `pending → skipped | cancelled` (something it waits for did not end well, or the run was cancelled).
+ * `pending → skipped | cancelled` (something it waits for did not end well, or the run was cancelled); `running → skipped` (what
+ * it waited for has removed its node).
  */
 export const operationStatuses = [
   'pending',
@@ -32,7 +33,18 @@ export type EndedOperationStatus = (typeof endedOperationStatuses)[number]
 export const OperationWork = z.enum(['agent', 'mechanical'])
 export type OperationWork = z.infer<typeof OperationWork>
 
-/** One bundle × one node, as planned. `after` names operations of the same run that must end well first. */
+/**
+ * The operation that another one repeats, and those of its change sets that the other one's take the place of. `without`: those of
+ * other operations that it must not start from, though it starts from these: they were left out of the patch.
+ */
+export const RepeatedWork = z.strictObject({
+  operationId: OperationId,
+  changeSetIds: z.array(z.string()),
+  without: z.array(z.string()).optional(),
+})
+export type RepeatedWork = z.infer<typeof RepeatedWork>
+
+/** One bundle × one node, as planned. It starts from the changes of the operations that it waits for. */
 export const PlannedOperation = z.strictObject({
   operationId: OperationId,
   bundle: z.string(),
@@ -41,7 +53,13 @@ export const PlannedOperation = z.strictObject({
   work: OperationWork,
   /** 0 runs first. */
   priority: z.int().min(0).max(99),
+  /** Operations of the same run that must end well first. */
   after: z.array(OperationId),
+  /** Those that must end first, well or not. */
+  afterAny: z.array(OperationId).optional(),
+  /** Others whose changes it starts from: of a run that this one retries. */
+  startsFrom: z.array(OperationId).optional(),
+  repeats: RepeatedWork.optional(),
 })
 export type PlannedOperation = z.infer<typeof PlannedOperation>
 
@@ -86,6 +104,10 @@ export const Operation = z.strictObject({
   dispatch: z.int().min(0),
   lost: z.int().min(0),
   dependenciesLeft: z.int().min(0),
+  /** Whose changes it starts from. */
+  startsFrom: z.array(OperationId),
+  /** Of one that runs once more because its first change sets collided with others, or had lost their base. */
+  repeats: RepeatedWork.nullable(),
   startedAt: z.number().nullable(),
   endedAt: z.number().nullable(),
   outcome: Outcome.nullable(),
@@ -100,7 +122,17 @@ export function isEndedOperation(status: OperationStatus): status is EndedOperat
   return endedOperationStatuses.some((ended) => ended === status)
 }
 
+/** The operation that was planned for the work at first: itself, or the one that it repeats. */
+export function originalId({ operationId, repeats }: Pick<Operation, 'operationId' | 'repeats'>): OperationId {
+  return repeats?.operationId ?? operationId
+}
+
 /** The change sets an operation made, in the order they were made. */
 export function changeSetIdsOf({ changeSetId, changeSetIds }: Pick<Outcome, 'changeSetId' | 'changeSetIds'>): string[] {
   return changeSetIds ?? (changeSetId === undefined ? [] : [changeSetId])
+}
+
+/** The change sets that an operation which repeats another one has made anew, or found to be needless. */
+export function replacedBy({ status, repeats }: Pick<Operation, 'status' | 'repeats'>): readonly string[] {
+  return repeats !== null && (status === 'succeeded' || status === 'unchanged') ? repeats.changeSetIds : []
 }

@@ -66,6 +66,7 @@ describe('faultOfGlobs', () => {
     ['+(a|b)', /groups such as/],
     ['!a', /cannot be said with "!"/],
     ['a/../b', /leads out/],
+    ['a\\..\\b', /leads out/],
     ['*?'.repeat(60), /more than 100 wildcards/],
     ['{a,b}'.repeat(12), /more than 200 patterns/],
     ['{'.repeat(3000), /more than 2048 characters/],

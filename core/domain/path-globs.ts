@@ -70,7 +70,7 @@ function unservedSyntax(pattern: string): string | undefined {
   if (pattern.split('{').length > maxBraces + 1) return `it has more than ${maxBraces} opening braces`
   if (pattern.startsWith('!')) return 'what it leaves out cannot be said with "!"; write \\! for a name'
   if (/(?<!\\)[@!+*?]\(/.test(pattern)) return 'groups such as +(a|b) are not served; write {a,b}, or \\( for a name'
-  if (pattern.split('/').includes('..')) return 'it leads out of the repository'
+  if (pattern.split(/[\\/]/).includes('..')) return 'it leads out of the repository'
   if (pattern.includes('\0')) return 'it has a NUL character'
   return undefined
 }

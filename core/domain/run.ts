@@ -118,7 +118,7 @@ export function weightOf(priority: RunRequest['priority']): number {
 }
 
 /** The schema number of a run. Code that knows only lower numbers refuses the run (RUN_005). */
-export const runSchema = 5
+export const runSchema = 6
 /** Of a new run: versions that know no higher number may work on it until it needs what they do not know. */
 export const newRunSchema = 3
 
@@ -218,6 +218,8 @@ export const Run = z.strictObject({
   errorCode: z.string().nullable(),
   reason: z.string().nullable(),
   counts: z.record(z.enum(operationStatuses), z.int().min(0)),
+  /** Its retries, the newest last; some may not have been made, or are deleted. None of those that earlier versions made. */
+  retries: z.array(RunId).default([]),
 })
 export type Run = z.infer<typeof Run>
 

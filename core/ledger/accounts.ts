@@ -17,11 +17,16 @@ const sliceLength = 1_000
 export type OperationAccount = {
   status: OperationStatus
   hasOutcome: boolean
-  waitsFor: OperationId[]
+  waitsFor: Dependency[]
   question: string | null
+  isRepeat: boolean
 }
 
-const Row = z.tuple([OperationStatus, z.string().nullable(), z.string().nullable()])
+/** `any`: whether it is enough that it has ended, well or not. */
+export type Dependency = { id: OperationId; any: boolean }
+
+const text = z.string().nullable()
+const Row = z.tuple([OperationStatus, text, text, text])
 
 /** Every operation of the run, in plan order; `waitsFor` is taken from the lists of dependents. */
 export async function readAccounts(store: LedgerStore, runId: RunId): Promise<Map<OperationId, OperationAccount>> {
@@ -30,17 +35,20 @@ export async function readAccounts(store: LedgerStore, runId: RunId): Promise<Ma
   const waiters: [OperationId, readonly OperationId[]][] = []
   for await (const ids of slicesOf(store, keys.operations)) {
     const rows = await Promise.all(
-      ids.map((id) => store.redis.hmget(keys.operation(id), 'status', 'outcome', 'question')),
+      ids.map((id) => store.redis.hmget(keys.operation(id), 'status', 'outcome', 'question', 'repeats')),
     )
     const afters = await Promise.all(ids.map((id) => store.redis.lrange(keys.after(id), 0, -1)))
     for (const [index, id] of ids.entries()) {
-      const [status, outcome, question] = Row.parse(rows[index])
-      accounts.set(id, { status, hasOutcome: outcome !== null, waitsFor: [], question })
+      const [status, outcome, question, repeats] = Row.parse(rows[index])
+      accounts.set(id, { status, hasOutcome: outcome !== null, waitsFor: [], question, isRepeat: repeats !== null })
       waiters.push([id, afters[index] ?? []])
     }
   }
   for (const [id, dependents] of waiters) {
-    for (const dependent of dependents) accounts.get(dependent)?.waitsFor.push(id)
+    for (const entry of dependents) {
+      const any = entry.endsWith('?')
+      accounts.get(any ? entry.slice(0, -1) : entry)?.waitsFor.push({ id, any })
+    }
   }
   return accounts
 }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { CodeNode } from '#domain/code-node.ts'
 import type { NewEvent } from '#domain/event.ts'
 import type { OperationId, ProjectId, RunId } from '#domain/ids.ts'
-import { OperationWork } from '#domain/operation.ts'
+import { OperationWork, RepeatedWork } from '#domain/operation.ts'
 import { runKeys } from './keys.ts'
 import { NamedFields, newerRun, runScript } from './script.ts'
 import type { LedgerStore } from './store.ts'
@@ -26,6 +26,10 @@ export type Attempt = {
   node: CodeNode
   work: OperationWork
   snapshotId: string
+  /** The operations, of this run or of one that it retries, whose changes it starts from, in the order of the plan. */
+  startsFrom: readonly OperationId[]
+  /** The operation that it does once more; null for one that is done for the first time. */
+  repeats: RepeatedWork | null
   traceparent: string | null
   correlationId: string
   /** How often it was handed back because a store was unreachable. */
@@ -64,6 +68,15 @@ const ClaimReply = z.discriminatedUnion('kind', [
     answer: z.string().nullable().default(null),
     modelFaults: z.coerce.number().default(0),
     busyFaults: z.coerce.number().default(0),
+    startsFrom: z
+      .string()
+      .default('')
+      .transform((ids) => (ids === '' ? [] : ids.split(' '))),
+    repeats: z
+      .string()
+      .transform((text) => RepeatedWork.parse(JSON.parse(text)))
+      .nullable()
+      .default(null),
   }),
   z.object({ kind: z.enum(['gone', 'newer', 'busy']) }),
 ])

@@ -5,12 +5,16 @@ import { newToken, OperationId, type RunId } from '#domain/ids.ts'
 import { runKeys } from './keys.ts'
 import type { PatchKind, PatchNote, Run } from '#domain/run.ts'
 import { expectKnownRun, NamedFields, runScript, unknownRun } from './script.ts'
+import { noteWanted } from './wanted-retries.ts'
 import type { LedgerStore } from './store.ts'
 import { encodeEvents } from './stored-events.ts'
 
 const decideScript = runScript('decide', 'events')
 
 const Kept = Decision.omit({ changeSetId: true, version: true, at: true })
+
+/** Of a run with decisions, and of one with a decision that asks for a retry: versions that know neither leave it alone. */
+const schemas = { decided: 5, retryWanted: 6 } as const
 
 /** Number of the event, time and what was decided, with a space between them (decide.lua). */
 const StoredDecision = z.tuple([z.string(), z.string()]).transform(([changeSetId, stored]): Decision => {
@@ -36,6 +40,11 @@ export async function readDecisions({ redis, namespace }: LedgerStore, runId: Ru
     .map((entry) => StoredDecision.parse(entry))
     .toSorted((one, other) => one.version - other.version)
   return { last: Number(last ?? 0), byChangeSet: new Map(decisions.map((one) => [one.changeSetId, one])) }
+}
+
+/** The number of the last decision that is kept in the run, 0 before the first: whether there is more to read than before. */
+export async function lastDecision({ redis, namespace }: LedgerStore, runId: RunId): Promise<number> {
+  return Number((await redis.hget(runKeys(namespace, runId).run, 'decided')) ?? 0)
 }
 
 const noError = z.null()
@@ -72,6 +81,9 @@ export async function decide(
 ): Promise<Decision[] | undefined> {
   const { last, decisions, by, command = newToken() } = step
   if (decisions.length === 0) return []
+  const isRetryWanted = decisions.some(({ retry }) => retry !== undefined)
+  if (isRetryWanted) await noteWanted(store, runId)
+  const schema = isRetryWanted ? schemas.retryWanted : schemas.decided
   const made = decisions.map((one) => ({ ...keptOf(one, by), changeSetId: one.changeSetId }))
   const bodies = encodeEvents(
     decisions.map((one) => eventOf(one, by)),
@@ -80,7 +92,10 @@ export async function decide(
   const args = decisions.flatMap((one, at) => [one.changeSetId, JSON.stringify(keptOf(one, by)), bodies[at] ?? ''])
   const keys = runKeys(store.namespace, runId).scripted
   const reply = DecideReply.parse(
-    expectKnownRun(runId, await decideScript(store.redis, keys, [last, command, ...countersOf(decisions), ...args])),
+    expectKnownRun(
+      runId,
+      await decideScript(store.redis, keys, [last, command, schema, ...countersOf(decisions), ...args]),
+    ),
   )
   if (reply === 'changed') return undefined
   return made.map((one, at) => ({ ...one, version: reply.first + at, at: reply.at }))
@@ -122,13 +137,14 @@ export async function countVerdicts(
 }
 
 function keptOf(decision: NewDecision, by: EventOrigin): z.infer<typeof Kept> {
-  const { verdict, reason, agent, runId, operationId, recordHash } = decision
-  return { verdict, reason, by: `${by.kind}/${by.id}`, agent, runId, operationId, recordHash }
+  const { verdict, reason, agent, runId, operationId, recordHash, retry } = decision
+  const kept = { verdict, reason, by: `${by.kind}/${by.id}`, agent, runId, operationId, recordHash }
+  return retry === undefined ? kept : { ...kept, retry }
 }
 
 /** `operation_id` is in the data: the operation may be one of a run that retries this one. */
 function eventOf(decision: NewDecision, by: EventOrigin): NewEvent {
-  const { changeSetId, verdict, reason, runId, operationId, node, agent } = decision
+  const { changeSetId, verdict, reason, runId, operationId, node, agent, retry } = decision
   return {
     event: 'decision.made',
     phase: 'review',
@@ -139,6 +155,7 @@ function eventOf(decision: NewDecision, by: EventOrigin): NewEvent {
       change_set_id: changeSetId,
       verdict,
       ...(reason === null ? {} : { reason }),
+      ...(retry === undefined ? {} : { retry: true }),
       run_id: runId,
       operation_id: operationId,
       path: node.path,
@@ -172,6 +189,19 @@ export async function operationsOfSets(
   if (changeSetIds.length === 0) return []
   const found = Ids.parse(await redis.hmget(runKeys(namespace, runId).changeSets, ...changeSetIds))
   return found.map((id) => id ?? undefined)
+}
+
+const Lists = z.array(z.string().nullable())
+
+/** For each of these change sets, those of the run that need it (`ChangeSet.builtOn`), in the same order. */
+export async function setsBuiltOn(
+  { redis, namespace }: LedgerStore,
+  runId: RunId,
+  changeSetIds: readonly string[],
+): Promise<string[][]> {
+  if (changeSetIds.length === 0) return []
+  const found = Lists.parse(await redis.hmget(runKeys(namespace, runId).builtOn, ...changeSetIds))
+  return found.map((list) => list?.split(' ') ?? [])
 }
 
 /** Whether each operation that succeeded has noted its change sets: workers of an earlier version do not. */

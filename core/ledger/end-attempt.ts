@@ -22,6 +22,8 @@ export type Settlement = {
   /** Events not yet written; `operation.failed` or `operation.blocked` and `operation.ended` are added after them. */
   events: readonly NewEvent[]
   result?: Partial<ResultDetail>
+  /** By the id of a change set: those of the outcome that are built on it. */
+  builtOn?: ReadonlyMap<string, readonly string[]>
 }
 
 export type Release = {
@@ -61,7 +63,8 @@ export async function settle(store: LedgerStore, attempt: Attempt, n: number, se
   const events = encodeEvents(ofAttempt(attempt, reported), store.redactor)
   const values = [outcome.status, JSON.stringify(outcome), JSON.stringify(store.redactor.record(result))]
   const changeSets = changeSetIdsOf(outcome)
-  const all = [...args, ...values, changeSets.length, ...changeSets, ...events]
+  const bases = [...(settlement.builtOn ?? [])].flatMap(([base, sets]) => [base, sets.join(' ')])
+  const all = [...args, ...values, changeSets.length, ...changeSets, bases.length / 2, ...bases, ...events]
   return { kind: SettleReply.parse(await settleScript(store.redis, [...keys, after], all)) }
 }
 

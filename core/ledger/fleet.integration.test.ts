@@ -93,10 +93,12 @@ it('adds up what the servers take of all workers, and knows nothing while one do
   const joins = (id: string, limit: number, url?: string) =>
     announceWorker(redis, { id, operations: 256, models: [], pool: pool(limit, url) }, namespace)
   for (const id of ['a', 'b', 'c', 'd']) await joins(id, 16)
-  expect(await fleet()).toMatchObject({ operations: 1024, capacity: 16, waiting: 12, mostLeft: 1 })
+  expect(await fleet()).toMatchObject({ operations: 1024, capacity: 16, stuck: 0, mostLeft: 1 })
   for (const id of ['a', 'b', 'c']) await joins(id, 2)
   await joins('d', 4, 'http://other:8000/v1')
   expect(await fleet()).toMatchObject({ capacity: 10, mostLeft: 0.25 })
+  await joins('d', 0, 'http://other:8000/v1')
+  expect(await fleet()).toMatchObject({ capacity: 6, stuck: 3 })
   await announce('earlier', 4)
   expect(await fleet()).toMatchObject({ operations: 1028, capacity: undefined })
 })

@@ -1,6 +1,6 @@
 import { judgeModels, type UnreachableModel } from '#domain/model-health.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
-import { readWorkers, wantModels, type WorkerReport } from './live-workers.ts'
+import { type PoolReport, readWorkers, wantModels, type WorkerReport } from './live-workers.ts'
 import { orStoreError } from './store.ts'
 
 /**
@@ -23,10 +23,12 @@ export const leastWindow = 8
 export type Fleet = {
   /** How many operations they can run at once. */
   operations: number
+  /** Those that take operations, or report that they live. */
+  workers: number
   /** Requests to model servers at once, by their limits for now; undefined while a worker lives that does not report it. */
   capacity: number | undefined
-  /** Requests that wait for a slot at a server. */
-  waiting: number
+  /** Operations that wait at workers none of whose servers takes a request: they go on elsewhere, or when one does again. */
+  stuck: number
   /** The largest part of its limits that any worker has left, 0 to 1; 0 when none reports it. */
   mostLeft: number
   /** Models that none of them can use. */
@@ -55,16 +57,17 @@ export async function readFleet(
     known.map(({ models }) => models),
     { isPartial },
   )
-  return { operations, isPartial, served, ...capacityOf(known, { isPartial }), ...away }
+  const workers = new Set([...reports.keys(), ...present.map(({ id }) => id)])
+  if (without !== undefined) workers.delete(without)
+  return { operations, workers: workers.size, isPartial, served, ...capacityOf(known, { isPartial }), ...away }
 }
 
 /** Workers share a server up to its most; together they use no more of it than their own limits allow. */
 function capacityOf(reports: readonly WorkerReport[], { isPartial }: { isPartial: boolean }) {
   const pools = reports.flatMap(({ pool }) => pool ?? [])
-  const waiting = pools.reduce((sum, pool) => sum + pool.waiting, 0)
+  const stuck = pools.filter(takesNone).reduce((sum, { waiting }) => sum + waiting, 0)
   const mostLeft = Math.max(0, ...pools.map(({ left }) => left))
-  if (isPartial || pools.length < reports.length || pools.length === 0)
-    return { capacity: undefined, waiting, mostLeft }
+  if (isPartial || pools.length < reports.length || pools.length === 0) return { capacity: undefined, stuck, mostLeft }
   const byUrl = Map.groupBy(
     pools.flatMap(({ servers }) => servers),
     ({ url }) => url,
@@ -74,7 +77,11 @@ function capacityOf(reports: readonly WorkerReport[], { isPartial }: { isPartial
     const limits = same.reduce((sum, { limit }) => sum + limit, 0)
     capacity += Math.min(limits, Math.max(...same.map(({ most }) => most)))
   }
-  return { capacity, waiting, mostLeft }
+  return { capacity, stuck, mostLeft }
+}
+
+function takesNone({ servers }: PoolReport): boolean {
+  return servers.every(({ limit }) => limit === 0)
 }
 
 const freshMs = 250

@@ -3,15 +3,17 @@ import type { ErrorPolicyName } from '#domain/run.ts'
 import { eventsOf, type GivenEvent } from './events.fixture.ts'
 import { foldOperations } from './fold-operations.ts'
 
-const waitsFor = new Map([
-  ['a', []],
-  ['b', ['a']],
-  ['c', []],
+const planned = new Map([
+  ['a', { waitsFor: [], isRepeat: false }],
+  ['b', { waitsFor: [{ id: 'a', any: false }], isRepeat: false }],
+  ['c', { waitsFor: [], isRepeat: false }],
+  ['d', { waitsFor: [{ id: 'a', any: true }], isRepeat: false }],
+  ['r', { waitsFor: [], isRepeat: true }],
 ])
 
 /** What is wrong with these events, as `invariant: message`. */
 function faults(given: readonly GivenEvent[], policy: ErrorPolicyName = 'skip_downstream'): string[] {
-  const fold = foldOperations({ waitsFor, policy })
+  const fold = foldOperations({ planned, policy })
   for (const event of eventsOf(given)) fold.take(event)
   return fold.violations.map(({ invariant, message }) => `${invariant}: ${message.replace(/^event \d+ /, '')}`)
 }
@@ -88,6 +90,11 @@ describe('the operations’ events', () => {
       'a run that stops, with what was under way',
       'stop_run',
       [queued('a'), queued('c'), started('a'), started('c'), ...failed('a'), ended('c', 'cancelled')],
+    ],
+    [
+      'a run that goes on when what repeats another operation fails',
+      'stop_run',
+      [queued('r'), started('r'), ...failed('r'), queued('c'), started('c'), ended('c', 'succeeded')],
     ],
   ])('may tell of %s (%s)', (_what, policy, given) => {
     expect(faults(given, policy)).toEqual([])
@@ -176,8 +183,19 @@ describe('the operations’ events', () => {
     expect(faults(given, policy)).toEqual([fault])
   })
 
+  it('let an operation start after one that only had to end, but not before', () => {
+    const waits = [queued('a'), started('a'), ...failed('a'), queued('d'), started('d'), ended('d', 'unchanged')]
+    expect(faults(waits)).toEqual([])
+    expect(faults([queued('a'), started('a'), queued('d'), started('d')])).toEqual([
+      '5: operation.started of operation d: started although a, which it waits for, is running',
+    ])
+    expect(faults([queued('a'), started('a'), ...failed('a'), skipped('d', 'a')])).toEqual([
+      '5: operation.skipped of operation d: names a, which it does not wait for',
+    ])
+  })
+
   it('say which attempts have not ended', () => {
-    const fold = foldOperations({ waitsFor, policy: 'continue' })
+    const fold = foldOperations({ planned, policy: 'continue' })
     for (const event of eventsOf([queued('a'), started('a'), queued('c'), started('c'), ended('c', 'unchanged')])) {
       fold.take(event)
     }

@@ -2,7 +2,7 @@ import { z } from 'zod'
 import type { Event } from '#domain/event.ts'
 import { endedOperationStatuses, type EndedOperationStatus } from '#domain/operation.ts'
 import type { ErrorPolicyName } from '#domain/run.ts'
-import type { Invariant, Violation } from './accounts.ts'
+import type { Dependency, Invariant, Violation } from './accounts.ts'
 
 /** An operation's status by its events alone. `unseen`: it has none yet, so it is pending or ready. */
 export type FoldedStatus = 'unseen' | 'ready' | 'dispatched' | 'running' | 'waiting' | EndedOperationStatus
@@ -26,10 +26,13 @@ const CauseData = z.object({ cause: z.string() })
 const RequestData = z.object({ request_id: z.string() })
 const ResumesData = z.object({ resumes: z.string().optional() })
 
+/** `isRepeat`: it does once more what another one has done, and does not stop its run. */
+type PlannedFacts = { waitsFor: readonly Dependency[]; isRepeat: boolean }
+
 /** Follows every operation through the run's events, in order, and notes violations of the invariants 3 to 5. */
 export function foldOperations(plan: {
-  /** The dependencies of each planned operation; an operation that is not in it was never planned. */
-  waitsFor: ReadonlyMap<string, readonly string[]>
+  /** An operation that is not in it was never planned. */
+  planned: ReadonlyMap<string, PlannedFacts>
   policy: ErrorPolicyName
 }) {
   const states = new Map<string, Folded>()
@@ -46,19 +49,19 @@ export function foldOperations(plan: {
     if (id === undefined) return
     const blame = (invariant: Invariant, what: string) =>
       void violations.push({ invariant, message: `event ${event.seq} ${event.event} of operation ${id}: ${what}` })
-    if (!plan.waitsFor.has(id)) blame(2, 'the operation was never planned')
+    if (!plan.planned.has(id)) blame(2, 'the operation was never planned')
     const after = step(event, states.get(id) ?? { status: 'unseen', attempt: 0, dispatch: 0 }, blame)
     if (event.event === 'operation.started') checkDependencies(id, blame)
     if (event.event === 'operation.skipped') checkCause(event, id, blame)
-    if (plan.policy === 'stop_run' && (after.status === 'failed' || after.status === 'blocked')) stoppedBy ??= id
+    if (plan.policy === 'stop_run' && isBad(after.status) && plan.planned.get(id)?.isRepeat !== true) stoppedBy ??= id
     tally.set(statusOf(id), count(statusOf(id)) - 1)
     tally.set(after.status, count(after.status) + 1)
     states.set(id, after)
   }
 
   function checkDependencies(id: string, blame: Blame): void {
-    const early = plan.waitsFor.get(id)?.filter((other) => !lets(statusOf(other), plan.policy)) ?? []
-    for (const other of early) blame(5, `started although ${other}, which it waits for, is ${statusOf(other)}`)
+    const early = plan.planned.get(id)?.waitsFor.filter((other) => !lets(other, statusOf(other.id), plan.policy)) ?? []
+    for (const other of early) blame(5, `started although ${other.id}, which it waits for, is ${statusOf(other.id)}`)
     if (stoppedBy !== undefined) blame(5, `started although ${stoppedBy} had stopped the run`)
   }
 
@@ -68,7 +71,8 @@ export function foldOperations(plan: {
     if (endedStatusOf(event) === 'cancelled') return
     const { cause } = data.data
     if (plan.policy === 'continue') blame(5, 'skipped in a run that continues after errors')
-    else if (plan.waitsFor.get(id)?.includes(cause) !== true) blame(5, `names ${cause}, which it does not wait for`)
+    else if (plan.planned.get(id)?.waitsFor.some((one) => one.id === cause && !one.any) !== true)
+      blame(5, `names ${cause}, which it does not wait for`)
     else if (!isEnded(statusOf(cause)) || isWell(statusOf(cause)))
       blame(5, `names ${cause}, which is ${statusOf(cause)}`)
   }
@@ -79,7 +83,11 @@ export function foldOperations(plan: {
 
 /** Of an operation that failed or was blocked; empty when its events name none. Undefined for every other one. */
 function failureCode({ status, errorCode = '' }: Partial<Folded> = {}): string | undefined {
-  return status === 'failed' || status === 'blocked' ? errorCode : undefined
+  return isBad(status) ? errorCode : undefined
+}
+
+function isBad(status: FoldedStatus | undefined): status is 'failed' | 'blocked' {
+  return status === 'failed' || status === 'blocked'
 }
 
 type Blame = (invariant: Invariant, what: string) => void
@@ -186,6 +194,6 @@ function isWell(status: FoldedStatus): boolean {
 }
 
 /** Whether an operation in this state lets its dependents start. */
-function lets(status: FoldedStatus, policy: ErrorPolicyName): boolean {
-  return policy === 'continue' ? isEnded(status) : isWell(status)
+function lets({ any }: Dependency, status: FoldedStatus, policy: ErrorPolicyName): boolean {
+  return any || policy === 'continue' ? isEnded(status) : isWell(status)
 }

@@ -7,15 +7,15 @@ import { foldQuestions } from './fold-questions.ts'
 import type { OperationAccount } from './accounts.ts'
 
 const planned = new Map([
-  ['a', []],
-  ['b', []],
+  ['a', { waitsFor: [], isRepeat: false }],
+  ['b', { waitsFor: [], isRepeat: false }],
 ])
 
 type Kept = { status: RunStatus; operation: OperationAccount['status']; questions: Record<string, Question['status']> }
 
 /** What the questions of a run with the operations a and b do not agree on; all questions are those of a. */
 function faults({ status, operation, questions }: Kept, given: readonly GivenEvent[]): string[] {
-  const operations = foldOperations({ waitsFor: planned, policy: 'continue' })
+  const operations = foldOperations({ planned, policy: 'continue' })
   const fold = foldQuestions(operations)
   for (const event of eventsOf(given)) {
     operations.take(event)
@@ -25,6 +25,7 @@ function faults({ status, operation, questions }: Kept, given: readonly GivenEve
     status: operation,
     hasOutcome: false,
     waitsFor: [],
+    isRepeat: false,
     question: Object.keys(questions).at(-1) ?? null,
   }
   const kept = Object.entries(questions).map(([requestId, one]) => aQuestion(requestId, one))

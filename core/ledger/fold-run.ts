@@ -53,17 +53,17 @@ function namesOf(ends: readonly { name: string }[]): string {
   return ends.length === 0 ? 'no end' : ends.map(({ name }) => name).join(' and ')
 }
 
-const DecisionData = z.object({ change_set_id: z.string(), verdict: Verdict })
+const DecisionData = z.object({ change_set_id: z.string(), verdict: Verdict, retry: z.literal(true).optional() })
 
 /** Compares the decisions that are kept in a run with those that its events report (invariant 2). */
 export function foldDecisions() {
-  const made = new Map<string, { verdict: Verdict; version: number }>()
+  const made = new Map<string, ShownDecision>()
   let last = 0
 
   function take({ event, seq, data }: Event): void {
     if (event !== 'decision.made') return
-    const { change_set_id: changeSetId, verdict } = DecisionData.parse(data)
-    made.set(changeSetId, { verdict, version: seq })
+    const { change_set_id: changeSetId, verdict, retry } = DecisionData.parse(data)
+    made.set(changeSetId, { verdict, version: seq, retry })
     last = seq
   }
 
@@ -91,8 +91,13 @@ function counterFaults({ byChangeSet }: Decisions, counted: ReadonlyMap<string, 
   )
 }
 
-function shown(decision: { verdict: Verdict; version: number } | undefined): string {
-  return decision === undefined ? 'undecided' : `${decision.verdict} by event ${decision.version}`
+/** `retry`: a retry is wanted, in whatever run. */
+type ShownDecision = { verdict: Verdict; version: number; retry?: unknown }
+
+function shown(decision: ShownDecision | undefined): string {
+  if (decision === undefined) return 'undecided'
+  const { verdict, version, retry } = decision
+  return `${verdict} by event ${version}${retry === undefined ? '' : ', to be tried again'}`
 }
 
 /** After these an operation has no open request to a model. */

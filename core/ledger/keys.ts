@@ -39,6 +39,8 @@ export function runKeys(namespace: string, runId: RunId) {
     decisions: `${prefix}decisions`,
     /** Field `<verdict> <agent>`: how many change sets of the agent have that verdict, accepted or rejected. */
     verdicts: `${prefix}verdicts`,
+    /** Field: the id of a change set, of this run or of one that it retries; value: those of this run that are built on it. */
+    builtOn: `${prefix}built-on`,
   }
   return {
     ...named,
@@ -57,7 +59,7 @@ export type RunKeys = ReturnType<typeof runKeys>
  * The run index, in one slot of its own: members of `active` and `ended` are `<project>/<run>`, scores the time of
  * acceptance and the time it left the active ones. `deleted`: the same members, by the time somebody asked to delete them.
  * `projects`: those that ever had a run that ended here. `patching`: `<project>/<run>/<token>` of patches that are being composed, by
- * the time until which that holds.
+ * the time until which that holds. `retrying`: runs whose decisions may ask for a retry, by the time that was last noted.
  */
 export function indexKeys(namespace: string) {
   const prefix = `${namespace}:{all}:`
@@ -67,6 +69,7 @@ export function indexKeys(namespace: string) {
     deleted: `${prefix}deleted`,
     projects: `${prefix}projects`,
     patching: `${prefix}patching`,
+    retrying: `${prefix}retrying`,
     runsOf: (project: string) => `${prefix}runs:${project}`,
   }
 }

@@ -1,3 +1,4 @@
+import type { ModelRetries } from './model-retries.fixture.ts'
 import type { OperationId } from '#domain/ids.ts'
 import type { EndedOperationStatus, OperationStatus, PlannedOperation } from '#domain/operation.ts'
 import type { Question } from '#domain/question.ts'
@@ -13,7 +14,7 @@ export type ModelOperation = {
   attempt: number
   lost: number
   left: number
-  dependents: OperationId[]
+  dependents: { id: OperationId; any: boolean }[]
   /** Of the last attempt, unless its worker was lost. */
   token?: string
   /** The attempt's counter as the ledger knows it. */
@@ -23,6 +24,8 @@ export type ModelOperation = {
   rest: 'none' | 'resting' | 'over'
   /** A ready one whose model was away when it was its turn. */
   isHeld: boolean
+  /** Does once more what another one has done. */
+  isRepeat: boolean
   /** The last command that dispatched it again. */
   requeue?: string
   /** The last one it asked. */
@@ -69,6 +72,7 @@ export type LedgerModel = {
   lastDispatch?: { command: string; answer: unknown }
   lastSuspect?: OperationId
   taken: Set<string>
+  retries: ModelRetries
 }
 
 const maxLost = 3
@@ -92,7 +96,12 @@ export function newLedgerModel(policy: ErrorPolicyName): LedgerModel {
     published: 0,
     unnotified: [],
     taken: new Set(),
+    retries: { noted: [], seen: [] },
   }
+}
+
+export function pickFrom<T>(list: readonly T[], pick: number): T | undefined {
+  return list[pick % Math.max(1, list.length)]
 }
 
 export function operationOf(model: LedgerModel, id: OperationId): ModelOperation {
@@ -121,11 +130,12 @@ export function change(model: LedgerModel, one: ModelOperation, to: OperationSta
 }
 
 export function addOperation(model: LedgerModel, planned: PlannedOperation): void {
-  const { operationId: id, after } = planned
-  const status = after.length === 0 ? 'ready' : 'pending'
+  const { operationId: id, after, afterAny = [], repeats } = planned
+  const left = after.length + afterAny.length
+  const status = left === 0 ? 'ready' : 'pending'
   const rank = planned.priority * 1e9 + model.operations.size
   const fresh = { dispatch: 0, attempt: 0, lost: 0, n: 0, leaseIsOver: false, rest: 'none', isHeld: false } as const
-  model.operations.set(id, { id, status, rank, left: after.length, dependents: [], ...fresh })
+  model.operations.set(id, { id, status, rank, left, dependents: [], isRepeat: repeats !== undefined, ...fresh })
   model.taken.add(nameOf({ from: 'new', to: status }, 'plan'))
 }
 
@@ -152,7 +162,7 @@ export function endOperation(model: LedgerModel, one: ModelOperation, { status, 
   model.unnotified.push(one.id)
   const isBad = status === 'failed' || status === 'blocked'
   if (isBad) model.failures.push({ operationId: one.id, code })
-  if (isBad && model.policy === 'stop_run') model.stop ??= { kind: 'policy', operationId: one.id }
+  if (isBad && model.policy === 'stop_run' && !one.isRepeat) model.stop ??= { kind: 'policy', operationId: one.id }
 }
 
 export function cancelOperation(model: LedgerModel, one: ModelOperation, by: TransitionCause): void {
@@ -193,7 +203,9 @@ export function goOn(model: LedgerModel): void {
   for (let cause = model.unnotified.shift(); cause !== undefined; cause = model.unnotified.shift()) {
     const { status, dependents } = operationOf(model, cause)
     const isWell = status === 'succeeded' || status === 'unchanged'
-    for (const id of dependents) tell(model, operationOf(model, id), isWell || model.policy === 'continue')
+    for (const { id, any } of dependents) {
+      tell(model, operationOf(model, id), any || isWell || model.policy === 'continue')
+    }
   }
   if (model.hasChanged) model.status = 'running'
   model.hasChanged = false

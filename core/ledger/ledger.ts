@@ -3,16 +3,26 @@ import type { RedisClient } from '#platform/redis-client.ts'
 import { openRedactor, type Redactor } from '#platform/secrets/redactor.ts'
 import { leftovers } from './accounts.ts'
 import { append, claim } from './attempt.ts'
-import { countVerdicts, decide, hasSetIndex, notePatch, operationsOfSets, readDecisions } from './decisions.ts'
+import {
+  countVerdicts,
+  decide,
+  hasSetIndex,
+  lastDecision,
+  notePatch,
+  operationsOfSets,
+  readDecisions,
+  setsBuiltOn,
+} from './decisions.ts'
 import { beginPatching, endPatching, isBeingDeleted, isPatching, requestDeletion } from './delete-run.ts'
 import { blockHeld, countHeld, dispatch, dispatchedLongAgo, requeue, setAway, sweep } from './dispatch.ts'
 import { release, settle, suspend } from './end-attempt.ts'
 import { archiveEvents, readEvents } from './event-log.ts'
-import { plan } from './plan.ts'
+import { plan, planAgain } from './plan.ts'
 import { listQuestions, resume } from './questions.ts'
 import { countFailures, endedOperations, getOperation, listOperations } from './read-operations.ts'
 import { activeRuns, getRun, listRuns } from './read-runs.ts'
-import { relayResults } from './results.ts'
+import { outboxLength, relayResults } from './results.ts'
+import { claimRetry, endWanted, mayWantRetry, wantedNotes, noteRetry } from './wanted-retries.ts'
 import { cancel, createRun, deactivate, endSlice, move } from './run-commands.ts'
 import { bindTo, type LedgerStore } from './store.ts'
 import type { EventArchive } from './stored-events.ts'
@@ -44,8 +54,15 @@ function reviewCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
     countVerdicts: bind(countVerdicts),
     notePatch: bind(notePatch),
     readDecisions: bind(readDecisions),
+    lastDecision: bind(lastDecision),
     operationsOfSets: bind(operationsOfSets),
+    setsBuiltOn: bind(setsBuiltOn),
     hasSetIndex: bind(hasSetIndex),
+    wantedNotes: bind(wantedNotes),
+    mayWantRetry: bind(mayWantRetry),
+    endWanted: bind(endWanted),
+    claimRetry: bind(claimRetry),
+    noteRetry: bind(noteRetry),
   }
 }
 
@@ -59,6 +76,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     createRun: bind(createRun),
     move: bind(move),
     plan: bind(plan),
+    planAgain: bind(planAgain),
     dispatch: bind(dispatch),
     dispatchedLongAgo: bind(dispatchedLongAgo),
     requeue: bind(requeue),
@@ -75,6 +93,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     suspend: bind(suspend),
     resume: bind(resume),
     ...reviewCommands(bind),
+    outboxLength: bind(outboxLength),
     relayResults: bind(relayResults),
     getRun: bind(getRun),
     listRuns: bind(listRuns),

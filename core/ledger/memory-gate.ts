@@ -29,8 +29,16 @@ export function openMemoryGate(redis: RedisClient, share: number, log: Pick<Log,
 
 /** The share of the fullest server: a run's keys are all on one, and which one is not known beforehand. */
 export async function usedShare(redis: RedisClient): Promise<number> {
-  const shares = await Promise.all(mastersOf(redis).map(async (server) => shareOf(await server.info('memory'))))
-  return Math.max(...shares)
+  return (await memoryOf(redis)).usedShare
+}
+
+/** Of all servers together, and the share of the fullest one. */
+export async function memoryOf(redis: RedisClient): Promise<{ usedBytes: number; usedShare: number }> {
+  const reports = await Promise.all(mastersOf(redis).map(async (server) => figuresOf(await server.info('memory'))))
+  return {
+    usedBytes: reports.reduce((sum, { used_memory: bytes }) => sum + bytes, 0),
+    usedShare: Math.max(...reports.map(shareOf)),
+  }
 }
 
 /** The servers that take writes. */
@@ -50,13 +58,16 @@ const Figures = z.object({
  * Without `maxmemory`, against the memory of the machine. In a container that is the host's, not the container's limit:
  * there the gate would close after the kernel has ended Redis, so set `maxmemory` below the container's limit.
  */
-function shareOf(report: string): number {
-  const fields = report.split('\r\n').map((line) => line.split(':'))
-  const figures = Figures.parse(
-    Object.fromEntries(fields.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))),
-  )
+function shareOf(figures: z.infer<typeof Figures>): number {
   const limit = figures.maxmemory > 0 ? figures.maxmemory : figures.total_system_memory
   return limit > 0 ? (figures.used_memory - figures.mem_not_counted_for_evict) / limit : 0
+}
+
+function figuresOf(report: string): z.infer<typeof Figures> {
+  const fields = report.split('\r\n').map((line) => line.split(':'))
+  return Figures.parse(
+    Object.fromEntries(fields.flatMap(([name, value]) => (value === undefined ? [] : [[name, value]]))),
+  )
 }
 
 function percent(share: number): number {

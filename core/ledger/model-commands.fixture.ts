@@ -3,7 +3,6 @@ import type { OperationId } from '#domain/ids.ts'
 import type { EndedOperationStatus } from '#domain/operation.ts'
 import { heldPerDispatch, type SweepReason, type Taken } from './dispatch.ts'
 import {
-  addOperation,
   cancelOperation,
   change,
   endOperation,
@@ -18,31 +17,8 @@ import {
   type LedgerModel,
   type ModelOperation,
 } from './ledger-model.fixture.ts'
-import type { PlanSlice } from './plan.ts'
 
 /** Each changes the model as the ledger's command of that name does, and returns what the ledger returns. */
-
-export function planModel(model: LedgerModel, { slice, operations, last, planHash }: PlanSlice): string {
-  if (model.slices > 0 && planHash !== model.planHash) return 'RUN_008'
-  if (slice < model.slices) return 'already'
-  if (model.stop !== null) return 'refused'
-  if (slice > model.slices || model.isPlanned) return 'RangeError'
-  if (planHash !== undefined) model.planHash = planHash
-  for (const planned of operations) addOperation(model, planned)
-  for (const { operationId, after } of operations) {
-    for (const id of after) operationOf(model, id).dependents.push(operationId)
-  }
-  model.slices += 1
-  model.isPlanned = last
-  return 'planned'
-}
-
-export function moveModel(model: LedgerModel): string {
-  if (model.phase !== 'planning') return 'already'
-  model.phase = 'execution'
-  model.events.push({ event: 'run.planned' })
-  return 'moved'
-}
 
 function inOrder(model: LedgerModel, place: ReturnType<typeof placeOf>): ModelOperation[] {
   const there = withStatus(model, 'ready').filter((one) => placeOf(one) === place)

@@ -37,6 +37,7 @@ export function modelSnapshot({ model }: World): unknown {
       return [requestId, operationId, status, answer?.text ?? ''].join(' ')
     }),
     results: model.ended.slice(0, model.published).map(({ operationId, status }) => `${operationId} ${status}`),
+    retries: [model.retries.claim ?? null, ...model.retries.noted],
   }
 }
 
@@ -65,6 +66,7 @@ export async function ledgerSnapshot({ test, runId }: World): Promise<unknown> {
       return [requestId, operationId, status, answer?.text ?? ''].join(' ')
     }),
     results: await resultsOf({ test, runId }),
+    retries: [await test.redis.hget(`${test.namespace}:{${runId}}:run`, 'retry_claim'), ...run.retries],
   }
 }
 

@@ -1,11 +1,10 @@
 import { z } from 'zod'
 import type { OperationId, RunId } from '#domain/ids.ts'
-import type { Question } from '#domain/question.ts'
 import { aCost, anEvent, anOutcome, type TestLedger } from '#testing/open-test-ledger.ts'
 import type { ResendProxy } from '#testing/resend-proxy.ts'
 import type { Attempt } from './attempt.ts'
 import type { Taken } from './dispatch.ts'
-import { withStatus, type LedgerModel } from './ledger-model.fixture.ts'
+import { pickFrom, withStatus, type LedgerModel } from './ledger-model.fixture.ts'
 import type { Ledger } from './ledger.ts'
 import {
   appendModel,
@@ -14,9 +13,7 @@ import {
   claimModel,
   dispatchModel,
   endSliceModel,
-  moveModel,
   orFault,
-  planModel,
   relayModel,
   releaseModel,
   requeueModel,
@@ -28,6 +25,8 @@ import {
   type ModelOutcome,
   type Write,
 } from './model-commands.fixture.ts'
+import { planActs } from './model-planning.fixture.ts'
+import { retryActs } from './model-retries.fixture.ts'
 import type { PlanSlice } from './plan.ts'
 
 /** One run in the model and in the ledger, and what its dispatchers and workers remember. */
@@ -51,6 +50,7 @@ export type Prepared = { expect(): unknown; send(ledger: Ledger): Promise<unknow
 
 export const Act = z.enum([
   'plan',
+  'planAgain',
   'move',
   'dispatch',
   'claim',
@@ -67,6 +67,8 @@ export const Act = z.enum([
   'abandon',
   'requeue',
   'relay',
+  'claimRetry',
+  'noteRetry',
   'leaseEnds',
   'restEnds',
   'waitEnds',
@@ -83,11 +85,8 @@ const outcomes: readonly ModelOutcome[] = [
   { status: 'blocked', errorCode: 'AGENT_004' },
   { status: 'failed' },
   { status: 'cancelled' },
+  { status: 'skipped' },
 ]
-
-function pickFrom<T>(list: readonly T[], pick: number): T | undefined {
-  return list[pick % Math.max(1, list.length)]
-}
 
 function learnJobs(world: World, jobs: readonly Taken[]): void {
   const known = new Set(world.jobs.map((job) => `${job.operationId} ${job.dispatch}`))
@@ -105,21 +104,8 @@ function nextWrite(world: World, pick: number): { write: Write; attempt: Attempt
 
 /** What some process does next. `pick` chooses the target, including late and stale ones. */
 export const acts: Record<Act, (world: World, pick: number) => Prepared | undefined> = {
-  plan({ model, slices, runId }: World, pick: number): Prepared {
-    const place = pick % (slices.length + 1)
-    const planned = slices[place] ?? { slice: place, operations: [], last: true }
-    const isOfAnother = model.slices > 0 && pick % 10 === 9
-    const slice = { ...planned, planHash: isOfAnother ? 'another' : 'the-plan' }
-    return { expect: () => planModel(model, slice), send: (ledger) => orFault(ledger.plan(runId, slice)) }
-  },
-  /** The planner does this when it has planned all. */
-  move({ model, runId }: World): Prepared | undefined {
-    if (!model.isPlanned) return undefined
-    const events = [anEvent({ event: 'run.planned', phase: 'planning' })]
-    const from = [{ status: 'running', phase: 'planning' }] as const
-    const change = { from, to: { phase: 'execution' }, command: 'planned', events } as const
-    return { expect: () => moveModel(model), send: (ledger) => ledger.move(runId, change) }
-  },
+  ...planActs,
+  ...retryActs,
   dispatch(world: World, pick: number): Prepared {
     const { model, runId } = world
     const [max, command] = [pick % 4, `dispatch ${pick % 7}`]
@@ -206,7 +192,12 @@ export const acts: Record<Act, (world: World, pick: number) => Prepared | undefi
     const answer = { requestId, text: pick % 3 === 0 ? 'yes' : 'no', command: `answer ${pick % 4}` }
     return {
       expect: () => resumeModel(model, answer),
-      send: (ledger) => orFault(ledger.resume(runId, { ...answer, by: origin }).then(describeQuestion)),
+      send: (ledger) =>
+        orFault(
+          ledger
+            .resume(runId, { ...answer, by: origin })
+            .then((one) => `${one.requestId} ${one.status} ${one.answer?.text}`),
+        ),
     }
   },
   /** The model is away after an even pick, and back after an odd one. */
@@ -281,10 +272,6 @@ export const acts: Record<Act, (world: World, pick: number) => Prepared | undefi
     if (one === undefined) return undefined
     return timePasses(world, 'waiting', one.operationId, () => (one.timeIsOver = true))
   },
-}
-
-function describeQuestion({ requestId, status, answer }: Question): string {
-  return `${requestId} ${status} ${answer?.text}`
 }
 
 function timePasses({ test, runId }: World, set: string, id: OperationId, note: () => void): Prepared {

@@ -1,14 +1,16 @@
--- ARGV: command, status or '', phase or '', number of states it may be in, (status, phase or '')…, number of fields,
--- (field, value)…, (event age, event body)…
+-- ARGV: command, status or '', phase or '', number of operations it must have or '', number of states it may be in, (status, phase or
+-- '')…, number of fields, (field, value)…, (event age, event body)…
 local refused = refusal()
 if refused then return refused end
 if redis.call('SISMEMBER', keys.commands, ARGV[1]) == 1 then return 'already' end
 local run = redis.call('HMGET', keys.run, 'status', 'phase')
 if run_has_ended[run[1]] then return 'refused' end
 
-local next_arg = 5
+if ARGV[4] ~= '' and redis.call('ZCARD', keys.operations) ~= tonumber(ARGV[4]) then return 'refused' end
+
+local next_arg = 6
 local matches = false
-for _ = 1, tonumber(ARGV[4]) do
+for _ = 1, tonumber(ARGV[5]) do
   local phase = ARGV[next_arg + 1]
   if ARGV[next_arg] == run[1] and (phase == '' or phase == run[2]) then matches = true end
   next_arg = next_arg + 2

@@ -37,6 +37,7 @@ export const operationTransitions: readonly Transition[] = [
   { from: 'running', to: 'waiting', by: ['suspend'] },
   { from: 'running', to: 'succeeded', by: ['settle'] },
   { from: 'running', to: 'unchanged', by: ['settle'] },
+  { from: 'running', to: 'skipped', by: ['settle'] },
   { from: 'running', to: 'failed', by: ['settle', 'sweep'] },
   { from: 'running', to: 'blocked', by: ['settle'] },
   { from: 'running', to: 'cancelled', by: ['settle', 'release', 'suspend', 'sweep'] },

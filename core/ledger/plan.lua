@@ -1,25 +1,30 @@
 -- Further KEYS: op:<O> of each operation of the slice, node:<O> of each, then after:<D> of each distinct dependency.
--- ARGV: slice number, '1' when it is the last, the plan's hash or '', number of operations, number of distinct
--- dependencies, those dependencies, then per operation: id, bundle, bundle hash, node id, node, priority, work, number
--- of dependencies, their indices in the list.
+-- ARGV: slice number, '1' when it is the last, the plan's hash or ''; or 0, 'again', '' for operations that repeat others of a run in
+-- review; then the number of operations, the number of distinct dependencies, those dependencies, then per operation: id, bundle, bundle hash, node id, node, priority, work, the
+-- operations whose changes it starts from or '', what it repeats or '', number of dependencies, their indices in the list, below 0 for one that need
+-- not end well. After the operations: (event age, event body)…
 local refused = refusal()
 if refused then return refused end
 local run = redis.call('HMGET', keys.run, 'status', 'planned', 'slices', 'operations', 'cancel', 'plan_hash', 'phase')
-local slice = tonumber(ARGV[1])
-local slices = tonumber(run[3] or '0')
-if slices > 0 and (run[6] or '') ~= ARGV[3] then return 'another_plan' end
-if slice < slices then return 'already' end
-if run_has_ended[run[1]] or run[5] == '1' then return 'refused' end
-if slice > slices or run[2] == '1' or run[7] == 'execution' then return 'out_of_order' end
-
+local slice, slices, again = tonumber(ARGV[1]), tonumber(run[3] or '0'), ARGV[2] == 'again'
 local operations, dependencies = tonumber(ARGV[4]), tonumber(ARGV[5])
 local first_arg = 6 + dependencies
 local planned_here = {}
 local arg = first_arg
 for _ = 1, operations do
+  -- Another composer, which saw other decisions, may have planned some of them, and they may have ended since.
+  if again and redis.call('ZSCORE', keys.operations, ARGV[arg]) then return 'already' end
   planned_here[ARGV[arg]] = true
-  arg = arg + 8 + tonumber(ARGV[arg + 7])
+  arg = arg + 10 + tonumber(ARGV[arg + 9])
 end
+if not again then
+  if slices > 0 and (run[6] or '') ~= ARGV[3] then return 'another_plan' end
+  if slice < slices then return 'already' end
+end
+if run_has_ended[run[1]] or run[5] == '1' then return 'refused' end
+if again and run[7] ~= 'review' then return 'refused' end
+if not again and (slice > slices or run[2] == '1' or run[7] == 'execution') then return 'out_of_order' end
+
 for i = 1, dependencies do
   local dependency = ARGV[5 + i]
   if not planned_here[dependency] and not redis.call('ZSCORE', keys.operations, dependency) then
@@ -34,7 +39,7 @@ local pending = 0
 local listed, ranked, nodes, waiting = {}, {}, {}, {}
 arg = first_arg
 for i = 1, operations do
-  local id, left = ARGV[arg], tonumber(ARGV[arg + 7])
+  local id, starts_from, repeats, left = ARGV[arg], ARGV[arg + 7], ARGV[arg + 8], tonumber(ARGV[arg + 9])
   local rank = text(tonumber(ARGV[arg + 5]) * 1e9 + index)
   local op = KEYS[own_keys + i]
   if left == 0 then
@@ -44,18 +49,26 @@ for i = 1, operations do
   else
     redis.call('HSET', op, 'status', 'pending', 'bundle', ARGV[arg + 1], 'hash', ARGV[arg + 2], 'nid', ARGV[arg + 3], 'rank', rank, 'left', left)
     for d = 1, left do
-      local dependency = tonumber(ARGV[arg + 7 + d])
+      local dependency = tonumber(ARGV[arg + 9 + d])
+      local waits = dependency < 0 and id .. '?' or id
+      dependency = math.abs(dependency)
       waiting[dependency] = waiting[dependency] or {}
-      table.insert(waiting[dependency], id)
+      table.insert(waiting[dependency], waits)
     end
     pending = pending + 1
   end
   -- An operation without the field is an agent's, as nearly all are.
   if ARGV[arg + 6] ~= 'agent' then redis.call('HSET', op, 'work', ARGV[arg + 6]) end
+  -- Older versions would start it without these changes.
+  if starts_from ~= '' then
+    redis.call('HSET', op, 'on', starts_from)
+    need_schema(6)
+  end
+  if repeats ~= '' then redis.call('HSET', op, 'repeats', repeats) end
   nodes[2 * i - 1], nodes[2 * i] = KEYS[own_keys + operations + i], ARGV[arg + 4]
   listed[2 * i - 1], listed[2 * i] = index, id
   index = index + 1
-  arg = arg + 8 + left
+  arg = arg + 10 + left
 end
 if operations > 0 then
   redis.call('MSET', unpack(nodes))
@@ -65,6 +78,16 @@ if #ranked > 0 then redis.call('ZADD', keys.ready, unpack(ranked)) end
 for i = 1, dependencies do redis.call('RPUSH', KEYS[own_keys + 2 * operations + i], unpack(waiting[i])) end
 redis.call('HINCRBY', keys.run, 'n:pending', pending)
 redis.call('HINCRBY', keys.run, 'n:ready', #ranked / 2)
-redis.call('HSET', keys.run, 'slices', slice + 1, 'operations', index, 'plan_hash', ARGV[3])
+redis.call('HSET', keys.run, 'operations', index)
+if again then
+  need_schema(6)
+  redis.call('HSET', keys.run, 'phase', 'execution')
+  redis.call('HDEL', keys.run, 'composing')
+  local events = {}
+  for i = arg, #ARGV do events[#events + 1] = ARGV[i] end
+  emit(now(), events)
+  return 'planned'
+end
+redis.call('HSET', keys.run, 'slices', slice + 1, 'plan_hash', ARGV[3])
 if ARGV[2] == '1' then redis.call('HSET', keys.run, 'planned', '1') end
 return 'planned'

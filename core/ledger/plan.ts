@@ -1,12 +1,14 @@
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
+import type { NewEvent } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import { runKeys } from './keys.ts'
 import { expectKnownRun, runScript } from './script.ts'
 import type { LedgerStore } from './store.ts'
+import { encodeEvents } from './stored-events.ts'
 
-const script = runScript('plan', 'keys')
+const script = runScript('plan', 'events')
 const PlanAnswer = z.enum(['planned', 'already', 'refused'])
 export type PlanAnswer = z.infer<typeof PlanAnswer>
 
@@ -31,24 +33,7 @@ export type PlanSlice = {
  * makes it. Only after the last slice can the run be done.
  */
 export async function plan(store: LedgerStore, runId: RunId, slice: PlanSlice): Promise<PlanAnswer> {
-  if (slice.operations.length > maxSliceOperations) throw new RangeError(`more than ${maxSliceOperations} in one slice`)
-  const keys = runKeys(store.namespace, runId)
-  const ids = slice.operations.map((operation) => operation.operationId)
-  const dependencies = [...new Set(slice.operations.flatMap((operation) => operation.after))]
-  const position = new Map(dependencies.map((id, index) => [id, index + 1]))
-  const answer = await script(
-    store.redis,
-    [...keys.scripted, ...ids.map(keys.operation), ...ids.map(keys.node), ...dependencies.map(keys.after)],
-    [
-      slice.slice,
-      slice.last ? '1' : '0',
-      slice.planHash ?? '',
-      slice.operations.length,
-      dependencies.length,
-      ...dependencies,
-      ...slice.operations.flatMap((operation) => operationArgs(operation, position)),
-    ],
-  )
+  const answer = await planSlice(store, runId, { ...slice, mode: slice.last ? '1' : '0', events: [] })
   const known = expectKnownRun(runId, answer)
   if (known === 'another_plan') {
     const message = `Run "${runId}" was planned before with other agents or query packs: submit it again.`
@@ -59,8 +44,55 @@ export async function plan(store: LedgerStore, runId: RunId, slice: PlanSlice): 
   return planned.data
 }
 
+/**
+ * Adds operations (1,000 at most) that repeat others to a run in review, with the event that says so: the run executes again, and
+ * comes to its review once they have ended. If one of them was planned before, by whomever, nothing changes: then what they were
+ * planned from is out of date, also where the run is in review again. Refused for a run that is not in review, or that is stopped.
+ */
+export async function planAgain(
+  store: LedgerStore,
+  runId: RunId,
+  { operations, event }: { operations: readonly PlannedOperation[]; event: NewEvent },
+): Promise<'planned' | 'refused'> {
+  const answer = await planSlice(store, runId, { slice: 0, operations, mode: 'again', events: [event] })
+  const known = expectKnownRun(runId, answer)
+  if (known === 'planned' || known === 'already') return 'planned'
+  if (known === 'refused') return 'refused'
+  throw new RangeError(`operations of run ${runId} cannot be repeated: ${String(known)}`)
+}
+
+type SentSlice = Pick<PlanSlice, 'slice' | 'operations' | 'planHash'> & {
+  mode: '0' | '1' | 'again'
+  events: readonly NewEvent[]
+}
+
+async function planSlice(store: LedgerStore, runId: RunId, slice: SentSlice): Promise<unknown> {
+  if (slice.operations.length > maxSliceOperations) throw new RangeError(`more than ${maxSliceOperations} in one slice`)
+  const keys = runKeys(store.namespace, runId)
+  const ids = slice.operations.map((operation) => operation.operationId)
+  const dependencies = [...new Set(slice.operations.flatMap(({ after, afterAny = [] }) => [...after, ...afterAny]))]
+  const position = new Map(dependencies.map((id, index) => [id, index + 1]))
+  return script(
+    store.redis,
+    [...keys.scripted, ...ids.map(keys.operation), ...ids.map(keys.node), ...dependencies.map(keys.after)],
+    [
+      slice.slice,
+      slice.mode,
+      slice.planHash ?? '',
+      slice.operations.length,
+      dependencies.length,
+      ...dependencies,
+      ...slice.operations.flatMap((operation) => operationArgs(operation, position)),
+      ...encodeEvents(slice.events, store.redactor),
+    ],
+  )
+}
+
 function operationArgs(operation: PlannedOperation, position: ReadonlyMap<string, number>): (string | number)[] {
-  const waitsFor = [...new Set(operation.after)].flatMap((id) => position.get(id) ?? [])
+  const { afterAny = [], startsFrom = [], repeats } = operation
+  const after = [...new Set(operation.after)]
+  const any = [...new Set(afterAny)].filter((id) => !after.includes(id))
+  const waitsFor = [...after.map((id) => position.get(id) ?? 0), ...any.map((id) => -(position.get(id) ?? 0))]
   return [
     operation.operationId,
     operation.bundle,
@@ -69,6 +101,8 @@ function operationArgs(operation: PlannedOperation, position: ReadonlyMap<string
     JSON.stringify(operation.node),
     operation.priority,
     operation.work,
+    [...new Set([...after, ...any, ...startsFrom])].join(' '),
+    repeats === undefined ? '' : JSON.stringify(repeats),
     waitsFor.length,
     ...waitsFor,
   ]

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import type { OperationId, RunId } from '#domain/ids.ts'
-import { Operation, type OperationStatus, Outcome } from '#domain/operation.ts'
+import { Operation, type OperationStatus, Outcome, RepeatedWork } from '#domain/operation.ts'
 import { CodeNode } from '#domain/code-node.ts'
 import type { Run } from '#domain/run.ts'
 import { runKeys } from './keys.ts'
@@ -27,6 +27,8 @@ const StoredOperation = z.object({
   question: text,
   suspension: text,
   work: text,
+  on: text,
+  repeats: text,
 })
 const fields = Object.keys(StoredOperation.shape)
 /** plan.lua: rank = priority × this + place in the plan. */
@@ -189,16 +191,19 @@ async function readOperation(store: LedgerStore, runId: RunId, operationId: Oper
     outcome: JSON.parse(stored.outcome ?? 'null'),
     waitsFor: status === 'waiting' ? stored.question : null,
     suspensionHash: stored.suspension,
+    startsFrom: stored.on?.split(' ') ?? [],
+    repeats: JSON.parse(stored.repeats ?? 'null'),
   })
 }
 
 export type EndedOperation = Pick<Operation, 'runId' | 'operationId' | 'bundle' | 'node'> & {
   endedAt: number
   outcome: Outcome
+  repeats: RepeatedWork | null
 }
 
-/** The last two are null for an operation that has not ended, all three when there is none. */
-const EndedFields = z.tuple([z.string(), z.string().transform(Number), z.string()])
+/** All are null when there is no such operation; the second and the third for one that has not ended. */
+const EndedFields = z.tuple([z.string(), z.string().transform(Number), z.string(), text])
 
 /**
  * Those of these operations that have ended, in the order in which they did. Ids that the run has no operation of are
@@ -209,14 +214,15 @@ export async function endedOperations({ redis, namespace }: LedgerStore, runId: 
   const keys = runKeys(namespace, runId)
   const [nodes, ...read] = await Promise.all([
     redis.mget(ids.map(keys.node)),
-    ...ids.map((id) => redis.hmget(keys.operation(id), 'bundle', 'ended', 'outcome')),
+    ...ids.map((id) => redis.hmget(keys.operation(id), 'bundle', 'ended', 'outcome', 'repeats')),
   ])
   const found = ids.flatMap((operationId, at): EndedOperation[] => {
     const ended = EndedFields.safeParse(read[at])
     if (!ended.success) return []
-    const [bundle, endedAt, outcome] = ended.data
+    const [bundle, endedAt, outcome, repeated] = ended.data
     const node = CodeNode.parse(JSON.parse(nodes[at] ?? 'null'))
-    return [{ runId, operationId, bundle, node, endedAt, outcome: Outcome.parse(JSON.parse(outcome)) }]
+    const repeats = RepeatedWork.nullable().parse(JSON.parse(repeated ?? 'null'))
+    return [{ runId, operationId, bundle, node, endedAt, outcome: Outcome.parse(JSON.parse(outcome)), repeats }]
   })
   return found.toSorted((one, other) => one.endedAt - other.endedAt)
 }

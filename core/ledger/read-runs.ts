@@ -20,7 +20,7 @@ const plainFields = {
   ...foundFields,
 } as const
 const numbers = ['schema', 'seq', 'nodes', 'files', 'accepted', 'ended'] as const
-const others = ['request', 'planned', 'bundles', 'traceparent', 'away', 'composing', 'funnel'] as const
+const others = ['request', 'planned', 'bundles', 'traceparent', 'away', 'composing', 'funnel', 'retries'] as const
 const patches = PatchKind.options.map((of) => [of, `patch:${of}`] as const)
 const stopFields = ['cancel', 'cancel_reason', 'cancel_by', 'cancel_code', 'stopped_by'] as const
 const counters = operationStatuses.map((status) => `n:${status}`)
@@ -57,6 +57,7 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
     composing: composingOf(stored),
     funnel: parseJson(stored('funnel') ?? 'null'),
     patches: patchesOf(stored),
+    retries: stored('retries')?.split(' ') ?? [],
     traceparent: stored('traceparent') || null,
     acceptedAt: number.parse(stored('accepted')),
     endedAt: endedAt === undefined ? null : Number(endedAt),

@@ -49,6 +49,22 @@ const ofOperations: readonly ResendCase[] = [
     },
   },
   {
+    script: 'settle',
+    what: 'with a change set that is built on others',
+    async prepare(test) {
+      const attempt = await startedAttempt(test, [root])
+      const [base, made] = ['c0000000000000001', 'c0000000000000002']
+      const builtOn = new Map([[base, [made]]])
+      const settlement = {
+        outcome: anOutcome({ status: 'succeeded', changeSetId: made }),
+        builtOn,
+        events: [anEvent()],
+      }
+      const send = ({ ledger }: Client) => ledger.settle(attempt, 1, settlement)
+      return { runId: attempt.runId, send, again: { kind: 'already' } }
+    },
+  },
+  {
     script: 'release',
     what: 'of a running operation',
     async prepare(test) {

@@ -1,9 +1,19 @@
 import { newRunId, type RunId } from '#domain/ids.ts'
 import { anEvent, aNewRun, anOutcome, aPlannedOperation, type TestLedger } from '#testing/open-test-ledger.ts'
 import { forgetRun } from './retention.ts'
+import { indexKeys } from './keys.ts'
 import { endLease } from './lease.ts'
 import { openPutPermit } from './collection-window.ts'
-import { child, origin, root, startedAttempt, stopRun, type Client, type ResendCase } from './resend-case.fixture.ts'
+import {
+  child,
+  origin,
+  root,
+  startedAttempt,
+  stopRun,
+  type Client,
+  type PreparedCommand,
+  type ResendCase,
+} from './resend-case.fixture.ts'
 
 async function created(test: TestLedger): Promise<RunId> {
   const run = aNewRun()
@@ -22,16 +32,29 @@ const relay: ResendCase['prepare'] = async (test) => {
   return { runId: attempt.runId, send: ({ ledger }) => ledger.relayResults(attempt.runId), again: 0 }
 }
 
-const decide: ResendCase['prepare'] = async (test) => {
+async function decide(test: TestLedger, wanted: { retry?: true } = {}): Promise<PreparedCommand> {
   const { runId, operationId, node, bundle: agent } = await startedAttempt(test, [root, child])
   const set = { changeSetId: 'c1', runId, operationId, recordHash: 'r', node, agent }
-  const decisions = [{ ...set, before: 'pending', verdict: 'accepted', reason: null }] as const
+  const said = wanted.retry === undefined ? {} : { reason: 'too long', retry: runId }
+  const decisions = [{ ...set, before: 'pending', verdict: 'rejected', reason: null, ...said }] as const
   const step = { last: 0, decisions, by: { kind: 'human', id: 't1' }, command: 'the-decision' } as const
   return { runId, send: ({ ledger }) => ledger.decide(runId, step) }
 }
 
+/** Of a run in review: what it repeats has ended. */
+const planAgain: ResendCase['prepare'] = async (test) => {
+  const attempt = await startedAttempt(test, [root])
+  await test.ledger.settle(attempt, 1, { outcome: anOutcome(), events: [] })
+  const { operationId } = root
+  const operations = [aPlannedOperation('again', { repeats: { operationId, changeSetIds: ['c1'] } })]
+  const event = anEvent({ event: 'operations.repeated', phase: 'review' })
+  const send = ({ ledger }: Client) => ledger.planAgain(attempt.runId, { operations, event })
+  return { runId: attempt.runId, send }
+}
+
 const ofRuns: readonly ResendCase[] = [
-  { script: 'decide', what: 'on a change set', prepare: decide },
+  { script: 'plan', what: 'of operations that repeat others', prepare: planAgain },
+  { script: 'decide', what: 'on a change set', prepare: (test) => decide(test) },
   {
     script: 'note-patch',
     what: 'of accepted changes',
@@ -41,6 +64,24 @@ const ofRuns: readonly ResendCase[] = [
       return { runId, send: ({ ledger }) => ledger.notePatch(runId, patch), again: 'older' }
     },
   },
+  {
+    script: 'note-retry',
+    what: 'of a claim',
+    async prepare(test) {
+      const runId = await test.executing([root])
+      return { runId, send: ({ ledger }) => ledger.claimRetry(runId, { retry: 'r0retry0001', seen: [] }) }
+    },
+  },
+  {
+    script: 'note-retry',
+    what: 'that was made',
+    async prepare(test) {
+      const runId = await test.executing([root])
+      await test.ledger.claimRetry(runId, { retry: 'r0retry0001', seen: [] })
+      return { runId, send: ({ ledger }) => ledger.noteRetry(runId, { retry: 'r0retry0001', how: 'made' }) }
+    },
+  },
+  { script: 'decide', what: 'that asks for a retry', prepare: (test) => decide(test, { retry: true }) },
   { script: 'index-run', what: 'at the creation of a run', prepare: createRun },
   { script: 'create-run', what: 'at the creation of a run', prepare: createRun },
   { script: 'publish-results', what: 'for two results', prepare: relay },
@@ -105,6 +146,15 @@ const besideRuns: readonly ResendCase[] = [
       const change = { from: [{ status: 'running' }], to: { status: 'failed' }, command: 'end', events: [] } as const
       await test.ledger.move(runId, change)
       return { runId, send: (client) => forgetRun(client, run) }
+    },
+  },
+  {
+    script: 'end-wanted',
+    what: 'of a run',
+    async prepare({ redis, namespace }) {
+      const runId = newRunId(Date.now())
+      await redis.zadd(indexKeys(namespace).retrying, 1, runId)
+      return { runId, send: ({ ledger }) => ledger.endWanted({ root: runId, at: 1 }) }
     },
   },
   {

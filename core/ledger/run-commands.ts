@@ -57,6 +57,8 @@ export type RunMove = {
   /** The run moves only from one of these; without `phase`, from any phase of the status. */
   from: readonly { status: RunStatus; phase?: RunPhase }[]
   to: { status?: RunStatus; phase?: RunPhase }
+  /** How many operations the caller has seen. With any other number the move is refused: some were planned meanwhile. */
+  operations?: number
   /** Names this move: with the same name it is not applied twice. */
   command: string
   set?: { [Name in Exclude<keyof typeof fieldNames, 'nodes' | 'files' | 'errorCode'>]?: string } & {
@@ -89,9 +91,9 @@ const fieldNames = {
 
 /**
  * Changes a run's status or phase by compare-and-set, with its events, in one step. `refused`: the run is in none of
- * the states of `from` (an ended run never is), or it is being stopped and `command` would end it and is not `stop`.
- * `open`: it cannot end, because some of its operations have not. Ending a run also removes it from the active runs; a
- * repeated call does so if an earlier one was interrupted before that. RUN_001 for an unknown run.
+ * the states of `from` (an ended run never is), has another number of `operations`, or is being stopped and `command` would
+ * end it and is not `stop`. `open`: it cannot end, because some of its operations have not. Ending a run also removes it from
+ * the active runs; a repeated call does so if an earlier one was interrupted before that. RUN_001 for an unknown run.
  */
 export async function move(store: LedgerStore, runId: RunId, change: RunMove): Promise<MoveAnswer> {
   const values = new Map<string, string | number>(Object.entries(change.set ?? {}))
@@ -104,6 +106,7 @@ export async function move(store: LedgerStore, runId: RunId, change: RunMove): P
     change.command,
     change.to.status ?? '',
     change.to.phase ?? '',
+    change.operations ?? '',
     change.from.length,
     ...change.from.flatMap(({ status, phase }) => [status, phase ?? '']),
     fields.length / 2,

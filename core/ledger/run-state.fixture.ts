@@ -1,7 +1,10 @@
 import type { Redis } from 'ioredis'
 import type { RunId } from '#domain/ids.ts'
 
-/** Everything that Redis stores of a run, except the times at which its leases expire: its keys, and its entries in indexes and results. */
+/**
+ * Everything that Redis stores of a run: its keys, and its entries in indexes and results. Without the times at which its leases
+ * expire and at which a wanted retry was last noted.
+ */
 export async function runState(redis: Redis, namespace: string, runId: RunId): Promise<unknown> {
   const own = await contentsOf(redis, `${namespace}:{${runId}}:*`)
   const indexes = await contentsOf(redis, `${namespace}:{all}:*`)
@@ -30,7 +33,7 @@ async function contentsOf(redis: Redis, pattern: string): Promise<KeyContent[]> 
 }
 
 async function contentOf(redis: Redis, key: string): Promise<KeyContent['content']> {
-  if (key.endsWith(':leases')) return redis.zrange(key, '0', '-1')
+  if (/:(?:leases|retrying)$/.test(key)) return redis.zrange(key, '0', '-1')
   const type = await redis.type(key)
   if (type === 'string') return redis.get(key)
   if (type === 'hash') return fieldsOf(await redis.hgetall(key))

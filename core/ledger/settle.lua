@@ -1,5 +1,5 @@
 -- Further KEYS: op:<O>, after:<O>. ARGV: operation, token, the attempt's counter, status, outcome, result, number of its
--- change sets, these, (event age, event body)…
+-- change sets, these, number of change sets that these are built on, (one of them, those built on it)…, (event age, event body)…
 -- The token stays with the ended operation, so that its holder learns that a settle it sends again was applied.
 local op_key = KEYS[own_keys + 1]
 local op = redis.call('HMGET', op_key, 'status', 'token')
@@ -10,8 +10,16 @@ if op[1] ~= 'running' then return 'lost' end
 local at = now()
 local change_sets = tonumber(ARGV[7])
 for i = 8, 7 + change_sets do redis.call('HSET', keys.change_sets, ARGV[i], ARGV[1]) end
+local first_base = 9 + change_sets
+local bases = tonumber(ARGV[first_base - 1])
+for i = first_base, first_base + 2 * bases - 2, 2 do
+  local before = redis.call('HGET', keys.built_on, ARGV[i])
+  redis.call('HSET', keys.built_on, ARGV[i], before and before .. ' ' .. ARGV[i + 1] or ARGV[i + 1])
+end
+-- Older versions do not know sets that are built on others.
+if bases > 0 then need_schema(6) end
 local events = {}
-for i = 8 + change_sets, #ARGV do events[#events + 1] = ARGV[i] end
+for i = first_base + 2 * bases, #ARGV do events[#events + 1] = ARGV[i] end
 redis.call('HSET', op_key, 'n', ARGV[3])
 end_operation(ARGV[1], 'running', at, { status = ARGV[4], outcome = ARGV[5], result = ARGV[6], events = events })
 advance_run(at)

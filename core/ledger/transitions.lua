@@ -138,7 +138,10 @@ local function end_operation(id, from, at, ending)
   redis.call('HINCRBY', keys.failures, code, 1)
   redis.call('HSETNX', keys.failures, code .. ':first', id)
   local run = redis.call('HMGET', keys.run, 'policy', 'cancel')
-  if run[1] == 'stop_run' and run[2] ~= '1' then stop_run({ 'stopped_by', id }) end
+  -- What an operation repeats because it collided is there already: its failure costs the run nothing.
+  if run[1] == 'stop_run' and run[2] ~= '1' and redis.call('HEXISTS', op, 'repeats') == 0 then
+    stop_run({ 'stopped_by', id })
+  end
 end
 
 -- How a question ended has a field of its own, so that the question's text is written once. An open question has none.
@@ -202,10 +205,12 @@ local function skip(id, cause, cause_status, at)
   })
 end
 
-local function notify_dependent(id, cause, cause_status, policy, at)
+-- `entry`: the operation that waits; with a ? after it, it starts also when the cause has not ended well.
+local function notify_dependent(entry, cause, cause_status, policy, at)
+  local id, any = string.match(entry, '^(%w+)(%??)$')
   local op = prefix .. 'op:' .. id
   local status = redis.call('HGET', op, 'status')
-  if policy ~= 'continue' and not ended_well[cause_status] then
+  if policy ~= 'continue' and any == '' and not ended_well[cause_status] then
     if status == 'pending' then skip(id, cause, cause_status, at) end
     return
   end

@@ -33,8 +33,7 @@ export type Verification = { violations: Violation[]; events: number; operations
 export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verification> {
   const run = await getRun(store, runId)
   const accounts = await readAccounts(store, runId)
-  const waitsFor = new Map([...accounts].map(([id, account]) => [id, account.waitsFor]))
-  const operations = foldOperations({ waitsFor, policy: run.request.errorPolicy })
+  const operations = foldOperations({ planned: accounts, policy: run.request.errorPolicy })
   const [lifecycle, modelCalls, questions] = [foldRun(), foldModelCalls(), foldQuestions(operations)]
   const decisions = foldDecisions()
   const { events, violations } = await readAll(store, run, [

@@ -7,7 +7,7 @@ import { openLoopThrottle } from '#platform/limit-concurrency.ts'
 import { openLocalFindings, type FindingsStore } from './capabilities/findings-store.ts'
 import { openUndiciFetch, type UndiciFetch } from './http/undici-fetch.ts'
 import type { ModelWatch } from './pool/model-watch.ts'
-import { openRouter } from './pool/router.ts'
+import { openRouter, type RouterOptions } from './pool/router.ts'
 import { openEndpoint, type Endpoint } from './pool/servers/server-endpoint.ts'
 import { askForModels, openFirstModel, openOfferedList } from './pool/servers/offered-models.ts'
 import { openPooledServer, type PooledServer } from './pool/servers/pooled-server.ts'
@@ -75,6 +75,8 @@ export type ModelPoolOptions = {
   hedgeAfterMs?: number | undefined
   /** For all requests; none without it. */
   proxy?: HttpProxy | undefined
+  /** Called at the end of each request to a server, retries and hedged requests included. */
+  onEnd?: RouterOptions['onEnd']
   log?: Pick<Log, 'warn' | 'debug'>
 }
 

@@ -70,6 +70,8 @@ export const AttemptRecord = z.strictObject({
   exchanges: z.array(Exchange).default([]),
   tools: z.array(ToolRun),
   reads: ReadSet,
+  /** The change sets on the snapshot that it started from, in the order in which they were put together. */
+  startedFrom: z.array(z.string()).optional(),
   changeSet: ChangeSet.nullable(),
   /** The change sets of a mechanical operation, one for each rule; then `changeSet` is null. */
   changeSets: z.array(ChangeSet).optional(),

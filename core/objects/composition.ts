@@ -37,7 +37,7 @@ export type ConflictingSet = z.infer<typeof ConflictingSet>
 export const Conflict = z.strictObject({
   ...ConflictingSet.shape,
   path: z.string(),
-  errorCode: z.enum(['WORK_001', 'WORK_004']),
+  errorCode: z.enum(['WORK_001', 'WORK_002', 'WORK_004']),
   reason: z.string(),
   /** The change set it cannot be in one patch with; absent when it fails without any other. */
   with: ConflictingSet.optional(),

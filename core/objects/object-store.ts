@@ -102,36 +102,32 @@ export function objectStoreCheck(objects: Pick<ObjectStore, 'ping'>): PartCheck 
 
 /**
  * `objects`, whose outages are logged: STORE_002 begins one, and requests that are answered end it. Each request on each kind
- * of object counts for itself, since a store may refuse one kind, such as every write, while it answers the others.
+ * of object counts for itself, since a store may refuse one kind, such as every write, while it answers the others. `measured`
+ * is called at the end of each request.
  */
-export function loggedOutages(objects: ObjectStore, log: StoreLog): ObjectStore {
-  const parts = new Map<string, object>()
-  const partOf = (name: string, key: unknown) => getOrMake(parts, `${name} ${kindOf(key)}`, () => ({}))
-  const noteFault = (part: object, error: unknown) => {
-    if (hasCode(error, 'STORE_002')) log.failing(objectStoreName, part, error)
-    else if (hasCode(error, 'STORE_003')) log.working(objectStoreName, part)
-  }
+export function loggedOutages(objects: ObjectStore, log: StoreLog, measured?: MeasureRequest): ObjectStore {
+  const begin = openRequestNotes(log, measured)
   const watched =
     <Args extends unknown[], Answer>(name: string, request: (...args: Args) => Promise<Answer>) =>
     async (...args: Args): Promise<Answer> => {
-      const part = partOf(name, args[0])
+      const begun = begin(name, args[0])
       try {
         const answer = await request(...args)
-        log.working(objectStoreName, part)
+        begun.good()
         return answer
       } catch (error) {
-        noteFault(part, error)
+        begun.fault(error)
         throw error
       }
     }
   const watchedStream = <Item>(name: string, read: (key: string, signal?: AbortSignal) => AsyncIterable<Item>) =>
     async function* stream(key: string, signal?: AbortSignal): AsyncGenerator<Item> {
-      const part = partOf(name, key)
+      const begun = begin(name, key)
       try {
         yield* read(key, signal)
-        log.working(objectStoreName, part)
+        begun.good()
       } catch (error) {
-        noteFault(part, error)
+        begun.fault(error)
         throw error
       }
     }
@@ -149,6 +145,38 @@ export function loggedOutages(objects: ObjectStore, log: StoreLog): ObjectStore 
     deleteMany: watched('delete', objects.deleteMany),
     ping: watched('ping', objects.ping),
   }
+}
+
+/** Reports the end of each request to the log, which knows the outages, and to `measured`. */
+function openRequestNotes(log: StoreLog, measured: MeasureRequest | undefined) {
+  const parts = new Map<string, object>()
+  return (name: string, key: unknown) => {
+    const part = getOrMake(parts, `${name} ${kindOf(key)}`, () => ({}))
+    const start = performance.now()
+    const ended = (result: RequestResult) => measured?.(name, result, (performance.now() - start) / 1000)
+    return {
+      good() {
+        log.working(objectStoreName, part)
+        ended('ok')
+      },
+      fault(error: unknown) {
+        if (hasCode(error, 'STORE_002')) log.failing(objectStoreName, part, error)
+        else if (hasCode(error, 'STORE_003')) log.working(objectStoreName, part)
+        ended(resultOf(error))
+      },
+    }
+  }
+}
+
+/** `fault`: the request could not be made, such as an upload over its limit. */
+type RequestResult = 'ok' | 'missing' | 'away' | 'fault'
+
+/** `request` is one of put, get, list, delete, ping. A stream lasts until it is read. */
+export type MeasureRequest = (request: string, result: RequestResult, seconds: number) => void
+
+function resultOf(error: unknown): RequestResult {
+  if (hasCode(error, 'STORE_002')) return 'away'
+  return hasCode(error, 'STORE_003') ? 'missing' : 'fault'
 }
 
 /** `blobs`, `uploads`, `events` … of an object's key. */

@@ -1,24 +1,45 @@
 import { createServer, type Server } from 'node:http'
 import type { Server as NetServer } from 'node:net'
 import { once } from 'node:events'
+import { AppError } from '#domain/error.ts'
 import { openReadiness, type PartChecks } from './readiness.ts'
 
 export type Health = { port: number; close(): Promise<void> }
 
-/** For services without an API: `/healthz` is 200; `/readyz` 200, or 503 when one of the `needed` parts cannot be used. */
-export async function openHealth(port: number, needed: PartChecks, shown?: PartChecks): Promise<Health> {
+/** `port` 0: any free one. */
+export type HealthAddress = { host: string; port: number }
+
+type Watched = { needed: PartChecks; shown?: PartChecks; metrics: { text(): Promise<string>; contentType: string } }
+
+/**
+ * What supervisors of a process ask: `/healthz` is 200; `/readyz` 200, or 503 when one of the `needed` parts cannot be used;
+ * `/metrics` has its metrics. None of them asks for a token: the address must not be open to everybody. CONFIG_006 for one that
+ * cannot be used.
+ */
+export async function openHealth({ host, port }: HealthAddress, { needed, shown, metrics }: Watched): Promise<Health> {
   const readiness = openReadiness(needed, shown)
   const server = createServer((request, response) => {
     const answer = (status: number, body: object) => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))
     }
     if (request.url === '/healthz') return answer(200, { status: 'ok' })
+    if (request.url === '/metrics') {
+      metrics.text().then(
+        (text) => response.writeHead(200, { 'content-type': metrics.contentType }).end(text),
+        () => answer(500, { status: 'the metrics cannot be read' }),
+      )
+      return undefined
+    }
     if (request.url !== '/readyz') return answer(404, { status: 'not found' })
     void readiness().then((found) => answer(found.status === 'ready' ? 200 : 503, found))
     return undefined
   })
-  server.listen(port, '127.0.0.1')
-  await once(server, 'listening')
+  server.listen(port, host)
+  await once(server, 'listening').catch((error: unknown) => {
+    const reason = error instanceof Error ? error.message : String(error)
+    const setting = 'REMORA_HEALTH_HOST and the setting of its port choose another one'
+    throw new AppError('CONFIG_006', `the address of the health checks cannot be used (${reason}): ${setting}`)
+  })
   return { port: boundPort(server), close: () => closeServer(server) }
 }
 

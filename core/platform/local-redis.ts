@@ -14,7 +14,13 @@ const portAttempts = 3
 const keptChars = 8_000
 const readyLine = /ready to accept connections/i
 
-export type LocalRedis = { url: string; pid: number; stop(): Promise<void> }
+export type LocalRedis = {
+  url: string
+  pid: number
+  /** Rejects with STORE_001 when it has ended, also after `stop`. */
+  failed: Promise<never>
+  stop(): Promise<void>
+}
 
 type RedisPlace = {
   dir: string
@@ -38,7 +44,11 @@ export async function startLocalRedis(options: RedisPlace & { signal?: AbortSign
   options.signal?.throwIfAborted()
   const child = await spawnRedis(options, portAttempts)
   const login = options.password === undefined ? '' : `:${options.password}@`
-  return { url: `redis://${login}127.0.0.1:${child.port}`, pid: child.pid, stop: child.stop }
+  const failed = child.gone.then(() => {
+    throw new AppError('STORE_001', `Redis ended: ${lastLineOf(child.said()) || 'it printed nothing'}`)
+  })
+  failed.catch(() => {}) // callers that await it get the error
+  return { url: `redis://${login}127.0.0.1:${child.port}`, pid: child.pid, failed, stop: child.stop }
 }
 
 type Spawned = {
@@ -46,6 +56,7 @@ type Spawned = {
   pid: number
   port: number
   said(): string
+  gone: Promise<unknown>
   stop(): Promise<void>
 }
 
@@ -71,6 +82,7 @@ async function spawnRedis(place: RedisPlace & { signal?: AbortSignal }, attempts
 /** Undefined when there is no such program on the PATH. */
 async function spawnProgram(program: string, place: RedisPlace, port: number): Promise<Spawned | undefined> {
   const child = spawn(program, ['-', ...settings(place, port)], { stdio: ['pipe', 'pipe', 'pipe'] })
+  const gone = new Promise((resolve) => child.once('exit', resolve))
   const stop = stopper(child) // before anything is waited for: this process may have to exit at any time
   let said = ''
   for (const stream of [child.stdout, child.stderr]) {
@@ -85,7 +97,7 @@ async function spawnProgram(program: string, place: RedisPlace, port: number): P
     if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
     throw new AppError('CONFIG_006', `${program} cannot be started.`, { cause: error })
   }
-  return { process: child, pid: child.pid ?? 0, port, said: () => said, stop }
+  return { process: child, pid: child.pid ?? 0, port, said: () => said, gone, stop }
 }
 
 function settings(place: RedisPlace, port: number): string[] {

@@ -20,7 +20,7 @@ async function applied(files: readonly FileVersions[]): Promise<(Buffer | null)[
     if (before !== null) await writeFile(target, before)
   }
   const patch = join(dir, '.git', 'all.patch')
-  await writeFile(patch, Buffer.concat(files.map(unifiedDiff)))
+  await writeFile(patch, Buffer.concat(files.map((file) => unifiedDiff(file))))
   const flags = ['-C', dir, 'apply', '--whitespace=nowarn']
   await run('git', [...flags, '--check', patch])
   await run('git', [...flags, patch])

@@ -13,14 +13,20 @@ export type FileVersions = {
 }
 
 const noBlob = '0'.repeat(40)
+/** As many unchanged lines as git shows around a change. */
+export const usualContext = 3
 /** Files that differ in more lines than this are shown as replaced whole: the shortest diff of them costs too much. */
 const maxEditLength = 1500
 
 /**
  * One file's change as `git apply` takes it, empty for none. Works on bytes: line endings, a missing last newline and
  * what is no UTF-8, or no text at all, stay as they are, since git takes lines of any bytes. Names blobs by git's own ids, so that `--3way` works.
+ * `context`: so many unchanged lines are shown around each change.
  */
-export function unifiedDiff({ path, before, after, executable }: FileVersions): Uint8Array {
+export function unifiedDiff(
+  { path, before, after, executable }: FileVersions,
+  { context = usualContext }: { context?: number } = {},
+): Uint8Array {
   const isSame = before === null ? after === null : after !== null && Buffer.compare(before, after) === 0
   if (isSame && executable === undefined) return Buffer.alloc(0)
   const lines = [`diff --git ${gitPath(`a/${path}`)} ${gitPath(`b/${path}`)}`]
@@ -28,7 +34,7 @@ export function unifiedDiff({ path, before, after, executable }: FileVersions): 
   else if (after === null) lines.push(`deleted file mode ${modeOf(executable)}`)
   else if (executable !== undefined) lines.push(`old mode ${modeOf(!executable)}`, `new mode ${modeOf(executable)}`)
   if (!isSame) lines.push(`index ${gitBlobId(before)}..${gitBlobId(after)}`)
-  const hunks = hunksOf(latin1(before), latin1(after))
+  const hunks = hunksOf(latin1(before), latin1(after), context)
   if (hunks.length > 0) {
     lines.push(`--- ${before === null ? '/dev/null' : headerPath(`a/${path}`)}`)
     lines.push(`+++ ${after === null ? '/dev/null' : headerPath(`b/${path}`)}`)
@@ -46,9 +52,9 @@ function latin1(content: Uint8Array | null): string {
   return content === null ? '' : Buffer.from(content).toString('latin1')
 }
 
-function hunksOf(before: string, after: string): StructuredPatchHunk[] {
+function hunksOf(before: string, after: string, context: number): StructuredPatchHunk[] {
   if (before === '' || after === '') return before === after ? [] : [wholeReplaced(before, after)]
-  const patch = structuredPatch('a', 'b', before, after, undefined, undefined, { context: 3, maxEditLength })
+  const patch = structuredPatch('a', 'b', before, after, undefined, undefined, { context, maxEditLength })
   return patch === undefined ? [wholeReplaced(before, after)] : patch.hunks
 }
 

@@ -57,8 +57,20 @@ describe('a change set', () => {
     expect(await changeSetFaults(setOf(files), base)).toEqual([expect.stringContaining(fault)])
   })
 
-  it('is named by what it changes', async () => {
+  it('may put a bit back only if it is built on others', async () => {
+    const set = setOf([{ kind: 'edit', path: 'a.py', baseHash: 'h1', edits: [], executable: false }])
+    const built = { ...set, builtOn: ['c1'], changeSetId: changeSetId(operationId, set.files, ['c1']) }
+    expect(await changeSetFaults(built, base)).toEqual([])
+    expect(await changeSetFaults(set, base)).toEqual(['its executable bit of a.py is not that of the snapshot'])
+  })
+
+  it('is named by what it changes and is built on', async () => {
     const set = { ...setOf([edit([replace(0, 1)])]), changeSetId: 'c0' }
     expect(await changeSetFaults(set, base)).toEqual(['its id is not that of its changes'])
+    const alone = setOf([edit([replace(0, 1)])])
+    const built = { ...alone, builtOn: ['c1'] }
+    expect(await changeSetFaults(built, base)).toEqual(['its id is not that of its changes'])
+    const changeSetIdOfBuilt = changeSetId(operationId, built.files, built.builtOn)
+    expect(await changeSetFaults({ ...built, changeSetId: changeSetIdOfBuilt }, base)).toEqual([])
   })
 })

@@ -42,25 +42,45 @@ const files: ComposedFile[] = [
   { path: 'old.py', baseHash, resultHash: null, changeSetIds: idsOf(removed), evidence: [] },
 ]
 
+const snapshot = {
+  find: (path: string) =>
+    path === 'new.py' ? undefined : { path, hash: baseHash, size: base.length, executable: false },
+}
+const aPy = { path: 'a.py', baseHash, evidence: [] }
+const others = files.slice(1)
+
 function idsOf(...sets: ChangeSet[]): string[] {
   return sets.map((set) => set.changeSetId)
 }
 
 /** What is wrong with a composition of all six sets, which is stored first. */
-async function faults(changed: Partial<Composition> = {}, decided: string[] = []): Promise<string[]> {
+async function faults(
+  changed: Partial<Composition> = {},
+  decided: string[] = [],
+  more?: [sets: ChangeSet[], text: string],
+): Promise<string[]> {
   const conflicts = [asConflict(rival)]
   const runId = newRunId(Date.now())
   const whole: Composition = { v: 1, runId, of: 'proposed', files, conflicts, ...changed }
   const blobs = openBlobStore(store.objects, { maxCacheBytes: 0 })
   await blobs.putMany(
     store.project,
-    [base, '1\n2\n', 'x = 1\n'].map((text) => Buffer.from(text)),
+    [base, '1\n2\n', 'x = 1\n', more?.[1] ?? ''].map((text) => Buffer.from(text)),
   )
   const compositionKey = await putComposition(store.objects, store.project, whole)
   const run = endedRun({ runId: whole.runId, compositionKey })
   const findings = openFindings()
-  const sets = new Map([first, second, rival, created, twin, removed].map((set) => [set.changeSetId, set]))
-  await verifyCompositions(run, { objects: store.objects, blobs, sets, decided: new Set(decided), findings })
+  const all = [first, second, rival, created, twin, removed, ...(more?.[0] ?? [])]
+  const sets = new Map(all.map((set) => [set.changeSetId, set]))
+  await verifyCompositions(run, {
+    objects: store.objects,
+    blobs,
+    snapshot,
+    sets,
+    decided: new Set(decided),
+    replaced: new Set(),
+    findings,
+  })
   return findings.violations.map(({ message }) => message)
 }
 
@@ -87,6 +107,95 @@ function endedRun(over: { runId: string; compositionKey: string | null }): Run {
 describe('a stored composition', () => {
   it('is what its change sets come to: edits, a file made by two, one deleted, one set left out', async () => {
     expect(await faults()).toEqual([])
+  })
+
+  it('has what a set replaces of those that it is built on once, and no set without these', async () => {
+    const upon = { ...setOf('upon', edit(4, '2 and more')), builtOn: idsOf(second) }
+    const text = '1\n2 and more\n'
+    const together = { ...aPy, resultHash: sha256(text), changeSetIds: idsOf(first, second, upon) }
+    expect(await faults({ files: [together, ...others] }, [], [[upon], text])).toEqual([])
+    const alone = { ...together, changeSetIds: idsOf(first, upon) }
+    expect(await faults({ files: [alone, ...others] }, idsOf(second), [[upon], text])).toEqual([
+      `composition: ${upon.changeSetId} is in it without ${second.changeSetId}, which it is built on`,
+    ])
+    const onAnother = { ...upon, builtOn: idsOf(first) }
+    expect(await faults({ files: [together, ...others] }, [], [[onAnother], text])).toEqual([
+      'composed file a.py: its change sets do not compose',
+    ])
+  })
+
+  it.each<[string, string, [name: string, text: string, builtOn: string[]][]]>([
+    [
+      '2',
+      'writes again what another one has replaced',
+      [
+        ['b', 'z', ['second']],
+        ['c', '2', ['second', 'b']],
+      ],
+    ],
+    [
+      '2',
+      'does so, and comes before what was replaced alike',
+      [
+        ['b', 'z', ['second']],
+        ['c', '2', ['second', 'b']],
+        ['d', 'z', ['second']],
+      ],
+    ],
+    [
+      'z',
+      'was made by two of which one is replaced',
+      [
+        ['b', 'z', ['second']],
+        ['twin', '2', []],
+      ],
+    ],
+  ])('has %s where a set %s', async (result, _what, more) => {
+    const made = new Map([['second', second]])
+    for (const [name, text, builtOn] of more) {
+      const set = setOf(name, edit(4, text))
+      const ids = builtOn.flatMap((other) => made.get(other)?.changeSetId ?? [])
+      made.set(name, ids.length === 0 ? set : { ...set, builtOn: ids })
+    }
+    const text = `1\n${result}\n`
+    const ids = idsOf(first, ...made.values())
+    const file = { ...aPy, resultHash: sha256(text), changeSetIds: ids }
+    expect(await faults({ files: [file, ...others] }, [], [[...made.values()], text])).toEqual([])
+  })
+
+  it('has a new file of which one set that made it is replaced, whichever comes first', async () => {
+    const anew = { ...setOf('anew', { kind: 'create', path: 'new.py', content: 'y\n' }), builtOn: idsOf(created) }
+    for (const sets of [
+      [created, twin, anew],
+      [created, anew, twin],
+    ]) {
+      const file = {
+        path: 'new.py',
+        baseHash: null,
+        resultHash: sha256('y\n'),
+        changeSetIds: idsOf(...sets),
+        evidence: [],
+      }
+      expect(await faults({ files: [...files.slice(0, 1), file, ...files.slice(2)] }, [], [[anew], 'y\n'])).toEqual([])
+    }
+  })
+
+  it('states a mode only where it is not that of the snapshot', async () => {
+    const bit = (name: string, executable: boolean, builtOn: string[]): ChangeSet => {
+      const set = setOf(name, { kind: 'edit', path: 'a.py', baseHash, edits: [], executable })
+      return builtOn.length === 0 ? set : { ...set, builtOn }
+    }
+    const on = bit('on', true, [])
+    const back = bit('back', false, idsOf(on))
+    const text = { ...setOf('text', edit(4, 'upon')), builtOn: idsOf(second, on) }
+    const of = (sets: ChangeSet[], over: Partial<ComposedFile>) => {
+      const file = { ...aPy, resultHash: sha256('1\nupon\n'), changeSetIds: idsOf(first, second, ...sets), ...over }
+      return faults({ files: [file, ...others] }, [], [sets, '1\nupon\n'])
+    }
+    expect(await of([on, text], { executable: true })).toEqual([])
+    expect(await of([on, text], {})).toEqual([expect.stringMatching(/its mode is not that of its change sets/)])
+    expect(await of([on, back, text], {})).toEqual([])
+    expect(await of([on, back, text], { executable: false })).toEqual([expect.stringMatching(/its mode is not that/)])
   })
 
   it('may lack a set as a whole that somebody has decided on', async () => {
@@ -138,7 +247,7 @@ describe('a stored composition', () => {
     const findings = openFindings()
     const deps = { objects: store.objects, blobs: openBlobStore(store.objects, { maxCacheBytes: 0 }), findings }
     const run = endedRun({ runId: 'r00000000', compositionKey: null })
-    await verifyCompositions(run, { ...deps, sets: new Map(), decided: new Set() })
+    await verifyCompositions(run, { ...deps, snapshot, sets: new Map(), decided: new Set(), replaced: new Set() })
     expect(findings.violations).toMatchObject([
       { invariant: 7, message: 'the run is completed and names no composition' },
     ])

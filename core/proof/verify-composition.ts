@@ -1,4 +1,4 @@
-import { applyEdits, composeEdits, type FileChange, isSameFile } from '#domain/change-set.ts'
+import { applyEdits, type FileChange } from '#domain/change-set.ts'
 import { sha256 } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
@@ -6,6 +6,8 @@ import { getComposition } from '#objects/stored-records.ts'
 import type { ComposedFile, Composition } from '#objects/composition.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
+import type { SnapshotView } from '#objects/snapshot.ts'
+import { setsTogether } from './sets-together.ts'
 import type { Findings, NamedChangeSets } from './verify-records.ts'
 
 const reads = 16
@@ -13,15 +15,19 @@ const reads = 16
 export type CompositionProofDeps = {
   objects: ObjectStore
   blobs: Pick<BlobStore, 'get'>
+  /** Undefined when it cannot be read: then modes are not checked. */
+  snapshot: Pick<SnapshotView, 'find'> | undefined
   sets: NamedChangeSets
   /** The change sets that somebody has decided on. */
   decided: ReadonlySet<string>
+  /** Those that an operation which ran once more has made anew. */
+  replaced: ReadonlySet<string>
   findings: Findings
 }
 
 /**
  * Compares the run's stored compositions with its change sets: each must be in the one of all changes as a whole, be left out
- * with a reason, or somebody must have decided on it; each composed file is made again from its base. Evidence is not checked
+ * with a reason, be made anew, or somebody must have decided on it; each composed file is made again from its base. Evidence is not checked
  * again, nor WORK_004, the reason that follows from it.
  */
 export async function verifyCompositions(run: Run, deps: CompositionProofDeps): Promise<void> {
@@ -46,12 +52,18 @@ async function verifyComposition(run: Run, hash: string, deps: CompositionProofD
 
 function membershipFaults(
   { of, files, conflicts }: Composition,
-  { sets, decided }: Pick<CompositionProofDeps, 'sets' | 'decided'>,
+  { sets, decided, replaced }: Pick<CompositionProofDeps, 'sets' | 'decided' | 'replaced'>,
 ): string[] {
   const faults: string[] = []
   const leftOut = new Set(conflicts.map((conflict) => conflict.changeSetId))
   const within = new Map(files.map((file) => [file.path, new Set(file.changeSetIds)]))
   const named = new Set([...leftOut, ...files.flatMap((file) => file.changeSetIds)])
+  const present = new Set(files.flatMap((file) => file.changeSetIds))
+  for (const id of present) {
+    for (const other of sets.get(id)?.builtOn ?? []) {
+      if (!present.has(other)) faults.push(`${id} is in it without ${other}, which it is built on`)
+    }
+  }
   for (const id of named) if (!sets.has(id)) faults.push(`it names ${id}, which no operation of the run made`)
   if (of === 'accepted') {
     for (const id of named) if (!decided.has(id)) faults.push(`it names ${id}, on which nobody has decided`)
@@ -59,13 +71,12 @@ function membershipFaults(
   for (const [id, set] of sets) {
     if (set === null) continue
     const paths = set.files.map((file) => file.path)
-    const present = [...within].filter(([, ids]) => ids.has(id)).map(([path]) => path)
-    const foreign = present.filter((path) => !paths.includes(path))
+    const where = [...within].filter(([, ids]) => ids.has(id)).map(([path]) => path)
+    const foreign = where.filter((path) => !paths.includes(path))
     if (foreign.length > 0) faults.push(`it takes ${foreign.join(', ')} from ${id}, which does not change it`)
-    if (leftOut.has(id) && present.length > 0)
-      faults.push(`${id} is left out as a conflict and in ${present.join(', ')}`)
-    const absent = paths.filter((path) => !present.includes(path))
-    const mayMiss = absent.length === paths.length && (of === 'accepted' || decided.has(id))
+    if (leftOut.has(id) && where.length > 0) faults.push(`${id} is left out as a conflict and in ${where.join(', ')}`)
+    const absent = paths.filter((path) => !where.includes(path))
+    const mayMiss = absent.length === paths.length && (of === 'accepted' || decided.has(id) || replaced.has(id))
     if (!leftOut.has(id) && !mayMiss && absent.length > 0)
       faults.push(`${id} is not in ${absent.join(', ')}, and no conflict says why`)
   }
@@ -73,15 +84,17 @@ function membershipFaults(
 }
 
 async function verifyFile(run: Run, file: ComposedFile, deps: CompositionProofDeps): Promise<void> {
-  const { findings, sets } = deps
+  const { findings, sets, snapshot } = deps
   const what = `composed file ${file.path}`
-  const changes = file.changeSetIds.flatMap((id) => sets.get(id)?.files.filter(({ path }) => path === file.path) ?? [])
-  if (changes.length !== file.changeSetIds.length) return // the missing sets are findings of their own
-  const change = together(changes)
+  const made = file.changeSetIds.flatMap((id) => sets.get(id) ?? [])
+  if (made.length !== file.changeSetIds.length) return // the missing sets are findings of their own
+  const wasExecutable = snapshot?.find(file.path)?.executable
+  const change = setsTogether(made, { path: file.path, wasExecutable })
   if (change === undefined) return findings.blame(`${what}: its change sets do not compose`)
   const baseHash = change.kind === 'create' ? null : change.baseHash
   if (file.baseHash !== baseHash) return findings.blame(`${what}: its base is not that of its change sets`)
-  if (file.executable !== change.executable) return findings.blame(`${what}: its mode is not that of its change sets`)
+  const isMode = snapshot === undefined || file.executable === change.executable
+  if (!isMode) return findings.blame(`${what}: its mode is not that of its change sets`)
   const readBlob = (hash: string) => findings.read(what, hash, deps.blobs.get(run.projectId, hash))
   const base = baseHash === null ? new Uint8Array() : await readBlob(baseHash)
   if (base === undefined) return
@@ -91,28 +104,6 @@ async function verifyFile(run: Run, file: ComposedFile, deps: CompositionProofDe
     return findings.blame(`${what}: its change sets come to ${resultHash}, the composition says ${file.resultHash}`)
   }
   if (file.resultHash !== null) await readBlob(file.resultHash)
-}
-
-function together([first, ...rest]: readonly FileChange[]): FileChange | undefined {
-  let whole = first
-  for (const change of rest) {
-    if (whole === undefined) return undefined
-    whole = joined(whole, change)
-  }
-  return whole
-}
-
-function joined(held: FileChange, added: FileChange): FileChange | undefined {
-  if (held.kind === 'edit' && added.kind === 'edit') {
-    if (held.baseHash !== added.baseHash) return undefined
-    const answer = composeEdits(held.edits, added.edits)
-    const executable = held.executable ?? added.executable
-    return answer.kind === 'composed' ? { ...held, edits: answer.edits, executable } : undefined
-  }
-  const isSame =
-    (held.kind === 'create' && added.kind === 'create' && isSameFile(held, added)) ||
-    (held.kind === 'delete' && added.kind === 'delete' && held.baseHash === added.baseHash)
-  return isSame ? held : undefined
 }
 
 function resultOf(change: FileChange, base: Uint8Array): Uint8Array | string | null {

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type ChangeSet, changeSetId, type Edit, type FileChange } from '#domain/change-set.ts'
-import { changeSetIdsOf, type Operation, type Outcome } from '#domain/operation.ts'
+import { changeSetIdsOf, type Operation, type Outcome, replacedBy } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { type AttemptRecord, changeSetsOf } from '#objects/attempt-record.ts'
@@ -30,19 +30,23 @@ export type NamedChangeSets = ReadonlyMap<string, ChangeSet | null>
 /**
  * Reads the bundles that the plan pinned and the record of every settled attempt, and compares each record with the
  * operation that refers to it. Operations of `done` are left out, unless somebody has decided on what they made; the others are
- * added to it.
+ * added to it. `replaced`: to which are added the change sets that an operation which ran once more has made anew.
  */
 export async function verifyRecords(
   run: Run,
   deps: RecordDeps,
-  { done, decided }: { done: Set<string>; decided: ReadonlySet<string> },
+  { done, decided, replaced }: { done: Set<string>; decided: ReadonlySet<string>; replaced: Set<string> },
 ): Promise<NamedChangeSets> {
   const sets = new Map<string, ChangeSet | null>()
   const bundles = new Map<string, string>()
+  const later = new Set(done)
   for await (const page of operationPages(deps.ledger, run.runId)) {
     const isDecided = (outcome: Outcome | null) =>
       outcome !== null && changeSetIdsOf(outcome).some((id) => decided.has(id))
-    const operations = page.filter(({ operationId, outcome }) => !done.has(operationId) || isDecided(outcome))
+    const isRedone = ({ operationId, repeats }: Operation) =>
+      later.has(operationId) || (repeats !== null && later.has(repeats.operationId))
+    const operations = page.filter((operation) => !isRedone(operation) || isDecided(operation.outcome))
+    for (const id of page.flatMap(replacedBy)) replaced.add(id)
     for (const { operationId } of operations) done.add(operationId)
     for (const { bundle, bundleHash } of operations) bundles.set(bundleHash, bundle)
     await mapBounded(operations, reads, async (operation) => {
@@ -153,17 +157,25 @@ type ChangeSetBase = {
   blobLength(hash: string): Promise<number | undefined>
 }
 
-/** What is wrong with a change set in itself and against its base, one phrase each. */
+/**
+ * What is wrong with a change set in itself and against its base, one phrase each. One that is built on others may put an
+ * executable bit back that these have changed.
+ */
 export async function changeSetFaults(set: ChangeSet, base: ChangeSetBase): Promise<string[]> {
   const faults: string[] = []
-  if (set.changeSetId !== changeSetId(set.operationId, set.files)) faults.push('its id is not that of its changes')
+  const { changeSetId: id, operationId, files, builtOn } = set
+  if (id !== changeSetId(operationId, files, builtOn)) faults.push('its id is not that of its changes')
   const paths = set.files.map((file) => file.path)
   for (const path of paths.filter((one, at) => paths.indexOf(one) !== at)) faults.push(`it changes ${path} twice`)
-  for (const file of set.files) faults.push(...(await fileFaults(file, base)))
+  for (const file of set.files) faults.push(...(await fileFaults(file, base, set)))
   return faults
 }
 
-async function fileFaults(file: FileChange, { snapshot, blobLength }: ChangeSetBase): Promise<string[]> {
+async function fileFaults(
+  file: FileChange,
+  { snapshot, blobLength }: ChangeSetBase,
+  { builtOn }: Pick<ChangeSet, 'builtOn'>,
+): Promise<string[]> {
   const held = snapshot.find(file.path)
   switch (file.kind) {
     case 'create':
@@ -175,7 +187,8 @@ async function fileFaults(file: FileChange, { snapshot, blobLength }: ChangeSetB
         return [`its base of ${file.path} is ${file.baseHash}, the snapshot has ${held.hash}`]
       }
       const isBitOfBase = file.executable === held.executable
-      if (file.executable !== undefined && isBitOfBase !== (file.kind === 'delete')) {
+      const putsBitBack = file.kind === 'edit' && builtOn !== undefined
+      if (file.executable !== undefined && isBitOfBase !== (file.kind === 'delete') && !putsBitBack) {
         return [`its executable bit of ${file.path} is not that of the snapshot`]
       }
       const length = await blobLength(file.baseHash)

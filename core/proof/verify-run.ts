@@ -53,13 +53,20 @@ async function verifyObjects(run: Run, { ledger, objects }: ObjectProofDeps): Pr
   const deps = { ledger, objects, blobs, snapshot, findings }
   const sets = new Map<string, ChangeSet | null>()
   const done = new Set<string>()
+  const replaced = new Set<string>()
   const chain = await chainOf(run, ledger)
   const { byChangeSet } = await ledger.readDecisions((chain.at(-1) ?? run).runId)
   const decided = new Set(byChangeSet.keys())
   for (const one of chain) {
-    for (const [id, set] of await verifyRecords(one, deps, { done, decided })) sets.set(id, set)
+    for (const [id, set] of await verifyRecords(one, deps, { done, decided, replaced })) sets.set(id, set)
   }
-  await verifyCompositions(run, { objects, blobs, sets, decided, findings })
+  for (const { changeSetId, verdict } of byChangeSet.values()) {
+    const needed = verdict === 'accepted' ? (sets.get(changeSetId)?.builtOn ?? []) : []
+    const missing = needed.filter((id) => byChangeSet.get(id)?.verdict !== 'accepted')
+    if (missing.length > 0)
+      findings.blame(`${changeSetId} is accepted without ${missing.join(', ')}, which it is built on`)
+  }
+  await verifyCompositions(run, { objects, blobs, snapshot, sets, decided, replaced, findings })
   return findings.violations
 }
 

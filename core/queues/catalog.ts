@@ -8,14 +8,16 @@ export const payloadVersion = 1
 /** The part that all payloads share: the run, and the trace it belongs to. Jobs carry ids, never data. */
 const RunPayload = z.strictObject({ v: z.literal(payloadVersion), run_id: RunId, traceparent: z.string().nullable() })
 
+export const queueNames = ['snapshots', 'discoveries', 'operations', 'compositions', 'patches'] as const
+export type QueueName = (typeof queueNames)[number]
+
 const payloads = {
   snapshots: RunPayload,
   discoveries: RunPayload,
   operations: RunPayload.extend({ operation_id: OperationId, dispatch: z.int().min(1) }),
   compositions: RunPayload,
   patches: RunPayload.extend({ of: PatchKind }),
-}
-export type QueueName = keyof typeof payloads
+} satisfies Record<QueueName, z.ZodType>
 type Payloads = { [Q in QueueName]: z.infer<(typeof payloads)[Q]> }
 /** A payload without its version, which the producer adds. */
 export type PayloadOf<Q extends QueueName> = Omit<Payloads[Q], 'v'>

@@ -31,8 +31,12 @@ export type Producer = {
   missing(queue: QueueName, ids: readonly string[]): Promise<string[]>
   /** Deletes the remains of missing jobs: a queue that was partly deleted may have kept their data. */
   discard(queue: QueueName, ids: readonly string[]): Promise<void>
+  countJobs(queue: QueueName): Promise<JobCounts>
   close(): Promise<void>
 }
+
+/** `waiting`: for a consumer. `delayed`: put off by one. */
+export type JobCounts = { waiting: number; active: number; delayed: number }
 
 /**
  * Adds jobs. One whose id waits or is active is not added again. A job is delivered again only when its worker died,
@@ -70,6 +74,12 @@ export function openProducer(options: { redisUrl: string; prefix?: string; log: 
       const { toKey } = queueOf(name)
       const left = Promise.all(ids.map((id) => connection.unlink(toKey(id))))
       await tried(left, 'What is left of lost jobs cannot be removed.')
+    },
+    async countJobs(name) {
+      const counting = queueOf(name).getJobCounts('wait', 'prioritized', 'active', 'delayed')
+      const counts = await tried(counting, 'The queue cannot be asked for its length.')
+      const count = (...states: string[]) => states.reduce((sum, state) => sum + (counts[state] ?? 0), 0)
+      return { waiting: count('wait', 'prioritized'), active: count('active'), delayed: count('delayed') }
     },
     async close() {
       stopWaiting()

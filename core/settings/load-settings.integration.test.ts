@@ -134,3 +134,36 @@ describe('settings', () => {
     expect(loadSettings({ REMORA_CONFIG: path }, inside).env).toMatchObject({ REMORA_API_PORT: '1' })
   })
 })
+
+describe('secrets in files', () => {
+  it('count as the variables whose names they have, without the line end that an editor leaves', async () => {
+    const token = await write('a-token-of-some-length\n', 'token')
+    const key = await write('k\r\n', 'key')
+    const { env } = loadSettings(
+      { REMORA_TOKEN_FILE: token, AWS_SECRET_ACCESS_KEY_FILE: key, REMORA_CONFIG: 'none' },
+      dir,
+    )
+    expect(env).toMatchObject({ REMORA_TOKEN: 'a-token-of-some-length', AWS_SECRET_ACCESS_KEY: 'k' })
+  })
+
+  it('are one error when they cannot be read, are empty, or are given in both ways; none of it has a value', async () => {
+    const empty = await write('\n', 'empty')
+    const token = await write('a-token-of-some-length\n', 'token')
+    const env = {
+      REMORA_TOKEN: 'another-token-in-here',
+      REMORA_TOKEN_FILE: token,
+      REMORA_REDIS_URL_FILE: join(dir, 'none'),
+      REMORA_MODEL_API_KEY_FILE: empty,
+      REMORA_CONFIG: 'none',
+    }
+    const fault = expect.objectContaining({
+      code: 'CONFIG_003',
+      message: [
+        'REMORA_TOKEN_FILE: REMORA_TOKEN is set as well',
+        `REMORA_REDIS_URL_FILE: ${join(dir, 'none')} cannot be read (ENOENT)`,
+        `REMORA_MODEL_API_KEY_FILE: ${empty} is empty`,
+      ].join('; '),
+    })
+    expect(() => loadSettings(env, dir)).toThrow(fault)
+  })
+})

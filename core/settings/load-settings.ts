@@ -2,6 +2,7 @@ import { dirname } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import { givenValue, type Env } from '#platform/env.ts'
 import { findSettingsFile, type FoundFile, type GivenSetting, readSettingsFile } from './read-settings-file.ts'
+import { withSecretFiles } from './secret-files.ts'
 import type { FileSetting } from './setting.ts'
 import { fileSettings } from './settings-table.ts'
 
@@ -14,8 +15,15 @@ export type Settings = {
   keyFault?: AppError
 }
 
-/** Reads REMORA_CONFIG or the nearest `remora.yaml` from `cwd` up. CONFIG_001 to 004: see read-settings-file.ts. */
-export function loadSettings(env: Env, cwd: string): Settings {
+/**
+ * Reads REMORA_CONFIG or the nearest `remora.yaml` from `cwd` up, and secrets that are in files. CONFIG_001 to 004: see
+ * read-settings-file.ts and secret-files.ts.
+ */
+export function loadSettings(given: Env, cwd: string): Settings {
+  return settingsOf(withSecretFiles(given), cwd)
+}
+
+function settingsOf(env: Env, cwd: string): Settings {
   const file = findSettingsFile(cwd, givenValue(env, 'REMORA_CONFIG'))
   if (file === undefined) return { path: undefined, given: [], env }
   const { path } = file

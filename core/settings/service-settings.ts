@@ -120,19 +120,34 @@ export const serviceSettings = {
     defaults: { discovery: 4 * 1024 ** 2, worker: 256 * 1024 ** 2 },
     about: 'file contents kept in memory',
   },
+  REMORA_HEALTH_HOST: {
+    owners: ['api', 'discovery', 'worker'],
+    type: text.min(1),
+    default: '127.0.0.1',
+    setByStack: true,
+    about:
+      'the address at which `/healthz`, `/readyz` and `/metrics` are served, without a token; in a container `0.0.0.0`, where only the cluster reaches it',
+  },
+  REMORA_API_HEALTH_PORT: {
+    owners: ['api'],
+    type: port,
+    default: 8424,
+    setByStack: true,
+    about: 'port of `/healthz`, `/readyz` and `/metrics` of the API',
+  },
   REMORA_DISCOVERY_HEALTH_PORT: {
     owners: ['discovery'],
     type: port,
     default: 8422,
     setByStack: true,
-    about: 'port of `/healthz` and `/readyz`',
+    about: 'port of `/healthz`, `/readyz` and `/metrics`',
   },
   REMORA_WORKER_HEALTH_PORT: {
     owners: ['worker'],
     type: port,
     default: 8423,
     setByStack: true,
-    about: 'port of `/healthz` and `/readyz`',
+    about: 'port of `/healthz`, `/readyz` and `/metrics`',
   },
   REMORA_WORKER_ID: {
     owners: ['worker'],

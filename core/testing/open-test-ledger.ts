@@ -62,7 +62,8 @@ export async function executing(
   return runId
 }
 
-async function claimReady(ledger: Ledger, runId: RunId): Promise<Attempt[]> {
+/** Dispatches everything that is ready and claims it. */
+export async function claimReady(ledger: Ledger, runId: RunId): Promise<Attempt[]> {
   const { taken } = await ledger.dispatch(runId, 1_000)
   const answers = await Promise.all(taken.map((job) => ledger.claim({ runId, ...job }, newToken())))
   return answers.flatMap((answer) => (answer.kind === 'claimed' ? [answer.attempt] : []))

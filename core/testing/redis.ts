@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { inject } from 'vitest'
 import { Redis } from 'ioredis'
 import { startLocalRedis } from '#platform/local-redis.ts'
+import { usedShare } from '#ledger/memory-gate.ts'
 import { delay } from '#platform/clock.ts'
 import { isReply } from '#platform/redis-client.ts'
 
@@ -89,13 +90,12 @@ export async function openSmallRedis() {
   await redis.config('SET', 'maxmemory', '30mb')
   let fillings = 0
   const add = async (bytes: number) => redis.set(`filling:${fillings++}`, Buffer.alloc(bytes))
-  const used = async () => Number(/used_memory:(\d+)/.exec(await redis.info('memory'))?.[1])
   return {
     url: server.url,
     redis,
-    /** Fills the memory up to a share of it. */
+    /** Fills the memory up to a share of it, not counting buffers that Redis gives back by itself. */
     async fillTo(share: number) {
-      while ((await used()) < share * 30 * mib) await add(mib / 4)
+      while ((await usedShare(redis)) < share) await add(mib / 4)
     },
     /** Fills it until it takes no byte more. */
     async fill() {

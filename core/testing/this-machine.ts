@@ -8,6 +8,7 @@ import { boundPort } from '#platform/http-health.ts'
 const proofs = {
   git: ['--version'],
   python3: ['-c', 'import ast, unittest'],
+  openssl: ['version'],
 } as const
 
 type NeededProgram = keyof typeof proofs

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { secretVariables } from '#settings/secret-files.ts'
 import { fileSettingsOf, type Setting, type SettingsTable } from '#settings/setting.ts'
 import { settingsTable } from '#settings/settings-table.ts'
 
@@ -19,6 +20,9 @@ export function configReference(): string {
     'is separated by commas, and a mapping is JSON. *Read by*: the service that a setting configures; `cli` is the command line.',
     'An embedded stack (`remora up`, `remora run`) passes the settings of its services on to them, except those marked ¹,',
     'which it sets itself.',
+    '',
+    `A secret may be in a file instead: ${secretVariables.map((name) => `\`${name}_FILE\``).join(', ')} name it. A line end at its end`,
+    'is not part of the secret. A file that cannot be read or is empty is CONFIG_003, and so is a secret that is given in both ways.',
     '',
     '## remora.yaml and the environment',
     '',

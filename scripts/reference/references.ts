@@ -2,6 +2,7 @@ import { errorPolicies } from '#domain/error.ts'
 import { apiReference } from './api-reference.ts'
 import { cliReference } from './cli-reference.ts'
 import { configReference } from './config-reference.ts'
+import { metricsReference } from './metrics-reference.ts'
 
 /** The generated pages of docs/reference; archives.md is written by hand. */
 export const references = {
@@ -9,6 +10,7 @@ export const references = {
   cli: cliReference,
   config: configReference,
   errors: errorReference,
+  metrics: metricsReference,
 } as const
 
 /** The text of docs/reference/errors.md, made from the table every error comes from. */

@@ -26,6 +26,7 @@ export function parseConfig(env: Env) {
     api: {
       host: read.REMORA_API_HOST,
       port: read.REMORA_API_PORT,
+      health: { host: read.REMORA_HEALTH_HOST, port: read.REMORA_API_HEALTH_PORT },
       tokens: [accessToken(read.REMORA_TOKEN)],
       agentsDir: read.REMORA_AGENTS_DIR,
       maxUploadBytes: read.REMORA_MAX_UPLOAD_BYTES,

@@ -40,6 +40,7 @@ function configWith(dir: string): ApiConfig {
   return {
     host: '127.0.0.1',
     port: 0,
+    health: { host: '127.0.0.1', port: 0 },
     tokens: [accessToken(token)],
     agentsDir: dir,
     redisMemoryShare: 0.8,
@@ -102,7 +103,7 @@ describe('startApi', () => {
     await expect(fetch(`${stopping.url}/healthz`)).rejects.toThrow('fetch failed')
   })
 
-  it('refuses an agent whose bundle names a node kind that no query pack has, and queues nothing', async () => {
+  it('refuses a node kind that no query pack has, of a bundle and of a request, and queues nothing', async () => {
     await writeBundle('poet', { kind: 'klass', language: 'pyton' })
     const client = new Redis(redis.url)
     await announceFindable(client, { nodeKinds: new Set(['class']), languages: new Set(['python']) }, redis.namespace)
@@ -116,6 +117,13 @@ describe('startApi', () => {
       detail:
         'poet/bundle.yaml:3:14 no query pack finds nodes of kind klass; did you mean class?\n' +
         'poet/bundle.yaml:4:13 there is no language pyton; did you mean python?',
+    })
+    const own = runForm(await tarOf({ 'a.py': 'x = 1\n' }), { agents: ['lint'], node_kinds: ['class', 'klass'] })
+    const refused = await fetch(`${refusing.url}/v1/runs`, { method: 'POST', body: own, headers })
+    expect(refused.status).toBe(422)
+    expect(await refused.json()).toMatchObject({
+      error_code: 'INTAKE_008',
+      detail: 'request.node_kinds.1: no query pack finds nodes of kind klass; did you mean class?',
     })
     const runs = await fetch(`${refusing.url}/v1/runs`, { headers })
     await refusing.close()

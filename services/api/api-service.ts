@@ -1,6 +1,6 @@
 import { sizeOfSets } from '#composition/run-chain.ts'
 import { bundleNames } from '#bundles/bundle-files.ts'
-import { announcedFindable, requireFindable } from '#bundles/findable-nodes.ts'
+import { announcedFindable, requireFindable, requireKnownKinds } from '#bundles/findable-nodes.ts'
 import { openFleet } from '#ledger/fleet.ts'
 import { openLedger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
@@ -8,12 +8,14 @@ import { openMemoryGate } from '#ledger/memory-gate.ts'
 import { publicModelsCheck } from '#ledger/read-runs.ts'
 import { redisCheck } from '#ledger/redis-check.ts'
 import { type BlobStore, openBlobStore } from '#objects/blob-store.ts'
+import { openMetrics, storeMeasure } from '#metrics/open-metrics.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
 import { loggedOutages, type ObjectStore, objectStoreCheck } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import type { Composition } from '#objects/composition.ts'
 import { readSnapshot, type Snapshot } from '#objects/snapshot.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
+import { openHealth } from '#platform/http-health.ts'
 import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import type { Log } from '#platform/log.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
@@ -21,6 +23,7 @@ import { openReleaser } from '#platform/service-process.ts'
 import { openProducer, type Producer } from '#queues/producer.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import { AppError } from '#domain/error.ts'
+import type { RunRequest } from '#domain/run.ts'
 import { getPlanSummary } from '#objects/plan-summary.ts'
 import { openEdgeLists } from '#objects/edge-list.ts'
 import { openNodeLists } from '#objects/node-list.ts'
@@ -68,19 +71,21 @@ export async function startApi(config: ApiConfig, deps: { log: Log; redactor: Re
     const agents = await bundleNames(config.agentsDir)
     const { redis, isConnected } = connectRedis(config.storage.redisUrl, impatient, log)
     releaser.add('redis', async () => redis.disconnect())
-    const objects = loggedOutages(openS3ObjectStore({ ...config.storage.s3, silentMs }), log)
+    const metrics = openMetrics('api')
+    const objects = loggedOutages(openS3ObjectStore({ ...config.storage.s3, silentMs }), log, storeMeasure(metrics))
     releaser.add('objects', async () => objects.close())
     const producer = openProducer({ redisUrl: config.storage.redisUrl, prefix: `{${namespace}}`, log })
     releaser.add('producer', () => producer.close())
 
     const closing = new AbortController()
-    const app = createApp({
-      log,
-      redactor,
-      isRedisReady: isConnected,
-      readyChecks: { redis: redisCheck(redis, config.redisMemoryShare), object_store: objectStoreCheck(objects) },
-      ...appParts({ ...config, agents }, { ...deps, redis, objects, producer, namespace, closing: closing.signal }),
-    })
+    const readyChecks = { redis: redisCheck(redis, config.redisMemoryShare), object_store: objectStoreCheck(objects) }
+    const parts = appParts(
+      { ...config, agents },
+      { ...deps, redis, objects, producer, namespace, closing: closing.signal },
+    )
+    const app = createApp({ log, redactor, metrics, isRedisReady: isConnected, readyChecks, ...parts })
+    const health = await openHealth(config.health, { needed: readyChecks, shown: parts.shownChecks, metrics })
+    releaser.add('health', health.close)
     const { host, port, maxConnections } = config
     const served = await serveApp(app, { host, port, graceMs, limits: { maxConnections }, log })
     releaser.add('http', served.close)
@@ -128,12 +133,15 @@ function appParts(
     shownChecks: { models: publicModelsCheck(ledger) },
     intake: {
       agents,
-      checkAgents: async (names: readonly string[]) => {
+      checkFindable: async (request: Pick<RunRequest, 'agents' | 'nodeKinds'>) => {
         const findable = await announcedFindable(redis, namespace)
-        if (findable !== undefined) await requireFindable(names, config.agentsDir, findable)
+        if (findable === undefined) return
+        requireKnownKinds(request.nodeKinds, findable)
+        await requireFindable(request.agents, config.agentsDir, findable)
       },
       maxUploadBytes,
       modelKind,
+      log,
       objects,
       blobs,
       ledger,
@@ -143,7 +151,7 @@ function appParts(
       uploadGate: openUploadGate(config.maxUploads),
     },
     runs: { ledger, records, readAway: async () => (await fleet.read()).away, log, redactor, closing },
-    changes: { ledger, records, producer, memoryGate },
+    changes: { ledger, records, producer, memoryGate, modelKind },
     transcripts: { ledger, records, fullPrompts: config.fullPrompts },
     tokens: { store, projects: openProjectStore(redis, namespace), table, idempotency },
   }

@@ -6,6 +6,7 @@ import { sha256 } from '#domain/ids.ts'
 import { allScopes } from '#domain/scope.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
+import { silentMetrics } from '#metrics/open-metrics.ts'
 import { openMemoryGate } from '#ledger/memory-gate.ts'
 import { publicModelsCheck } from '#ledger/read-runs.ts'
 import { redisCheck } from '#ledger/redis-check.ts'
@@ -64,7 +65,7 @@ export type TestApiOptions = {
   recheckMs?: number
   /** Of the transcripts. */
   fullPrompts?: boolean
-  checkAgents?: TestApi['intake']['checkAgents']
+  checkFindable?: TestApi['intake']['checkFindable']
   /** Secrets of the configuration. */
   secrets?: readonly string[]
 }
@@ -93,7 +94,8 @@ export async function openTestApi(
   const log = openLog({ service: 'api', level: write === undefined ? 'silent' : 'debug', ...(write ? { write } : {}) })
   const intake: TestApi['intake'] = {
     agents: ['docstring', 'lint'],
-    checkAgents: options.checkAgents ?? (async () => {}),
+    log,
+    checkFindable: options.checkFindable ?? (async () => {}),
     maxUploadBytes: options.maxUploadBytes ?? 5_000_000,
     objects,
     blobs,
@@ -115,6 +117,7 @@ export async function openTestApi(
     },
     log,
     redactor,
+    metrics: silentMetrics,
     isRedisReady: () => redis.status === 'ready',
     shownChecks: { models: publicModelsCheck(ledger) },
     readyChecks: { redis: redisCheck(redis, 0.8), object_store: objectStoreCheck(objects) },
@@ -189,7 +192,8 @@ function askers(app: TestApi['app'], withOther: () => Promise<void>): Pick<TestA
 /** A tar of files by path. */
 export async function tarOf(files: Readonly<Record<string, string>>): Promise<Uint8Array<ArrayBuffer>> {
   const entries = Object.entries(files).map(([name, body]) => ({
-    header: { name, size: Buffer.byteLength(body) },
+    // Without a time of its own the archive of the same files would be another one a second later.
+    header: { name, size: Buffer.byteLength(body), mtime: new Date(0) },
     body,
   }))
   return new Uint8Array(await packTar(entries))

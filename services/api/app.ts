@@ -3,6 +3,7 @@ import { methodNotAllowed } from 'hono/method-not-allowed'
 import { requestId } from 'hono/request-id'
 import { Hono, type MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
+import type { Metrics } from '#metrics/open-metrics.ts'
 import type { Log } from '#platform/log.ts'
 import { openReadiness, type PartChecks } from '#platform/readiness.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
@@ -32,6 +33,7 @@ export type AppDeps = {
   auth: AuthDeps
   log: Log
   redactor: Redactor
+  metrics: Pick<Metrics, 'observe'>
   isRedisReady(): boolean
   /** The parts the service cannot do without, by the name `/readyz` reports. */
   readyChecks: PartChecks
@@ -47,7 +49,7 @@ export type AppDeps = {
 /** The HTTP API, as docs/reference/api.md describes it. Opens nothing: `app.request()` serves a test without a port. */
 export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
   const app = new OpenAPIHono<ApiEnv>({ defaultHook: refuseInput })
-  app.use(requestId({ limitLength: 64 }), accessLog(deps.log), securityHeaders())
+  app.use(requestId({ limitLength: 64 }), accessLog(deps), securityHeaders())
   app.onError(problemHandler(deps))
   app.notFound(unknownRoute)
   app.use('/v1/*', storeOutages(deps.log), redactAnswers(deps.redactor), bearerAuth(deps.auth))
@@ -70,20 +72,26 @@ export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
 
 /**
  * Logs a line per request when its answer begins, with the pattern of the route: never the address itself, since its query
- * may hold private data. Probes are logged at `debug`.
+ * may hold private data. Probes are logged at `debug`, and not measured.
  */
-function accessLog(log: Log): MiddlewareHandler<ApiEnv> {
+function accessLog({ log, metrics }: Pick<AppDeps, 'log' | 'metrics'>): MiddlewareHandler<ApiEnv> {
   return async (context, next) => {
     const start = performance.now()
     await next()
     const route = routeOf(context.req.path, matchedRoutes(context))
     const caller: ApiEnv['Variables']['caller'] | undefined = context.get('caller')
-    const write = route === '/healthz' || route === '/readyz' ? log.debug : log.info
+    const isProbe = route === '/healthz' || route === '/readyz'
+    const write = isProbe ? log.debug : log.info
+    const { method } = context.req
+    const { status } = context.res
+    const ms = msSince(start)
+    const labels = { method, route: route ?? 'unknown', status: String(status) }
+    if (!isProbe) metrics.observe('remora_http_request_seconds', labels, ms / 1000)
     write('request', {
-      method: context.req.method,
+      method,
       route,
-      status: context.res.status,
-      ms: msSince(start),
+      status,
+      ms,
       request_id: context.get('requestId'),
       project: caller?.projectId ?? null,
       token: caller?.tokenId ?? null,

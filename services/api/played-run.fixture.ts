@@ -1,7 +1,7 @@
 import type { CodeNode, Edge, SkippedFile } from '#domain/code-node.ts'
 import type { ChangeSet, FileChange } from '#domain/change-set.ts'
 import { changeSetId } from '#domain/change-set.ts'
-import { nodeId, operationId, sha256 } from '#domain/ids.ts'
+import { nodeId, operationId, repeatedOperationId, sha256 } from '#domain/ids.ts'
 import type { NewEvent } from '#domain/event.ts'
 import type { Outcome, PlannedOperation } from '#domain/operation.ts'
 import type { AskedQuestion } from '#domain/question.ts'
@@ -16,7 +16,8 @@ import { runForm, tarOf, type TestApi } from './app.fixture.ts'
 
 /** How one operation of a played run ends. */
 export type PlayedEnding =
-  | { name: string; changes: FileChange[] }
+  /** `builtOn`: the names of others that its change set is built on, with all that these are built on; of other runs, the ids of sets. */
+  | { name: string; changes: FileChange[]; builtOn?: string[] }
   | { name: string; fails: { code: string; reason: string } }
   /** Changes nothing, for the reason that its summary says. */
   | { name: string; leaves: string }
@@ -58,8 +59,38 @@ export async function playOperations(
   for (const job of taken) {
     const index = operations.findIndex((operation) => operation.operationId === job.operationId)
     const ending = endings[index]
-    if (ending !== undefined) await settleAs(api, { runId, ...job }, ending)
+    if (ending !== undefined) await settleAs(api, { runId, ...job }, ending, idsOf(ending, endings))
   }
+}
+
+/** Plays the operation that repeats the one of this name, since its sets `replaced` collided. */
+export async function playRepeat(
+  api: TestApi,
+  runId: string,
+  ending: PlayedEnding,
+  replaced: readonly string[],
+): Promise<void> {
+  const first = plannedOperation(ending.name)
+  const repeats = { operationId: first.operationId, changeSetIds: [...replaced] }
+  const again = { ...first, operationId: repeatedOperationId(first.operationId), repeats }
+  await api.ledger.planAgain(runId, { operations: [again], event: event('operations.repeated') })
+  const { taken } = await api.ledger.dispatch(runId, 1)
+  for (const job of taken) await settleAs(api, { runId, ...job }, ending, idsOf(ending, []))
+}
+
+/** Of the sets that the ending's one is built on. */
+function idsOf(ending: PlayedEnding, all: readonly PlayedEnding[]): string[] {
+  const needed = 'builtOn' in ending ? (ending.builtOn ?? []) : []
+  return needed.map((name) => {
+    const one = all.find((other) => other.name === name)
+    return one === undefined ? name : playedSetId(one, all)
+  })
+}
+
+/** The id of the set that an ending makes; `all`: those of its run. */
+export function playedSetId(ending: PlayedEnding, all: readonly PlayedEnding[]): string {
+  if (!('changes' in ending)) return ''
+  return changeSetId(plannedOperation(ending.name).operationId, ending.changes, idsOf(ending, all))
 }
 
 export async function askingRun(
@@ -167,7 +198,7 @@ export function plannedOperation(name: string): PlannedOperation {
 
 type Job = { runId: string; operationId: string; dispatch: number }
 
-async function settleAs(api: TestApi, job: Job, ending: PlayedEnding): Promise<void> {
+async function settleAs(api: TestApi, job: Job, ending: PlayedEnding, needed: string[]): Promise<void> {
   const answer = await api.ledger.claim(job, `token-of-${job.operationId}`)
   if (answer.kind !== 'claimed') throw new Error(`the operation is ${answer.kind}`)
   const figures = { turns: 2, promptTokens: 100, completionTokens: 20, durationMs: 50 }
@@ -189,11 +220,12 @@ async function settleAs(api: TestApi, job: Job, ending: PlayedEnding): Promise<v
     return
   }
   const changeSet: ChangeSet = {
-    changeSetId: changeSetId(job.operationId, ending.changes),
+    changeSetId: changeSetId(job.operationId, ending.changes, needed),
     operationId: job.operationId,
     bundle: 'lint',
     nodeId: answer.attempt.node.nodeId,
     files: ending.changes,
+    ...(needed.length === 0 ? {} : { builtOn: needed }),
     evidence: [{ check: 'parses', path: 'a.py', ok: true, tool: 'tree-sitter' }],
   }
   const changedFiles = ending.changes.map((change) => change.path)
@@ -205,7 +237,8 @@ async function settleAs(api: TestApi, job: Job, ending: PlayedEnding): Promise<v
     ...figures,
   } as const
   const recordHash = await putAttemptRecord(api.objects, api.project, recordOf(job, changeSet, done))
-  await api.ledger.settle(answer.attempt, 1, { outcome: { ...done, recordHash }, events: [] })
+  const builtOn = new Map(needed.map((id) => [id, [changeSet.changeSetId]]))
+  await api.ledger.settle(answer.attempt, 1, { outcome: { ...done, recordHash }, builtOn, events: [] })
 }
 
 function recordOf(job: Job, changeSet: ChangeSet, outcome: Outcome): AttemptRecord {

@@ -30,7 +30,7 @@ export function parseConfig(env: Env) {
     leaveOut: { exclude: read.REMORA_DISCOVERY_EXCLUDE, maxFileBytes: read.REMORA_MAX_FILE_BYTES },
     queries,
     threads: read.REMORA_DISCOVERY_THREADS === 0 ? availableParallelism() : read.REMORA_DISCOVERY_THREADS,
-    healthPort: read.REMORA_DISCOVERY_HEALTH_PORT,
+    health: { host: read.REMORA_HEALTH_HOST, port: read.REMORA_DISCOVERY_HEALTH_PORT },
     /** A stage whose process is silent for this long is given to another process. */
     lockMs: Math.max(leastLockMs, read.REMORA_LEASE_MS),
     /** No other process works on these stores: what an earlier one left half-done is taken over at once. */

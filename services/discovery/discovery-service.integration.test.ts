@@ -54,7 +54,7 @@ function configWith(storage: DiscoveryConfig['storage'], agents = agentsDir): Di
     leaveOut: { exclude: [], maxFileBytes: 1_000_000 },
     queries: {},
     threads: 1,
-    healthPort: 0,
+    health: { host: '127.0.0.1', port: 0 },
     lockMs: 10_000,
     isAlone: false,
     awayLimitMs: 86_400_000,

@@ -9,6 +9,7 @@ import { redisCheck } from '#ledger/redis-check.ts'
 import { openFleet } from '#ledger/fleet.ts'
 import { openRetention } from '#ledger/retention.ts'
 import { openStopSignals } from '#ledger/stop-signals.ts'
+import { type Metrics, openMetrics, storeMeasure } from '#metrics/open-metrics.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
 import { loggedOutages, type ObjectStore, objectStoreCheck, permittedPuts } from '#objects/object-store.ts'
@@ -21,16 +22,18 @@ import type { Log } from '#platform/log.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import { openReleaser, type Releaser } from '#platform/service-process.ts'
 import { openConsumer } from '#queues/consumer.ts'
-import { clearQueues, openProducer } from '#queues/producer.ts'
+import { clearQueues, openProducer, type Producer } from '#queues/producer.ts'
 import { readKnownExternals } from '#tool-scripts/external-signatures.ts'
 import { openTypeChecker } from '#tool-scripts/type-checker.ts'
 import { undefinedOn } from '#domain/error.ts'
 import { runArchiver } from './housekeeping/archive-events.ts'
 import { bundlePinner, pinnedBundleReader } from './pin-bundles.ts'
 import type { DiscoveryConfig } from './discovery-config.ts'
+import { measuredRecovery, measuredStage, showRuns } from './discovery-metrics.ts'
 import { openParsePool } from './discover/parse-pool.ts'
 import { findableNodes, loadSoundPacks } from './load-sound-packs.ts'
-import { openAwayModels } from './dispatch/away-models.ts'
+import { type AwayModelsDeps, openAwayModels } from './dispatch/away-models.ts'
+import { runRejectedRetries } from './dispatch/retry-rejected.ts'
 import { runDispatcher } from './dispatch/run-dispatcher.ts'
 import { openStageJobs } from './dispatch/stage-jobs.ts'
 import { runDeletions } from './housekeeping/delete-runs.ts'
@@ -69,13 +72,14 @@ export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps)
     releaser.add('announcement', announce(redis, findable, log))
     const bundles = adjustBundles(await checkedBundles(config.agentsDir, findable), config.bundles, findable)
     const permit = openPutPermit(redis)
-    const objects = permittedPuts(loggedOutages(openS3ObjectStore(s3), log), permit)
+    const metrics = openMetrics('discovery')
+    const objects = permittedPuts(loggedOutages(openS3ObjectStore(s3), log, storeMeasure(metrics)), permit)
     releaser.add('objects', async () => objects.close())
     const producer = openProducer({ redisUrl, log })
     releaser.add('producer', () => producer.close())
     const readers = openReaders(config, releaser)
     const archive = openEventSegments(objects)
-    const ledger = openLedger(redis, { origin, archive, redactor })
+    const ledger = measuredRecovery(openLedger(redis, { origin, archive, redactor }), metrics)
     const stops = openStopSignals({ redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes, permit })
@@ -89,16 +93,11 @@ export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps)
       readBundles: pinnedBundleReader(objects),
     }
     if (config.isAlone) await takeOver(redis, ledger)
-    const checks = { redis: redisCheck(redis), object_store: objectStoreCheck(objects) }
-    const health = await openHealth(config.healthPort, checks, { models: awayModelsCheck(ledger) })
+    const needed = { redis: redisCheck(redis), object_store: objectStoreCheck(objects) }
+    const health = await openHealth(config.health, { needed, shown: { models: awayModelsCheck(ledger) }, metrics })
     releaser.add('health', health.close)
-    releaser.add('consumers', startConsumers(config, stages, log))
-    const stageJobs = openStageJobs(producer)
-    const { modelKind, awayLimitMs } = config
-    const fleet = openFleet(redis)
-    const awayModels = openAwayModels({ ...stages, wantModels: fleet.want, awayLimitMs, log })
-    releaser.add('dispatcher', runDispatcher({ ...shared, stageJobs, fleet: fleet.read, awayModels, modelKind, log }))
-    releaser.add('archiver', runArchiver({ ledger, log }))
+    releaser.add('consumers', startConsumers(config, { ...stages, metrics }, log))
+    startLoops(config, { ...stages, redis, metrics, log }, releaser)
     startHousekeeping(config, { redis, ledger, objects, log }, releaser)
     releaser.add('commands that wait for Redis', async () => stopWaiting())
     return { healthPort: health.port, close: releaser.release }
@@ -106,6 +105,30 @@ export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps)
     await releaser.release()
     throw error
   }
+}
+
+type LoopDeps = { ledger: Ledger; producer: Producer; redis: RedisClient; metrics: Metrics; log: Log } & Pick<
+  AwayModelsDeps,
+  'readBundles'
+>
+
+/** What keeps runs going between their stages. */
+function startLoops({ modelKind, awayLimitMs }: DiscoveryConfig, deps: LoopDeps, releaser: Releaser): void {
+  const { ledger, producer, redis, metrics, log } = deps
+  const fleet = openFleet(redis)
+  const dispatcher = runDispatcher({
+    ledger,
+    producer,
+    stageJobs: openStageJobs(producer),
+    fleet: fleet.read,
+    awayModels: openAwayModels({ ...deps, wantModels: fleet.want, awayLimitMs }),
+    onRound: showRuns(metrics, { ledger, producer, redis, readFleet: fleet.read }),
+    modelKind,
+    log,
+  })
+  releaser.add('dispatcher', dispatcher)
+  releaser.add('retries of rejected changes', runRejectedRetries({ ledger, modelKind, log }))
+  releaser.add('archiver', runArchiver({ ledger, log }))
 }
 
 type HousekeepingStores = { redis: RedisClient; ledger: Ledger; objects: ObjectStore; log: Log }
@@ -157,7 +180,7 @@ const origin = { kind: 'discovery', id: 'discovery' } as const
 
 function startConsumers(
   { storage: { redisUrl }, lockMs }: DiscoveryConfig,
-  deps: SnapshotStageDeps & DiscoveryStageDeps & UntilStoppedDeps,
+  { metrics, ...deps }: SnapshotStageDeps & DiscoveryStageDeps & UntilStoppedDeps & { metrics: Metrics },
   log: Log,
 ): () => Promise<void> {
   const stages = [
@@ -173,7 +196,7 @@ function startConsumers(
       log,
       handler: ({ run_id: runId }, signal, stalls) =>
         unlessDeadly(runId, { phases, origin, signal, stalls }, deps.ledger, () =>
-          untilStopped(runId, (own) => run(runId, deps, own), deps, signal),
+          measuredStage(queue, metrics, () => untilStopped(runId, (own) => run(runId, deps, own), deps, signal)),
         ),
     }),
   )

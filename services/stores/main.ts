@@ -33,11 +33,16 @@ await runService(async () => {
     const lines = Object.entries(values).map(([name, value]) => `${name}=${value}\n`)
     await rm(path, { force: true }) // the mode counts for a new file only
     await writeFile(path, lines.join(''), { mode: 0o600 })
-    exitOnSignal(releaser.release)
-    s3.failed.catch(async (error: unknown) => {
-      process.stderr.write(`${String(error)}\n`)
+    let isStopping = false
+    exitOnSignal(() => {
+      isStopping = true
+      return releaser.release()
+    })
+    // Who uses the one that ended would wait for it for ever.
+    void Promise.race([redis.failed, s3.failed]).catch(async (error: unknown) => {
+      if (isStopping) return
       await releaser.release()
-      process.exit(1)
+      throw error
     })
     process.stdout.write(`${JSON.stringify({ env: path, pid: process.pid })}\n`)
   } catch (error) {

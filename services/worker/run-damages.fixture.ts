@@ -163,8 +163,8 @@ const objectDamages: RunDamage[] = [
   {
     what: 'a change set is neither in the composition nor left out of it',
     invariant: 7,
-    says: /\S+ is not in src\/shop\.py, and no conflict says why|its change sets come to/,
-    lines: 2,
+    says: /\S+ is not in src\/shop\.py, and no conflict says why|which it is built on$|its change sets come to/,
+    lines: 3,
     damage: (one) => changeFiles(one, (file) => ({ ...file, changeSetIds: file.changeSetIds.slice(1) })),
   },
   {

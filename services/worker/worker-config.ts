@@ -32,7 +32,7 @@ export function parseConfig(env: Env) {
     workerId: read.REMORA_WORKER_ID ?? newWorkerId(hostname()),
     slots: read.REMORA_WORKER_SLOTS,
     scriptProcesses: read.REMORA_WORKER_SCRIPT_PROCESSES,
-    healthPort: read.REMORA_WORKER_HEALTH_PORT,
+    health: { host: read.REMORA_HEALTH_HOST, port: read.REMORA_WORKER_HEALTH_PORT },
     model: {
       name: read.REMORA_MODEL,
       servers: modelServers(read),

@@ -5,6 +5,7 @@ import { openLedger, type Ledger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
 import { redisCheck } from '#ledger/redis-check.ts'
 import { openStopSignals, type StopSignals } from '#ledger/stop-signals.ts'
+import { type Metrics, openMetrics, storeMeasure } from '#metrics/open-metrics.ts'
 import { openModelPool, type ModelPool } from '#models/model-pool.ts'
 import { openSharedSlots } from '#models/pool/slots/shared-slots.ts'
 import { openSharedFindings } from '#models/capabilities/findings-store.ts'
@@ -35,10 +36,13 @@ import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
 import { openRunRules } from './evidence/run-rules.ts'
 import { keepPresent, type ModelsInUse, openModelsInUse } from './worker-presence.ts'
 import { openSyntaxChecker, type SyntaxChecker } from './evidence/syntax-evidence.ts'
+import { patientCommands } from './operation/attempt/patient-commands.ts'
 import { runOperation, type OperationDeps } from './operation/run-operation.ts'
 import { openSurroundings } from './operation/start/start-context.ts'
+import { openStartLayers } from './operation/start/start-layer.ts'
 import { baseLayerOf } from './workspace/base-layer.ts'
 import { type LineSearcher, openLineSearcher } from './workspace/search-files.ts'
+import { measuredRequests, measuredScripts, reportedAttempts, showPool } from './worker-metrics.ts'
 
 export type WorkerService = {
   healthPort: number
@@ -50,50 +54,59 @@ type ServiceDeps = { log: Log; redactor: Redactor }
 
 /** Starts a worker. It has no host credentials and no state of its own; any number of workers may run. */
 export async function startWorker(config: WorkerConfig, { log, redactor }: ServiceDeps): Promise<WorkerService> {
-  const { redisUrl, s3 } = config.storage
   const releaser = openReleaser()
   try {
-    // Attempts outlast any outage of Redis: their commands wait, and the ledger decides whether they still count.
-    const { redis, stopWaiting } = connectRedis(redisUrl, { retries: null }, log)
-    releaser.add('redis', async () => redis.disconnect())
-    const store = loggedOutages(openS3ObjectStore({ ...s3, maxSockets: Math.min(config.slots, 64) }), log)
-    const permit = openPutPermit(redis)
-    const objects = permittedPuts(store, permit)
-    releaser.add('objects', async () => objects.close())
-    const model = openPool(config, redis, log)
+    const metrics = openMetrics('worker')
+    const { redis, permit, objects, closing, stopWaiting } = openStores(config, { metrics, log }, releaser)
+    const model = openPool(config, { redis, metrics, log })
+    showPool(model, metrics)
     releaser.add('model pool', () => model.close())
-    const scripts = openScriptPool({ size: config.scriptProcesses, log })
+    const scripts = measuredScripts(openScriptPool({ size: config.scriptProcesses, log }), metrics)
     releaser.add('script processes', () => scripts.close())
     const readers = await openReaders(releaser)
-    const origin = { kind: 'worker', id: config.workerId } as const
-    const ledger = openLedger(redis, { leaseMs: config.leaseMs, origin, redactor })
-    const stops = openStopSignals({ redisUrl, log })
+    const { workerId, storage, leaseMs } = config
+    const own = openLedger(redis, { leaseMs, origin: { kind: 'worker', id: workerId }, redactor })
+    const ledger = reportedAttempts(patientCommands(own, closing), { metrics, log })
+    const stops = openStopSignals({ redisUrl: storage.redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const models = openModelsInUse(model, config.model.name)
     const opened = { log, ledger, stops, objects, permit, model, models, scripts, ...readers }
     const operation = await operationDeps(config, opened)
-    const health = await openHealth(config.healthPort, {
-      redis: redisCheck(redis),
-      models: models.check,
-      object_store: objectStoreCheck(objects),
-    })
+    const needed = { redis: redisCheck(redis), models: models.check, object_store: objectStoreCheck(objects) }
+    const health = await openHealth(config.health, { needed, metrics })
     releaser.add('health', health.close)
-    const { workerId, storage } = config
     const composer = openComposer({ workerId, storage, secrets: redactor.given }, { ledger, stops, log })
     releaser.add('composer', composer.close)
-    const { setConcurrency, close } = startConsumers(config, { operation, composer }, log)
+    const { setConcurrency, close } = startConsumers(config, { operation, composer, metrics }, log)
     releaser.add('consumers', close)
     const operations = mostOpenOperations(config)
-    releaser.add(
-      'presence',
-      await keepPresent({ redis, id: config.workerId, operations, models, take: setConcurrency, log }),
-    )
+    releaser.add('presence', await keepPresent({ redis, id: workerId, operations, models, take: setConcurrency, log }))
     releaser.add('commands that wait for Redis', async () => stopWaiting())
     return { healthPort: health.port, close: releaser.release }
   } catch (error) {
     await releaser.release()
     throw error
   }
+}
+
+/** Attempts outlast any outage of Redis: until `stopWaiting` their commands wait, and the ledger decides whether they still count. */
+function openStores(
+  { storage, slots }: WorkerConfig,
+  { metrics, log }: Pick<PoolDeps, 'metrics' | 'log'>,
+  releaser: Releaser,
+) {
+  const { redis, stopWaiting } = connectRedis(storage.redisUrl, { retries: null }, log)
+  releaser.add('redis', async () => redis.disconnect())
+  const store = openS3ObjectStore({ ...storage.s3, maxSockets: Math.min(slots, 64) })
+  const permit = openPutPermit(redis)
+  const objects = permittedPuts(loggedOutages(store, log, storeMeasure(metrics)), permit)
+  releaser.add('objects', async () => objects.close())
+  const closing = new AbortController()
+  const stop = () => {
+    closing.abort()
+    stopWaiting()
+  }
+  return { redis, permit, objects, closing: closing.signal, stopWaiting: stop }
 }
 
 /** What reads files in threads. */
@@ -107,7 +120,9 @@ async function openReaders(releaser: Releaser) {
   return { linter, syntax, searcher }
 }
 
-function openPool(config: WorkerConfig, redis: RedisClient, log: Log): ModelPool {
+type PoolDeps = { redis: RedisClient; metrics: Metrics; log: Log }
+
+function openPool(config: WorkerConfig, { redis, metrics, log }: PoolDeps): ModelPool {
   const { servers, apiKey, timeoutMs, retryBudgetMs, hedgeAfterMs, stream, proxy } = config.model
   return openModelPool({
     endpoints: servers.map((server) => ({ ...server, apiKey })),
@@ -119,6 +134,7 @@ function openPool(config: WorkerConfig, redis: RedisClient, log: Log): ModelPool
     maxInFlight: config.slots,
     stream,
     proxy,
+    onEnd: measuredRequests(metrics),
     log,
   })
 }
@@ -148,6 +164,7 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
   return {
     ...opened,
     ...openSurroundings(opened),
+    startLayer: openStartLayers(opened),
     python,
     evidence: openEvidenceChecker({ linter, python, syntax }),
     runRules: openRunRules(objects),
@@ -177,10 +194,13 @@ function mostOpenOperations({ slots }: WorkerConfig): number {
 /** How long a composition stands still at most when its worker is killed, and half as long again. */
 const mostCompositionLockMs = 10_000
 
-type Working = { operation: OperationDeps; composer: Composer }
+type Working = { operation: OperationDeps; composer: Composer; metrics: Metrics }
 
-function startConsumers(config: WorkerConfig, { operation, composer }: Working, log: Log): WorkerConsumers {
+function startConsumers(config: WorkerConfig, { operation, composer, metrics }: Working, log: Log): WorkerConsumers {
   const { redisUrl } = config.storage
+  let open = 0
+  metrics.gauge('remora_worker_slots', () => [{ labels: {}, value: config.slots }])
+  metrics.gauge('remora_worker_operations', () => [{ labels: {}, value: open }])
   const operations = openConsumer({
     redisUrl,
     queue: 'operations',
@@ -188,8 +208,10 @@ function startConsumers(config: WorkerConfig, { operation, composer }: Working, 
     lockMs: config.leaseMs,
     lostLock: 'go_on',
     log,
-    handler: ({ run_id: runId, operation_id: operationId, dispatch }, signal) =>
-      runOperation({ runId, operationId, dispatch }, operation, signal),
+    handler: async ({ run_id: runId, operation_id: operationId, dispatch }, signal) => {
+      open += 1
+      await runOperation({ runId, operationId, dispatch }, operation, signal).finally(() => (open -= 1))
+    },
   })
   const compositions = openConsumer({
     redisUrl,

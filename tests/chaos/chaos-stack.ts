@@ -11,6 +11,7 @@ import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openProducer, type Producer } from '#queues/producer.ts'
 import { freePorts } from '#testing/this-machine.ts'
 import { askingAgent } from '../e2e/asking-agent.ts'
+import { editingAgent } from '../e2e/editing-agent.ts'
 import { repository } from '../e2e/program.ts'
 import { openRunApi, type RunApi } from '../e2e/run-api.ts'
 import { leaseMs, workerCount } from './fault.ts'
@@ -84,10 +85,13 @@ export async function startChaosStack(dir: string): Promise<ChaosStack> {
   }
 }
 
-/** The shipped bundles, and one that asks a person. */
+/** Puts a comment where `docstring` puts its text: their changes collide. */
+const rival = editingAgent('rival', { kinds: 'function, method', from: '    return', to: '    # checked\n    return' })
+
+/** The shipped bundles, one that asks a person, and one whose changes collide with those of another. */
 async function layOutAgents(dir: string): Promise<string> {
   await cp(join(repository, 'agents'), join(dir, 'agents'), { recursive: true })
-  for (const [path, text] of Object.entries(askingAgent)) {
+  for (const [path, text] of Object.entries({ ...askingAgent, ...rival })) {
     await mkdir(dirname(join(dir, path)), { recursive: true })
     await writeFile(join(dir, path), text)
   }

@@ -35,11 +35,20 @@ export function drawHistory(seed: number): History {
   return { seed, source, submissions, latencyMs, streams, faults: faults.toSorted((a, b) => a.atMs - b.atMs) }
 }
 
+const agentChoices: readonly [string[], ...string[][]] = [
+  ['lint'],
+  ['docstring'],
+  ['lint', 'docstring'],
+  ['lint', 'docstring', 'purpose'],
+  ['docstring', 'rival'],
+  ['lint', 'docstring', 'rival'],
+]
+
 function drawSubmission(random: Random, at: number): Submission {
   return {
     atMs: at === 0 ? 0 : random.int(0, 1_500),
     request: {
-      agents: random.pick([['lint'], ['docstring'], ['lint', 'docstring'], ['lint', 'docstring', 'purpose']]),
+      agents: random.pick(agentChoices),
       priority: random.int(0, 9),
       error_policy: random.pick(['continue', 'skip_downstream', 'stop_run']),
     },

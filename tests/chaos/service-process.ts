@@ -158,7 +158,13 @@ export function openServiceSettings(addresses: StackAddresses): (name: string) =
     api: {
       service: 'api',
       port: api,
-      env: { ...store, REMORA_TOKEN: token, REMORA_API_PORT: String(api), REMORA_AGENTS_DIR: agentsDir },
+      env: {
+        ...store,
+        REMORA_TOKEN: token,
+        REMORA_API_PORT: String(api),
+        REMORA_API_HEALTH_PORT: '0',
+        REMORA_AGENTS_DIR: agentsDir,
+      },
     },
     discovery: {
       service: 'discovery',

@@ -7,7 +7,7 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { boundPort, closeServer } from '#platform/http-health.ts'
 import { lacks } from '#testing/this-machine.ts'
-import { lastDocument, openPrograms, type Program, remora } from './program.ts'
+import { lastDocument, openPrograms, remora, remoraHere } from './program.ts'
 import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
 
 const programs = openPrograms()
@@ -32,22 +32,12 @@ const Result = z.object({
   }),
 })
 
-/** The one line of the error. */
-function complaint(program: Program): string {
-  return (
-    program
-      .err()
-      .split('\n')
-      .find((line) => line.startsWith('remora: ')) ?? program.err()
-  )
-}
-
 describe('a call that cannot work', () => {
   it('names the agents there are when one is unknown, before anything starts', async () => {
     const folder = await folderOf(smallSource)
-    const run = remora(programs, folder, ['run', '.', '--agents', 'lint,poet', '--json'])
-    expect(await run.exited).toBe(2)
-    const { error } = Failure.parse(lastDocument(run))
+    const run = await remoraHere(folder, ['run', '.', '--agents', 'lint,poet', '--json'])
+    expect(run.code).toBe(2)
+    const { error } = Failure.parse(lastDocument(run.out))
     expect(error.error_code).toBe('INTAKE_006')
     expect(error.message).toMatch(/poet.*docstring, harness, lint/)
     expect(await readdir(folder.path)).toEqual(Object.keys(smallSource).map((file) => file.split('/')[0]))
@@ -55,35 +45,35 @@ describe('a call that cannot work', () => {
 
   it('is wrong usage when it names no agents, and lists the known ones', async () => {
     const folder = await folderOf(smallSource)
-    const run = remora(programs, folder, ['run', '.'])
-    expect(await run.exited).toBe(2)
-    expect(run.err()).toContain('docstring, harness, lint')
+    const run = await remoraHere(folder, ['run', '.'])
+    expect(run.code).toBe(2)
+    expect(run.err).toContain('docstring, harness, lint')
     expect(existsSync(join(folder.path, '.remora'))).toBe(false)
   })
 
   it('reports that the patch cannot be written, before anything starts', async () => {
     const folder = await folderOf(smallSource)
     for (const out of ['no/such/folder.patch', 'shop']) {
-      const run = remora(programs, folder, ['run', '.', '--agents', 'lint', '--out', out])
-      expect(await run.exited).toBe(1)
-      expect(complaint(run)).toMatch(/^remora: CONFIG_003 .*(?:no\/such\/folder\.patch|shop)/)
+      const run = await remoraHere(folder, ['run', '.', '--agents', 'lint', '--out', out])
+      expect(run.code).toBe(1)
+      expect(run.err).toMatch(/^remora: CONFIG_003 .*(?:no\/such\/folder\.patch|shop)/m)
     }
     expect(existsSync(join(folder.path, '.remora'))).toBe(false)
   })
 
   it('reports that the path does not exist', async () => {
     const folder = await folderOf(smallSource)
-    const run = remora(programs, folder, ['run', 'nowhere', '--agents', 'lint'])
-    expect(await run.exited).toBe(2)
-    expect(run.err()).toBe('remora: INTAKE_001 there is no such file or folder: nowhere\n')
+    const run = await remoraHere(folder, ['run', 'nowhere', '--agents', 'lint'])
+    expect(run.code).toBe(2)
+    expect(run.err).toBe('remora: INTAKE_001 there is no such file or folder: nowhere\n')
     expect(existsSync(join(folder.path, '.remora'))).toBe(false)
   })
 
   it('reports that an empty folder has nothing to do', async () => {
     const folder = await folderOf({})
-    const run = remora(programs, folder, ['run', '.', '--agents', 'lint', '--json'])
-    expect(await run.exited).toBe(1)
-    expect(Failure.parse(lastDocument(run)).error.error_code).toBe('INTAKE_007')
+    const run = await remoraHere(folder, ['run', '.', '--agents', 'lint', '--json'])
+    expect(run.code).toBe(1)
+    expect(Failure.parse(lastDocument(run.out)).error.error_code).toBe('INTAKE_007')
     expect(await readdir(folder.path)).toEqual([])
   })
 
@@ -103,9 +93,9 @@ describe('a call that cannot work', () => {
 
   it('names the variable that names no model server, before anything starts', async () => {
     const folder = await folderOf(smallSource)
-    const run = remora(programs, folder, ['run', '.', '--agents', 'lint'], { REMORA_MODEL_URLS: 'foo' })
-    expect(await run.exited).toBe(1)
-    expect(run.err()).toMatch(/^remora: CONFIG_003 [^\n]*REMORA_MODEL_URLS[^\n]*\n$/)
+    const run = await remoraHere(folder, ['run', '.', '--agents', 'lint'], { REMORA_MODEL_URLS: 'foo' })
+    expect(run.code).toBe(1)
+    expect(run.err).toMatch(/^remora: CONFIG_003 [^\n]*REMORA_MODEL_URLS[^\n]*\n$/)
     expect(existsSync(join(folder.path, '.remora'))).toBe(false)
   })
 
@@ -115,7 +105,7 @@ describe('a call that cannot work', () => {
     const run = remora(programs, folder, args)
     expect(await run.exited).toBe(1)
     expect(run.out()).toMatch(/"event":"run\.failed".*"error_code":"INTAKE_007"/)
-    expect(Result.parse(lastDocument(run)).result).toMatchObject({ status: 'failed', error_code: 'INTAKE_007' })
+    expect(Result.parse(lastDocument(run.out())).result).toMatchObject({ status: 'failed', error_code: 'INTAKE_007' })
     expect(existsSync(join(folder.path, 'x.patch'))).toBe(false)
   })
 })
@@ -134,7 +124,7 @@ describe('a model that only talks', () => {
     const run = remora(programs, folder, ['run', '.', '--agents', 'docstring', '--model', url, '--json'])
     const code = await run.exited
     await closeServer(model)
-    const { result } = Result.parse(lastDocument(run))
+    const { result } = Result.parse(lastDocument(run.out()))
     expect({ code, status: result.status, patch: result.patch }).toEqual({ code: 1, status: 'failed', patch: null })
   })
 })
@@ -145,7 +135,7 @@ describe('sources with faults', () => {
     const folder = await folderOf({ ...smallSource, 'shop/broken.py': broken })
     const run = remora(programs, folder, ['run', '.', '--agents', 'lint,docstring', '--out', 'x.patch', '--json'])
     expect(await run.exited, run.err()).toBe(0)
-    const { result } = Result.parse(lastDocument(run))
+    const { result } = Result.parse(lastDocument(run.out()))
     expect(result.status).toBe('completed')
     expect(result.patch).not.toBeNull()
     await folder.apply(await folder.read('x.patch'))

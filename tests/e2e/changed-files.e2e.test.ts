@@ -96,7 +96,7 @@ it('a run deletes, makes, renames and replaces files, with their modes, and its 
     { text: Buffer.from('é\n').toString('latin1'), isExecutable: false },
     { text: Buffer.from('\uFEFFno end').toString('latin1'), isExecutable: false },
   ])
-  const { run_id: runId } = Run.parse(lastDocument(run)).result
+  const { run_id: runId } = Run.parse(lastDocument(run.out())).result
   const proof = remora(programs, folder, ['verify', runId, '--json'], env)
   expect(await proof.exited, proof.err() + proof.out()).toBe(0)
   await folder.remove()

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { until } from '#testing/until.ts'
-import { lastDocument, openPrograms, type Program, remora, repository } from './program.ts'
+import { type Answer, lastDocument, openPrograms, remora, remoraHere, repository } from './program.ts'
 import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
 
 const programs = openPrograms()
@@ -29,10 +29,8 @@ afterAll(async () => {
   await home.remove()
 })
 
-async function client(args: readonly string[], token = access.token): Promise<Program & { code: number | string }> {
-  const program = remora(programs, folder, args, { REMORA_API_URL: access.url, REMORA_TOKEN: token })
-  const code = await program.exited
-  return { ...program, code }
+async function client(args: readonly string[], token = access.token): Promise<Answer> {
+  return remoraHere(folder, args, { REMORA_API_URL: access.url, REMORA_TOKEN: token })
 }
 
 describe('the commands against a running service', () => {
@@ -50,66 +48,66 @@ describe('the commands against a running service', () => {
       '--events',
       'x.jsonl',
     ])
-    expect(run.code, run.err()).toBe(0)
-    const { result } = Result.parse(lastDocument(run))
+    expect(run.code, run.err).toBe(0)
+    const { result } = Result.parse(lastDocument(run.out))
     expect(result.status).toBe('completed')
     runId = result.run_id
     const lines = (await readFile(join(folder.path, 'x.jsonl'), 'utf8')).trimEnd().split('\n')
-    expect(run.out().trimEnd().split('\n').slice(0, -1)).toEqual(lines)
+    expect(run.out.trimEnd().split('\n').slice(0, -1)).toEqual(lines)
     expect(await readdir(folder.path)).not.toContain('.remora')
   })
 
   it('submit hands it in, watch follows it to its end', async () => {
     const submitted = await client(['submit', '.', '--agents', 'lint', '--json'])
-    expect(submitted.code, submitted.err()).toBe(0)
-    const watched = await client(['watch', Accepted.parse(JSON.parse(submitted.out())).run_id])
-    expect(watched.code, watched.err()).toBe(0)
-    expect(watched.out()).toMatch(/^run \S+ completed/m)
+    expect(submitted.code, submitted.err).toBe(0)
+    const watched = await client(['watch', Accepted.parse(JSON.parse(submitted.out)).run_id])
+    expect(watched.code, watched.err).toBe(0)
+    expect(watched.out).toMatch(/^run \S+ completed/m)
   })
 
   it('runs, show, diff, cancel, retry and run --resume know it', async () => {
-    expect((await client(['runs'])).out()).toContain(runId)
-    expect((await client(['show', runId])).out()).toMatch(/^status +completed$/m)
-    const { nodes: count, code_nodes: nodes } = JSON.parse((await client(['show', runId, '--nodes', '--json'])).out())
+    expect((await client(['runs'])).out).toContain(runId)
+    expect((await client(['show', runId])).out).toMatch(/^status +completed$/m)
+    const { nodes: count, code_nodes: nodes } = JSON.parse((await client(['show', runId, '--nodes', '--json'])).out)
     expect(nodes).toHaveLength(count)
-    expect((await client(['show', runId, '--nodes'])).out()).toContain(`\n${nodes[0].path}\n`)
-    expect((await client(['show', runId, '--node', nodes[0].node_id])).out()).toMatch(/^edges +\d+ out, \d+ in$/m)
+    expect((await client(['show', runId, '--nodes'])).out).toContain(`\n${nodes[0].path}\n`)
+    expect((await client(['show', runId, '--node', nodes[0].node_id])).out).toMatch(/^edges +\d+ out, \d+ in$/m)
     const inner = nodes.find((node: { kind: string }) => node.kind !== 'file')
     const named = JSON.parse(
-      (await client(['show', runId, '--node', `${inner.path} ${inner.qualified_name}`, '--json'])).out(),
+      (await client(['show', runId, '--node', `${inner.path} ${inner.qualified_name}`, '--json'])).out,
     )
     expect([named.node_id, named.edge_list.length]).toEqual([inner.node_id, named.edges.out + named.edges.in])
-    expect((await client(['show', runId, '--node', 'no.py f'])).err()).toMatch(/RUN_004 .*remora show RUN --nodes/)
-    expect((await client(['diff', runId])).out()).toContain('not in self.items')
+    expect((await client(['show', runId, '--node', 'no.py f'])).err).toMatch(/RUN_004 .*remora show RUN --nodes/)
+    expect((await client(['diff', runId])).out).toContain('not in self.items')
     expect(await client(['cancel', runId])).toMatchObject({ code: 1 })
     expect(await client(['run', '--resume', runId, '--out', 'again.patch'])).toMatchObject({ code: 0 })
     expect(await folder.read('again.patch')).toBe(await folder.read('x.patch'))
-    expect((await client(['retry', runId])).err()).toMatch(/INTAKE_007|RUN_/)
+    expect((await client(['retry', runId])).err).toMatch(/INTAKE_007|RUN_/)
   })
 
   it('doctor looks at it, and needs no Redis here', async () => {
     const doctor = await client(['doctor'])
     expect(doctor.code).toBe(0)
-    expect(doctor.out()).toMatch(/^ok +api +http:\S+ answers, and knows the token$/m)
+    expect(doctor.out).toMatch(/^ok +api +http:\S+ answers, and knows the token$/m)
   })
 
   it('verify reports that it reads the stores themselves', async () => {
-    expect((await client(['verify', runId])).err()).toMatch(/CONFIG_001 .*REMORA_REDIS_URL/)
+    expect((await client(['verify', runId])).err).toMatch(/CONFIG_001 .*REMORA_REDIS_URL/)
   })
 
   it('a wrong token is reported in one line, with what to set', async () => {
     for (const args of [['runs'], ['submit', '.', '--agents', 'lint'], ['watch', runId]]) {
       const refused = await client(args, 'wrong-token-of-mine')
       expect(refused).toMatchObject({ code: 1 })
-      expect(refused.err()).toMatch(/^remora: AUTH_001 [^\n]*REMORA_TOKEN[^\n]*\n$/)
+      expect(refused.err).toMatch(/^remora: AUTH_001 [^\n]*REMORA_TOKEN[^\n]*\n$/)
     }
-    expect((await client(['doctor'], 'wrong-token-of-mine')).out()).toMatch(/^missing +api .*REMORA_TOKEN/m)
+    expect((await client(['doctor'], 'wrong-token-of-mine')).out).toMatch(/^missing +api .*REMORA_TOKEN/m)
   })
 
   it('an unknown operation is reported with where they are listed', async () => {
     const unknown = await client(['diff', runId, 'o0123456789abcdef'])
     expect(unknown).toMatchObject({ code: 1 })
-    expect(unknown.err()).toMatch(/^remora: RUN_004 [^\n]*remora show RUN --operations/)
+    expect(unknown.err).toMatch(/^remora: RUN_004 [^\n]*remora show RUN --operations/)
   })
 })
 

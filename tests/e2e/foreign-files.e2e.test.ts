@@ -120,7 +120,7 @@ describe('what is not a repository’s own', () => {
         env,
       )
       expect(await run.exited, run.err()).toBe(0)
-      return Result.parse(lastDocument(run)).result.run_id
+      return Result.parse(lastDocument(run.out())).result.run_id
     }
     const { 'src/_version.py': _version, 'src/build': _build, ...sent } = skips
     expect(await found(await runIdOf())).toEqual({ paths: ['src/own.py'], skipped: sent })

@@ -20,7 +20,7 @@ let api: Service
 beforeAll(async () => {
   stores = await startStores()
   const [port] = await freePorts(1)
-  const env = { ...storeEnv(stores), REMORA_TOKEN: token, REMORA_API_PORT: String(port) }
+  const env = { ...storeEnv(stores), REMORA_TOKEN: token, REMORA_API_PORT: String(port), REMORA_API_HEALTH_PORT: '0' }
   api = { ...programs.start(['services/api/main.ts'], { env }), name: 'api', origin: `http://127.0.0.1:${port}` }
   await isReady(api)
 })

@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import { lastDocument, openPrograms, remora } from './program.ts'
+import { lastDocument, openPrograms, remora, remoraHere } from './program.ts'
 import { startServices, startStores, type Services, type Stores } from './services.ts'
 import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
 
@@ -50,7 +50,7 @@ describe('a run whose model has trouble', () => {
   async function run(paths: string) {
     const program = start(paths)
     const code = await program.exited
-    return { code, ...Result.parse(lastDocument(program)).result }
+    return { code, ...Result.parse(lastDocument(program.out())).result }
   }
 
   async function readiness(name: string): Promise<object> {
@@ -92,10 +92,10 @@ describe('a run whose model has trouble', () => {
       )
       const server = { has_answered: true, last_error: expect.stringContaining('ECONNREFUSED') }
       expect(waiting).toMatchObject({ waiting_for: [{ kind: 'models', model: 'default', servers: [server] }] })
-      const shown = remora(programs, folder, ['show', waiting.run_id], clientEnv())
-      expect(await shown.exited).toBe(0)
-      expect(shown.out()).toMatch(/^status +waiting \(execution; waits for the model\)$/m)
-      expect(shown.out()).toMatch(/^ {2}http:\S+\/v1: no answer: ECONNREFUSED; asked again at /m)
+      const shown = await remoraHere(folder, ['show', waiting.run_id], clientEnv())
+      expect(shown.code).toBe(0)
+      expect(shown.out).toMatch(/^status +waiting \(execution; waits for the model\)$/m)
+      expect(shown.out).toMatch(/^ {2}http:\S+\/v1: no answer: ECONNREFUSED; asked again at /m)
       const states = await Promise.all(['api', 'discovery', 'worker-1'].map(readiness))
       const models = { models: { state: 'away' } }
       expect(states).toMatchObject([
@@ -108,7 +108,7 @@ describe('a run whose model has trouble', () => {
         env: { REMORA_REHEARSAL_PORT: new URL(rehearsal.origin).port },
       })
       expect(await program.exited, again.err()).toBe(0)
-      expect(Result.parse(lastDocument(program)).result).toMatchObject({ status: 'completed', failures: [] })
+      expect(Result.parse(lastDocument(program.out())).result).toMatchObject({ status: 'completed', failures: [] })
       const events = program.out().match(/"event":"(?:models|run)\.(?:away|back|waiting)"/g)
       expect(events).toEqual(['"event":"models.away"', '"event":"run.waiting"', '"event":"models.back"'])
       await folder.apply(await folder.read('x.patch'))

@@ -62,7 +62,7 @@ describe('a run over files that are not Python', () => {
     const args = ['run', 'src', '--agents', 'rewrite', '--out', 'x.patch', '--json']
     const run = remora(programs, folder, args, { REMORA_AGENTS_DIR: 'agents' })
     expect(await run.exited, run.err()).toBe(3)
-    const { checks, failures } = Result.parse(lastDocument(run)).result
+    const { checks, failures } = Result.parse(lastDocument(run.out())).result
     expect(failures).toMatchObject([
       { error_code: 'WORK_004', reason: expect.stringMatching(/^parses failed for bad\.ts .*: line 1: /) },
     ])

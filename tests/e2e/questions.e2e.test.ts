@@ -3,7 +3,7 @@ import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
 import { askingAgent } from './asking-agent.ts'
-import { lastDocument, openPrograms, type Program, remora } from './program.ts'
+import { lastDocument, openPrograms, type Program, remora, remoraHere } from './program.ts'
 import { sourceFolder } from './source-folder.ts'
 
 const programs = openPrograms()
@@ -32,15 +32,16 @@ describe('a run whose agents ask a person', () => {
       const runId = eventsOf(first)[0]?.run_id ?? ''
 
       // While its stack runs, and by two people at once: the first answer counts.
-      const listed = remora(programs, folder, ['answer', runId, '--json'])
-      expect(await listed.exited, listed.err()).toBe(0)
-      const { questions } = Questions.parse(lastDocument(listed))
+      const listed = await remoraHere(folder, ['answer', runId, '--json'])
+      expect(listed.code, listed.err).toBe(0)
+      const { questions } = Questions.parse(lastDocument(listed.out))
       expect(questions.map(({ question }) => question).toSorted()).toEqual(['What is price for?', 'What is shelf for?'])
       const of = (name: string) => questions.find(({ question }) => question.includes(name))?.request_id ?? ''
-      const both = ['holding', 'keeping'].map((word) => remora(programs, folder, ['answer', runId, of('shelf'), word]))
-      const codes = await Promise.all(both.map(({ exited }) => exited))
+      const answers = ['holding', 'keeping'].map((word) => remoraHere(folder, ['answer', runId, of('shelf'), word]))
+      const both = await Promise.all(answers)
+      const codes = both.map(({ code }) => code)
       expect(new Set(codes)).toEqual(new Set([0, 1])) // one answer counts, the other is refused
-      expect(both.map((one) => one.err()).join('')).toContain('ASK_002')
+      expect(both.map(({ err }) => err).join('')).toContain('ASK_002')
       const word = codes[0] === 0 ? 'holding' : 'keeping'
       await until(() => eventsOf(first).filter(({ event }) => event === 'operation.ended').length === 1)
 
@@ -85,9 +86,9 @@ describe('a run whose agents ask a person', () => {
     await until(() => run.err().includes(' TEXT'), { withinMs: 60_000 })
     expect(run.err()).toContain('q1  purpose shop.py shelf asks: What is shelf for? (use | show)')
     const runId = /remora answer (\S+) q1/.exec(run.err())?.[1] ?? ''
-    const give = async (...words: string[]): Promise<[number | string, string]> => {
-      const program = remora(programs, folder, ['answer', runId, ...words])
-      return [await program.exited, program.err()]
+    const give = async (...words: string[]): Promise<[number, string]> => {
+      const { code, err } = await remoraHere(folder, ['answer', runId, ...words])
+      return [code, err]
     }
     expect(await give('q9', 'use')).toEqual([1, expect.stringContaining('ASK_001')])
     expect(await give('q1', 'sell')).toEqual([1, expect.stringContaining('ASK_005')])

@@ -24,12 +24,12 @@ describe('the rehearsal model of a command', () => {
   async function run(env: Readonly<Record<string, string>>, args: readonly string[] = docstring) {
     const program = remora(programs, folder, [...args, '--out', 'x.patch', '--json'], env)
     const code = await program.exited
-    const { run_id: runId } = Result.parse(lastDocument(program)).result
+    const { run_id: runId } = Result.parse(lastDocument(program.out())).result
     return {
       code,
       runId,
       out: program.out(),
-      failed: Result.parse(lastDocument(program)).result.failures.map((one) => `${one.count} ${one.error_code}`),
+      failed: Result.parse(lastDocument(program.out())).result.failures.map((one) => `${one.count} ${one.error_code}`),
     }
   }
 

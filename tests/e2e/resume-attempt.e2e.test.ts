@@ -49,7 +49,7 @@ describe('a run whose whole stack is killed', () => {
       const args = ['run', '--resume', runId, '--json', '--out', 'whole.patch']
       const second = remora(programs, folder, args, quick)
       expect(await second.exited, second.err()).toBe(0)
-      expect(lastDocument(second)).toMatchObject({ result: { run_id: runId, status: 'completed' } })
+      expect(lastDocument(second.out())).toMatchObject({ result: { run_id: runId, status: 'completed' } })
       const all = eventsOf(second)
       expect(all.slice(0, before.length)).toEqual(before)
       const startedLater = named(all.slice(before.length), 'operation.started')
@@ -111,7 +111,7 @@ describe('a run that was begun with a model server', () => {
     expect(other.err()).toContain(
       `not continued, because begun with model servers: ${runId}; to continue: remora run --resume ${runId}`,
     )
-    expect(lastDocument(other)).toMatchObject({ result: { status: 'completed', earlier_runs: [] } })
+    expect(lastDocument(other.out())).toMatchObject({ result: { status: 'completed', earlier_runs: [] } })
     const shown = remora(programs, folder, ['show', runId])
     await shown.exited
     expect(shown.out()).toMatch(new RegExp(`nothing works on it now, .*--resume ${runId} --model URL`))

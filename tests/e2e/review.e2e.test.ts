@@ -5,7 +5,7 @@ import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
-import { openPrograms, remora } from './program.ts'
+import { openPrograms, remoraHere } from './program.ts'
 import { type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
 import { sourceFolder, type SourceFolder } from './source-folder.ts'
 
@@ -137,10 +137,7 @@ describe.skipIf(lacks('git'))('what a team accepts of a run', () => {
     await writeFile(join(copy.path, 'shop.py'), source.replace('amount / 2', 'amount / 4'))
     await git('commit', '-qm', 'half of it', 'shop.py')
     const env = { REMORA_API_URL: services.named('api').origin, REMORA_TOKEN: services.token }
-    const apply = async (...args: string[]) => {
-      const program = remora(programs, copy, ['apply', runId, ...args], env)
-      return { code: await program.exited, out: program.out(), err: program.err() }
-    }
+    const apply = (...args: string[]) => remoraHere(copy, ['apply', runId, ...args], env)
     const applied = await apply('--commit')
     expect(applied).toMatchObject({ code: 0, err: '' })
     expect(applied.out).toMatch(

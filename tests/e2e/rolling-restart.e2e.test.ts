@@ -36,7 +36,7 @@ async function startNext(folder: 'discovery' | 'worker' | 'api', env: Record<str
   const ports = {
     discovery: { REMORA_DISCOVERY_HEALTH_PORT: String(port) },
     worker: { REMORA_WORKER_HEALTH_PORT: String(port), REMORA_WORKER_ID: name },
-    api: { REMORA_API_PORT: String(port), REMORA_TOKEN: services.token },
+    api: { REMORA_API_PORT: String(port), REMORA_API_HEALTH_PORT: '0', REMORA_TOKEN: services.token },
   }
   const options = { env: { ...storeEnv(stores), ...ports[folder], ...env }, checkout: next.path }
   const service = {
@@ -107,9 +107,9 @@ it('a run of the next version is refused by what is older, and done by what know
 
 /** The edits that turn this code into a next version: it writes newer runs and jobs, and also reads the current ones. */
 const changes = [
-  { file: 'core/domain/run.ts', from: 'export const runSchema = 5', to: 'export const runSchema = 6' },
-  { file: 'core/domain/run.ts', from: 'export const newRunSchema = 3', to: 'export const newRunSchema = 6' },
-  { file: 'core/ledger/keys.lua', from: 'local known_schema = 5', to: 'local known_schema = 6' },
+  { file: 'core/domain/run.ts', from: 'export const runSchema = 6', to: 'export const runSchema = 7' },
+  { file: 'core/domain/run.ts', from: 'export const newRunSchema = 3', to: 'export const newRunSchema = 7' },
+  { file: 'core/ledger/keys.lua', from: 'local known_schema = 6', to: 'local known_schema = 7' },
   { file: 'core/queues/catalog.ts', from: 'const payloadVersion = 1', to: 'const payloadVersion = 2' },
   { file: 'core/queues/catalog.ts', from: 'z.literal(payloadVersion)', to: 'z.literal([1, payloadVersion])' },
 ] as const

@@ -79,12 +79,12 @@ describe('remora run on a folder', () => {
     const args = ['run', '.', '--agents', 'docstring', '--paths', 'src/inventory/stock.py', '--limit', '3', '--json']
     const run = remora(programs, folder, args)
     expect(await run.exited, run.err()).toBe(0)
-    const { result } = Result.parse(lastDocument(run))
+    const { result } = Result.parse(lastDocument(run.out()))
     expect(result).toMatchObject({ status: 'completed', rehearsal: true, models: ['rehearsal model (no LLM)'] })
 
     const runs = remora(programs, folder, ['runs', '--json'])
     expect(await runs.exited, runs.err()).toBe(0)
-    const { runs: listed } = Runs.parse(lastDocument(runs))
+    const { runs: listed } = Runs.parse(lastDocument(runs.out()))
     expect(listed.map(({ status }) => status)).toEqual(['completed', 'completed'])
     expect(listed[0]?.run_id).toBe(result.run_id)
     for (const unread of ['checks', 'failures', 'left_out']) expect(listed[0]).not.toHaveProperty(unread)
@@ -123,7 +123,7 @@ describe('remora run that is stopped on the way', () => {
     const next = remora(programs, folder, ['run', '.', '--agents', 'docstring', '--limit', '1', '--json'])
     expect(await next.exited, next.err()).toBe(0)
     expect(next.err()).toContain(`also continuing 1 earlier run: ${runId}\n`)
-    expect(Result.parse(lastDocument(next)).result.earlier_runs).toEqual([runId])
+    expect(Result.parse(lastDocument(next.out())).result.earlier_runs).toEqual([runId])
   })
 
   it('ends at once, saying why, when its Redis dies', async () => {
@@ -132,7 +132,7 @@ describe('remora run that is stopped on the way', () => {
     expect(redis).toBeDefined()
     if (redis !== undefined) process.kill(redis.pid, 'SIGKILL')
     expect(await run.exited).toBe(1)
-    expect(lastDocument(run)).toMatchObject({ error: { error_code: 'STORE_001' } })
+    expect(lastDocument(run.out())).toMatchObject({ error: { error_code: 'STORE_001' } })
     const [, runId = ''] = /Run (\S+) is kept in/.exec(run.err()) ?? []
     expect(run.err()).toContain(wayOn(runId))
     expect(await stillRunning(started)).toEqual([])
@@ -149,7 +149,7 @@ describe('remora run that is stopped on the way', () => {
 
     const runs = remora(programs, folder, ['runs', '--json'])
     expect(await runs.exited, runs.err()).toBe(0)
-    const [kept] = Runs.parse(lastDocument(runs)).runs
+    const [kept] = Runs.parse(lastDocument(runs.out())).runs
     expect(kept).toMatchObject({ status: 'running' })
     const listed = remora(programs, folder, ['runs'])
     expect(await listed.exited, listed.err()).toBe(0)
@@ -164,7 +164,7 @@ describe('remora in a pipe', () => {
     const discover = remora(programs, folder, ['discover', '.', '--json'])
     expect(await discover.exited, discover.err()).toBe(0)
     expect(discover.out().length).toBeGreaterThan(3 * 65_536)
-    expect(lastDocument(discover)).toMatchObject({ nodes: expect.any(Array) })
+    expect(lastDocument(discover.out())).toMatchObject({ nodes: expect.any(Array) })
     await folder.remove()
   })
 })

@@ -7,7 +7,7 @@ import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { plantedSecrets, privateKey } from '#testing/planted-secrets.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import { openPrograms, remora, repository } from './program.ts'
+import { openPrograms, remoraHere, repository } from './program.ts'
 import { type Services, startServices, startStores, type Stores } from './services.ts'
 import { sourceFolder, type SourceFolder } from './source-folder.ts'
 
@@ -200,10 +200,9 @@ describe('a run over a repository that holds secrets', () => {
       ['tool', 'run', 'agents/telling/tools/tell.pym', '--node', 'shop/keys.py:secret_0', '--answer', 'yes', '--json'],
     ]
     for (const args of calls) {
-      const program = remora(programs, folder, args, env)
-      await program.exited
-      shown.set(`remora ${args.join(' ')}`, program.out() + program.err())
-      if (args[0] === 'diff' && args.length === 3) expect(program.err()).toContain('this diff is to be read')
+      const { out, err } = await remoraHere(folder, args, env)
+      shown.set(`remora ${args.join(' ')}`, out + err)
+      if (args[0] === 'diff' && args.length === 3) expect(err).toContain('this diff is to be read')
     }
   }
 

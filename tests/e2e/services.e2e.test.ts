@@ -2,6 +2,7 @@ import { Redis } from 'ioredis'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { changeChecks } from '#domain/change-set.ts'
+import { metricCatalogue } from '#metrics/metric-catalogue.ts'
 import { openLedger } from '#ledger/ledger.ts'
 import { RunId } from '#domain/ids.ts'
 import { lacks } from '#testing/this-machine.ts'
@@ -13,6 +14,13 @@ import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts
 const gitless = lacks('git')
 
 const Result = z.looseObject({ operation_id: z.string(), status: z.string(), evidence: z.array(z.looseObject({})) })
+
+const LogLine = z.looseObject({
+  agent: z.string().optional(),
+  operation_id: z.string().optional(),
+  status: z.string().optional(),
+  prompt_tokens: z.number().optional(),
+})
 
 describe('the services as processes of their own', () => {
   const programs = openPrograms()
@@ -45,6 +53,47 @@ describe('the services as processes of their own', () => {
     }
   })
 
+  it('show the metrics of the catalogue, each that of its own, with what the run did', async () => {
+    const texts = new Map<string, string>()
+    for (const name of ['api', 'discovery', 'worker']) {
+      const { health } = services.named(name === 'worker' ? 'worker-1' : name)
+      expect((await fetch(`${health}/readyz`)).status).toBe(200)
+      texts.set(name, await (await fetch(`${health}/metrics`)).text())
+    }
+    for (const [name, { of }] of Object.entries(metricCatalogue)) {
+      const shown = [...texts].filter(([, text]) => text.includes(`\n# HELP ${name} `)).map(([service]) => service)
+      expect(shown, name).toEqual(of)
+    }
+    const value = (service: string, series: string) =>
+      Number(
+        texts
+          .get(service)
+          ?.split('\n')
+          .find((line) => line.startsWith(`${series} `))
+          ?.split(' ')
+          .at(-1),
+      )
+    const ended = (agent: string) =>
+      value('worker', `remora_operations_total{agent="${agent}",status="succeeded",error_code=""}`)
+    expect([ended('docstring'), ended('lint')]).toEqual([2, 1])
+    const answers = run.events.filter(({ event }) => event === 'model.responded').length
+    const server = `${services.named('rehearsal').origin}/v1`
+    expect(texts.get('worker')).toContain(server)
+    expect(value('worker', `remora_model_request_seconds_count{server="${server}"}`)).toBe(answers)
+    expect(value('discovery', 'remora_demand')).toBe(0)
+    expect(value('discovery', 'remora_workers')).toBe(1)
+    expect(value('discovery', 'remora_slots')).toBeGreaterThan(0)
+    expect(value('api', 'remora_http_request_seconds_count{method="POST",route="/v1/runs",status="202"}')).toBe(1)
+    // Ids and paths would be series without end.
+    const ours = [...texts.values()]
+      .join('\n')
+      .split('\n')
+      .filter((line) => line.startsWith('remora_'))
+    expect(
+      ours.filter((line) => line.includes(run.id) || line.includes('stock') || /"[on][0-9a-f]{16}"/.test(line)),
+    ).toEqual([])
+  })
+
   it('let nobody in without the token', async () => {
     const { origin } = services.named('api')
     const bare = await fetch(`${origin}/v1/runs/${run.id}`)
@@ -74,6 +123,22 @@ describe('the services as processes of their own', () => {
       'docstring shelf_label succeeded',
       'lint shop/stock.py succeeded',
     ])
+  })
+
+  it('log that they have accepted the run, and each attempt with what it cost', async () => {
+    const logged = (name: string, message: string) => {
+      const lines = services.named(name).err().trimEnd().split('\n')
+      return lines.filter((line) => line.includes(`"${message}"`)).map((line) => LogLine.parse(JSON.parse(line)))
+    }
+    expect(logged('api', 'run accepted')).toMatchObject([{ run_id: run.id, agents: ['lint', 'docstring'] }])
+    const attempts = logged('worker-1', 'attempt ended')
+    const operations = await services.api.operations(run.id)
+    const names = (all: readonly { operation_id?: string | undefined; status?: string | undefined }[]) =>
+      all.map(({ operation_id: id, status }) => `${id} ${status}`).toSorted()
+    expect(names(attempts)).toEqual(names(operations))
+    const [byModel] = attempts.filter(({ agent }) => agent === 'docstring')
+    expect(byModel).toMatchObject({ run_id: run.id, attempt: 1, end: 'settled', turns: expect.any(Number) })
+    expect(byModel?.prompt_tokens).toBeGreaterThan(0)
   })
 
   it('show every change with its diff and with evidence that holds', async () => {

@@ -24,7 +24,8 @@ export async function startStores(): Promise<Stores> {
   }
 }
 
-export type Service = Program & { name: string; origin: string }
+/** `health`: where it says how it is, and shows its metrics. */
+export type Service = Program & { name: string; origin: string; health?: string }
 export type Services = { all: readonly Service[]; named(name: string): Service; api: RunApi; token: string }
 
 export type ServicesOptions = {
@@ -33,6 +34,8 @@ export type ServicesOptions = {
   env?: Record<string, string>
   workerEnv?: Record<string, string>
   discoveryEnv?: Record<string, string>
+  /** The root of the code, with a slash at its end; this repository when absent. */
+  checkout?: string
 }
 
 const token = 'a-token-only-for-the-tests'
@@ -41,19 +44,25 @@ const token = 'a-token-only-for-the-tests'
 export async function startServices(
   programs: Programs,
   stores: Stores,
-  { workers = ['worker-1'], env: common = {}, workerEnv = {}, discoveryEnv = {} }: ServicesOptions = {},
+  { workers = ['worker-1'], env: common = {}, workerEnv = {}, discoveryEnv = {}, checkout }: ServicesOptions = {},
 ): Promise<Services> {
-  const [apiPort, discoveryPort, rehearsalPort, ...workerPorts] = await freePorts(3 + workers.length)
+  const [apiPort, apiHealth, discoveryPort, rehearsalPort, ...workerPorts] = await freePorts(4 + workers.length)
   const start = (name: string, folder: string, port: number | undefined, env: Record<string, string>): Service => ({
-    ...programs.start(['scripts/service.mjs', folder], { env: { ...common, ...env } }),
+    ...programs.start(['scripts/service.mjs', folder], { env: { ...common, ...env }, ...(checkout && { checkout }) }),
     name,
     origin: `http://127.0.0.1:${port}`,
+    health: `http://127.0.0.1:${folder === 'api' ? apiHealth : port}`,
   })
   const store = storeEnv(stores)
   const modelUrl = `http://127.0.0.1:${rehearsalPort}/v1`
   const all = [
     start('rehearsal', 'rehearsal', rehearsalPort, { REMORA_REHEARSAL_PORT: String(rehearsalPort) }),
-    start('api', 'api', apiPort, { ...store, REMORA_TOKEN: token, REMORA_API_PORT: String(apiPort) }),
+    start('api', 'api', apiPort, {
+      ...store,
+      REMORA_TOKEN: token,
+      REMORA_API_PORT: String(apiPort),
+      REMORA_API_HEALTH_PORT: String(apiHealth),
+    }),
     start('discovery', 'discovery', discoveryPort, {
       ...store,
       REMORA_DISCOVERY_HEALTH_PORT: String(discoveryPort),

@@ -44,7 +44,7 @@ describe.skipIf(lacks('git'))('the runs that an earlier version left', () => {
   it('go on to their patch, without doing again what was done', async () => {
     const resumed = remora(programs, folder, ['run', '--resume', killed, '--json', '--out', 'whole.patch'], env)
     expect(await resumed.exited, resumed.err()).toBe(0)
-    expect(lastDocument(resumed)).toMatchObject({ result: { run_id: killed, status: 'completed' } })
+    expect(lastDocument(resumed.out())).toMatchObject({ result: { run_id: killed, status: 'completed' } })
     expect(resumed.out().match(/"event":"operation\.ended"/g)).toHaveLength(24)
     await folder.apply(await folder.read('whole.patch'))
     expect(await folder.read('prices.py')).not.toMatch(undocumented)
@@ -54,6 +54,6 @@ describe.skipIf(lacks('git'))('the runs that an earlier version left', () => {
   it('end as blocked where their question has expired in the meantime', async () => {
     const resumed = remora(programs, folder, ['run', '--resume', waiting, '--json'], env)
     expect(await resumed.exited, resumed.err()).toBe(1)
-    expect(lastDocument(resumed)).toMatchObject({ result: { status: 'failed', error_code: 'ASK_003' } })
+    expect(lastDocument(resumed.out())).toMatchObject({ result: { status: 'failed', error_code: 'ASK_003' } })
   })
 })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { until } from '#testing/until.ts'
 import { openStoreProxy, type StoreProxy } from '../chaos/store-proxy.ts'
-import { openPrograms, remora } from './program.ts'
+import { openPrograms, remoraHere } from './program.ts'
 import { type Services, startServices, startStores, type Stores } from './services.ts'
 import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
 
@@ -46,7 +46,7 @@ describe('while the object store is away', () => {
     expect(state.counts).toMatchObject({ succeeded: 3 })
     expect((await services.api.ask('/v1/runs')).status).toBe(200)
     const env = { REMORA_API_URL: services.named('api').origin, REMORA_TOKEN: services.token }
-    expect(await remora(programs, folder, ['show', runId], env).exited).toBe(0)
+    expect((await remoraHere(folder, ['show', runId], env)).code).toBe(0)
     const needy = [`/v1/runs/${runId}/patch`, `/v1/runs/${runId}/plan`, `/v1/runs/${runId}/nodes`]
     for (const answer of await Promise.all(needy.map((path) => services.api.ask(path)))) {
       expect(answer.status).toBe(503)

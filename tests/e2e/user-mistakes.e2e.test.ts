@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { boundPort, closeServer } from '#platform/http-health.ts'
 import { lacks } from '#testing/this-machine.ts'
-import { openPrograms, type Program, remora } from './program.ts'
+import { type Answer, openPrograms, remora, remoraHere } from './program.ts'
 import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
 
 const gitless = lacks('git')
@@ -203,49 +203,56 @@ const failures: Mistake[] = [
   { args: ['run', ...lint], env: { PATH: '/nowhere' }, says: /CONFIG_006 Redis is not installed .*choose "/ },
 ]
 
-async function make({ args, env = {} }: Omit<Mistake, 'says'>): Promise<Program & { code: number | string }> {
-  const program = remora(programs, folder, args, env)
-  const code = await program.exited
-  return { ...program, code }
-}
+const make = async ({ args, env }: Omit<Mistake, 'says'>) => remoraHere(folder, args, env)
 
 /** Standard error holds no stack trace, and few lines. */
-function expectBrief(program: Program): void {
-  expect(program.err()).not.toMatch(/^ {4}at /m)
-  expect(program.err().trimEnd().split('\n').length).toBeLessThanOrEqual(3)
+function expectBrief({ err }: Answer): void {
+  expect(err).not.toMatch(/^ {4}at /m)
+  expect(err.trimEnd().split('\n').length).toBeLessThanOrEqual(3)
 }
 
 describe('wrong usage', () => {
   it.each(misuses)('is reported with what to do: remora $args', async (mistake) => {
-    const program = await make(mistake)
-    expect({ code: program.code, out: program.out() }).toEqual({ code: 2, out: '' })
-    expect(program.err()).toMatch(mistake.says)
-    if (mistake.args.length > 0) expectBrief(program)
+    const answer = await make(mistake)
+    expect(answer).toMatchObject({ code: 2, out: '' })
+    expect(answer.err).toMatch(mistake.says)
+    if (mistake.args.length > 0) expectBrief(answer)
   })
 
   it.each(missing)('is to name what is not there: remora $args', async (mistake) => {
-    const program = await make(mistake)
-    expect({ code: program.code, out: program.out() }).toEqual({ code: 2, out: '' })
-    expect(program.err()).toMatch(mistake.says)
-    expectBrief(program)
+    const answer = await make(mistake)
+    expect(answer).toMatchObject({ code: 2, out: '' })
+    expect(answer.err).toMatch(mistake.says)
+    expectBrief(answer)
+  })
+
+  it.each([
+    { args: ['runs', '--json'], code: 0, out: /^\{.*\}\n$/, err: /^$/ },
+    { args: ['rnu'], code: 2, out: /^$/, err: /^error: unknown command 'rnu'/ },
+    { args: ['show', 'r0mwqncxvrc26nihpb'], code: 1, out: /^$/, err: /^remora: RUN_001 / },
+  ])('of the process: remora $args ends with $code', async ({ args, code, out, err }) => {
+    const program = remora(programs, folder, args)
+    expect(await program.exited, program.err()).toBe(code)
+    expect(program.out()).toMatch(out)
+    expect(program.err()).toMatch(err)
   })
 })
 
 describe('what cannot work', () => {
   it.each(failures)('is reported in one line: remora $args $env', async (mistake) => {
-    const program = await make(mistake)
-    expect({ code: program.code, out: program.out() }, program.err()).toEqual({ code: 1, out: '' })
-    expect(program.err()).toMatch(mistake.says)
-    expectBrief(program)
+    const answer = await make(mistake)
+    expect(answer).toMatchObject({ code: 1, out: '' })
+    expect(answer.err).toMatch(mistake.says)
+    expectBrief(answer)
   })
 
   it('reports a server that is not Remora, in every command that asks one', async () => {
     const env = { REMORA_API_URL: `http://127.0.0.1:${boundPort(page)}` }
     for (const args of [['runs'], ['show', 'r1'], ['submit', '.', ...lint], ['cancel', 'r1'], ['run', ...lint]]) {
-      const program = await make({ args, env })
-      expect(program.code).toBe(1)
-      expect(program.err()).toMatch(/^remora: CONFIG_006 http.* does not answer as a Remora .*correct REMORA_API_URL/m)
-      expectBrief(program)
+      const answer = await make({ args, env })
+      expect(answer.code).toBe(1)
+      expect(answer.err).toMatch(/^remora: CONFIG_006 http.* does not answer as a Remora .*correct REMORA_API_URL/m)
+      expectBrief(answer)
     }
   })
 })
@@ -258,9 +265,9 @@ describe('--json', () => {
     [2, 'DISC_005', ['discover', 'nowhere', '--json']],
     [1, 'CONFIG_003', ['run', '--agents', 'lint', '--out', '-', '--json']],
   ] as const)('makes a document of a mistake with exit code %i and code %s: %j', async (code, errorCode, args) => {
-    const program = await make({ args })
-    expect(program.code).toBe(code)
-    expect(Failure.parse(JSON.parse(program.out())).error.error_code).toBe(errorCode)
+    const answer = await make({ args })
+    expect(answer.code).toBe(code)
+    expect(Failure.parse(JSON.parse(answer.out)).error.error_code).toBe(errorCode)
   })
 
   it.each([
@@ -271,9 +278,9 @@ describe('--json', () => {
     `check ${join(import.meta.dirname, '../../agents')}`,
     'queries list',
   ])('makes one document of the answer of %s', async (command) => {
-    const program = await make({ args: [...command.split(' '), '--json'] })
-    expect(program.code, program.err()).toBe(0)
-    expect(program.out().trimEnd().split('\n')).toHaveLength(1)
-    expect(JSON.parse(program.out())).toBeTypeOf('object')
+    const { code, out, err } = await make({ args: [...command.split(' '), '--json'] })
+    expect(code, err).toBe(0)
+    expect(out.trimEnd().split('\n')).toHaveLength(1)
+    expect(JSON.parse(out)).toBeTypeOf('object')
   })
 })

@@ -44,9 +44,9 @@ describe('remora run with a model server that it cannot use', () => {
   async function theRun(): Promise<z.infer<typeof Runs>['runs'][number] | undefined> {
     const listed = remora(programs, folder, ['runs', '--json'])
     expect(await listed.exited, listed.err()).toBe(0)
-    return Runs.parse(lastDocument(listed)).runs[0]
+    return Runs.parse(lastDocument(listed.out())).runs[0]
   }
-  const errorOf = (program: Program) => Failure.parse(lastDocument(program)).error
+  const errorOf = (program: Program) => Failure.parse(lastDocument(program.out())).error
 
   it('ends with what to check when none has ever answered, and leaves no run behind', async () => {
     const program = run('--model', nobody, '--json')

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openMetrics } from '#metrics/open-metrics.ts'
 import { objectStoreCheck } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { delay } from '#platform/clock.ts'
@@ -62,7 +63,10 @@ describe('the readiness of a service', () => {
 
   it('is lost while the store has no room for a write, and back as soon as it takes one', async () => {
     const objects = openStore()
-    const health = await openHealth(0, { object_store: objectStoreCheck(objects) })
+    const health = await openHealth(
+      { host: '127.0.0.1', port: 0 },
+      { needed: { object_store: objectStoreCheck(objects) }, metrics: openMetrics('worker') },
+    )
     const ready = async () => fetch(`http://127.0.0.1:${health.port}/readyz`)
     try {
       proxy.setFault('full')

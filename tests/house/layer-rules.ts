@@ -15,9 +15,11 @@ const coreFolders: Record<string, readonly string[]> = {
   settings: commonFolders,
   queues: commonFolders,
   ledger: commonFolders,
+  metrics: commonFolders,
   objects: commonFolders,
   models: commonFolders,
   composition: [...commonFolders, 'ledger', 'objects'],
+  retries: [...commonFolders, 'ledger', 'composition'],
   proof: [...commonFolders, 'ledger', 'objects', 'queues', 'composition'],
   testing: [...commonFolders, 'tool-scripts', 'bundles', 'queues', 'ledger', 'objects', 'models'],
 }
@@ -46,6 +48,7 @@ const packageHomes: Record<string, string> = {
   '@aws-sdk/client-s3': 'core/objects/',
   '@smithy/signature-v4': 'core/objects/',
   '@pydantic/monty': 'core/tool-scripts/',
+  'prom-client': 'core/metrics/',
 }
 
 const domainPackages = new Set(['zod', 'node:crypto'])

@@ -11,6 +11,7 @@ import { putNodeSelection } from '#objects/node-selection.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { describeForeign, sniffArchive, sniffBytes } from '#domain/archive-format.ts'
+import type { Log } from '#platform/log.ts'
 import type { IdempotencyRecord, IdempotencyStore } from './idempotency.ts'
 import type { RunForm } from './run-form.ts'
 import { parseRunRequest } from './run-request.ts'
@@ -23,8 +24,8 @@ export type Intake = RunForm & {
 
 export type AcceptDeps = {
   agents: readonly string[]
-  /** AGENT_001 when the bundle of one of these agents cannot be used. */
-  checkAgents(names: readonly string[]): Promise<void>
+  /** AGENT_001 when the bundle of one of its agents cannot be used, INTAKE_008 for a node kind that no query pack finds. */
+  checkFindable(request: Pick<RunRequest, 'agents' | 'nodeKinds'>): Promise<void>
   maxUploadBytes: number
   /** Every run is labelled with it, if given. */
   modelKind?: ModelKind | undefined
@@ -35,6 +36,7 @@ export type AcceptDeps = {
     add(queue: 'snapshots', id: string, payload: { run_id: RunId; traceparent: string | null }): Promise<unknown>
   }
   idempotency: IdempotencyStore
+  log: Pick<Log, 'info'>
 }
 
 /**
@@ -52,6 +54,10 @@ export async function acceptRun(intake: Intake, deps: AcceptDeps): Promise<{ run
   if (earlier === undefined) {
     if (runId !== ownRunId) await expectUpload(run, deps)
     await deps.ledger.createRun(run)
+    const { requestId, traceparent } = intake.correlation
+    const { projectId, request } = run
+    const correlation = { request_id: requestId, traceparent }
+    deps.log.info('run accepted', { run_id: runId, project_id: projectId, agents: request.agents, ...correlation })
     // Again, now that the run refers to it: the first time nothing kept a deletion of another run from it.
     await taken.storeLists()
   }
@@ -101,7 +107,7 @@ async function takeForm(intake: Intake, ownRunId: RunId, deps: AcceptDeps): Prom
 /** The request as the ledger keeps it: its long lists are stored as blobs. */
 async function readRequest(body: unknown, projectId: string, deps: AcceptDeps): Promise<ReadRequest> {
   const { request, nodes, notSent } = parseRunRequest(body, deps.agents)
-  await deps.checkAgents(request.agents)
+  await deps.checkFindable(request)
   const { blobs } = deps
   const storeLists = async () => ({
     ...(nodes && { nodes: { hash: await putNodeSelection(blobs, projectId, nodes), count: new Set(nodes).size } }),

@@ -1,13 +1,11 @@
 import { chainOf } from '#composition/run-chain.ts'
-import { AppError, hasCode, isErrorCode } from '#domain/error.ts'
-import type { EventOrigin } from '#domain/event.ts'
+import { AppError, isErrorCode } from '#domain/error.ts'
 import { newRunId, type OperationId, type RunId, sha256 } from '#domain/ids.ts'
 import { requireSameModel } from '#domain/model-kind.ts'
 import { isEnded, type ErrorPolicyName, type Run, type RunRequest } from '#domain/run.ts'
-import { changeSetIdsOf } from '#domain/operation.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import type { EndedOperation } from '#ledger/read-operations.ts'
-import { unknownRun } from '#ledger/script.ts'
+import { isFeedback, mostOperations, repeatable } from '#retries/rejected-operations.ts'
+import { requestOfRetry, startRetry } from '#retries/start-retry.ts'
 import { expectNotDeleted, hashedJson, withModelKind, type AcceptDeps } from './accept-run.ts'
 
 export type Retry = {
@@ -35,6 +33,7 @@ export type RetryDeps = Pick<AcceptDeps, 'producer' | 'idempotency' | 'modelKind
     | 'getOperation'
     | 'getRun'
     | 'isBeingDeleted'
+    | 'noteRetry'
     | 'readDecisions'
   >
 }
@@ -58,29 +57,21 @@ export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ runId: 
   if (operations === undefined && !hasUnfinished(run)) {
     throw new AppError('INTAKE_007', `No operation of run "${run.runId}" failed: there is nothing to retry.`)
   }
-  const { operations: _operations, codes: _codes, ...former } = run.request
   const request: RunRequest = {
-    ...withModelKind(former, deps.modelKind),
+    ...withModelKind(requestOfRetry(run), deps.modelKind),
     retryOf: run.runId,
     ...(errorPolicy === undefined ? {} : { errorPolicy }),
     ...(operations === undefined ? {} : { operations: [...operations] }),
     ...(codes === undefined ? {} : { codes: [...new Set(codes)].toSorted() }),
   }
   const runId = await idOf(retry, request, deps)
-  const { projectId, uploadKey } = run
   const { requestId, traceparent } = correlation
-  const data = { agents: request.agents, retry_of: run.runId }
-  const origin = { kind: 'api', id: requestId } as const
-  const acceptedEvent = { event: 'run.accepted', phase: 'snapshot', origin, data } as const
-  const schema = await chainSchema(run, deps.ledger)
-  await deps.ledger.createRun({ runId, projectId, request, uploadKey, traceparent, acceptedEvent, schema })
-  await expectStillThere(run, { runId, origin }, deps.ledger)
+  // First, so that whoever looks for the newest retry of the run misses none.
+  await deps.ledger.noteRetry(run.runId, { retry: runId, how: 'asked' })
+  await startRetry(run, { runId, request, traceparent, origin: { kind: 'api', id: requestId } }, deps)
   await deps.producer.add('snapshots', runId, { run_id: runId, traceparent })
   return { runId, status: 'queued' }
 }
-
-/** A request names no more operations. */
-const mostOperations = 1_000
 
 /**
  * The agents' operations, of the run or of one that it retries, whose last change set was rejected with a reason after they
@@ -89,18 +80,8 @@ const mostOperations = 1_000
 async function rejectedOperations(run: Run, ledger: RetryDeps['ledger']): Promise<OperationId[]> {
   const chain = await chainOf(run, ledger)
   const { byChangeSet } = await ledger.readDecisions((chain.at(-1) ?? run).runId)
-  const rejected = [...byChangeSet.values()].filter(({ verdict, reason }) => verdict === 'rejected' && reason !== null)
-  const ids = [...new Set(rejected.map(({ operationId }) => operationId))]
-  const last = new Map<OperationId, EndedOperation>()
-  for (const { runId } of chain.toReversed()) {
-    for (const ended of await endedInSlices(runId, ids, ledger)) last.set(ended.operationId, ended)
-  }
-  const found = new Set<OperationId>()
-  for (const { operationId, changeSetId, at } of rejected) {
-    const ended = last.get(operationId)
-    if (ended === undefined || ended.endedAt > at || !changeSetIdsOf(ended.outcome).includes(changeSetId)) continue
-    if ((await ledger.getOperation(ended.runId, operationId)).work === 'agent') found.add(operationId)
-  }
+  const rejected = await repeatable(chain, [...byChangeSet.values()].filter(isFeedback), ledger)
+  const found = new Set(rejected.map(({ operationId }) => operationId))
   if (found.size === 0) {
     const message = `No agent's change of run "${run.runId}" was rejected with a reason since it was last tried.`
     throw new AppError('INTAKE_007', message)
@@ -110,25 +91,6 @@ async function rejectedOperations(run: Run, ledger: RetryDeps['ledger']): Promis
     'INTAKE_003',
     `${found.size} operations were rejected with a reason: name ${mostOperations} at most.`,
   )
-}
-
-const sliceLength = 500
-
-async function endedInSlices(
-  runId: RunId,
-  ids: readonly OperationId[],
-  ledger: Pick<Ledger, 'endedOperations'>,
-): Promise<EndedOperation[]> {
-  const found: EndedOperation[] = []
-  for (let first = 0; first < ids.length; first += sliceLength) {
-    found.push(...(await ledger.endedOperations(runId, ids.slice(first, first + sliceLength))))
-  }
-  return found
-}
-
-/** The highest of the runs whose changes the retry of `run` has. */
-async function chainSchema(run: Run, ledger: Pick<Ledger, 'getRun'>): Promise<number> {
-  return Math.max(...(await chainOf(run, ledger)).map(({ schema }) => schema))
 }
 
 /** INTAKE_007 for a code that nothing failed with. Where not all failures are counted (read-operations.ts), planning finds out. */
@@ -141,26 +103,6 @@ async function requireCodes(run: Run, codes: readonly string[], ledger: RetryDep
   if (!isWhole && isErrorCode(missing)) return
   const found = failures.map(({ errorCode, count }) => `${errorCode ?? 'no code'} (${count})`).join(', ') || 'none'
   throw new AppError('INTAKE_007', `No operation of run "${run.runId}" failed with ${missing}; its codes: ${found}.`)
-}
-
-/**
- * Cancels the retry when the former run was deleted, whose changes it could not use. Once the retry exists, the former run is
- * kept (delete-run.ts).
- */
-async function expectStillThere(
-  former: Pick<Run, 'projectId' | 'runId'>,
-  retry: { runId: RunId; origin: EventOrigin },
-  ledger: RetryDeps['ledger'],
-): Promise<void> {
-  try {
-    await ledger.getRun(former.runId)
-    if (await ledger.isBeingDeleted(former)) throw unknownRun(former.runId)
-  } catch (error) {
-    if (!hasCode(error, 'RUN_001')) throw error
-    const { runId, origin } = retry
-    await ledger.cancel(runId, { reason: error.message, errorCode: error.code, origin })
-    throw error
-  }
 }
 
 /** A run may also have ended before all its work was planned, or before its patch was composed. */

@@ -3,10 +3,11 @@ import { Evidence, ProofState } from '#domain/change-set.ts'
 import { NodeId, OperationId, RunId } from '#domain/ids.ts'
 import { PatchKind } from '#domain/run.ts'
 import { faultOfGlobs } from '#domain/path-globs.ts'
+import { usualContext } from '#platform/unified-diff.ts'
 import { endpoint, jsonAnswer } from '../http/endpoint.ts'
-import { named, orNull, pageLimit } from '../http/schema-parts.ts'
+import { named, orNull, pageLimit, wholeNumber } from '../http/schema-parts.ts'
 import { LeftOut, RunParams } from '../runs/run-schema.ts'
-import { DecisionsView, DecisionView, Reason, VerdictShape, WantedVerdict } from './decision-schema.ts'
+import { DecisionsView, DecisionView, Reason, RetryWanted, VerdictShape, WantedVerdict } from './decision-schema.ts'
 
 const evidence = Evidence.shape
 const ChangedFile = z
@@ -35,12 +36,18 @@ export const ChangeView = z
       .array(z.string())
       .optional()
       .openapi({ description: 'the lint rules whose safe fixes it makes, of a mechanical operation' }),
+    built_on: z.array(z.string()).optional().openapi({
+      description:
+        'the change sets that it needs: they changed what its operation worked on, and the diff has their part where it changes that',
+    }),
+    needed_by: z.array(z.string()).openapi({ description: 'the change sets that are built on it' }),
     files: z.array(ChangedFile),
     diff: z.string(),
     evidence: z.array(EvidenceView),
     run_id: RunId.meta({ description: 'the run that made it: this one, or one that it retries' }),
     is_redone: z.boolean().openapi({
-      description: 'whether its operation was run again by a later retry: it is in the proposed patch only if accepted',
+      description:
+        'whether its operation was run again, by a later retry or because it collided: it is in the proposed patch only if accepted',
     }),
     verdict: VerdictShape,
     decision: orNull(DecisionView).openapi({ description: 'null where nobody has decided' }),
@@ -93,7 +100,13 @@ const ChangesQuery = z.strictObject({
   operation_id: OperationId.optional().openapi({
     description: 'only those of this operation, which may belong to an earlier run that this one retries',
   }),
+  change_set_id: z.string().min(1).max(64).optional().openapi({
+    description: 'only this one, instead of those of an operation',
+  }),
   ...ChangeFilter.shape,
+  context: wholeNumber(0, 100)
+    .default(usualContext)
+    .openapi({ default: usualContext, description: 'so many unchanged lines are around each change of a diff' }),
   cursor: z
     .string()
     .regex(/^\d{1,3}-\d{1,9}$/, 'not a cursor')
@@ -104,6 +117,29 @@ const ChangesQuery = z.strictObject({
 
 const maxDecisions = 1_000
 
+type Asked = { verdict?: WantedVerdict | undefined; reason?: string | undefined; retry?: boolean | undefined }
+type AskedBody<One extends Asked> = Asked & { decisions?: readonly One[] | undefined }
+
+/** What is asked of each of the sets that are named: what is said beside it, else what the body says of all. */
+export function askedOfEach<One extends Asked>({ decisions = [], ...all }: AskedBody<One>): One[] {
+  return decisions.map((one) => ({
+    ...one,
+    verdict: one.verdict ?? all.verdict,
+    reason: one.reason ?? all.reason,
+    retry: one.retry ?? all.retry,
+  }))
+}
+
+function hasVerdicts<One extends Asked>({ decisions, ...all }: AskedBody<One>): boolean {
+  const asked = decisions === undefined ? [all] : askedOfEach({ decisions, ...all })
+  return asked.every(({ verdict }) => verdict !== undefined)
+}
+
+function mayAskForRetry<One extends Asked>({ decisions, ...all }: AskedBody<One>): boolean {
+  const asked = decisions === undefined ? [all] : askedOfEach({ decisions, ...all })
+  return asked.every(({ retry, verdict, reason }) => retry !== true || (verdict === 'reject' && reason !== undefined))
+}
+
 const DecisionsBody = z
   .strictObject({
     decisions: z
@@ -111,8 +147,9 @@ const DecisionsBody = z
         z
           .strictObject({
             change_set_id: z.string().min(1).max(64),
-            verdict: WantedVerdict,
+            verdict: WantedVerdict.optional(),
             reason: Reason,
+            retry: RetryWanted,
             version: z.int().min(0).optional().openapi({
               description:
                 'of the decision on the set that you have seen, 0 for none: WORK_003 when somebody has decided otherwise since',
@@ -129,21 +166,34 @@ const DecisionsBody = z
     }).optional(),
     verdict: WantedVerdict.optional(),
     reason: Reason,
+    with_dependents: z.boolean().optional().openapi({
+      description:
+        'whether what is built on a set is rejected or taken back with it; without it, such a set is refused',
+    }),
+    retry: RetryWanted,
   })
   .refine(({ decisions, where }) => (decisions === undefined) !== (where === undefined), 'decisions or where')
-  .refine(({ where, verdict }) => (where === undefined) === (verdict === undefined), 'verdict belongs to where')
+  .refine(hasVerdicts, 'verdict: of all, or of each of the decisions')
+  .refine(mayAskForRetry, 'retry belongs to reject with a reason')
   .openapi('DecisionsRequest', {
-    description: 'Either `decisions`, or `where` with the `verdict` on all that it finds.',
+    description:
+      'Either `decisions`, or `where` with the `verdict` on all that it finds. `verdict`, `reason` and `retry` are those of each decision that says nothing else.',
   })
 export type DecisionsBody = z.infer<typeof DecisionsBody>
 
 const decideProse = `
 Each decision is an event, and the last one counts; they can be made while the run is running and as long as it is kept. There is
 one decision on a change set, whichever run of a chain of retries shows it. What can be decided is decided, and the rest is in
-\`refused\`: RUN_004 for a set that the run has not, WORK_001 to accept what changes the same place as something accepted, WORK_004
+\`refused\`: RUN_004 for a set that the run has not, WORK_001 to accept what changes the same place as something accepted, or is built
+on something rejected, and to reject or take back what others are built on (unless \`with_dependents\` is true), WORK_004
 what breaks a file together with it, WORK_003 for a decision on what somebody else has decided since you looked (give the
 \`version\` that you have seen). Where nothing of it can be decided, the answer is 409 (404 for RUN_004) with the first refusal's
-code, and the problem has \`refused_count\` and \`refused\`. The same decision again changes nothing, so a request can be repeated.`
+code, and the problem has \`refused_count\` and \`refused\`. What a set is built on is accepted with it. The same decision again changes nothing, so a request can be repeated.
+
+With \`retry\` beside \`reject\` and a reason, [the agents try again](../guide/review.md#send-it-back-with-a-word) what was rejected:
+when the run has ended, or at once if it has, in one run that is started by itself. Rejected while that one still runs: in another one after its end.
+To accept it or to undo the decision before takes that back; a run that is cancelled is not retried. \`retry\` of the answer names the new run.
+RUN_009 when the services here have another kind of model than the run was begun with.`
 
 const patchProse = `
 The bytes of the repository, secrets that stand in them included. It is proved as a whole: what breaks a file together with the
@@ -171,7 +221,18 @@ export const changeEndpoints = {
   }),
   decide: endpoint(
     'runs:write',
-    ['RUN_001', 'RUN_004', 'RUN_005', 'WORK_001', 'WORK_003', 'WORK_004', 'STORE_002', 'STORE_003'],
+    [
+      'RUN_001',
+      'RUN_004',
+      'RUN_005',
+      'RUN_009',
+      'WORK_001',
+      'WORK_002',
+      'WORK_003',
+      'WORK_004',
+      'STORE_002',
+      'STORE_003',
+    ],
     {
       method: 'post',
       path: '/v1/runs/{run_id}/decisions',

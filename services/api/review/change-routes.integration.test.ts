@@ -58,6 +58,21 @@ describe('GET /v1/runs/{run_id}/changes', () => {
     })
   })
 
+  it('shows as many lines around a change as are asked for', async () => {
+    const runId = await playRun(api, endings())
+    const diffOf = async (query: string) => {
+      const answer = await api.ask(`/v1/runs/${runId}/changes?limit=1&${query}`)
+      return z.object({ changes: z.array(z.looseObject({ diff: z.string() })) }).safeParse(await answer.json()).data
+        ?.changes[0]?.diff
+    }
+    expect(await diffOf('context=0')).toMatch(/@@\n-import os\n$/)
+    expect(await diffOf('context=1')).toMatch(/@@\n-import os\n import sys\n$/)
+    const operation = `operation_id=${plannedOperation('one').operationId}`
+    expect(await diffOf(`${operation}&context=0`)).toMatch(/@@\n-import os\n$/)
+    expect(await diffOf('')).toMatch(/print\(sys.argv\)\n$/)
+    expect(await diffOf('context=101')).toBeUndefined()
+  })
+
   it('pages, and marks the set that was left out of the patch', async () => {
     const runId = await playRun(api, endings())
     const page = async (query = '') =>

@@ -1,27 +1,28 @@
 import { Readable } from 'node:stream'
 import { OpenAPIHono } from '@hono/zod-openapi'
+import { chainOf } from '#composition/run-chain.ts'
 import type { Verdict } from '#domain/decision.ts'
-import { unreachable } from '#domain/error.ts'
-import type { Operation } from '#domain/operation.ts'
+import { type ModelKind, requireSameModel } from '#domain/model-kind.ts'
 import type { Run } from '#domain/run.ts'
 import type { MemoryGate } from '#ledger/memory-gate.ts'
-import { type Conflict, type ConflictingSet, conflictView } from '#objects/composition.ts'
-import { getOrMake } from '#platform/cached-answers.ts'
+import { startWantedRetries, type StartWantedDeps } from '#retries/start-wanted-retries.ts'
+import type { WantedRetry } from '#retries/wanted-by-decisions.ts'
 import type { ApiEnv } from '../http/api-env.ts'
-import { NothingDecided } from '../http/problem.ts'
 import { findRun } from '../runs/run-view.ts'
-import { changeEndpoints, type DecisionsBody } from './change-endpoints.ts'
-import { decide, type DecideDeps, type Decided, type DecidedSet, type Refusal, shownRefusals } from './decide.ts'
-import type { DecidedCounts, DecisionsView, RefusedView, WantedVerdict } from './decision-schema.ts'
+import { askedOfEach, changeEndpoints, type DecisionsBody } from './change-endpoints.ts'
+import { decide, type DecideDeps, type Decided } from './decide.ts'
+import type { DecisionsView, RejectedRetry, WantedVerdict } from './decision-schema.ts'
+import { decisionsView } from './decisions-view.ts'
 import { findPatch, type PatchDeps, withoutPatch } from './find-patch.ts'
 import type { WantedDecision } from './judge-decisions.ts'
 import { archiveOf, compositionId } from './result-archive.ts'
-import { type ChangeDeps, changesOfOperation, decisionView, findChanges, listChanges, patchOf } from './run-changes.ts'
+import { type ChangeDeps, changesOfOperation, changesOfSet, findChanges, listChanges, patchOf } from './run-changes.ts'
 
 export type ChangeRouteDeps = ChangeDeps &
   DecideDeps &
   PatchDeps & {
-    ledger: ChangeDeps['ledger'] & DecideDeps['ledger'] & PatchDeps['ledger']
+    ledger: ChangeDeps['ledger'] & DecideDeps['ledger'] & PatchDeps['ledger'] & StartWantedDeps['ledger']
+    modelKind?: ModelKind | undefined
     memoryGate: MemoryGate
   }
 
@@ -29,20 +30,25 @@ export type ChangeRouteDeps = ChangeDeps &
 export function changeRoutes(deps: ChangeRouteDeps): OpenAPIHono<ApiEnv> {
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(changeEndpoints.list, async (c) => {
-    const { operation_id: operationId, cursor, limit, ...filter } = c.req.valid('query')
+    const { operation_id: operationId, change_set_id: changeSetId, ...page } = c.req.valid('query')
+    const { cursor, limit, context, ...filter } = page
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
-    if (operationId !== undefined) {
-      return c.json({ changes: await changesOfOperation(run, operationId, deps), next: null }, 200)
+    if (changeSetId !== undefined) {
+      return c.json({ changes: await changesOfSet(run, { changeSetId, context }, deps), next: null }, 200)
     }
-    return c.json(await listChanges(run, { cursor, limit, filter }, deps), 200)
+    if (operationId !== undefined) {
+      return c.json({ changes: await changesOfOperation(run, { operationId, context }, deps), next: null }, 200)
+    }
+    return c.json(await listChanges(run, { cursor, limit, filter, context }, deps), 200)
   })
   routes.openapi(changeEndpoints.decide, async (c) => {
     await deps.memoryGate()
     const { projectId, tokenId } = c.get('caller')
     const run = await findRun(c.req.valid('param').run_id, projectId, deps.ledger)
-    const wanted = await wantedIn(c.req.valid('json'), run, deps)
-    const decided = await decide(run, wanted, { by: { kind: 'human', id: tokenId }, deps })
-    return c.json(decisionsView(run, decided), 200)
+    const body = c.req.valid('json')
+    const wanted = await wantedIn(body, run, deps)
+    const by = { tokenId, requestId: c.get('requestId'), withDependents: body.with_dependents }
+    return c.json(await decidedView(run, wanted, by, deps), 200)
   })
   routes.openapi(changeEndpoints.patch, async (c) => {
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
@@ -82,103 +88,55 @@ async function treeOf(run: Run, { records }: ChangeDeps) {
 
 const verdicts: Readonly<Record<WantedVerdict, Verdict>> = { accept: 'accepted', reject: 'rejected', undo: 'pending' }
 
-async function wantedIn(
-  { decisions, where, verdict, reason }: DecisionsBody,
+async function wantedIn(body: DecisionsBody, run: Run, deps: ChangeDeps): Promise<WantedDecision[]> {
+  if (body.where !== undefined) {
+    const found = await findChanges(run, body.where, deps)
+    return [...found].flatMap(([change_set_id, version]) => wantedOf({ ...body, change_set_id, version }, run))
+  }
+  return askedOfEach(body).flatMap((one) => wantedOf(one, run))
+}
+
+type Asked = Pick<DecisionsBody, 'verdict' | 'reason' | 'retry'> & {
+  change_set_id: string
+  version?: number | undefined
+}
+
+function wantedOf({ change_set_id: changeSetId, verdict, reason, version, retry }: Asked, run: Run): WantedDecision[] {
+  if (verdict === undefined) return [] // the schema lets no such body in
+  const wanted = { changeSetId, verdict: verdicts[verdict], reason: reason ?? null, version }
+  return [retry === true ? { ...wanted, retry: run.runId } : wanted]
+}
+
+/** Decides, and has what is to be tried again started if its run has ended. RUN_009 where it could not be. */
+async function decidedView(
   run: Run,
-  deps: ChangeDeps,
-): Promise<WantedDecision[]> {
-  if (decisions !== undefined) {
-    return decisions.map((one) => ({
-      changeSetId: one.change_set_id,
-      verdict: verdicts[one.verdict],
-      reason: one.reason ?? reason ?? null,
-      version: one.version,
-    }))
-  }
-  if (where === undefined || verdict === undefined) return [] // the schema lets no such body in
-  const found = await findChanges(run, where, deps)
-  const same = { verdict: verdicts[verdict], reason: reason ?? null }
-  return [...found].map(([changeSetId, version]) => ({ changeSetId, version, ...same }))
+  wanted: readonly WantedDecision[],
+  { tokenId, requestId, withDependents }: { tokenId: string; requestId: string; withDependents?: boolean | undefined },
+  deps: ChangeRouteDeps,
+): Promise<DecisionsView> {
+  const asksForRetry = wanted.some(({ retry }) => retry !== undefined)
+  if (asksForRetry) requireSameModel({ runId: run.runId, labels: run.request.labels }, deps.modelKind)
+  const decided = await decide(run, wanted, { by: { kind: 'human', id: tokenId }, deps, withDependents })
+  const view = decisionsView(run, decided)
+  if (!asksForRetry) return view
+  return { ...view, retry: await retryOfRejected(run, decided, { ...deps, origin: { kind: 'api', id: requestId } }) }
 }
 
-const shownDecisions = 1_000
-
-/** NothingDecided, with the first refusal's code, when there is nothing else. */
-function decisionsView({ runId }: Pick<Run, 'runId'>, { decisions, refused }: Decided): DecisionsView {
-  const [first] = refused
-  const shown = refused.slice(0, shownRefusals).map(refusedView)
-  if (first !== undefined && decisions.size === 0) {
-    throw new NothingDecided({ code: first.errorCode, detail: detailOf(first) }, { shown, count: refused.length })
-  }
-  return {
-    run_id: runId,
-    made: [...decisions.values()].filter(({ isMade }) => isMade).length,
-    by_agent: countsByAgent([...decisions.values()], refused),
-    decisions: [...decisions].slice(0, shownDecisions).map(([id, { operation, isMade, was, decision }]) => ({
-      change_set_id: id,
-      ...authorView(operation),
-      verdict: decision?.verdict ?? 'pending',
-      made: isMade,
-      was,
-      decision: decision && decisionView(decision),
-    })),
-    refused_count: refused.length,
-    refused: shown,
-  }
-}
-
-function countsByAgent(decided: readonly DecidedSet[], refused: readonly Refusal[]): Record<string, DecidedCounts> {
-  const counts = new Map<string, DecidedCounts>()
-  const countsOf = ({ bundle }: Pick<Operation, 'bundle'>) =>
-    getOrMake(counts, bundle, () => ({ made: 0, before: 0, refused: 0 }))
-  for (const { operation, isMade } of decided) countsOf(operation)[isMade ? 'made' : 'before'] += 1
-  for (const { operation } of refused) if (operation !== undefined) countsOf(operation).refused += 1
-  return Object.fromEntries(counts)
-}
-
-function authorView({ operationId, bundle, node }: Operation) {
-  return { operation_id: operationId, agent: bundle, path: node.path, qualified_name: node.qualifiedName }
-}
-
-function refusedView(refusal: Refusal): RefusedView {
-  const { changeSetId, operation, errorCode, conflict, decision } = refusal
-  return {
-    change_set_id: changeSetId,
-    ...(operation === undefined ? {} : authorView(operation)),
-    error_code: errorCode,
-    detail: detailOf(refusal),
-    ...(conflict === undefined ? {} : { conflict: conflictView(conflict) }),
-    ...(decision === undefined ? {} : { decision: decisionView(decision) }),
-  }
-}
-
-function detailOf({ changeSetId, errorCode, conflict, decision }: Refusal): string {
-  switch (errorCode) {
-    case 'RUN_004':
-      return `Neither the run nor one that it retries has a change set "${changeSetId}".`
-    case 'WORK_003':
-      return decision === undefined
-        ? `Nobody has decided on ${changeSetId} any more.`
-        : `${decision.by} has decided otherwise on ${changeSetId}: it is ${decision.verdict}.`
-    case 'WORK_001':
-    case 'WORK_004':
-      return `${nameOf(conflict, changeSetId)} cannot be accepted: ${conflict?.reason ?? ''}${placeOf(conflict)}`
-    default:
-      return unreachable(errorCode)
-  }
-}
-
-function nameOf(set: ConflictingSet | undefined, changeSetId: string): string {
-  const node = set?.node
-  return node === undefined ? changeSetId : `${set?.agent ?? ''} ${node.path} ${node.qualifiedName} (${changeSetId})`
-}
-
-/** Where the conflict is, and with what that is accepted. */
-function placeOf(conflict: Conflict | undefined): string {
-  if (conflict === undefined) return ''
-  const { path, lines, with: other } = conflict
-  const at = lines === undefined ? path : `${path}:${lines.first}-${lines.last}`
-  return other === undefined ? ` (${at})` : ` (${at}), with ${nameOf(other, other.changeSetId)}, which is accepted`
+/** Starts what is to be tried again, if its run has ended, and says how it stands with what this request has rejected. */
+async function retryOfRejected(run: Run, { decisions }: Decided, deps: StartWantedDeps): Promise<RejectedRetry | null> {
+  const root = (await chainOf(run, deps.ledger)).at(-1) ?? run
+  const all = await startWantedRetries(root.runId, deps)
+  const own = all.filter(({ decision }) => decisions.has(decision.changeSetId))
+  const open = own.filter((one) => one.state === 'waiting')
+  const operationsIn = (list: readonly WantedRetry[]) => new Set(list.map(({ decision }) => decision.operationId)).size
+  const [waiting] = open
+  if (waiting !== undefined) return { retry_of: waiting.of.runId, run_id: null, operations: operationsIn(open) }
+  const by = own.findLast((one) => one.state === 'started')?.by
+  const started = own.filter((one) => one.state === 'started' && one.by.runId === by?.runId)
+  const retryOf = by?.request.retryOf
+  return by === undefined || retryOf === undefined
+    ? null
+    : { retry_of: retryOf, run_id: by.runId, operations: operationsIn(started) }
 }
 
 function streamOf(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): ReadableStream {

@@ -1,35 +1,48 @@
 import { chainOf } from '#composition/run-chain.ts'
 import { nameConflicts } from '#composition/name-conflicts.ts'
-import type { ChangeSet } from '#domain/change-set.ts'
-import type { Decision, Verdict } from '#domain/decision.ts'
-import { AppError, hasCode } from '#domain/error.ts'
+import { type Decision, maxReasonCharacters, type Verdict } from '#domain/decision.ts'
+import { AppError } from '#domain/error.ts'
 import type { EventOrigin } from '#domain/event.ts'
 import type { OperationId, RunId } from '#domain/ids.ts'
-import { changeSetIdsOf, type Operation } from '#domain/operation.ts'
+import type { Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import { type Decisions, maxDecisionsAtOnce, type NewDecision } from '#ledger/decisions.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import { operationPages } from '#ledger/read-operations.ts'
 import type { Conflict } from '#objects/composition.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
-import { judgeDecisions, type RefusedDecision, type WantedDecision } from './judge-decisions.ts'
+import { wantedByDecisions } from '#retries/wanted-by-decisions.ts'
+import { findSets, type FoundSet } from './find-sets.ts'
+import { judgeDecisions, type MadeDecision, type RefusedDecision, type WantedDecision } from './judge-decisions.ts'
+import { readRelated, type RelatedDeps, type RelatedSets } from './read-related.ts'
 import type { ChangeRecords } from './run-changes.ts'
 
 export type DecideDeps = {
-  ledger: Pick<
-    Ledger,
-    'decide' | 'getOperation' | 'getRun' | 'hasSetIndex' | 'listOperations' | 'operationsOfSets' | 'readDecisions'
-  >
-  records: Pick<ChangeRecords, 'readBlob' | 'readChangeSets' | 'readComposition'>
+  ledger: RelatedDeps['ledger'] & Pick<Ledger, 'decide' | 'readDecisions'>
+  records: RelatedDeps['records'] & Pick<ChangeRecords, 'readBlob' | 'readComposition'>
 }
 
+/** A set in the way of a decision, and how it stands. */
+export type SetInWay = NamedSet & { changeSetId: string; verdict: Verdict }
+
 /** A decision that was refused, with the conflict as people read it; `operation` made the set, unless there is no such set. */
-export type Refusal = Omit<RefusedDecision, 'conflict'> & { conflict?: Conflict; operation?: Operation }
+export type Refusal = Omit<RefusedDecision, 'conflict' | 'blocked'> & {
+  conflict?: Conflict
+  blocked?: { verdict: Verdict; by: SetInWay[] }
+} & Partial<NamedSet>
 
-/** `decision`: what is decided now, null where nobody has. `isMade`: by this request, before which it was `was`. */
-export type DecidedSet = { operation: Operation; decision: Decision | null; isMade: boolean; was: Verdict }
+/**
+ * `decision`: what is decided now, null where nobody has. `isMade`: by this request, before which it was `was`. `becauseOf`: it was
+ * decided with that set, which was asked for.
+ */
+export type DecidedSet = {
+  operation: Operation
+  decision: Decision | null
+  isMade: boolean
+  was: Verdict
+  becauseOf: string | undefined
+}
 
-/** `decisions`: each set that was not refused. */
+/** `decisions`: each set that was not refused, and those that were decided with them. */
 export type Decided = { decisions: Map<string, DecidedSet>; refused: Refusal[] }
 
 /** So often somebody else may decide in between. Each time one of them gets on. */
@@ -38,30 +51,35 @@ const maxTries = 50
 /**
  * Decides on change sets of a run, or of a run that it retries, in the order given, also while it still runs. A decision that
  * changes nothing is not made again. Refused are: RUN_004, a set that the run has not; WORK_001 and WORK_004, to accept what
- * cannot be together with something accepted; WORK_003, a decision on what somebody else has decided since it was seen, or since
- * this began. The others are made, each with its event. Deciding again is harmless.
+ * cannot be together with something accepted, and WORK_001 what would leave something accepted, or open, without a set that it is
+ * built on; WORK_003, a decision on what somebody else has decided since it was seen, or since this began. The others are made, each
+ * with its event. What an accepted set is built on is accepted with it; `withDependents`: what is built on a set is rejected or
+ * taken back with it. Deciding again is harmless.
  */
 export async function decide(
   run: Run,
   asked: readonly WantedDecision[],
-  { by, deps }: { by: EventOrigin; deps: DecideDeps },
+  { by, deps, withDependents = false }: { by: EventOrigin; deps: DecideDeps; withDependents?: boolean | undefined },
 ): Promise<Decided> {
   const chain = await chainOf(run, deps.ledger)
   const root = (chain.at(-1) ?? run).runId
   const ids = asked.map(({ changeSetId }) => changeSetId)
   const found = await findSets(chain, ids, deps)
   const { conflicts = [] } = (await deps.records.readComposition(run)) ?? {}
-  const made = new Map<string, Verdict>()
+  const made: DecidedBefore = new Map()
   let wanted = asked
   for (let tries = 0; tries < maxTries; tries += 1) {
     const decisions = await deps.ledger.readDecisions(root)
     if (tries === 0) wanted = asked.map((one) => ({ ...one, version: one.version ?? versionOf(one, decisions) }))
     const open = wanted.filter(({ changeSetId }) => !made.has(changeSetId))
-    const sets = await readSets(run, { found, decisions }, deps)
-    const judged = judgeDecisions(open, { sets, decisions: decisions.byChangeSet, conflicts })
-    const steps = judged.made.flatMap((one) => newDecision(one, { found, decisions }) ?? [])
+    const related = await readRelated(run, open, { found, decisions }, deps)
+    const known = { ...related, decisions: decisions.byChangeSet, conflicts }
+    const judged = judgeDecisions(open, known, { withDependents })
+    const wantedBefore = await waitingRetries(judged.made, decisions, deps.ledger)
+    const toDecide = { ...related, found, decisions, wantedBefore }
+    const steps = judged.made.flatMap((one) => newDecision(one, toDecide) ?? [])
     if (await makeInSteps(root, { steps, decisions, by, made }, deps.ledger)) {
-      const refused = await named(run, judged.refused, { sets, found, decisions }, deps)
+      const refused = await named(run, judged.refused, { ...related, found, decisions }, deps)
       return { decisions: decidedNow(asked, refused, { found, decisions, made }), refused }
     }
   }
@@ -72,103 +90,58 @@ function versionOf({ changeSetId }: Pick<WantedDecision, 'changeSetId'>, { byCha
   return byChangeSet.get(changeSetId)?.version ?? 0
 }
 
-type FoundSet = { run: RunId; operation: Operation; recordHash: string }
+type Known = Pick<RelatedSets, 'sets'> & { found: ReadonlyMap<string, FoundSet>; decisions: Decisions }
 
-const lookupLength = 1_000
+/** A decision that is to be made, and because of which other one. */
+type Step = { decision: NewDecision; becauseOf: string | undefined }
 
 /**
- * The operations that made these change sets; a set that none of the runs of the chain has is left out. Of a set that a retry has
- * made again it is the operation of the oldest run, so that all runs of the chain have it.
+ * The sets that are rejected once more, without saying that they are to be tried again, whose retry has not started: it is still wanted,
+ * with what is said now.
  */
-async function findSets(
-  chain: readonly Run[],
-  ids: readonly string[],
-  { ledger }: Pick<DecideDeps, 'ledger'>,
-): Promise<Map<string, FoundSet>> {
-  const found = new Map<string, FoundSet>()
-  for (const run of chain.toReversed()) {
-    const missing = ids.filter((id) => !found.has(id))
-    const makers = new Map<string, OperationId>()
-    for (let first = 0; first < missing.length; first += lookupLength) {
-      const slice = missing.slice(first, first + lookupLength)
-      const operations = await ledger.operationsOfSets(run.runId, slice)
-      for (const [at, id] of slice.entries()) if (operations[at] !== undefined) makers.set(id, operations[at])
-    }
-    await mapBounded([...makers], readsAtOnce, async ([id, operationId]) => {
-      const operation = await ledger.getOperation(run.runId, operationId)
-      const recordHash = operation.outcome?.recordHash
-      if (recordHash !== undefined) found.set(id, { run: run.runId, operation, recordHash })
-    })
-    const isMissing = missing.some((id) => !found.has(id))
-    if (isMissing && !(await ledger.hasSetIndex(run))) await findByOutcome(run.runId, missing, found, ledger)
-  }
-  return found
-}
-
-/** Workers of an earlier version do not note which operation made a set: then all outcomes are looked through. */
-async function findByOutcome(
-  runId: RunId,
-  ids: readonly string[],
-  found: Map<string, FoundSet>,
+async function waitingRetries(
+  made: readonly WantedDecision[],
+  decisions: Decisions,
   ledger: DecideDeps['ledger'],
-): Promise<void> {
-  const missing = new Set(ids.filter((id) => !found.has(id)))
-  for await (const operations of operationPages(ledger, runId)) {
-    for (const operation of operations) {
-      const { outcome } = operation
-      if (outcome?.recordHash === undefined) continue
-      for (const id of changeSetIdsOf(outcome)) {
-        if (missing.has(id)) found.set(id, { run: runId, operation, recordHash: outcome.recordHash })
-      }
-    }
-  }
+): Promise<ReadonlyMap<string, RunId>> {
+  const asked = made.filter(({ changeSetId, verdict, retry }) => {
+    const before = decisions.byChangeSet.get(changeSetId)
+    return verdict === 'rejected' && retry === undefined && before?.retry !== undefined
+  })
+  if (asked.length === 0) return new Map()
+  const wanted = await wantedByDecisions(decisions, ledger)
+  return new Map(
+    wanted.flatMap(({ state, decision: { changeSetId, retry } }) =>
+      state === 'waiting' && retry !== undefined ? [[changeSetId, retry] as const] : [],
+    ),
+  )
 }
 
-const readsAtOnce = 32
-
-type Known = { found: ReadonlyMap<string, FoundSet>; decisions: Decisions }
-
-/** The sets to decide on and those that are accepted. What runs that were deleted have made is not there any more. */
-async function readSets(
-  { projectId }: Run,
-  { found, decisions }: Known,
-  { ledger, records }: DecideDeps,
-): Promise<Map<string, ChangeSet>> {
-  const accepted = [...decisions.byChangeSet.values()].filter(({ verdict }) => verdict === 'accepted')
-  const runs = new Map<RunId, boolean>()
-  for (const { runId } of accepted) {
-    if (!runs.has(runId)) runs.set(runId, await isKept(runId, ledger))
-  }
-  const hashes = new Set([
-    ...[...found.values()].map(({ recordHash }) => recordHash),
-    ...accepted.filter(({ runId }) => runs.get(runId)).map(({ recordHash }) => recordHash),
-  ])
-  const read = await mapBounded([...hashes], readsAtOnce, (hash) => records.readChangeSets(projectId, hash))
-  return new Map(read.flat().map((set) => [set.changeSetId, set]))
-}
-
-async function isKept(runId: RunId, ledger: DecideDeps['ledger']): Promise<boolean> {
-  try {
-    await ledger.getRun(runId)
-    return true
-  } catch (error) {
-    if (hasCode(error, 'RUN_001')) return false
-    throw error
-  }
-}
-
-function newDecision(
-  { changeSetId, verdict, reason }: WantedDecision,
-  { found, decisions }: Known,
-): NewDecision | undefined {
-  const set = found.get(changeSetId)
+function newDecision(one: MadeDecision, known: Known & { wantedBefore: ReadonlyMap<string, RunId> }): Step | undefined {
+  const { changeSetId, verdict, becauseOf } = one
+  const set = known.found.get(changeSetId)
   if (set === undefined) return undefined
   const { operationId, node, bundle: agent } = set.operation
-  const before = decisions.byChangeSet.get(changeSetId)?.verdict ?? 'pending'
-  return { changeSetId, verdict, before, reason, runId: set.run, operationId, recordHash: set.recordHash, node, agent }
+  const before = known.decisions.byChangeSet.get(changeSetId)?.verdict ?? 'pending'
+  const wanted = verdict === 'rejected' ? (one.retry ?? known.wantedBefore.get(changeSetId)) : undefined
+  const retry = wanted === undefined ? {} : { retry: wanted }
+  const place = { runId: set.run, operationId, recordHash: set.recordHash, node, agent }
+  return { decision: { changeSetId, verdict, before, reason: reasonOf(one, known), ...place, ...retry }, becauseOf }
 }
 
-type Steps = { steps: readonly NewDecision[]; decisions: Decisions; by: EventOrigin; made: Map<string, Verdict> }
+/** Of a set that is decided with another, it says with which. */
+function reasonOf({ verdict, reason, becauseOf }: MadeDecision, known: Known): string | null {
+  if (becauseOf === undefined) return reason
+  const name = nameOfSet(becauseOf, namedSet(becauseOf, known))
+  if (verdict === 'accepted') return `${name}, which was accepted, is built on it`
+  const why = `built on ${name}, which was ${verdict === 'rejected' ? 'rejected' : 'taken back'}`
+  return (reason === null ? why : `${why}: ${reason}`).slice(0, maxReasonCharacters).toWellFormed()
+}
+
+/** What this request has decided: the verdict before, and the set because of which. */
+type DecidedBefore = Map<string, { was: Verdict; becauseOf: string | undefined }>
+
+type Steps = { steps: readonly Step[]; decisions: Decisions; by: EventOrigin; made: DecidedBefore }
 
 /** Makes decisions in slices and notes them in `decisions`, and in `made` what was before. False when somebody else has decided meanwhile. */
 async function makeInSteps(
@@ -178,13 +151,14 @@ async function makeInSteps(
 ): Promise<boolean> {
   for (let first = 0; first < steps.length; first += maxDecisionsAtOnce) {
     const slice = steps.slice(first, first + maxDecisionsAtOnce)
-    const done = await ledger.decide(root, { last: decisions.last, decisions: slice, by })
+    const wanted = slice.map(({ decision }) => decision)
+    const done = await ledger.decide(root, { last: decisions.last, decisions: wanted, by })
     if (done === undefined) return false
-    for (const one of done) {
-      const id = one.changeSetId
-      if (!made.has(id)) made.set(id, decisions.byChangeSet.get(id)?.verdict ?? 'pending')
-      decisions.byChangeSet.set(id, one)
+    for (const { decision, becauseOf } of slice) {
+      const { changeSetId: id, before: was } = decision
+      if (!made.has(id)) made.set(id, { was, becauseOf })
     }
+    for (const one of done) decisions.byChangeSet.set(one.changeSetId, one)
     decisions.last = done.at(-1)?.version ?? decisions.last
   }
   return true
@@ -193,30 +167,32 @@ async function makeInSteps(
 function decidedNow(
   wanted: readonly WantedDecision[],
   refused: readonly Refusal[],
-  { found, decisions, made }: Known & { made: ReadonlyMap<string, Verdict> },
+  { found, decisions, made }: Pick<Known, 'found' | 'decisions'> & { made: DecidedBefore },
 ): Decided['decisions'] {
   const decided: Decided['decisions'] = new Map()
   const others = new Set(refused.map(({ changeSetId }) => changeSetId))
-  for (const { changeSetId: id } of wanted) {
+  for (const id of new Set([...wanted.map(({ changeSetId }) => changeSetId), ...made.keys()])) {
     const operation = found.get(id)?.operation
     if (operation === undefined || others.has(id)) continue
     const decision = decisions.byChangeSet.get(id) ?? null
-    const was = made.get(id) ?? decision?.verdict ?? 'pending'
-    decided.set(id, { operation, decision, isMade: made.has(id), was })
+    const { was = decision?.verdict ?? 'pending', becauseOf } = made.get(id) ?? {}
+    decided.set(id, { operation, decision, isMade: made.has(id), was, becauseOf })
   }
   return decided
 }
 
 /** An answer shows no more refusals than this. */
 export const shownRefusals = 100
+const namesAtOnce = 32
 
 /** Adds who made the refused sets, and to the conflicts that are shown what the two sets are called and what each makes of the place. */
 async function named(
   { projectId }: Run,
   refused: readonly RefusedDecision[],
-  { sets, found, decisions }: Known & { sets: ReadonlyMap<string, ChangeSet> },
+  known: Known,
   { ledger, records }: DecideDeps,
 ): Promise<Refusal[]> {
+  const { sets, found, decisions } = known
   const nodes = new Map<OperationId, Operation['node']>()
   const shown = refused.slice(0, shownRefusals)
   for (const id of shown.flatMap(({ conflict: one }) => [one?.changeSetId, one?.with?.changeSetId])) {
@@ -228,11 +204,38 @@ async function named(
     }
   }
   const readBlob = (hash: string) => records.readBlob(projectId, hash)
-  return mapBounded([...refused.entries()], readsAtOnce, async ([at, { conflict, ...one }]) => {
-    const operation = found.get(one.changeSetId)?.operation
-    const refusal = operation === undefined ? one : { ...one, operation }
+  return mapBounded([...refused.entries()], namesAtOnce, async ([at, { conflict, blocked, ...one }]) => {
+    const by = blocked?.by.map((id) => setInWay(id, known))
+    const refusal = {
+      ...one,
+      ...namedSet(one.changeSetId, known),
+      ...(blocked && by && { blocked: { ...blocked, by } }),
+    }
     if (conflict === undefined || at >= shownRefusals) return refusal
     const [conflictNamed] = await nameConflicts([conflict], { sets, nodes, readBlob })
     return conflictNamed === undefined ? refusal : { ...refusal, conflict: conflictNamed }
   })
+}
+
+function setInWay(changeSetId: string, known: Known): SetInWay {
+  const verdict = known.decisions.byChangeSet.get(changeSetId)?.verdict ?? 'pending'
+  return { changeSetId, verdict, ...namedSet(changeSetId, known) }
+}
+
+/** The operation that made a set, and the rules of a mechanical one. */
+export type NamedSet = { operation?: Operation; rules?: readonly string[] }
+
+function namedSet(changeSetId: string, { found, sets }: Pick<Known, 'found' | 'sets'>): NamedSet {
+  const operation = found.get(changeSetId)?.operation
+  const rules = sets.get(changeSetId)?.rules
+  return { ...(operation && { operation }), ...(rules && { rules }) }
+}
+
+/** `lint shop/stock.py (E713) c0123456789abcdef` */
+export function nameOfSet(changeSetId: string, { operation, rules = [] }: NamedSet): string {
+  if (operation === undefined) return changeSetId
+  const { bundle, node } = operation
+  const name =
+    node.path === node.qualifiedName || node.path.endsWith(`/${node.qualifiedName}`) ? [] : [node.qualifiedName]
+  return [bundle, node.path, ...name, ...(rules.length === 0 ? [] : [`(${rules.join(', ')})`]), changeSetId].join(' ')
 }

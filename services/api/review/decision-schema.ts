@@ -30,6 +30,21 @@ export const Reason = z
   .optional()
   .openapi({ description: 'why; without it, a decision that is the same otherwise changes nothing' })
 
+export const RetryWanted = z.boolean().optional().openapi({
+  description:
+    'only with `reject` and a reason: the operation is tried again with it, in a run that starts when this one has ended',
+})
+
+/** The run in which rejected operations are tried again. */
+const RejectedRetry = z
+  .strictObject({
+    retry_of: RunId,
+    run_id: RunId.nullable().openapi({ description: 'null until it starts, when `retry_of` has ended' }),
+    operations: z.int().openapi({ description: 'how many operations of this request it repeats' }),
+  })
+  .openapi('RejectedRetry')
+export type RejectedRetry = z.infer<typeof RejectedRetry>
+
 /** Who made a change set, and of which node. */
 const author = {
   operation_id: OperationId,
@@ -46,18 +61,29 @@ const DecidedView = z
     verdict: VerdictShape,
     made: z.boolean().openapi({ description: 'whether this request has decided it; else it was so before' }),
     was: VerdictShape,
+    because_of: z.string().optional().openapi({
+      description: 'the change set with which this one was decided, since one is built on the other',
+    }),
     decision: orNull(DecisionView),
   })
   .openapi('DecidedSet', { description: 'How it stands now with a change set, and what it `was` before the request.' })
+
+const SetInWay = z
+  .strictObject({ change_set_id: z.string(), ...z.object(author).partial().shape, verdict: VerdictShape })
+  .openapi('SetInWay')
 
 /** Without an author for a change set that is not there. */
 export const RefusedView = z
   .strictObject({
     change_set_id: z.string(),
     ...z.object(author).partial().shape,
-    error_code: z.enum(['RUN_004', 'WORK_001', 'WORK_003', 'WORK_004']).openapi('RefusalCode'),
+    error_code: z.enum(['RUN_004', 'WORK_001', 'WORK_002', 'WORK_003', 'WORK_004']).openapi('RefusalCode'),
     detail: z.string(),
     conflict: LeftOut.optional(),
+    blocked_by: z.array(SetInWay).optional().openapi({
+      description: 'rejected sets that it is built on, or sets that are built on it; the first 20',
+    }),
+    blocked_by_count: z.int().optional(),
     decision: DecisionView.optional(),
   })
   .openapi('RefusedDecision', {
@@ -86,6 +112,10 @@ export const DecisionsView = z
     decisions: z
       .array(DecidedView)
       .openapi({ description: 'how it stands now with each set that was not refused; the first 1,000' }),
+    retry: orNull(RejectedRetry).openapi({
+      description:
+        'of a request with `retry`: null where nothing is tried again, since a program made the changes, or they were tried again since',
+    }),
     ...refusals,
   })
   .openapi('Decisions')

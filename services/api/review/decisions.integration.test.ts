@@ -187,6 +187,19 @@ describe('POST /v1/runs/{run_id}/decisions', () => {
     expect(await changes(runId, '&path=other/')).toEqual([])
   })
 
+  it('takes what is said of all for each that says nothing else', async () => {
+    const runId = await played()
+    const ids = await Promise.all(['one', 'three'].map((name) => idOf(runId, name)))
+    const decisions = [{ change_set_id: ids[0] }, { change_set_id: ids[1], verdict: 'accept', retry: false }]
+    const all = { verdict: 'reject', reason: 'too long', retry: true }
+    expect(await decide(runId, { decisions, ...all })).toMatchObject({
+      decisions: [{ verdict: 'rejected', decision: { reason: 'too long' } }, { verdict: 'accepted' }],
+      retry: { operations: 1 },
+    })
+    expect((await post(runId, { decisions })).status).toBe(422)
+    expect((await post(runId, { decisions, ...all, verdict: 'undo' })).status).toBe(422)
+  })
+
   it('answers a set that is not there with 404, and a body that says nothing with 422', async () => {
     const runId = await played()
     expect((await post(runId, one('c000', 'accept'))).status).toBe(404)

@@ -26,7 +26,8 @@ type Case = { conflicts?: Parameters<typeof judgeDecisions>[1]['conflicts']; bef
 
 function judge(sets: readonly ChangeSet[], wanted: WantedDecision[], { conflicts = [], before = [] }: Case = {}) {
   const decisions = new Map(before.map((one) => [one.changeSetId, one]))
-  return judgeDecisions(wanted, { sets: new Map(sets.map((set) => [set.changeSetId, set])), decisions, conflicts })
+  const known = { sets: new Map(sets.map((set) => [set.changeSetId, set])), builtOn: new Map(), decisions, conflicts }
+  return judgeDecisions(wanted, known)
 }
 
 const [one, two] = [setOf('c1', edit(0, 5, 'x')), setOf('c2', edit(3, 8, 'y'))]
@@ -50,6 +51,13 @@ describe('a decision', () => {
     const wanted = [want('c1', 'accepted', { version: 3 }), want('c2', 'pending')]
     const before = [decided('c1', 'accepted', 7)]
     expect(judge([one, two], wanted, { before })).toEqual({ made: [], refused: [] })
+  })
+
+  it('to try again what was rejected before is a new one, and nothing when that was asked for before', () => {
+    const before = decided('c1', 'rejected', 7, 'too long')
+    const again = want('c1', 'rejected', { reason: 'too long', retry: 'r1' })
+    expect(judge([one], [again], { before: [before] }).made).toEqual([again])
+    expect(judge([one], [again], { before: [{ ...before, retry: 'r1' }] }).made).toEqual([])
   })
 
   it('with another reason is a new one', () => {

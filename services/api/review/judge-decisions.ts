@@ -1,6 +1,8 @@
 import { openComposedFiles, type LeftOutSet } from '#composition/compose-change-sets.ts'
+import { neededFirst } from '#composition/independent-groups.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import type { Decision, Verdict } from '#domain/decision.ts'
+import type { RunId } from '#domain/ids.ts'
 import type { Conflict } from '#objects/composition.ts'
 
 export type WantedDecision = {
@@ -8,54 +10,154 @@ export type WantedDecision = {
   verdict: Verdict
   /** Null: as it was said before, if it was. */
   reason: string | null
+  /** Of a rejection: the run after whose end its operation is to be tried again. */
+  retry?: RunId | undefined
   /** Of the decision on the set as whoever decides has seen it, 0 for none; undefined: whatever it is by now. */
   version: number | undefined
 }
 
-/** Why a decision is not made; `conflict` names the other set of WORK_001 and WORK_004. */
+/** `becauseOf`: the set that was asked for, of one that is decided with it, since one of them is built on the other. */
+export type MadeDecision = WantedDecision & { becauseOf?: string }
+
+/** Why a decision is not made; `conflict` names the other set of WORK_001, WORK_002 and WORK_004. */
 export type RefusedDecision = {
   changeSetId: string
-  errorCode: 'RUN_004' | 'WORK_001' | 'WORK_003' | 'WORK_004'
+  errorCode: 'RUN_004' | 'WORK_001' | 'WORK_002' | 'WORK_003' | 'WORK_004'
+  /** Of the set itself, or of one that it is built on. */
   conflict?: LeftOutSet
+  /** Instead: what was wanted, and the sets in the way of that, on which this one is built or which are built on it. */
+  blocked?: { verdict: Verdict; by: string[] }
   /** Of WORK_003: what was decided meanwhile. */
   decision?: Decision | undefined
 }
 
 export type KnownSets = {
-  /** At least those to decide on and those that are accepted. */
+  /** At least those to decide on, those that these are built on or that are built on these, and those that are accepted. */
   sets: ReadonlyMap<string, ChangeSet>
+  /** By each set to decide on: those that are built on it, unless nobody looks at them any more. */
+  builtOn: ReadonlyMap<string, readonly string[]>
   decisions: ReadonlyMap<string, Decision>
   /** What the composition of the run has proved about sets that cannot be together. */
   conflicts: readonly Pick<Conflict, 'changeSetId' | 'operationId' | 'path' | 'errorCode' | 'reason' | 'with'>[]
 }
 
-/** `made`: those that change something. A decision that was made before is neither made nor refused. */
-export type JudgedDecisions = { made: WantedDecision[]; refused: RefusedDecision[] }
+/**
+ * `made`: those that change something, each at most once, in an order in which no set is ever accepted without those that it is
+ * built on. A decision that was made before is neither made nor refused.
+ */
+export type JudgedDecisions = { made: MadeDecision[]; refused: RefusedDecision[] }
 
-/** Judges decisions in their order, each by what the ones before it have made of the accepted sets. */
-export function judgeDecisions(wanted: readonly WantedDecision[], known: KnownSets): JudgedDecisions {
-  const { sets, decisions } = known
-  const accepted = openAccepted(known)
-  const made: WantedDecision[] = []
-  const refused: RefusedDecision[] = []
-  for (const one of wanted) {
-    const { changeSetId, verdict, reason, version } = one
-    const [set, decision] = [sets.get(changeSetId), decisions.get(changeSetId)]
-    if (set === undefined) {
-      refused.push({ changeSetId, errorCode: 'RUN_004' })
-      continue
-    }
-    const isSame = (decision?.verdict ?? 'pending') === verdict && (reason === null || reason === decision?.reason)
-    if (isSame) continue
-    if (version !== undefined && version !== (decision?.version ?? 0)) {
-      refused.push({ changeSetId, errorCode: 'WORK_003', decision })
-      continue
-    }
-    const conflict = verdict === 'accepted' ? accepted.add(set) : accepted.remove(set)
-    if (conflict === undefined) made.push(one)
-    else refused.push({ changeSetId, errorCode: conflict.errorCode, conflict })
+/**
+ * Judges decisions in their order, each by what the ones before it have made of the accepted sets. What a set is built on is
+ * accepted with it; what is built on a set is rejected or taken back with it, if `withDependents` says so. What is asked for
+ * itself is judged first then, and by what was asked.
+ */
+export function judgeDecisions(
+  wanted: readonly WantedDecision[],
+  known: KnownSets,
+  { withDependents = false }: { withDependents?: boolean } = {},
+): JudgedDecisions {
+  const asked = new Map(wanted.map((one) => [one.changeSetId, one]))
+  const judging: Judging = {
+    ...known,
+    withDependents,
+    asked,
+    open: new Map(asked),
+    accepted: openAccepted(known),
+    made: new Map(),
+    refused: [],
   }
-  return { made, refused }
+  for (const one of wanted) judgeIfOpen(one, judging)
+  return { made: [...judging.made.values()], refused: judging.refused }
+}
+
+type Judging = KnownSets & {
+  withDependents: boolean
+  asked: ReadonlyMap<string, WantedDecision>
+  /** Of those asked for, the ones that are not judged yet. */
+  open: Map<string, WantedDecision>
+  accepted: ReturnType<typeof openAccepted>
+  made: Map<string, MadeDecision>
+  refused: RefusedDecision[]
+}
+
+function judgeIfOpen(one: WantedDecision | undefined, judging: Judging): void {
+  if (one === undefined || !judging.open.delete(one.changeSetId)) return
+  const refusal = judge(one, judging)
+  if (refusal !== undefined) judging.refused.push({ changeSetId: one.changeSetId, ...refusal })
+}
+
+type Refusal = Omit<RefusedDecision, 'changeSetId'>
+
+function judge(one: WantedDecision, judging: Judging): Refusal | undefined {
+  const { changeSetId, verdict, reason, version } = one
+  const [set, decision] = [judging.sets.get(changeSetId), judging.decisions.get(changeSetId)]
+  if (set === undefined) return { errorCode: 'RUN_004' }
+  const isSameVerdict = (decision?.verdict ?? 'pending') === verdict
+  const asksMore = one.retry !== undefined && decision?.retry === undefined
+  if (isSameVerdict && (reason === null || reason === decision?.reason) && !asksMore) return undefined
+  if (version !== undefined && version !== (decision?.version ?? 0)) return { errorCode: 'WORK_003', decision }
+  if (isSameVerdict) {
+    make([one], judging)
+    return undefined
+  }
+  return verdict === 'accepted' ? accept(one, set, judging) : release(one, judging)
+}
+
+/** Accepts the set with those that it is built on, or none of them. */
+function accept(one: WantedDecision, set: ChangeSet, judging: Judging): Refusal | undefined {
+  const { sets, asked, open, accepted } = judging
+  const builtOn = set.builtOn ?? []
+  for (const id of builtOn) if (asked.get(id)?.verdict === 'accepted') judgeIfOpen(open.get(id), judging)
+  const missing = builtOn.filter((id) => verdictOn(id, judging) !== 'accepted')
+  const by = missing.filter((id) => verdictOn(id, judging) === 'rejected' || isDecidedHere(id, judging))
+  if (by.length > 0) return { errorCode: 'WORK_001', blocked: { verdict: 'accepted', by } }
+  const needed = neededFirst(missing.flatMap((id) => sets.get(id) ?? []))
+  const added: ChangeSet[] = []
+  for (const next of [...needed, set]) {
+    const conflict = accepted.add(next)
+    if (conflict === undefined) added.unshift(next)
+    else {
+      for (const other of added) accepted.remove(other.changeSetId)
+      return { errorCode: conflict.errorCode, conflict }
+    }
+  }
+  make([...needed.map((other) => withIt(one, other.changeSetId)), one], judging)
+  return undefined
+}
+
+/** Rejects the set or takes back its acceptance, with those that are built on it or not at all. */
+function release(one: WantedDecision, judging: Judging): Refusal | undefined {
+  const { changeSetId, verdict } = one
+  const { sets, asked, open, accepted, withDependents } = judging
+  const dependents = judging.builtOn.get(changeSetId) ?? []
+  const isOut = (other: Verdict) => other === 'rejected' || (other === 'pending' && verdict === 'pending')
+  for (const id of dependents) if (isOut(asked.get(id)?.verdict ?? 'accepted')) judgeIfOpen(open.get(id), judging)
+  const by = dependents.filter((id) => !isOut(verdictOn(id, judging)))
+  if (by.length > 0 && (!withDependents || by.some((id) => isDecidedHere(id, judging)))) {
+    return { errorCode: 'WORK_001', blocked: { verdict, by } }
+  }
+  const lastFirst = neededFirst(by.flatMap((id) => sets.get(id) ?? [])).toReversed()
+  make([...lastFirst.map((other) => withIt(one, other.changeSetId)), one], judging)
+  for (const id of [...by, changeSetId]) accepted.remove(id)
+  return undefined
+}
+
+function withIt({ changeSetId: becauseOf, verdict, reason, retry }: WantedDecision, changeSetId: string): MadeDecision {
+  return { changeSetId, verdict, reason, version: undefined, becauseOf, ...(retry === undefined ? {} : { retry }) }
+}
+
+function make(decisions: readonly MadeDecision[], { made }: Judging): void {
+  for (const one of decisions) made.set(one.changeSetId, one)
+}
+
+function verdictOn(id: string, { made, decisions }: Judging): Verdict {
+  return (made.get(id) ?? decisions.get(id))?.verdict ?? 'pending'
+}
+
+/** A request decides on a set once: what was asked for it, or with another one. */
+function isDecidedHere(id: string, { asked, made }: Judging): boolean {
+  return asked.has(id) || made.has(id)
 }
 
 /** The accepted sets, none of which collides with another. */
@@ -65,8 +167,8 @@ function openAccepted({ sets, decisions, conflicts }: KnownSets) {
     const set = sets.get(changeSetId)
     if (verdict === 'accepted' && set !== undefined) held.set(changeSetId, set)
   }
-  const composed = openComposedFiles()
-  for (const set of held.values()) composed.add(set)
+  const composed = openComposedFiles(sets)
+  for (const set of neededFirst([...held.values()])) composed.add(set)
   const broken = conflicts.filter(({ errorCode }) => errorCode === 'WORK_004')
   /** A set with which a check fails together with another one that is accepted. */
   const failureOf = ({ changeSetId }: ChangeSet): LeftOutSet | undefined => {
@@ -91,8 +193,9 @@ function openAccepted({ sets, decisions, conflicts }: KnownSets) {
       if (conflict === undefined) held.set(set.changeSetId, set)
       return conflict
     },
-    remove(set: ChangeSet): undefined {
-      if (held.delete(set.changeSetId)) composed.remove(set)
+    remove(changeSetId: string): void {
+      const set = held.get(changeSetId)
+      if (held.delete(changeSetId) && set !== undefined) composed.remove(set)
     },
   }
 }

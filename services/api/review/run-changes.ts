@@ -16,6 +16,7 @@ import { type FileVersions, unifiedDiff } from '#platform/unified-diff.ts'
 import { isoTime, viewOf } from '../http/schema-parts.ts'
 import { type ChangeFilter, ChangeView } from './change-endpoints.ts'
 import type { DecisionView } from './decision-schema.ts'
+import { redoneAmong } from './redone-sets.ts'
 import { changedFiles } from './result-archive.ts'
 
 /** Reads what is stored about a run's changes. STORE_003 when something that a run refers to is missing. */
@@ -29,7 +30,16 @@ export type ChangeRecords = {
 }
 
 export type ChangeDeps = {
-  ledger: Pick<Ledger, 'endedOperations' | 'getOperation' | 'getRun' | 'listOperations' | 'readDecisions'>
+  ledger: Pick<
+    Ledger,
+    | 'endedOperations'
+    | 'getOperation'
+    | 'getRun'
+    | 'listOperations'
+    | 'operationsOfSets'
+    | 'readDecisions'
+    | 'setsBuiltOn'
+  >
   records: ChangeRecords
 }
 
@@ -44,7 +54,8 @@ async function openReview(run: Run, { ledger, records }: ChangeDeps): Promise<Re
   return { chain, composition, decisions: await ledger.readDecisions((chain.at(-1) ?? run).runId) }
 }
 
-type ChangesPage = { cursor: string | undefined; limit: number; filter: ChangeFilter }
+/** `context`: so many unchanged lines are around each change of a diff. */
+type ChangesPage = { cursor: string | undefined; limit: number; filter: ChangeFilter; context: number }
 
 /**
  * One page of the change sets of the run and of those that it retries, newest run first, in the ledger's order of the
@@ -52,7 +63,7 @@ type ChangesPage = { cursor: string | undefined; limit: number; filter: ChangeFi
  */
 export async function listChanges(
   run: Run,
-  { cursor = '0-0', limit, filter }: ChangesPage,
+  { cursor = '0-0', limit, filter, context }: ChangesPage,
   deps: ChangeDeps,
 ): Promise<{ changes: ChangeView[]; next: string | null }> {
   const review = await openReview(run, deps)
@@ -62,7 +73,7 @@ export async function listChanges(
   const page = { status: 'succeeded', cursor: String(position), limit } as const
   const { operations, next } = await deps.ledger.listOperations(shown.runId, page)
   const changes = await changesIn(operations, { review, at, filter }, deps)
-  const views = await Promise.all(changes.map((one) => viewIn(review, one, deps)))
+  const views = await viewsOf(changes, { review, context }, deps)
   const nextRun = at + 1 < review.chain.length ? `${at + 1}-0` : null
   return { changes: views, next: next === null ? nextRun : `${at}-${next}` }
 }
@@ -71,7 +82,11 @@ export async function listChanges(
  * The change sets of one operation, those of the run first and then those that the runs it retries made of it; none when it
  * changed nothing. RUN_004 when none of these runs has it.
  */
-export async function changesOfOperation(run: Run, operationId: OperationId, deps: ChangeDeps): Promise<ChangeView[]> {
+export async function changesOfOperation(
+  run: Run,
+  { operationId, context }: { operationId: OperationId; context: number },
+  deps: ChangeDeps,
+): Promise<ChangeView[]> {
   const review = await openReview(run, deps)
   const found = await Promise.all(
     review.chain.map(({ runId }) => deps.ledger.getOperation(runId, operationId).catch(undefinedOn('RUN_004'))),
@@ -80,7 +95,22 @@ export async function changesOfOperation(run: Run, operationId: OperationId, dep
   const changes = await mapBounded([...found.entries()], 1, async ([at, operation]) =>
     operation === undefined ? [] : changesIn([operation], { review, at, filter: {} }, deps),
   )
-  return Promise.all(changes.flat().map((one) => viewIn(review, one, deps)))
+  return viewsOf(changes.flat(), { review, context }, deps)
+}
+
+/** The change set of this id, once for each run of the chain that has made it; none when none has. */
+export async function changesOfSet(
+  run: Run,
+  { changeSetId, context }: { changeSetId: string; context: number },
+  deps: ChangeDeps,
+): Promise<ChangeView[]> {
+  const makers = await Promise.all(
+    (await chainOf(run, deps.ledger)).map(({ runId }) => deps.ledger.operationsOfSets(runId, [changeSetId])),
+  )
+  const operationId = makers.flat().find((id) => id !== undefined)
+  if (operationId === undefined) return []
+  const all = await changesOfOperation(run, { operationId, context }, deps)
+  return all.filter((change) => change.change_set_id === changeSetId)
 }
 
 /**
@@ -110,14 +140,16 @@ async function changesIn(
 ): Promise<Change[]> {
   const [{ projectId }] = review.chain
   const changed = await changesOf(operations, (hash) => records.readChangeSets(projectId, hash))
-  const ids = changed.map(({ operation }) => operation.operationId)
-  const later = review.chain.slice(0, at).map(({ runId }) => ledger.endedOperations(runId, ids))
-  const redone = new Set((await Promise.all(later)).flat().map(({ operationId }) => operationId))
+  const isRedone = await redoneAmong(
+    changed.map(({ operation }) => operation),
+    { chain: review.chain, at },
+    ledger,
+  )
   const isWanted = changeFilter(filter)
   return changed.flatMap(({ operation, sets }) =>
     sets.flatMap((set) => {
       const decision = review.decisions.byChangeSet.get(set.changeSetId)
-      const change = { set, operation, isRedone: redone.has(operation.operationId), decision }
+      const change = { set, operation, isRedone: isRedone(set.changeSetId, operation), decision }
       return isWanted(change) ? [change] : []
     }),
   )
@@ -132,11 +164,22 @@ function changeFilter({ agent, path, evidence, verdict }: ChangeFilter): (change
     (isInside === undefined || set.files.some((file) => isInside(file.path)))
 }
 
+type Viewing = { review: Review; context: number }
+
+async function viewsOf(changes: readonly Change[], viewing: Viewing, deps: ChangeDeps): Promise<ChangeView[]> {
+  const ids = [...new Set(changes.map(({ set }) => set.changeSetId))]
+  const lists = await Promise.all(viewing.review.chain.map(({ runId }) => deps.ledger.setsBuiltOn(runId, ids)))
+  const neededBy = new Map(ids.map((id, at) => [id, [...new Set(lists.flatMap((list) => list[at] ?? []))]]))
+  return Promise.all(changes.map((one) => viewIn(one, { ...viewing, neededBy }, deps)))
+}
+
 async function viewIn(
-  { chain: [{ projectId }], composition }: Review,
   { set, operation: { node, runId }, isRedone, decision }: Change,
+  { review, context, neededBy }: Viewing & { neededBy: ReadonlyMap<string, string[]> },
   { records }: ChangeDeps,
 ): Promise<ChangeView> {
+  const { chain, composition } = review
+  const [{ projectId }] = chain
   const readBlob: ReadBlob = (hash) => records.readBlob(projectId, hash)
   const versions = await Promise.all(set.files.map((file) => versionsOf(file, readBlob)))
   const conflict = composition?.conflicts.find((entry) => entry.changeSetId === set.changeSetId)
@@ -145,7 +188,8 @@ async function viewIn(
     path: node.path,
     qualified_name: node.qualifiedName,
     files: set.files.map(({ path, kind }) => ({ path, kind })),
-    diff: Buffer.concat(versions.map(unifiedDiff)).toString(),
+    diff: Buffer.concat(versions.map((one) => unifiedDiff(one, { context }))).toString(),
+    needed_by: neededBy.get(set.changeSetId) ?? [],
     run_id: runId,
     is_redone: isRedone,
     verdict: decision?.verdict ?? 'pending',

@@ -102,7 +102,12 @@ const EdgeFilter = {
 
 const EdgeCounts = z.strictObject({ out: z.int(), in: z.int() }).openapi('EdgeCounts')
 export const NodeOperation = z
-  .strictObject({ operation_id: OperationId, agent: z.string(), status: OperationStatusShape })
+  .strictObject({
+    operation_id: OperationId,
+    agent: z.string(),
+    status: OperationStatusShape,
+    repeats: OperationId.nullable().openapi({ description: 'the operation that it does once more' }),
+  })
   .openapi('NodeOperation')
 
 /** A node with the nodes directly inside it, in order, and its operations. */

@@ -1,6 +1,6 @@
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { AppError, undefinedOn } from '#domain/error.ts'
-import { type NodeId, operationId } from '#domain/ids.ts'
+import { type NodeId, operationId, repeatedOperationId } from '#domain/ids.ts'
 import { nodeView } from '#domain/code-node.ts'
 import { type Operation, OperationWork } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
@@ -43,7 +43,9 @@ export function addNodeRoutes(routes: OpenAPIHono<ApiEnv>, deps: NodeRouteDeps):
     const edgeRef = edgesOf(run)
     const edges = edgeRef === undefined ? null : await records.edges.counts(edgeRef, found.place)
     const operations = await operationsOn(nodeId, run, ledger)
-    const views = operations.map((one) => viewOf(NodeOperation, one, { agent: one.bundle }))
+    const views = operations.map((one) =>
+      viewOf(NodeOperation, one, { agent: one.bundle, repeats: one.repeats?.operationId ?? null }),
+    )
     return c.json({ ...nodeView(found.node), children: found.children, edges, operations: views }, 200)
   })
   routes.openapi(nodeEndpoints.edges, async (c) => {
@@ -93,6 +95,7 @@ async function operationsOn(nodeId: NodeId, run: Run, ledger: NodeRouteDeps['led
   const ids = run.request.agents.flatMap((agent) =>
     OperationWork.options.map((work) => operationId(nodeId, agent, work)),
   )
-  const found = ids.map((id) => ledger.getOperation(run.runId, id).catch(undefinedOn('RUN_004')))
+  const all = ids.flatMap((id) => [id, repeatedOperationId(id)])
+  const found = all.map((id) => ledger.getOperation(run.runId, id).catch(undefinedOn('RUN_004')))
   return (await Promise.all(found)).filter((operation) => operation !== undefined)
 }

@@ -45,6 +45,10 @@ export const OperationView = z
     attempt: z.int(),
     lost: z.int().openapi({ description: 'how often its worker was lost' }),
     dependencies_left: z.int(),
+    starts_from: z.array(OperationId).openapi({ description: 'the operations whose changes it starts from' }),
+    repeats: OperationId.nullable().openapi({
+      description: 'the operation that it does once more, on top of changes that collided with those of that one',
+    }),
     waits_for: QuestionId.nullable().openapi({ description: 'the question it waits for' }),
     started_at: Time.nullable(),
     ended_at: Time.nullable(),
@@ -63,6 +67,7 @@ export function operationView(operation: Operation): OperationView {
   return viewOf(OperationView, operation, {
     agent: bundle,
     node: nodeView(node),
+    repeats: operation.repeats?.operationId ?? null,
     started_at: isoTime(startedAt),
     ended_at: isoTime(endedAt),
     outcome: outcome === null ? null : outcomeView(outcome),

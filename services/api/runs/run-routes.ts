@@ -8,13 +8,14 @@ import type { Ledger } from '#ledger/ledger.ts'
 import type { Composition } from '#objects/composition.ts'
 import type { PlanSummary } from '#objects/plan-summary.ts'
 import { untilAborted } from '#platform/clock.ts'
+import { retryOf, wantedByDecisions, type WantedLedger } from '#retries/wanted-by-decisions.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { addEventRoute, type EventRouteDeps } from './event-routes.ts'
 import { addNodeRoutes, type NodeRouteDeps } from './node-routes.ts'
 import { operationView } from './operation-view.ts'
 import { addQuestionRoutes, type QuestionRouteDeps } from './question-routes.ts'
 import { runEndpoints } from './run-endpoints.ts'
-import { findRun, planView, runSummaryView, runView } from './run-view.ts'
+import { findRun, planView, type RunDetails, runSummaryView, runView } from './run-view.ts'
 
 export type RunRecords = {
   readComposition(run: Run): Promise<Composition | null>
@@ -29,8 +30,17 @@ export type RunRouteDeps = EventRouteDeps &
   QuestionRouteDeps & {
     ledger: Pick<
       Ledger,
-      'getRun' | 'listRuns' | 'countFailures' | 'countVerdicts' | 'getOperation' | 'listOperations' | 'readEvents'
-    >
+      | 'countFailures'
+      | 'countVerdicts'
+      | 'getOperation'
+      | 'getRun'
+      | 'listOperations'
+      | 'listRuns'
+      | 'mayWantRetry'
+      | 'readDecisions'
+      | 'readEvents'
+    > &
+      WantedLedger
     records: RunRecords
     /** The models that no live worker can use. */
     readAway(): Promise<readonly UnreachableModel[]>
@@ -50,6 +60,15 @@ async function unlessAway<T>(read: Promise<T>): Promise<T | undefined> {
   }
 }
 
+/** The run's newest retry, and how many of its operations another one is to repeat when it has ended. */
+async function retriesOf(run: Run, root: Run, ledger: RunRouteDeps['ledger']): Promise<RunDetails['retries']> {
+  const newest = await retryOf(run, ledger)
+  const mayWant = newest === undefined && (await ledger.mayWantRetry(root.runId))
+  const all = mayWant ? await wantedByDecisions(await ledger.readDecisions(root.runId), ledger) : []
+  const wanted = all.flatMap((one) => (one.state === 'waiting' && one.of.runId === run.runId ? [one.decision] : []))
+  return { newest: newest?.runId ?? null, wanted: new Set(wanted.map(({ operationId }) => operationId)).size }
+}
+
 /** Reading runs with their plans, code nodes, operations and events, and answering their questions. */
 export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
   const { ledger } = deps
@@ -65,14 +84,16 @@ export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
   })
   routes.openapi(runEndpoints.get, async (c) => {
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)
-    const [composition, skipped, failures, away, verdicts] = await Promise.all([
+    const root = (await chainOf(run, ledger)).at(-1) ?? run
+    const [composition, skipped, failures, away, verdicts, retries] = await Promise.all([
       unlessAway(deps.records.readComposition(run)),
       unlessAway(deps.records.readSkipped(run)),
       ledger.countFailures(run),
       awayFor([run]),
-      chainOf(run, ledger).then((chain) => ledger.countVerdicts((chain.at(-1) ?? run).runId)),
+      ledger.countVerdicts(root.runId),
+      retriesOf(run, root, ledger),
     ])
-    return c.json(runView(run, { composition, skipped, failures, away, verdicts }), 200)
+    return c.json(runView(run, { composition, skipped, failures, away, verdicts, retries }), 200)
   })
   routes.openapi(runEndpoints.plan, async (c) => {
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)

@@ -28,7 +28,7 @@ export const LeftOut = z
   .strictObject({
     ...ConflictingSet.shape,
     path: z.string(),
-    error_code: z.enum(['WORK_001', 'WORK_004']).openapi('ConflictCode'),
+    error_code: z.enum(['WORK_001', 'WORK_002', 'WORK_004']).openapi('ConflictCode'),
     reason: z.string(),
     with: ConflictingSet.openapi('ConflictingSet').optional(),
   })
@@ -197,8 +197,12 @@ const UnreadPart = z.enum(['composition', 'skipped_files']).openapi('UnreadPart'
 const FunnelView = z
   .strictObject({
     agent: z.string(),
-    generated: z.int().openapi({ description: 'change sets made, also by operations that failed with WORK_005' }),
-    valid: z.int().openapi({ description: 'those of them in the patch of all changes' }),
+    generated: z.int().openapi({
+      description: 'change sets made, also by operations that failed with WORK_005; what was made again counts once',
+    }),
+    valid: z
+      .int()
+      .openapi({ description: 'those of them in the patch of all changes, which has none that were rejected before' }),
     verified: z.int().openapi({ description: 'those of them whose every check has passed, with none missing' }),
     accepted: z.int(),
     rejected: z.int(),
@@ -228,6 +232,12 @@ export const RunView = z
     failures: z.array(FailureView).openapi({
       description:
         'failed and blocked operations by error code, the commonest first; where an earlier version ended some of them, only 500 are counted',
+    }),
+    retried_by: RunId.nullable().openapi({
+      description: 'its newest retry; null for retries that earlier versions made',
+    }),
+    retry_wanted: z.int().openapi({
+      description: 'how many rejected operations are tried again by themselves when it has ended',
     }),
   })
   .openapi('Run')

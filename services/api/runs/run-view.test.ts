@@ -28,6 +28,7 @@ const run: Run = {
   stop: null,
   isPlanned: true,
   bundleHashes: null,
+  retries: [],
   traceparent: null,
   acceptedAt: Date.UTC(2026, 0, 1),
   endedAt: Date.UTC(2026, 0, 1) + 1500,
@@ -57,33 +58,35 @@ const file = (path: string, found: Evidence[]) => ({
   evidence: found,
 })
 
+const retries = { newest: null, wanted: 0 }
+
 describe('runView', () => {
   it('counts what was passed over of the archive, and lists the first hundred', () => {
     const skipped = Array.from({ length: 120 }, (_value, at) => ({ path: `${at}`, reason: 'the name is not UTF-8' }))
-    const view = runView(run, { composition: null, skipped, failures: [], away: [], verdicts: new Map() })
+    const view = runView(run, { composition: null, skipped, failures: [], away: [], verdicts: new Map(), retries })
     expect(view.skipped).toBe(120)
     expect(view.skipped_files).toEqual(skipped.slice(0, 100))
   })
 
   it('speaks snake_case, ISO 8601 and milliseconds', () => {
-    expect(runView(run, { composition: null, skipped: [], failures: [], away: [], verdicts: new Map() })).toMatchObject(
-      {
-        run_id: 'r0123456789',
-        accepted_at: '2026-01-01T00:00:00.000Z',
-        ended_at: '2026-01-01T00:00:01.500Z',
-        duration_ms: 1500,
-        request: { agents: ['lint'], node_kinds: ['function'], error_policy: 'skip_downstream' },
-        checks: {},
-        failures: [],
-        links: { self: '/v1/runs/r0123456789', patch: '/v1/runs/r0123456789/patch' },
-      },
-    )
+    expect(
+      runView(run, { composition: null, skipped: [], failures: [], away: [], verdicts: new Map(), retries }),
+    ).toMatchObject({
+      run_id: 'r0123456789',
+      accepted_at: '2026-01-01T00:00:00.000Z',
+      ended_at: '2026-01-01T00:00:01.500Z',
+      duration_ms: 1500,
+      request: { agents: ['lint'], node_kinds: ['function'], error_policy: 'skip_downstream' },
+      checks: {},
+      failures: [],
+      links: { self: '/v1/runs/r0123456789', patch: '/v1/runs/r0123456789/patch' },
+    })
   })
 
   it('has no duration while the run goes on', () => {
     const running = { ...run, status: 'running' as const, endedAt: null }
     expect(
-      runView(running, { composition: null, skipped: [], failures: [], away: [], verdicts: new Map() }),
+      runView(running, { composition: null, skipped: [], failures: [], away: [], verdicts: new Map(), retries }),
     ).toMatchObject({
       ended_at: null,
       duration_ms: null,
@@ -98,7 +101,9 @@ describe('runView', () => {
       file('b.py', [{ ...evidence('parses', true), before: 2, after: 1 }, evidence('lint_before_after', false)]),
     ]
     const composition = { v: 1 as const, runId: run.runId, of: 'proposed' as const, files, conflicts: [] }
-    expect(runView(run, { composition, skipped: [], failures: [], away: [], verdicts: new Map() }).checks).toEqual({
+    expect(
+      runView(run, { composition, skipped: [], failures: [], away: [], verdicts: new Map(), retries }).checks,
+    ).toEqual({
       parses: { ok: 3, total: 3, with_errors: 1 },
       lint_before_after: { ok: 1, total: 2, not_checked: 1 },
       docstring_only: { ok: 0, total: 0, not_checked: 1 },
@@ -111,7 +116,7 @@ describe('runView', () => {
       ['lint', { accepted: 2, rejected: 1 }],
       ['docstring', { accepted: 0, rejected: 1 }],
     ])
-    const details = { composition: null, skipped: [], failures: [], away: [], verdicts }
+    const details = { composition: null, skipped: [], failures: [], away: [], verdicts, retries }
     expect(runView({ ...run, funnel: made }, details).funnel).toEqual([
       { agent: 'docstring', generated: 0, valid: 0, verified: 0, accepted: 0, rejected: 1 },
       { agent: 'lint', generated: 5, valid: 4, verified: 3, accepted: 2, rejected: 1 },

@@ -73,9 +73,12 @@ export type RunDetails = {
   away: readonly UnreachableModel[]
   /** By agent. */
   verdicts: ReadonlyMap<string, VerdictCounts>
+  /** The newest one, and how many operations another is to repeat. */
+  retries: { newest: RunId | null; wanted: number }
 }
 
-export function runView(run: Run, { composition, skipped, failures, away, verdicts }: RunDetails): RunView {
+export function runView(run: Run, details: RunDetails): RunView {
+  const { composition, skipped, failures, away, verdicts, retries } = details
   const { conflicts = [] } = composition ?? {}
   return {
     ...runSummaryView(run, away),
@@ -90,6 +93,8 @@ export function runView(run: Run, { composition, skipped, failures, away, verdic
     skipped: skipped?.length ?? 0,
     skipped_files: skipped?.slice(0, maxSkipped) ?? [],
     failures: failures.map(failureView),
+    retried_by: retries.newest,
+    retry_wanted: retries.wanted,
   }
 }
 

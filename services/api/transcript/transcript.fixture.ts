@@ -217,6 +217,8 @@ export function anOperation(over: Partial<Operation> = {}): Operation {
     outcome: anOutcome,
     waitsFor: null,
     suspensionHash: null,
+    startsFrom: [],
+    repeats: null,
     ...over,
   }
 }

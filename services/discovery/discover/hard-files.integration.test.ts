@@ -9,10 +9,10 @@ import { loadQueryPacks, type QueryPack } from './query-pack.ts'
 const seed = Number(process.env['REMORA_SEED'] ?? randomInt(2 ** 31))
 const hardness = {
   depth: 10_000,
-  definitions: 2_000,
+  definitions: 1_000,
   nameLength: 1_000_000,
-  lineLength: 10_000_000,
-  noise: 20_000,
+  lineLength: 3_000_000,
+  noise: 10_000,
   seed,
 }
 

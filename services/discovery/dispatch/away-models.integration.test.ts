@@ -22,9 +22,10 @@ afterAll(() => test.close())
 const since = Date.now() - 60_000
 const nobody: Fleet = {
   operations: 0,
+  workers: 0,
   mostLeft: 0,
   capacity: undefined,
-  waiting: 0,
+  stuck: 0,
   isPartial: false,
   away: [],
   working: new Set(),

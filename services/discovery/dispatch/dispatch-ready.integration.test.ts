@@ -13,7 +13,7 @@ beforeAll(async () => {
 })
 afterAll(() => test.close())
 
-const dispatcher = (fleet?: { operations: number; capacity?: number }) => openDispatcher(test, fleet)
+const dispatcher = (fleet?: { operations: number; capacity?: number; stuck?: number }) => openDispatcher(test, fleet)
 
 describe('dispatchReady', () => {
   /** Ignores the runs of other examples. */
@@ -174,6 +174,23 @@ describe('dispatchReady', () => {
     }
     expect(await test.ledger.getRun(away)).toMatchObject({ status: 'waiting', counts: { ready: 1000 } })
     expect((await test.ledger.verify(away)).violations).toEqual([])
+  })
+
+  it('takes nothing of the window for what waits at a worker whose servers are away: a run goes on at the others', async () => {
+    const runId = await test.executing(operations)
+    await test.ledger.dispatch(runId, 10)
+    const { deps } = dispatcher({ operations: 24, capacity: 8 / 3, stuck: 10 })
+    for (let round = 0; round < 3; round++) await dispatchReady(deps)
+    expect(await test.ledger.getRun(runId)).toMatchObject({ counts: { dispatched: 10 + 8 } })
+  })
+
+  it('gives a run that begins its share while all that is under way waits for servers that are away', async () => {
+    const stuck = await test.executing(operations)
+    await test.ledger.dispatch(stuck, 10)
+    const { deps, count } = dispatcher({ operations: 24, capacity: 8 / 3, stuck: 10 })
+    const begun = await test.executing(operations)
+    for (let round = 0; round < 3; round++) await dispatchReady(deps)
+    expect(count(begun)).toBe((8 + 10) / 2)
   })
 
   it('gives nothing of the window for what is held, while other operations of the run go on', async () => {

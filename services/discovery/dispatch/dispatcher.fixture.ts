@@ -8,7 +8,7 @@ export const operations = Array.from({ length: 20 }, (_, at) => aPlannedOperatio
 /** A dispatcher of the test's ledger, with a queue that only notes what each run was given. While `broken`, adding fails. */
 export function openDispatcher(
   test: TestLedger,
-  fleet: { operations: number; capacity?: number } = { operations: 10 },
+  fleet: { operations: number; capacity?: number; stuck?: number } = { operations: 10 },
 ) {
   const given = new Map<RunId, string[]>()
   const warnings: unknown[] = []
@@ -28,8 +28,9 @@ export function openDispatcher(
     },
     stageJobs: { ensure: async () => {} },
     fleet: async () => ({
+      workers: 1,
       capacity: undefined,
-      waiting: 0,
+      stuck: 0,
       mostLeft: 0,
       away: [],
       working: new Set(),

@@ -28,8 +28,9 @@ function dispatcher(failing: number) {
       seen.rounds += 1
       return {
         operations: 10,
+        workers: 1,
         capacity: undefined,
-        waiting: 0,
+        stuck: 0,
         mostLeft: 0,
         away: [],
         working: new Set(),

@@ -61,6 +61,8 @@ export type DispatchDeps = {
   stageJobs: StageJobs
   fleet(): Promise<Fleet>
   awayModels: Pick<AwayModels, 'note'>
+  /** Told of each round: the active runs, and the window. */
+  onRound?: ((seen: { runs: readonly Run[]; window: number; seconds: number }) => void) | undefined
   states: DispatchStates
   /** A run that was begun with another kind of model waits, but can be stopped. */
   modelKind?: ModelKind | undefined
@@ -81,9 +83,15 @@ const acceptanceMs = 600_000
  * a stopped one is ended. With several dispatchers the ledger still hands an operation out once, under its own job id.
  */
 export async function dispatchReady(deps: DispatchDeps): Promise<number> {
+  const start = performance.now()
+  const seen = (all: readonly Run[], window: number) =>
+    deps.onRound?.({ runs: all, window, seconds: (performance.now() - start) / 1000 })
   const active = await deps.ledger.activeRuns()
   forgetInactive(active, deps.states)
-  if (active.length === 0) return 0
+  if (active.length === 0) {
+    seen([], 0)
+    return 0
+  }
   const runs: Run[] = []
   for (const one of active) {
     if (dispatchStateOf(one.runId, deps.states).pausedUntil > performance.now()) continue
@@ -95,9 +103,11 @@ export async function dispatchReady(deps: DispatchDeps): Promise<number> {
   const moving = runs.filter((run) => !needsOtherKind(run, deps))
   const sharing = moving.filter(isExecuting)
   const demands = await Promise.all(sharing.map((run) => demandOf(run, deps)))
-  const shares = shareWindow(demands, size)
+  // What is stuck at a worker is under way, and keeps no other worker waiting.
+  const shares = shareWindow(demands, size + fleet.stuck)
   const usedOf = (run: Run) => underWayOf(run) / (shares.get(run.runId) ?? 1)
-  let underWay = moving.reduce((sum, run) => sum + underWayOf(run), 0)
+  const open = moving.reduce((sum, run) => sum + underWayOf(run), 0)
+  let underWay = Math.max(0, open - fleet.stuck)
   for (const run of runs.toSorted((one, other) => usedOf(one) - usedOf(other))) {
     const window = { size, underWay, operations: fleet.operations }
     const taken = await advanceRun(run, { share: shares.get(run.runId) ?? 0, window, fleet }, deps).catch(
@@ -105,6 +115,7 @@ export async function dispatchReady(deps: DispatchDeps): Promise<number> {
     )
     underWay += taken ?? 0
   }
+  seen(runs, size)
   return runs.filter((run) => run.status !== 'waiting').length
 }
 
@@ -131,7 +142,8 @@ function noteEnded(runs: readonly Run[], states: DispatchStates): number {
   return perRound < 0.5 ? 0 : perRound
 }
 
-function isExecuting(run: Run): boolean {
+/** Whether workers may work on it now. */
+export function isExecuting(run: Run): boolean {
   return run.phase === 'execution' && run.stop === null && !isEnded(run.status)
 }
 

@@ -71,13 +71,37 @@ describe('containment', () => {
     ])
   })
 
+  it('of after and after_optional reaches the node itself and all nodes around it, and the second only orders', () => {
+    const nodes = nodesOf('a.py', nested)
+    const bundles = [
+      aBundle('doc', ['method', 'function'], { after: ['fix'], after_optional: ['lint'] }),
+      aBundle('fix', ['class', 'method']),
+      aBundle('lint', ['file', 'function']),
+    ]
+    const plan = planOperations(nodes, bundles).operations
+    const named = new Map(plan.map(({ operationId, bundle, node }) => [operationId, `${bundle} ${node.name}`]))
+    const namesOf = (ids: readonly string[] = []) => ids.map((id) => named.get(id))
+    const docs = plan.filter(({ bundle }) => bundle === 'doc')
+    expect(docs.map(({ node, after, afterAny }) => [node.name, namesOf(after), namesOf(afterAny)])).toEqual([
+      ['first', ['fix Outer', 'fix first'], ['lint a.py']],
+      ['inner', ['fix Outer', 'fix first'], ['lint a.py', 'lint inner']],
+      ['second', ['fix Outer', 'fix second'], ['lint a.py']],
+      ['last', [], ['lint a.py', 'lint last']],
+    ])
+  })
+
   it('goes together with after, each bundle in its own direction', () => {
     const nodes = nodesOf('a.py', ['class', 'C', ['method', 'm']])
     const bundles = [
       aBundle('test', ['class', 'method'], { after: ['doc'], containment: 'outer_first' }),
       aBundle('doc', ['class', 'method'], { containment: 'inner_first' }),
     ]
-    expect(planned(nodes, bundles)).toEqual(['doc m', 'doc C < doc m', 'test C < doc C', 'test m < doc m < test C'])
+    expect(planned(nodes, bundles)).toEqual([
+      'doc m',
+      'doc C < doc m',
+      'test C < doc C',
+      'test m < doc C < doc m < test C',
+    ])
   })
 
   it('plans source that is nested deeper than calls may be', () => {

@@ -64,7 +64,7 @@ describe('planning operations', () => {
     if (second === undefined) throw new Error('there is no second operation')
     expect(second.after).toHaveLength(1)
     expect(planOperations(nodes, bundles, { only: new Set([second.operationId]) }).operations).toEqual([
-      { ...second, after: [] },
+      { ...second, after: [], startsFrom: second.after },
     ])
   })
 
@@ -79,9 +79,10 @@ describe('planning operations', () => {
       return planned.operations.map((one) => `${nameOf(one)} after ${one.after.length}`)
     }
     const ends = { 'lint f': 'failed', 'test f': 'skipped', 'lint a.py': 'skipped' } as const
-    expect(retried('lint f', ends)).toEqual(['lint f after 0', 'lint a.py after 1', 'test f after 1'])
+    expect(retried('lint f', ends)).toEqual(['lint f after 0', 'lint a.py after 1', 'test f after 2'])
     const others = { 'lint g': 'failed', 'test g': 'skipped' } as const
-    expect(retried('lint f', { ...ends, ...others })).toEqual(['lint f after 0', 'test f after 1'])
+    // The file waits for g, and the test of f for the file around it.
+    expect(retried('lint f', { ...ends, ...others })).toEqual(['lint f after 0'])
   })
 })
 

@@ -1,7 +1,7 @@
 import type { CodeNode } from '#domain/code-node.ts'
-import { operationId } from '#domain/ids.ts'
+import { operationId, repeatedOperationId } from '#domain/ids.ts'
 import type { OperationStatus, OperationWork, PlannedOperation } from '#domain/operation.ts'
-import type { AgentBundle } from '#domain/agent-bundle.ts'
+import { type AgentBundle, awaitedBundles } from '#domain/agent-bundle.ts'
 import { AppError } from '#domain/error.ts'
 import { always, type PlannedWork, takes } from './node-work.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'
@@ -13,6 +13,7 @@ export type PlanChoices = {
   /** Without it, every bundle has work on every node it takes. */
   work?: Pick<PlannedWork, 'of'>
   limit?: number | undefined
+  /** For an operation that ran once more because it collided, the one that it repeats is planned. */
   only?: ReadonlySet<string> | undefined
   /**
    * With `only`: all operations that did not end well in the run that is retried. Of those, the skipped ones are planned as
@@ -51,13 +52,30 @@ export function planOperations(
     }),
   )
   const only = withSkipped(operations, bundles, retried)
-  const asked = operations.filter(({ operationId: id }) => only?.has(id) ?? true)
-  const inOrder = planDependencies(asked, bundles)
+  const asked = operations.filter(({ operationId: id }) => {
+    return only === undefined || only.has(id) || only.has(repeatedOperationId(id))
+  })
+  const inOrder = only === undefined ? planDependencies(asked, bundles) : withEarlier(operations, asked, bundles)
   const kept = inOrder.slice(0, limit)
   const cut = inOrder.slice(kept.length)
   const beyond = nodesOnlyOf(cut, kept, `beyond the limit of ${limit} ${limit === 1 ? 'operation' : 'operations'}`)
   const unasked = nodesOnlyOf(operations, asked, 'not among the operations to retry')
   return { operations: kept, leftOut: [...withoutWork, ...beyond, ...unasked], beyondLimit: cut.length }
+}
+
+/** Operations of a retry start also from the changes of those that the runs before have done. */
+function withEarlier(
+  operations: readonly PlannedOperation[],
+  asked: readonly PlannedOperation[],
+  bundles: readonly PinnedBundle[],
+): PlannedOperation[] {
+  const all = new Map(planDependencies(operations, bundles).map((one) => [one.operationId, one]))
+  return planDependencies(asked, bundles).map((operation) => {
+    const { after = [], afterAny = [] } = all.get(operation.operationId) ?? {}
+    const waitsFor = new Set([...operation.after, ...(operation.afterAny ?? [])])
+    const startsFrom = [...after, ...afterAny].filter((id) => !waitsFor.has(id))
+    return startsFrom.length === 0 ? operation : { ...operation, startsFrom }
+  })
 }
 
 function withSkipped(
@@ -95,8 +113,8 @@ function operationOf(node: CodeNode, { hash, bundle }: PinnedBundle, work: Opera
 
 /**
  * The operations with their dependencies, each after all that it waits for and otherwise in the given order. Two rules
- * make them wait: a bundle's `after`, for those bundles' operations on the same node; its `containment`, for its own on
- * the nodes directly inside (`inner_first`) or on the one directly around (`outer_first`). Only members of `operations`
+ * make them wait: a bundle's `after` and `after_optional`, for those bundles' operations on the same node and on all nodes around
+ * it; its `containment`, for its own on the nodes directly inside (`inner_first`) or on the one directly around (`outer_first`). Only members of `operations`
  * are waited for; instead of a node that the run leaves out, the next one inside or around it counts. The bundles must
  * not wait in a cycle, and the operations must be in source order, an enclosing node before those in it. Any first part
  * of the result waits for nothing outside of it.
@@ -106,11 +124,13 @@ function planDependencies(
   bundles: readonly PinnedBundle[],
 ): PlannedOperation[] {
   const waits = new Map(operations.map((operation) => [operation, new Set<PlannedOperation>()]))
+  const optional = new Map<PlannedOperation, ReadonlySet<string>>()
   const byBundle = Map.groupBy(operations, ({ bundle }) => bundle)
   for (const { bundle } of bundles) {
-    const { name, after, containment } = bundle.file
+    const { name, after_optional: needless, containment } = bundle.file
     const all = byBundle.get(name) ?? []
-    for (const other of after) waitOnSameNode(all, byBundle.get(other) ?? [], waits)
+    for (const other of awaitedBundles(bundle.file)) waitOnNodeAndAround(all, byBundle.get(other) ?? [], waits)
+    for (const operation of all) optional.set(operation, new Set(needless))
     const own = all.filter(({ work }) => work === 'agent')
     if (containment === 'none') continue
     for (const { outer, inner } of contained(own)) {
@@ -118,16 +138,36 @@ function planDependencies(
       else waits.get(inner)?.add(outer)
     }
   }
-  const idsOf = (some: ReadonlySet<PlannedOperation> | undefined) => [...(some ?? [])].map((one) => one.operationId)
-  return dependenciesFirst(waits).map((operation) => ({ ...operation, after: idsOf(waits.get(operation)) }))
+  return dependenciesFirst(waits).map((operation) => {
+    const isOptional = ({ bundle }: PlannedOperation) => optional.get(operation)?.has(bundle) === true
+    const [afterAny, after] = [true, false].map((any) =>
+      [...(waits.get(operation) ?? [])].filter((one) => isOptional(one) === any).map(({ operationId: id }) => id),
+    )
+    return { ...operation, after: after ?? [], ...(afterAny?.length === 0 ? {} : { afterAny }) }
+  })
 }
 
 type Waits = ReadonlyMap<PlannedOperation, Set<PlannedOperation>>
 
-function waitOnSameNode(own: readonly PlannedOperation[], others: readonly PlannedOperation[], waits: Waits): void {
-  const byNode = Map.groupBy(others, ({ node }) => node.nodeId)
-  for (const operation of own) {
-    for (const other of byNode.get(operation.node.nodeId) ?? []) waits.get(operation)?.add(other)
+function waitOnNodeAndAround(
+  own: readonly PlannedOperation[],
+  others: readonly PlannedOperation[],
+  waits: Waits,
+): void {
+  const othersIn = Map.groupBy(others, ({ node }) => node.path)
+  for (const [path, operations] of Map.groupBy(own, ({ node }) => node.path)) {
+    const around: PlannedOperation[] = []
+    const opening = (othersIn.get(path) ?? []).values()
+    let next = opening.next()
+    for (const operation of operations) {
+      const { startByte, endByte } = operation.node
+      for (; next.done !== true && next.value.node.startByte <= startByte; next = opening.next()) {
+        while (around.length > 0 && !surrounds(around.at(-1), next.value)) around.pop()
+        around.push(next.value)
+      }
+      while (around.length > 0 && !surrounds(around.at(-1), operation)) around.pop()
+      for (const other of around) if (other.node.endByte >= endByte) waits.get(operation)?.add(other)
+    }
   }
 }
 
@@ -171,7 +211,7 @@ function dependenciesFirst(waits: Waits): PlannedOperation[] {
 
 /** AGENT_001 naming the cycle. An `after` that names a bundle which is not among them is ignored. */
 function refuseCircles(bundles: readonly AgentBundle[]): void {
-  const afterOf = new Map(bundles.map(({ file }) => [file.name, file.after]))
+  const afterOf = new Map(bundles.map(({ file }) => [file.name, awaitedBundles(file)]))
   const cleared = new Set<string>()
   const follow = (name: string, path: readonly string[]): void => {
     const start = path.indexOf(name)

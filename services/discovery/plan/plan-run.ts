@@ -163,9 +163,10 @@ type Unwell = { status: OperationStatus; failedWith: string | undefined }
 async function notEndedWell(runId: RunId, ledger: Pick<Ledger, 'listOperations'>): Promise<Map<OperationId, Unwell>> {
   const found = new Map<OperationId, Unwell>()
   for await (const page of operationPages(ledger, runId)) {
-    for (const { operationId, status, outcome } of page) {
+    for (const { operationId, repeats, status, outcome } of page) {
       const failedWith = status === 'failed' || status === 'blocked' ? outcome?.errorCode : undefined
-      if (!well.has(status)) found.set(operationId, { status, failedWith })
+      // A retry plans the operations of the snapshot, and repeats again where these collide again.
+      if (!well.has(status)) found.set(repeats?.operationId ?? operationId, { status, failedWith })
     }
   }
   return found

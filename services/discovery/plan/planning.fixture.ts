@@ -7,7 +7,7 @@ import type { PinnedBundle } from '../pin-bundles.ts'
 export function aBundle(
   name: string,
   kinds: string[],
-  over: Partial<Pick<BundleFile, 'after' | 'containment'>> = {},
+  over: Partial<Pick<BundleFile, 'after' | 'after_optional' | 'containment'>> = {},
 ): PinnedBundle {
   const file = BundleFile.parse({
     name,

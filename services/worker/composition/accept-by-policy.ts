@@ -1,4 +1,5 @@
 import { type ChangeSet, type EvidenceCheck, proofOf } from '#domain/change-set.ts'
+import { neededFirst } from '#composition/independent-groups.ts'
 import type { Run } from '#domain/run.ts'
 import { type Decisions, maxDecisionsAtOnce } from '#ledger/decisions.ts'
 import type { Ledger } from '#ledger/ledger.ts'
@@ -20,7 +21,7 @@ type Composed = {
 const by = { kind: 'policy', id: 'auto' } as const
 
 /**
- * Accepts the undecided changes of a composed patch that have the evidence their bundles ask for, of a run with `accept: auto`, and
+ * Accepts the changes of a composed patch on which nobody has ever decided, and that have the evidence their bundles ask for, of a run with `accept: auto`, and
  * notes that in `decisions`. False when somebody has decided since the patch was composed: then it may be another one.
  */
 export async function acceptByPolicy(run: Run, composed: Composed, deps: PolicyDeps): Promise<boolean> {
@@ -28,10 +29,15 @@ export async function acceptByPolicy(run: Run, composed: Composed, deps: PolicyD
   const { composition, decisions, root, selected } = composed
   const needed = await neededEvidence(run, deps.objects)
   const leftOut = new Set(composition.conflicts.map(({ changeSetId }) => changeSetId))
-  const undecided = selected.filter(({ set }) => {
-    const verdict = decisions.byChangeSet.get(set.changeSetId)?.verdict ?? 'pending'
-    return verdict === 'pending' && !leftOut.has(set.changeSetId) && hasEvidence(set, needed.get(set.bundle))
-  })
+  const verdictOn = (id: string) => decisions.byChangeSet.get(id)?.verdict
+  // What a person took back is pending, too, and not for the policy.
+  const proved = selected.filter(
+    ({ set }) =>
+      verdictOn(set.changeSetId) === undefined &&
+      !leftOut.has(set.changeSetId) &&
+      hasEvidence(set, needed.get(set.bundle)),
+  )
+  const undecided = withAllNeeded(proved, (id) => verdictOn(id) === 'accepted')
   for (let first = 0; first < undecided.length; first += maxDecisionsAtOnce) {
     const slice = undecided.slice(first, first + maxDecisionsAtOnce).map(({ set, operation, recordHash }) => ({
       changeSetId: set.changeSetId,
@@ -52,6 +58,13 @@ export async function acceptByPolicy(run: Run, composed: Composed, deps: PolicyD
   return true
 }
 
+/** Those of which every set that they are built on is accepted, or is one of them and comes before. */
+function withAllNeeded(changes: readonly CollectedChange[], isAccepted: (id: string) => boolean): CollectedChange[] {
+  const byId = new Map(changes.map((change) => [change.set.changeSetId, change]))
+  const whole = changes.filter(({ set }) => (set.builtOn ?? []).every((id) => isAccepted(id) || byId.has(id)))
+  return neededFirst(whole.map(({ set }) => set)).flatMap(({ changeSetId }) => byId.get(changeSetId) ?? [])
+}
+
 async function neededEvidence(
   { projectId, bundleHashes }: Run,
   objects: ObjectStore,
@@ -60,10 +73,16 @@ async function neededEvidence(
   return new Map(bundles.flatMap(({ file }) => (file.accept_when === undefined ? [] : [[file.name, file.accept_when]])))
 }
 
-/** Every check that was made has passed, none is missing, and each that is needed was made on each file. */
+/**
+ * Every check that was made has passed, none is missing, and each that is needed was made on each file. No check proves that nobody
+ * needs a deleted file, or a mode that changes.
+ */
 function hasEvidence(set: ChangeSet, needed: readonly EvidenceCheck[] | undefined): boolean {
   if (needed === undefined || proofOf(set) !== 'passed') return false
-  return set.files.every(({ path }) =>
-    needed.every((check) => set.evidence.some((one) => one.check === check && one.path === path && one.ok)),
+  return set.files.every(
+    ({ path, kind, executable }) =>
+      kind !== 'delete' &&
+      executable === undefined &&
+      needed.every((check) => set.evidence.some((one) => one.check === check && one.path === path && one.ok)),
   )
 }

@@ -2,8 +2,8 @@ import { changesOf } from '#composition/run-chain.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { isErrorCode, type ErrorCode } from '#domain/error.ts'
-import type { ProjectId, RunId } from '#domain/ids.ts'
-import type { Operation, OperationCost } from '#domain/operation.ts'
+import { type OperationId, type ProjectId, repeatedOperationId, type RunId } from '#domain/ids.ts'
+import { type Operation, type OperationCost, replacedBy } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Decisions } from '#ledger/decisions.ts'
 import type { Ledger } from '#ledger/ledger.ts'
@@ -15,13 +15,18 @@ export type CollectDeps = {
   readSets(project: ProjectId, recordHash: string): Promise<readonly ChangeSet[]>
 }
 
-/** A change set of the run, or of one that it retries. `isRedone`: its operation was run again later. */
+/**
+ * A change set of the run, or of one that it retries. `isRedone`: its operation was run again later, by a retry or because it
+ * collided.
+ */
 export type CollectedChange = {
   set: ChangeSet
   operation: Operation
   recordHash: string
   isEarlier: boolean
   isRedone: boolean
+  /** Whether its operation has been run once more because it collided, or repeats another one that has. */
+  isRepeat: boolean
 }
 
 export type CodesOfStatus = Record<'failed' | 'blocked', Map<ErrorCode, number>>
@@ -52,25 +57,33 @@ export async function collectChanges(
   const unproved: Collected['unproved'] = new Map()
   const nodes: Collected['nodes'] = new Map()
   const byRun: CollectedChange[][] = []
-  const done = new Set<string>()
+  const done = new Set<OperationId>()
+  const replaced = new Set<string>()
   for (const [at, { runId }] of chain.entries()) {
     const found: CollectedChange[] = []
-    const ofRun: string[] = []
+    const ofRun: OperationId[] = []
     for await (const operations of operationPages(deps.ledger, runId)) {
       signal.throwIfAborted()
       ofRun.push(...operations.map(({ operationId }) => operationId))
+      for (const id of operations.flatMap(replacedBy)) replaced.add(id)
       if (at === 0) for (const operation of operations) count(operation, { totals, codes, unproved })
       for (const { operation, recordHash, sets } of await changesOf(operations, (hash) =>
         deps.readSets(projectId, hash),
       )) {
-        const { operationId, node } = operation
+        const { operationId, node, repeats } = operation
         nodes.set(operationId, node)
-        const isRedone = done.has(operationId)
-        found.push(...sets.map((set) => ({ set, operation, recordHash, isEarlier: at > 0, isRedone })))
+        const isRedone = done.has(operationId) || (repeats !== null && done.has(repeats.operationId))
+        const change = { operation, recordHash, isEarlier: at > 0, isRedone, isRepeat: repeats !== null }
+        found.push(...sets.map((set) => ({ set, ...change })))
       }
       if (at === 0) await deps.onOperations?.(ofRun.length)
     }
     for (const id of ofRun) done.add(id)
+    for (const change of found) {
+      change.isRepeat ||= done.has(repeatedOperationId(change.operation.operationId))
+      // By this run or a later one: what collided in an earlier run counts again where this one has made it.
+      change.isRedone ||= replaced.has(change.set.changeSetId)
+    }
     byRun.unshift(found)
   }
   return { changes: byRun.flat(), nodes, totals, codes, unproved }
@@ -89,9 +102,14 @@ function count(
   if (code === 'WORK_005') unproved.set(bundle, (unproved.get(bundle) ?? 0) + 1)
 }
 
+export function setsOf(changes: readonly CollectedChange[]): Map<string, ChangeSet> {
+  return new Map(changes.map(({ set }) => [set.changeSetId, set]))
+}
+
 /**
  * The changes of the proposed patch: those that were accepted, in that order, and after them, so that they give way in a conflict,
- * those that nobody has decided on and whose operation was not run again.
+ * those that nobody has decided on and whose operation was not run again. The composition leaves out those that are built on others
+ * which are not among them.
  */
 export function selectProposed(changes: readonly CollectedChange[], { byChangeSet }: Decisions): CollectedChange[] {
   const decisionOn = ({ set }: CollectedChange) => byChangeSet.get(set.changeSetId)
@@ -99,8 +117,18 @@ export function selectProposed(changes: readonly CollectedChange[], { byChangeSe
   const versionOf = (change: CollectedChange) => decisionOn(change)?.version ?? 0
   const inOrder = accepted.toSorted((one, other) => versionOf(one) - versionOf(other))
   const open = changes.filter((change) => (decisionOn(change)?.verdict ?? 'pending') === 'pending' && !change.isRedone)
-  // The same change, made again by a retry, has the same id.
-  const byId = new Map([...inOrder, ...open].toReversed().map((change) => [change.set.changeSetId, change]))
+  return firstOfEach([...inOrder, ...open])
+}
+
+/** The changes that may be in the proposed patch, depending on what is decided: those whose operation was not run again, and the accepted ones. */
+export function selectMade(changes: readonly CollectedChange[], { byChangeSet }: Decisions): CollectedChange[] {
+  const isAccepted = ({ set }: CollectedChange) => byChangeSet.get(set.changeSetId)?.verdict === 'accepted'
+  return firstOfEach(changes.filter((change) => !change.isRedone || isAccepted(change)))
+}
+
+/** The same change, made again by a retry, has the same id. */
+function firstOfEach(changes: readonly CollectedChange[]): CollectedChange[] {
+  const byId = new Map(changes.toReversed().map((change) => [change.set.changeSetId, change]))
   return [...byId.values()].toReversed()
 }
 

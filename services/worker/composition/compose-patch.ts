@@ -1,4 +1,5 @@
 import { chainOf } from '#composition/run-chain.ts'
+import type { KnownSets } from '#composition/compose-change-sets.ts'
 import { nameConflicts } from '#composition/name-conflicts.ts'
 import type { ChangeSet, Evidence } from '#domain/change-set.ts'
 import type { CodeNode } from '#domain/code-node.ts'
@@ -15,8 +16,9 @@ import type { ObjectStore } from '#objects/object-store.ts'
 import { getComposition, putComposition } from '#objects/stored-records.ts'
 import type { CachedAnswers } from '#platform/cached-answers.ts'
 import type { ReadRunRules } from '../evidence/run-rules.ts'
-import { collectChanges, type CollectDeps, readAccepted, selectProposed } from './collect-changes.ts'
-import { type GroupProof, proveComposition, type ProofDeps, type ProvedBefore } from './prove-composition.ts'
+import { collectChanges, type CollectDeps, readAccepted, selectProposed, setsOf } from './collect-changes.ts'
+import type { ProvedBefore } from './file-proofs.ts'
+import { type GroupProof, proveComposition, type ProofDeps } from './prove-composition.ts'
 
 export type ProveDeps = Pick<ProofDeps, 'evidence' | 'python'> & {
   /** Keeps proofs from one composition to the next. */
@@ -31,6 +33,8 @@ export type SelectedSets = {
   of: PatchKind
   sets: readonly ChangeSet[]
   nodeOf(operationId: string): Promise<CodeNode | undefined>
+  /** Change sets that may be named besides: those on which some of `sets` are built. */
+  others?: KnownSets | undefined
   /** What other compositions of the run have proved. */
   provedBefore?: ProvedBefore | undefined
   /** The run whose survey of the repository holds; by default the run itself. */
@@ -42,7 +46,7 @@ export type SelectedSets = {
 /** Composes and proves change sets of a run, and stores the result, which the key names. */
 export async function proveSets(
   run: Run,
-  { of, sets, nodeOf, onFiles, provedBefore, rulesOf = run }: SelectedSets,
+  { of, sets, nodeOf, others, onFiles, provedBefore, rulesOf = run }: SelectedSets,
   deps: ProveDeps,
   signal: AbortSignal,
 ): Promise<{ composition: Composition; compositionKey: string }> {
@@ -56,6 +60,7 @@ export async function proveSets(
     proofs: kept && ((key, make) => kept.get(`${projectId} ${rulesOf.rulesKey} ${key}`, make)),
     rules: await deps.runRules(rulesOf),
     provedBefore,
+    others,
     async readBlob(hash) {
       signal.throwIfAborted() // another worker may have the job by now, or the run be stopped
       return deps.blobs.get(projectId, hash)
@@ -74,7 +79,7 @@ export async function proveSets(
     }
   }
   const conflicts = await nameConflicts(proven.conflicts, {
-    sets: new Map(sets.map((set) => [set.changeSetId, set])),
+    sets: new Map([...(others ?? []), ...sets.map((set) => [set.changeSetId, set] as const)]),
     nodes,
     readBlob: (hash) => deps.blobs.get(projectId, hash),
   })
@@ -175,5 +180,5 @@ async function selectSets(
   if (of === 'accepted') return readAccepted(chain, decisions, deps)
   const { changes, nodes } = await collectChanges(chain, deps, signal)
   const sets = selectProposed(changes, decisions).map(({ set }) => set)
-  return { sets, nodeOf: async (id) => nodes.get(id) }
+  return { sets, others: setsOf(changes), nodeOf: async (id) => nodes.get(id) }
 }

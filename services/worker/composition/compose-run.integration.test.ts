@@ -1,8 +1,12 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { changeSetId, type ChangeSet, type Edit } from '#domain/change-set.ts'
 import type { RunId } from '#domain/ids.ts'
+import type { Attempt } from '#ledger/attempt.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
+import { objectKeys } from '#objects/object-keys.ts'
+import { putHashedJson } from '#objects/object-store.ts'
 import { getChangeSets } from '#objects/stored-records.ts'
-import { anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { anEvent, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
@@ -131,5 +135,76 @@ describe('composeRun', () => {
     }
     const stopping = composeRun(runId, { ...deps, ledger: { ...test.ledger, listOperations } }, stop.signal)
     await expect(stopping).rejects.toThrow('the run is stopped')
+  })
+
+  it('ends no run whose work was done again while it was composed: it has not seen that', async () => {
+    const runId = await executed({ status: 'unchanged' })
+    const { operationId } = aPlannedOperation('f0')
+    let isSlow = true
+    const readDecisions: typeof test.ledger.readDecisions = async (...asked) => {
+      const decisions = await test.ledger.readDecisions(...asked)
+      if (!isSlow) return decisions
+      isSlow = false
+      const again = aPlannedOperation('again', { repeats: { operationId, changeSetIds: [] } })
+      const event = anEvent({ event: 'operations.repeated', phase: 'review' })
+      expect(await test.ledger.planAgain(runId, { operations: [again], event })).toBe('planned')
+      await test.settleAll(runId)
+      expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'running', phase: 'review' })
+      return decisions
+    }
+    const slow = { ...deps, ledger: { ...test.ledger, readDecisions } }
+    await composeRun(runId, slow, never)
+    expect((await test.ledger.getRun(runId)).status).toBe('running')
+    await composeRun(runId, slow, never)
+    expect((await test.ledger.getRun(runId)).status).toBe('completed')
+    expect((await test.ledger.verify(runId)).violations).toEqual([])
+  })
+
+  describe('where a change that others are built on was rejected meanwhile', () => {
+    const source = 'one = 1\ntwo = 2\n'
+    const base = aPlannedOperation('base')
+    const upon = aPlannedOperation('upon', {}, [base])
+
+    async function settle(attempt: Attempt, edit: Edit, builtOn?: string[]): Promise<ChangeSet> {
+      const { operationId, bundle, node, projectId } = attempt
+      const baseHash = await deps.blobs.put(projectId, Buffer.from(source))
+      const files = [{ kind: 'edit' as const, path: 'a.py', baseHash, edits: [edit] }]
+      const of = { operationId, bundle, nodeId: node.nodeId, files, evidence: [] }
+      const set = { changeSetId: changeSetId(operationId, files), ...of, ...(builtOn && { builtOn }) }
+      const record = { changeSet: set }
+      const recordHash = await putHashedJson(store.objects, (hash) => objectKeys.attempt(projectId, hash), record)
+      const outcome = anOutcome({ changeSetId: set.changeSetId, recordHash, changedFiles: ['a.py'] })
+      await test.ledger.settle(attempt, 1, { outcome, events: [] })
+      return set
+    }
+
+    async function claimOne(runId: RunId): Promise<Attempt> {
+      const [attempt, ...more] = await test.claimReady(runId)
+      if (attempt === undefined || more.length > 0) throw new Error('not one was ready')
+      return attempt
+    }
+
+    it('does the work once more that needs it, and then completes the run', async () => {
+      const runId = await test.executing([base, upon])
+      const first = await claimOne(runId)
+      const rejected = await settle(first, { start: 6, end: 7, text: '3' })
+      const second = await claimOne(runId)
+      const { operationId, bundle: agent, node } = first
+      const what = { changeSetId: rejected.changeSetId, verdict: 'rejected', before: 'pending', reason: null } as const
+      const where = { runId, operationId, recordHash: 'a'.repeat(64), agent, node }
+      await test.ledger.decide(runId, { last: 0, decisions: [{ ...what, ...where }], by: { kind: 'human', id: 't' } })
+      await settle(second, { start: 14, end: 15, text: '4' }, [rejected.changeSetId])
+      await test.ledger.dispatch(runId, 1)
+      await composeRun(runId, deps, never)
+      expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'running', phase: 'execution' })
+
+      const again = await claimOne(runId)
+      expect(again).toMatchObject({ startsFrom: [operationId], repeats: { operationId: second.operationId } })
+      await settle(again, { start: 14, end: 15, text: '5' }, [rejected.changeSetId])
+      await test.ledger.dispatch(runId, 1)
+      await composeRun(runId, deps, never)
+      expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'completed' })
+      expect((await test.ledger.verify(runId)).violations).toEqual([])
+    })
   })
 })

@@ -4,6 +4,7 @@ import { proofOf } from '#domain/change-set.ts'
 import type { ErrorCode } from '#domain/error.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import { newToken, type RunId } from '#domain/ids.ts'
+import type { PlannedOperation } from '#domain/operation.ts'
 import type { CompositionProgress, Run } from '#domain/run.ts'
 import { failRun } from '#ledger/run-stage.ts'
 import type { Ledger } from '#ledger/ledger.ts'
@@ -13,13 +14,16 @@ import {
   type CodesOfStatus,
   type Collected,
   type CollectedChange,
+  selectMade,
   selectProposed,
+  setsOf,
 } from './collect-changes.ts'
+import { planRepeats } from './plan-repeats.ts'
 import { acceptByPolicy } from './accept-by-policy.ts'
 import { type PatchDeps, proveSets, type SelectedSets } from './compose-patch.ts'
 
 export type CompositionDeps = PatchDeps & {
-  ledger: PatchDeps['ledger'] & Pick<Ledger, 'cancel' | 'decide' | 'move'>
+  ledger: PatchDeps['ledger'] & Pick<Ledger, 'cancel' | 'decide' | 'move' | 'planAgain'>
   workerId: string
 }
 
@@ -28,7 +32,8 @@ const atReview = { status: 'running', phase: 'review' } as const
 
 /**
  * Ends a run whose operations have all ended: puts their change sets together, proves the result, stores it and
- * completes the run, or fails it when none of its operations succeeded or had nothing to change. Running it again, or
+ * completes the run, or fails it when none of its operations succeeded or had nothing to change. Where sets collide or have lost
+ * their base, the operations that made them run once more first, and the run comes back here. Running it again, or
  * for a run that is not at that point, changes nothing. A fault that stays (a missing object) fails the run.
  */
 export async function composeRun(runId: RunId, deps: CompositionDeps, signal: AbortSignal): Promise<void> {
@@ -42,12 +47,16 @@ export async function composeRun(runId: RunId, deps: CompositionDeps, signal: Ab
   }
 }
 
+function sumOf(counts: Run['counts']): number {
+  return Object.values(counts).reduce((sum, count) => sum + count, 0)
+}
+
 type Note = (progress: Partial<CompositionProgress>) => Promise<void>
 
 /** Keeps in the run how far it is, at most once a second. What another worker noted, that has died, is overwritten. */
 function openNotes({ runId, counts }: Run, { ledger }: Pick<CompositionDeps, 'ledger'>): Note {
   const composer = newToken()
-  const operations = Object.values(counts).reduce((sum, count) => sum + count, 0)
+  const operations = sumOf(counts)
   let progress: CompositionProgress = { operationsRead: 0, operations, filesProved: 0, files: 0 }
   let notes = 0
   let nextAt = -Infinity
@@ -78,27 +87,34 @@ async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): P
   const { totals, codes, unproved } = collected
   const onFiles = (filesProved: number, files: number) => note({ files, filesProved })
   const composed = await composeAndDecide(chain, collected, { ...deps, onFiles }, signal)
+  if (composed === undefined) return
   const { selected, composition, compositionKey, decisions } = composed
   const failure = failureOf(run, codes)
   const earlier = selected.filter(({ isEarlier }) => isEarlier).length
-  const funnel = funnelOf(selected, composition, unproved)
+  const made = selectMade(collected.changes, decisions)
+  const funnel = funnelOf({ made, selected, unproved }, composition)
   const closing = { changeSets: selected.length, earlier, totals, composition, funnel, failure }
   const events = closingEvents(run, closing, { kind: 'worker', id: deps.workerId })
-  await deps.ledger.move(run.runId, {
+  const moved = await deps.ledger.move(run.runId, {
     from: [atReview],
     to: { status: failure === undefined ? 'completed' : 'failed' },
+    // Another composer may have planned repeats since, which have ended by now: the run is composed once more then.
+    operations: sumOf(run.counts),
     command: 'complete',
     set: { compositionKey, funnel: JSON.stringify(funnel), ...failure },
     events,
   })
-  if (decisions.last > 0) {
+  if (moved !== 'refused' && decisions.last > 0) {
     await deps.ledger.notePatch(run.runId, { of: 'proposed', note: { decided: decisions.last, compositionKey } })
   }
 }
 
 type ComposeDeps = CompositionDeps & Required<Pick<SelectedSets, 'onFiles'>>
 
-/** Composes what nobody has rejected, and accepts of it what the run's policy asks for. */
+/**
+ * Composes what nobody has rejected, and accepts of it what the run's policy asks for. Undefined when operations run again, since
+ * what they changed collided or has lost its base.
+ */
 async function composeAndDecide(
   chain: readonly [Run, ...Run[]],
   { changes, nodes }: Collected,
@@ -107,6 +123,7 @@ async function composeAndDecide(
 ) {
   const [run] = chain
   const root = chain.at(-1) ?? run
+  const others = setsOf(changes)
   for (let tries = 1; ; tries += 1) {
     const decisions = await deps.ledger.readDecisions(root.runId)
     const selected = selectProposed(changes, decisions)
@@ -114,13 +131,26 @@ async function composeAndDecide(
     const selection = {
       of: 'proposed',
       sets,
+      others,
       nodeOf: async (id: string) => nodes.get(id),
       onFiles: deps.onFiles,
     } as const
     const { composition, compositionKey } = await proveSets(run, selection, deps, signal)
+    const repeats = planRepeats({ selected, conflicts: composition.conflicts })
+    if (repeats.length > 0 && (await repeat(run, repeats, deps)) === 'planned') return undefined
     const composed = { selected, composition, compositionKey, decisions, root }
     if ((await acceptByPolicy(run, composed, deps)) || tries === maxTries) return composed
   }
+}
+
+async function repeat(
+  { runId }: Run,
+  operations: readonly PlannedOperation[],
+  { ledger, workerId }: ComposeDeps,
+): Promise<'planned' | 'refused'> {
+  const origin: EventOrigin = { kind: 'worker', id: workerId }
+  const data = { operations: operations.length, reason: 'collided' }
+  return ledger.planAgain(runId, { operations, event: { event: 'operations.repeated', phase: 'review', origin, data } })
 }
 
 type RunFailure = { errorCode: ErrorCode; reason: string }
@@ -139,18 +169,17 @@ function failureOf({ counts }: Pick<Run, 'counts'>, codes: CodesOfStatus): RunFa
   return { errorCode: commonest?.[0] ?? 'AGENT_011', reason }
 }
 
-function funnelOf(
-  selected: readonly CollectedChange[],
-  { conflicts }: Composition,
-  unproved: ReadonlyMap<string, number>,
-): NonNullable<Run['funnel']> {
+type Counted = Pick<Collected, 'unproved'> & Record<'made' | 'selected', readonly CollectedChange[]>
+
+function funnelOf({ made, selected, unproved }: Counted, { conflicts }: Composition): NonNullable<Run['funnel']> {
   const leftOut = new Set(conflicts.map(({ changeSetId }) => changeSetId))
-  const byAgent = Map.groupBy(selected, ({ set }) => set.bundle)
+  const proposed = new Set(selected.map(({ set }) => set.changeSetId).filter((id) => !leftOut.has(id)))
+  const byAgent = Map.groupBy(made, ({ set }) => set.bundle)
   const agents = [...new Set([...byAgent.keys(), ...unproved.keys()])].toSorted()
   return Object.fromEntries(
     agents.map((agent) => {
       const sets = (byAgent.get(agent) ?? []).map(({ set }) => set)
-      const valid = sets.filter(({ changeSetId }) => !leftOut.has(changeSetId))
+      const valid = sets.filter(({ changeSetId }) => proposed.has(changeSetId))
       const verified = valid.filter((set) => proofOf(set) === 'passed').length
       return [agent, { generated: sets.length + (unproved.get(agent) ?? 0), valid: valid.length, verified }]
     }),

@@ -1,3 +1,4 @@
+import { type Operation, originalId } from '#domain/operation.ts'
 import type { PathRules } from '#domain/path-rules.ts'
 import type { Run } from '#domain/run.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
@@ -11,16 +12,20 @@ export type ByteRange = { startByte: number; endByte: number }
 /** Bytes of its file that an operation's agent works on, and the ranges in them that another node's agent works on. */
 export type AgentParts = { own: readonly ByteRange[]; others: readonly ByteRange[] }
 
-/** The parts of an operation; `own` is empty if it was planned for something other than lint faults. */
+/**
+ * The parts of an operation; `own` is empty if it was planned for something other than lint faults. One that repeats another has
+ * the parts of that: the rules are those of the plan.
+ */
 export function agentParts(
   rules: Pick<RunRules, 'agentRanges'>,
-  { operationId, node }: { operationId: string; node: { path: string } },
+  { node, ...operation }: Pick<Operation, 'operationId' | 'repeats'> & { node: { path: string } },
 ): AgentParts {
   const ranges = rules.agentRanges(node.path)
-  const own = ranges.filter((range) => range.operationId === operationId)
+  const id = originalId(operation)
+  const own = ranges.filter((range) => range.operationId === id)
   const isInside = ({ startByte, endByte }: ByteRange) =>
     own.some((range) => range.startByte <= startByte && endByte <= range.endByte)
-  return { own, others: ranges.filter((range) => range.operationId !== operationId && isInside(range)) }
+  return { own, others: ranges.filter((range) => range.operationId !== id && isInside(range)) }
 }
 
 export type ReadRunRules = (run: Pick<Run, 'projectId' | 'runId' | 'rulesKey'>) => Promise<RunRules>

@@ -21,13 +21,14 @@ describe('safe fixes in what an agent works on', () => {
     return { startByte, endByte: startByte + Buffer.byteLength(part) }
   }
 
-  /** The agents' parts of the file: `own` are the operation's, `others` those of other nodes. */
-  type Ranges = { own?: string; others?: string[] }
+  /** The agents' parts of the file: `own` are those of `ownerId`, by default the operation; `others` those of other nodes. */
+  type Ranges = { own?: string; others?: string[]; ownerId?: string }
 
-  async function work(planned: Planned, replies: ScriptedReply[], { own, others = [] }: Ranges) {
+  async function work(planned: Planned, replies: ScriptedReply[], ranges: Ranges) {
+    const { own, others = [], ownerId = planned.job.operationId } = ranges
     const { text } = planned.file
     const agentRanges = [
-      ...(own === undefined ? [] : [{ operationId: planned.job.operationId, ...bytesOf(text, own) }]),
+      ...(own === undefined ? [] : [{ operationId: ownerId, ...bytesOf(text, own) }]),
       ...others.map((part) => ({ operationId: 'another', ...bytesOf(text, part) })),
     ]
     const model = scriptedModel(replies)
@@ -85,6 +86,18 @@ describe('safe fixes in what an agent works on', () => {
 
   it('are of a file those in its own statements, not those in the functions of other agents', async () => {
     const { after, prompt } = await work(await onFile(), skipping, { own: 'x = f"c" and os == None', others: [shelf] })
+    expect(after).toBe(source.replace('f"c"', '"c"'))
+    expect(prompt).toContain('Its faults:\n- line 5, column 19: E711')
+    expect(prompt).not.toContain('F401')
+  })
+
+  it('are made anew where the operation runs once more, in the same part of the file and nowhere else', async () => {
+    const planned = await onFile()
+    const ranges = { own: 'x = f"c" and os == None', others: [shelf] }
+    await work(planned, skipping, ranges)
+    const again = { ...planned, job: await bench.repeated(planned) }
+    const { outcome, after, prompt } = await work(again, skipping, { ...ranges, ownerId: planned.job.operationId })
+    expect(outcome?.status).toBe('succeeded')
     expect(after).toBe(source.replace('f"c"', '"c"'))
     expect(prompt).toContain('Its faults:\n- line 5, column 19: E711')
     expect(prompt).not.toContain('F401')

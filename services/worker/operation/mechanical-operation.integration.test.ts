@@ -1,8 +1,11 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { applyEdits } from '#domain/change-set.ts'
-import type { RunId } from '#domain/ids.ts'
+import { composeChangeSets } from '#composition/compose-change-sets.ts'
+import { type RunId, sha256 } from '#domain/ids.ts'
 import { runKeys } from '#ledger/keys.ts'
 import { wideRules } from '#lint/wide-rules.fixture.ts'
+import { aPlannedOperation } from '#testing/open-test-ledger.ts'
+import { openBuiltLayer } from '../workspace/built-layer.ts'
 import { openOperationBench, type OperationBench, type Planned } from './operation-bench.fixture.ts'
 import { runOperation, type OperationDeps } from './run-operation.ts'
 
@@ -135,6 +138,28 @@ describe('a mechanical operation', () => {
     })
     expect(kept.operation.outcome?.changeSetIds).toBeUndefined()
     expect(kept.record.leftAlone).toHaveLength(1)
+  })
+
+  it('makes one set of the fixes of several rules within one edit that it is built on', async () => {
+    const text = 'def price(row):\n    return row\n\n\ndef label(row):\n    return f"label"\n'
+    const written = 'return f"price", not row in []'
+    const { operationId, node } = aPlannedOperation('price')
+    const start = text.indexOf('return row')
+    const edits = [{ start, end: start + 'return row'.length, text: written }]
+    const change = { kind: 'edit' as const, path: 'src/shop.py', baseHash: sha256(text), edits }
+    const ids = { changeSetId: 'c1', operationId, bundle: 'price', nodeId: node.nodeId }
+    const earlier = { ...ids, evidence: [], files: [change] }
+    const { record } = await done(text, { startLayer: (_attempt, base) => openBuiltLayer(base, [earlier]) })
+    const made = record.changeSets ?? []
+    expect(made.map(({ rules, builtOn }) => [rules, builtOn])).toEqual([[['E713', 'F541'], ['c1']]])
+    const { evidence } = (await bench.bundle('lint')).file
+    const checks = evidence.filter((check) => check !== 'only_node_changed').map((check) => [check, true])
+    expect(made[0]?.evidence.map(({ check, ok }) => [check, ok])).toEqual(checks)
+    const { conflicts, files } = composeChangeSets([earlier, ...made])
+    expect(conflicts).toEqual([])
+    const all = files.flatMap((file) => (file.kind === 'edit' ? file.edits : []))
+    const after = text.replace('return row', 'return "price", row not in []').replace('f"label"', '"label"')
+    expect(Buffer.from(applyEdits(Buffer.from(text), all)).toString()).toBe(after)
   })
 
   it('does not take the fixes of a rule along whose evidence is refused', async () => {

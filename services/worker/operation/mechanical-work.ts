@@ -1,12 +1,15 @@
 import type { Outcome } from '#domain/operation.ts'
-import { applyEdits, type ChangeSet } from '#domain/change-set.ts'
+import { applyEdits, type ChangeSet, composeEdits, type Edit, type Evidence } from '#domain/change-set.ts'
 import { costSoFar, type RunningAttempt } from './attempt/running-attempt.ts'
 import { changeSetOf } from './ending/decide-outcome.ts'
+import { onSnapshot, type OnSnapshot } from './ending/on-snapshot.ts'
 import { changeSetEvent, commitOutcome, type SettleDeps } from './ending/settle-operation.ts'
 import { composedEdits, fixFile } from '../tools/lint/fix-file.ts'
-import type { FixDeps, LeftAlone } from '../tools/lint/fix-set.ts'
+import { proofOf, type FixDeps, type FixSet, type LeftAlone } from '../tools/lint/fix-set.ts'
 import { agentParts } from '../evidence/run-rules.ts'
 import { utf16Ranges } from '../tools/lint/text-fixes.ts'
+
+type Fixing = Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'rules'>
 
 /** What a mechanical operation did: change sets with their evidence, and the faults it left alone. */
 type MechanicalWork = { sets: ChangeSet[]; fixed: { rules: string[]; count: number }[]; leftAlone: LeftAlone[] }
@@ -16,7 +19,7 @@ type MechanicalWork = { sets: ChangeSet[]; fixed: { rules: string[]; count: numb
  * TOOL_006 for a file that cannot be linted.
  */
 export async function makeLintFixes(
-  { attempt, bundle, workspace, rules }: Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'rules'>,
+  { attempt, bundle, workspace, rules, built }: Fixing & Pick<RunningAttempt, 'built'>,
   deps: FixDeps,
   signal: AbortSignal,
 ): Promise<MechanicalWork> {
@@ -28,13 +31,61 @@ export async function makeLintFixes(
   const file = { path, source, rules: rules.of(path), checks, keepOut, within }
   const { sets, leftAlone } = await fixFile(file, deps, signal)
   const baseHash = workspace.baseHash(path)
+  const placed = (fixes: Fixes): PlacedFixes => {
+    const edits = [...fixes.edits]
+    return { ...fixes, changes: onSnapshot({ built, workspace }, [{ kind: 'edit', path, baseHash, edits }]) }
+  }
+  const prove = (edits: readonly Edit[]) => {
+    signal.throwIfAborted()
+    return proofOf(Buffer.from(applyEdits(Buffer.from(source), edits)).toString(), file, deps)
+  }
+  const together = built === undefined ? sets.map(placed) : await withoutRivals(sets, { placed, prove })
   return {
-    sets: sets.map(({ edits, rules: codes, evidence }) =>
-      changeSetOf(attempt, [{ kind: 'edit', path, baseHash, edits }], { rules: codes, evidence }),
+    sets: together.map(({ changes, rules: codes, evidence }) =>
+      changeSetOf(attempt, changes, { rules: codes, evidence }),
     ),
     fixed: sets.map(({ rules: codes, fixed }) => ({ rules: codes, count: fixed })),
     leftAlone,
   }
+}
+
+type Fixes = Pick<FixSet, 'rules' | 'evidence'> & { edits: readonly Edit[] }
+
+/** `changes`: what the fixes are on the snapshot. */
+type PlacedFixes = Fixes & { changes: OnSnapshot }
+
+type Joining = { placed(fixes: Fixes): PlacedFixes; prove(edits: readonly Edit[]): Promise<Evidence[]> }
+
+/**
+ * The fixes of several rules within one edit that they are built on replace all of it, each with a text of its own, so that only one
+ * of them could be in a patch: these become one set. Where together they fail their proof, they stay apart.
+ */
+async function withoutRivals(sets: readonly Fixes[], { placed, prove }: Joining): Promise<PlacedFixes[]> {
+  let kept: PlacedFixes[] = []
+  for (const set of sets) {
+    let added = placed(set)
+    for (;;) {
+      const rival = kept.find((one) => exclude(one.changes, added.changes))
+      const joined = rival && (await joinedFixes([rival, added], prove))
+      if (joined === undefined) break
+      kept = kept.filter((one) => one !== rival)
+      added = placed(joined)
+    }
+    kept.push(added)
+  }
+  return kept
+}
+
+function exclude(one: OnSnapshot, other: OnSnapshot): boolean {
+  const [edits, others] = [one, other].map(({ files: [file] }) => (file?.kind === 'edit' ? file.edits : undefined))
+  return edits === undefined || others === undefined || composeEdits(edits, others).kind === 'conflict'
+}
+
+async function joinedFixes(fixes: readonly Fixes[], prove: Joining['prove']): Promise<Fixes | undefined> {
+  const edits = composedEdits(fixes)
+  const evidence = edits && (await prove(edits))
+  if (edits === undefined || evidence?.every(({ ok }) => ok) !== true) return undefined
+  return { rules: fixes.flatMap(({ rules }) => rules).toSorted(), edits, evidence }
 }
 
 /** How many reasons why faults were left alone a summary names, and how many places for each of them. */
@@ -85,7 +136,7 @@ function someOf(places: readonly string[], most: number): string {
  * for nodes that the plan did not give to an agent because of their faults.
  */
 export async function fixBeforeAgent(
-  { attempt, bundle, workspace, rules }: Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'rules'>,
+  { attempt, bundle, workspace, rules }: Fixing,
   deps: FixDeps,
   signal: AbortSignal,
 ): Promise<number> {

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { CodeNode } from '#domain/code-node.ts'
-import { operationId, type ProjectId, type RunId } from '#domain/ids.ts'
+import { operationId, type ProjectId, repeatedOperationId, type RunId } from '#domain/ids.ts'
 import type { Operation, OperationWork } from '#domain/operation.ts'
 import { loadBundles } from '#bundles/load-bundle.ts'
 import { openModelPool } from '#models/model-pool.ts'
@@ -16,7 +16,7 @@ import { getAttemptRecord, getBundle, putBundle } from '#objects/stored-records.
 import { openLog } from '#platform/log.ts'
 import { openReleaser, type Releaser } from '#platform/service-process.ts'
 import { loadLanguage } from '#syntax/parser.ts'
-import { aNewRun, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { anEvent, aNewRun, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
 import { openScriptPool } from '#tool-scripts/script-pool.ts'
 import { openPreparedBundles } from '../agent/prepared-bundle.ts'
@@ -28,6 +28,7 @@ import { baseLayerOf } from '../workspace/base-layer.ts'
 import { openLineSearcher } from '../workspace/search-files.ts'
 import type { OperationDeps, OperationJob } from './run-operation.ts'
 import { openSurroundings } from './start/start-context.ts'
+import { openStartLayers } from './start/start-layer.ts'
 
 const root = fileURLToPath(new URL('../../../', import.meta.url))
 
@@ -44,6 +45,8 @@ export type OperationBench = TestLedger & {
   planned(bundle: AgentBundle, text: string, name: string): Promise<Planned>
   /** The same on the whole file. */
   plannedFile(bundle: AgentBundle, text: string, work: OperationWork): Promise<Planned>
+  /** Lets an operation that has ended run once more in its run, on top of nothing: its job. */
+  repeated(planned: Planned): Promise<OperationJob>
   operation(planned: Planned): Promise<Operation>
   record(operation: Operation): Promise<AttemptRecord>
 }
@@ -85,6 +88,7 @@ export async function openOperationBench(): Promise<OperationBench> {
     runRules: async () => ({ of: () => wideRules, agentRanges: () => [] }),
     versions: { linter: linter.version },
     ...openSurroundings({ ledger: ledger.ledger, objects }),
+    startLayer: openStartLayers({ ledger: ledger.ledger, objects }),
     bundles: openPreparedBundles((owner, hash) => getBundle(objects, owner, hash)),
     baseLayer: async (owner, id) => baseLayerOf(await readSnapshot(owner, id), blobs, owner),
     modelSettings: async () => ({ model: 'rehearsal', temperature: 0, toolChoice: 'required' }),
@@ -97,6 +101,7 @@ export async function openOperationBench(): Promise<OperationBench> {
     bundle: shippedBundle,
     planned: (bundle, text, name) => planOne(both, bundle, { text, node: functionNode(text, name), work: 'agent' }),
     plannedFile: (bundle, text, work) => planOne(both, bundle, { text, node: fileNode(text), work }),
+    repeated: (planned) => repeatOne(ledger, planned),
     operation: ({ job, runId }) => ledger.ledger.getOperation(runId, job.operationId),
     record: ({ outcome }) => getAttemptRecord(objects, project, z.string().parse(outcome?.recordHash)),
     close: releaser.release,
@@ -168,6 +173,27 @@ async function planOne(
   const [taken] = (await ledger.dispatch(runId, 1)).taken
   if (taken === undefined) throw new Error('nothing was dispatched')
   return { job: { runId, ...taken }, runId, file: { path, text, hash } }
+}
+
+async function repeatOne({ ledger }: TestLedger, { runId, job }: Planned): Promise<OperationJob> {
+  const { node, bundle, bundleHash, work, priority } = await ledger.getOperation(runId, job.operationId)
+  const repeats = { operationId: job.operationId, changeSetIds: [] }
+  const operation = {
+    operationId: repeatedOperationId(job.operationId),
+    node,
+    bundle,
+    bundleHash,
+    work,
+    priority,
+    after: [],
+    repeats,
+  }
+  await ledger.dispatch(runId, 1) // finds that all have ended
+  const event = anEvent({ event: 'operations.repeated', phase: 'review' })
+  await ledger.planAgain(runId, { operations: [operation], event })
+  const [taken] = (await ledger.dispatch(runId, 1)).taken
+  if (taken === undefined) throw new Error('nothing was dispatched')
+  return { runId, ...taken }
 }
 
 const path = 'src/shop.py'

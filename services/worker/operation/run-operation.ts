@@ -13,6 +13,7 @@ import { openAttemptStop, type AttemptStop } from './attempt/attempt-stop.ts'
 import { giveUp } from './ending/give-up.ts'
 import { prepareAttempt, type PrepareDeps } from './attempt/prepare-attempt.ts'
 import { makeLintFixes, settleMechanical } from './mechanical-work.ts'
+import type { OperationEnding } from './ending/decide-outcome.ts'
 import { openProof } from './ending/prove-changes.ts'
 import type { RunningAttempt } from './attempt/running-attempt.ts'
 import { type SettleDeps, settleOperation, suspendOperation } from './ending/settle-operation.ts'
@@ -49,8 +50,8 @@ export async function runOperation(job: OperationJob, deps: OperationDeps, signa
   let running: RunningAttempt | undefined
   try {
     const prepared = await prepareAttempt(attempt, deps, signal)
-    const prove = openProof({ attempt, ...prepared }, deps)
-    running = { attempt, startedAt, waitedMs: () => 0, journal, prove, checkpoint: undefined, ...prepared }
+    const prove = openProof(prepared, deps)
+    running = { startedAt, waitedMs: () => 0, journal, prove, checkpoint: undefined, ...prepared }
     const ending = await workOn(running, deps, signal)
     if (ending?.kind === 'suspended') await suspendOperation(running, ending, deps)
     else if (ending !== undefined) await settleOperation(running, ending, deps)
@@ -69,7 +70,8 @@ async function workOn(
   running: RunningAttempt,
   deps: OperationDeps,
   signal: AbortSignal,
-): Promise<Ending | Suspension | undefined> {
+): Promise<OperationEnding | Suspension | undefined> {
+  if (running.isGone) return { kind: 'gone' }
   const timeoutS = running.bundle.bundle.file.limits.timeout_s
   const limitMs = Math.max(0, timeoutS * 1000 - running.spentMs)
   const stop = openAttemptStop([signal, running.journal.signal], limitMs)

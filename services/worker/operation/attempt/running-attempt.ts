@@ -8,9 +8,10 @@ import type { TargetNode } from '../../tools/target-node.ts'
 import type { RunRules } from '../../evidence/run-rules.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
 import type { AttemptJournal } from './attempt-journal.ts'
+import type { BuiltStart } from '../ending/on-snapshot.ts'
 import type { Proof } from '../ending/prove-changes.ts'
 
-/** Everything an attempt has once it is prepared. `startedAt` is in milliseconds since the epoch. */
+/** Everything an attempt has once it is prepared. The node of `attempt` is as it is where it starts. `startedAt` is in milliseconds since the epoch. */
 export type RunningAttempt = {
   attempt: Attempt
   startedAt: number
@@ -22,6 +23,10 @@ export type RunningAttempt = {
   workspace: Workspace
   target: TargetNode
   rules: RunRules
+  /** Undefined where the attempt started from the snapshot alone. */
+  built: BuiltStart | undefined
+  /** Whether its node is not there any more in what it would start from. */
+  isGone: boolean
   transcript: Transcript
   journal: AttemptJournal
   /** The changes made so far, with their evidence. */
@@ -51,7 +56,7 @@ function runningMs({ startedAt, spentMs, waitedMs }: TimedAttempt): number {
 
 /** The part of an attempt's record that does not depend on how it ends. Suspended attempts have it as well. */
 export function attemptSoFar(
-  { attempt, transcript, workspace, startedAt }: RunningAttempt,
+  { attempt, transcript, workspace, startedAt, built }: RunningAttempt,
   versions: Readonly<Record<string, string>>,
 ): Omit<AttemptRecord, 'changeSet' | 'outcome'> {
   return {
@@ -69,6 +74,7 @@ export function attemptSoFar(
     exchanges: [...transcript.exchanges],
     tools: [...transcript.toolRuns],
     reads: workspace.reads(),
+    ...(built === undefined ? {} : { startedFrom: built.layer.sets.map(({ changeSetId }) => changeSetId) }),
   }
 }
 

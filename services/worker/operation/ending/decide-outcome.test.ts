@@ -3,7 +3,7 @@ import type { Evidence, FileChange } from '#domain/change-set.ts'
 import type { ErrorCode } from '#domain/error.ts'
 import type { Submission } from '#domain/turn.ts'
 import { aPlannedOperation } from '#testing/open-test-ledger.ts'
-import { decideOutcome } from './decide-outcome.ts'
+import { changeSetOf, decideOutcome } from './decide-outcome.ts'
 
 const attempt = aPlannedOperation('shelf')
 const change: FileChange = {
@@ -55,6 +55,16 @@ describe('how an operation ends', () => {
     const { verdict, changeSet } = decided(status, made)
     expect(verdict).toMatchObject({ status: 'failed', errorCode, phase: 'submission' })
     expect(changeSet).toBeNull()
+  })
+
+  it('names a change by what it is built on, too: without that it is another one', () => {
+    const idOn = (...builtOn: string[]) => {
+      const onSnapshot = { files: [change], ...(builtOn.length > 0 && { builtOn }) }
+      return changeSetOf(attempt, onSnapshot, { evidence: [] }).changeSetId
+    }
+    expect(new Set([idOn(), idOn('c1'), idOn('c1', 'c2')]).size).toBe(3)
+    expect(idOn('c2', 'c1')).toBe(idOn('c1', 'c2'))
+    expect(idOn()).toBe(decided('success').changeSet?.changeSetId)
   })
 
   it('is cancelled for a run that was, and failure for every other stop', () => {

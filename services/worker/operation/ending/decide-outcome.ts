@@ -3,11 +3,15 @@ import type { ErrorCode } from '#domain/error.ts'
 import type { Outcome } from '#domain/operation.ts'
 import type { Attempt } from '#ledger/attempt.ts'
 import type { Ending } from '../../agent/run-agent.ts'
+import type { OnSnapshot } from './on-snapshot.ts'
 import { clip } from '../../tools/shorten.ts'
 import { evidenceFault, type Proof } from './prove-changes.ts'
 
 /** The outcome without its cost and the key of its record. */
 export type Verdict = Pick<Outcome, 'status' | 'summary' | 'errorCode' | 'phase' | 'reason'>
+
+/** How an operation's attempt came to its end; `gone`: its node is not there any more, so that it did not begin. */
+export type OperationEnding = Ending | { kind: 'gone' }
 
 export type Decided = { verdict: Verdict; changeSet: ChangeSet | null }
 
@@ -17,9 +21,11 @@ export type Decided = { verdict: Verdict; changeSet: ChangeSet | null }
  */
 export function decideOutcome(
   attempt: Changing,
-  ending: Ending,
-  { changes, evidence, fixedFirst = 0 }: Proof & { fixedFirst?: number },
+  ending: OperationEnding,
+  { changes, evidence, fixedFirst = 0, onSnapshot = asTheyAre }: ProvedChanges,
 ): Decided {
+  if (ending.kind === 'gone')
+    return { verdict: { status: 'skipped', summary: goneReason, reason: goneReason }, changeSet: null }
   if (ending.kind === 'stopped') return stopped(ending)
   const { status, summary, error } = ending.submission
   if (status === 'failed') return failed('AGENT_011', 'submission', error ?? summary)
@@ -28,18 +34,28 @@ export function decideOutcome(
     return { verdict: { status: 'unchanged', summary }, changeSet: null }
   const fault = evidenceFault(evidence)
   if (fault !== undefined) return failed(fault.code, 'submission', fault.reason)
-  const changeSet = changeSetOf(attempt, [...changes], { evidence: [...evidence] })
+  const changeSet = changeSetOf(attempt, onSnapshot(changes), { evidence: [...evidence] })
   return { verdict: { status: 'succeeded', summary }, changeSet }
 }
+
+/** `onSnapshot`: where the changes are not of the snapshot, what they are there. */
+type ProvedChanges = Proof & { fixedFirst?: number; onSnapshot?(changes: readonly FileChange[]): OnSnapshot }
+
+function asTheyAre(changes: readonly FileChange[]): OnSnapshot {
+  return { files: [...changes] }
+}
+
+const goneReason = 'its code is not there any more: what it waited for has removed it'
 
 type Changing = Pick<Attempt, 'operationId' | 'bundle' | 'node'>
 
 export function changeSetOf(
   { operationId, bundle, node }: Changing,
-  files: FileChange[],
+  changes: OnSnapshot,
   proved: Pick<ChangeSet, 'rules' | 'evidence'>,
 ): ChangeSet {
-  return { changeSetId: changeSetId(operationId, files), operationId, bundle, nodeId: node.nodeId, files, ...proved }
+  const id = changeSetId(operationId, changes.files, changes.builtOn)
+  return { changeSetId: id, operationId, bundle, nodeId: node.nodeId, ...changes, ...proved }
 }
 
 function stopped({ code, phase, reason }: Extract<Ending, { kind: 'stopped' }>): Decided {

@@ -19,7 +19,7 @@ async function twoFiles(onCheck: () => void) {
   const node = { path: 'a.py', startByte: 0, endByte: 5 }
   const file = { evidence: ['parses' as const] }
   const proven = {
-    attempt: { operationId: 'op', node },
+    attempt: { operationId: 'op', repeats: null, node },
     bundle: { bundle: { file } },
     rules: runRules(undefined),
     workspace,

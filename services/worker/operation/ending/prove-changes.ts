@@ -11,7 +11,7 @@ import type { Workspace } from '../../workspace/open-workspace.ts'
 export type Proof = { changes: readonly FileChange[]; evidence: readonly Evidence[] }
 
 type Proven = {
-  attempt: { operationId: string; node: Pick<Attempt['node'], 'path' | 'startByte' | 'endByte'> }
+  attempt: Pick<Attempt, 'operationId' | 'repeats'> & { node: Pick<Attempt['node'], 'path' | 'startByte' | 'endByte'> }
   bundle: { bundle: { file: Pick<BundleFile, 'evidence'> } }
   rules: RunRules
   workspace: Pick<Workspace, 'written' | 'changes' | 'readText' | 'readBaseBytes'>

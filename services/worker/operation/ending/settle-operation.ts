@@ -3,10 +3,11 @@ import type { Outcome } from '#domain/operation.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { putAttemptRecord, putUnfinishedAttempt } from '#objects/stored-records.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
-import type { AttemptRecord } from '#objects/attempt-record.ts'
+import { type AttemptRecord, changeSetsOf } from '#objects/attempt-record.ts'
 import type { AgentEvent } from '../../agent/journal.ts'
-import type { Ending, Suspension } from '../../agent/run-agent.ts'
-import { decideOutcome } from './decide-outcome.ts'
+import type { Suspension } from '../../agent/run-agent.ts'
+import { decideOutcome, type OperationEnding } from './decide-outcome.ts'
+import { onSnapshot } from './on-snapshot.ts'
 import { attemptSoFar, costSoFar, type RunningAttempt, unfinishedSoFar } from '../attempt/running-attempt.ts'
 
 export type SettleDeps = {
@@ -17,9 +18,17 @@ export type SettleDeps = {
 }
 
 /** Ends an attempt: proves its changes, decides the outcome, and commits it. */
-export async function settleOperation(running: RunningAttempt, ending: Ending, deps: SettleDeps): Promise<void> {
+export async function settleOperation(
+  running: RunningAttempt,
+  ending: OperationEnding,
+  deps: SettleDeps,
+): Promise<void> {
   const proof = ending.kind === 'submitted' ? await running.prove() : { changes: [], evidence: [] }
-  const { verdict, changeSet } = decideOutcome(running.attempt, ending, { ...proof, fixedFirst: running.fixedFirst })
+  const { verdict, changeSet } = decideOutcome(running.attempt, ending, {
+    ...proof,
+    fixedFirst: running.fixedFirst,
+    onSnapshot: (changes) => onSnapshot(running, changes),
+  })
   if (changeSet !== null) running.journal.emit(changeSetEvent(changeSet))
   const outcome = {
     ...verdict,
@@ -31,8 +40,8 @@ export async function settleOperation(running: RunningAttempt, ending: Ending, d
   await commitOutcome(running, { outcome, made: { changeSet }, details: detailsOf(ending), evidence }, deps)
 }
 
-function detailsOf(ending: Ending): Record<string, unknown> {
-  if (ending.kind === 'stopped') return {}
+function detailsOf(ending: OperationEnding): Record<string, unknown> {
+  if (ending.kind !== 'submitted') return {}
   const { submission, claimedUnchanged } = ending
   const unchanged = claimedUnchanged.length === 0 ? {} : { claimed_unchanged: [...claimedUnchanged] }
   return { ...submission.details, ...unchanged }
@@ -63,14 +72,25 @@ export async function commitOutcome(
   // The part of the results stream that the ledger does not know.
   const proved = { details: { ...details, grail_check: check }, evidence: [...evidence] }
   const result = { ...proved, findings: [], learnings: [], artifacts: [] }
-  await deps.ledger.settle(attempt, n, { outcome: { ...outcome, recordHash }, events, result })
+  const builtOn = setsBySupport(changeSetsOf({ ...made, changeSet: made.changeSet }))
+  await deps.ledger.settle(attempt, n, { outcome: { ...outcome, recordHash }, events, result, builtOn })
+}
+
+/** By the id of a set that others are built on: these. */
+function setsBySupport(sets: readonly ChangeSet[]): Map<string, string[]> {
+  const built = new Map<string, string[]>()
+  for (const { changeSetId, builtOn = [] } of sets) {
+    for (const id of builtOn) built.set(id, [...(built.get(id) ?? []), changeSetId])
+  }
+  return built
 }
 
 export function changeSetEvent(set: ChangeSet): AgentEvent {
   const files = set.files.map(({ path, kind }) => ({ path, kind }))
   const evidence = set.evidence.map(({ check, of, ok }) => ({ check, ...(of === undefined ? {} : { of }), ok }))
   const rules = set.rules === undefined ? {} : { rules: set.rules }
-  const data = { change_set_id: set.changeSetId, ...rules, files, evidence }
+  const built = set.builtOn === undefined ? {} : { built_on: set.builtOn }
+  const data = { change_set_id: set.changeSetId, ...rules, ...built, files, evidence }
   return { event: 'change_set.created', phase: 'submission', data }
 }
 

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { changeSetId, type ChangeSet } from '#domain/change-set.ts'
-import { newRunId, sha256, type RunId } from '#domain/ids.ts'
+import { newRunId, repeatedOperationId, sha256, type RunId } from '#domain/ids.ts'
 import { putHashedJson } from '#objects/object-store.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import { anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
@@ -55,9 +55,12 @@ async function reject(
   await test.ledger.decide(root, { last, decisions: [decision], by })
 }
 
-function told(runId: RunId, maxTokens = 400): Promise<string> {
+type Told = Parameters<ReturnType<typeof openReviewFeedback>>[0]
+
+function told(runId: RunId, maxTokens = 400, over: Partial<Told> = {}): Promise<string> {
   const feedbackOn = openReviewFeedback({ ledger: test.ledger, objects: store.objects })
-  return feedbackOn({ runId, projectId: store.project, operationId: operation.operationId }, maxTokens)
+  const { operationId } = operation
+  return feedbackOn({ runId, projectId: store.project, operationId, repeats: null, ...over }, maxTokens)
 }
 
 describe('what an agent is told of a rejection', () => {
@@ -99,5 +102,15 @@ describe('what an agent is told of a rejection', () => {
     await reject(former, sibling, second, 'Not here.')
     expect(await told(await runThat(undefined, former))).toBe('')
     expect(await told(await runThat(undefined, sibling))).toContain('Not here.')
+  })
+
+  it('is told once more where its retry collides and runs again on top of what it collided with', async () => {
+    const set = docstring('"""Do it."""\n')
+    const former = await runThat(set)
+    await reject(former, former, set, 'Say what it does.')
+    const retry = await runThat(docstring('"""Does it."""\n'), former)
+    const { operationId } = operation
+    const again = { operationId: repeatedOperationId(operationId), repeats: { operationId, changeSetIds: [] } }
+    expect(await told(retry, 400, again)).toContain('- Say what it does.\n')
   })
 })

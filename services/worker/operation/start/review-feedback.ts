@@ -1,24 +1,21 @@
-import { chainOf } from '#composition/run-chain.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import type { Decision } from '#domain/decision.ts'
 import { undefinedOn } from '#domain/error.ts'
-import type { OperationId, ProjectId } from '#domain/ids.ts'
+import { type OperationId, type ProjectId, repeatedOperationId } from '#domain/ids.ts'
+import { originalId } from '#domain/operation.ts'
 import type { Attempt } from '#ledger/attempt.ts'
-import type { Ledger } from '#ledger/ledger.ts'
+import type { Decisions } from '#ledger/decisions.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { getChangeSets } from '#objects/stored-records.ts'
-import { openCachedAnswers } from '#platform/cached-answers.ts'
 import { beginningOf } from '../../context/bounded-text.ts'
 import { charactersOf } from '../../context/render-context.ts'
+import { type Chain, type DecisionsLedger, openChains, openCurrentDecisions } from './current-decisions.ts'
 
 type FeedbackDeps = {
-  ledger: Pick<Ledger, 'getRun' | 'readDecisions'>
+  ledger: DecisionsLedger
   objects: Pick<ObjectStore, 'get' | 'getRange'>
 }
 
-const cachedRuns = 100
-/** Somebody may say more while the run runs. */
-const freshMs = 5_000
 /** The last rejections; earlier ones have been answered by these. */
 const mostShown = 3
 const maxReason = 1_000
@@ -33,17 +30,8 @@ type Rejections = ReadonlyMap<OperationId, readonly Decision[]>
  * gets the rest of `maxTokens`.
  */
 export function openReviewFeedback({ ledger, objects }: FeedbackDeps) {
-  const cache = openCachedAnswers<Rejections>({ max: cachedRuns, freshMs: () => freshMs })
-
-  async function readRejections(runId: Attempt['runId']): Promise<Rejections> {
-    const chain = await chainOf(await ledger.getRun(runId), ledger)
-    const runs = new Set(chain.map((run) => run.runId))
-    const { byChangeSet } = await ledger.readDecisions(chain.at(-1)?.runId ?? runId)
-    const rejected = [...byChangeSet.values()].filter(
-      (one) => one.verdict === 'rejected' && one.reason !== null && runs.has(one.runId),
-    )
-    return Map.groupBy(rejected, ({ operationId }) => operationId)
-  }
+  const chainFor = openChains(ledger)
+  const rejectionsIn = openCurrentDecisions(ledger, rejectionsOf)
 
   /** Undefined when it is not there any more. */
   async function readSet(projectId: ProjectId, { changeSetId, recordHash }: Decision): Promise<ChangeSet | undefined> {
@@ -52,11 +40,14 @@ export function openReviewFeedback({ ledger, objects }: FeedbackDeps) {
   }
 
   return async (
-    { runId, projectId, operationId }: Pick<Attempt, 'runId' | 'projectId' | 'operationId'>,
+    attempt: Pick<Attempt, 'runId' | 'projectId' | 'operationId' | 'repeats'>,
     maxTokens: number,
   ): Promise<string> => {
-    const rejections = await cache.get(runId, () => readRejections(runId))
-    const last = rejections.get(operationId)?.slice(-mostShown) ?? []
+    const { runId, projectId } = attempt
+    const rejections = await rejectionsIn(runId, await chainFor(runId))
+    const ids = [originalId(attempt), repeatedOperationId(originalId(attempt))]
+    const said = ids.flatMap((id) => rejections.get(id) ?? []).toSorted((one, other) => one.version - other.version)
+    const last = said.slice(-mostShown)
     if (last.length === 0) return ''
     const sets = await Promise.all(last.map((one) => readSet(projectId, one)))
     const reasons = last.map(({ reason }) => beginningOf((reason ?? '').trim(), maxReason))
@@ -70,6 +61,14 @@ export function openReviewFeedback({ ledger, objects }: FeedbackDeps) {
       '\n',
     )
   }
+}
+
+/** Not those on what other retries of the same runs have made. */
+function rejectionsOf({ byChangeSet }: Decisions, chain: Chain): Rejections {
+  const rejected = [...byChangeSet.values()].filter(
+    (one) => one.verdict === 'rejected' && one.reason !== null && chain.includes(one.runId),
+  )
+  return Map.groupBy(rejected, ({ operationId }) => operationId)
 }
 
 function changeText(set: ChangeSet | undefined, room: number): string {

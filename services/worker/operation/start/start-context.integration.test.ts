@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { CodeNode, Edge } from '#domain/code-node.ts'
-import { newToken, operationId, type RunId } from '#domain/ids.ts'
+import { newToken, operationId, repeatedOperationId, type RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { putEdgeList } from '#objects/edge-list.ts'
@@ -104,6 +104,22 @@ describe('the context of an operation at its start', () => {
     return runId
   }
 
+  /** Lets the operation of the run, which has ended, run once more. */
+  async function repeat(runId: RunId, bundle: AgentBundle): Promise<void> {
+    const { ledger, project, deps } = bench
+    const bundleHash = await putBundle(deps.objects, project, bundle)
+    const { operationId: id, ...own } = aPlannedOperation('shelf', {
+      node: shelf,
+      bundle: bundle.file.name,
+      bundleHash,
+    })
+    const repeats = { operationId: id, changeSetIds: [] }
+    const operations = [{ ...own, operationId: repeatedOperationId(id), repeats }]
+    await ledger.dispatch(runId, 1)
+    const event = anEvent({ event: 'operations.repeated', phase: 'review' })
+    expect(await ledger.planAgain(runId, { operations, event })).toBe('planned')
+  }
+
   /** Runs the ready operation and returns its prompts. */
   async function work(runId: RunId): Promise<{ system: string; user: string; status: string }> {
     const [taken] = (await bench.ledger.dispatch(runId, 1)).taken
@@ -125,7 +141,7 @@ describe('the context of an operation at its start', () => {
 
       \`\`\`python
       def shelf(row):
-          return price(f"1.20")
+          return price("1.20")
       \`\`\`
 
       Docstrings there are in google style, in lines of at most 88 characters with their indentation.
@@ -186,16 +202,20 @@ describe('the context of an operation at its start', () => {
     expect(user).not.toContain('##')
   })
 
-  it('is why the operation failed in the run that is tried again', async () => {
-    const bundles = [await bench.bundle('docstring')]
+  it('is why the operation failed in the run that is tried again, also when it runs once more there', async () => {
+    const bundle = await bench.bundle('docstring')
+    const bundles = [bundle]
     const former = await running({ bundles, hasEdges: false })
     const [attempt] = await bench.claimReady(former)
     if (attempt === undefined) throw new Error('nothing was ready')
     const reason = 'docstring_only failed for src/shop.py'
     const failed = { status: 'failed', summary: reason, reason, errorCode: 'WORK_005', phase: 'submission' } as const
     await bench.ledger.settle(attempt, 1, { outcome: anOutcome(failed), events: [] })
-    const { user } = await work(await running({ bundles, hasEdges: false, retryOf: former }))
-    expect(user).toMatch(/\n## Last error\nAn earlier attempt at this failed \(WORK_005\): docstring_only failed/)
+    const retry = await running({ bundles, hasEdges: false, retryOf: former })
+    const told = /\n## Last error\nAn earlier attempt at this failed \(WORK_005\): docstring_only failed/
+    expect((await work(retry)).user).toMatch(told)
+    await repeat(retry, bundle)
+    expect((await work(retry)).user).toMatch(told)
   })
 
   it('costs no round trip where there is nothing to ask, and one otherwise', async () => {

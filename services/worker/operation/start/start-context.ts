@@ -1,6 +1,7 @@
 import type { ContextVariable } from '#bundles/prompt-variables.ts'
 import type { BundleFile } from '#domain/agent-bundle.ts'
-import { type NodeId, operationId, type OperationId } from '#domain/ids.ts'
+import { type NodeId, operationId, type OperationId, repeatedOperationId } from '#domain/ids.ts'
+import { originalId } from '#domain/operation.ts'
 import type { Attempt } from '#ledger/attempt.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
@@ -17,13 +18,13 @@ export type StartContext = Readonly<Record<ContextVariable, string>>
 type ContextBundle = Pick<BundleFile, 'requires_context' | 'containment' | 'limits'>
 
 export type ReadStartContext = (
-  attempt: Pick<Attempt, 'runId' | 'projectId' | 'operationId' | 'node'>,
+  attempt: Pick<Attempt, 'runId' | 'projectId' | 'operationId' | 'node' | 'repeats'>,
   bundle: ContextBundle,
   workspace: Pick<Workspace, 'readText'>,
 ) => Promise<StartContext>
 
 type SurroundingsDeps = {
-  ledger: Pick<Ledger, 'endedOperations' | 'getRun' | 'readDecisions'>
+  ledger: Pick<Ledger, 'endedOperations' | 'getRun' | 'lastDecision' | 'readDecisions'>
   objects: Pick<ObjectStore, 'get' | 'getRange'>
 }
 
@@ -53,7 +54,7 @@ export function openSurroundings({ ledger, objects }: SurroundingsDeps) {
     const nodeIds = [...new Set([attempt.node.nodeId, ...contained, ...needed])]
     const events = await earlierEvents(attempt, nodeIds, run, ledger)
     const code = await relatedCode(attempt.node, closest, workspace, charactersOf(maxTokens))
-    const context = foldContext(events, { operationId: attempt.operationId, nodeIds })
+    const context = foldContext(events, { operationId: originalId(attempt), nodeIds })
     return { feedback, ...renderSections({ ...context, relatedCode: code }, { maxTokens }) }
   }
   return { relatedPaths: related.paths, startContext, runFacts }
@@ -82,21 +83,23 @@ const maxAsked = 64
 
 /**
  * The endings of earlier operations, as their events: those of the run on these nodes and, when the run retries another one,
- * the same operation's ending there. Takes one round trip, or none where there is nothing to ask for.
+ * how the same work ended there. Takes one round trip, or none where there is nothing to ask for.
  */
 async function earlierEvents(
-  attempt: Pick<Attempt, 'runId' | 'operationId'>,
+  attempt: Pick<Attempt, 'runId' | 'operationId' | 'repeats'>,
   nodeIds: readonly NodeId[],
   { bundles, retryOf }: Pick<RunFacts, 'bundles' | 'retryOf'>,
   ledger: Pick<Ledger, 'endedOperations'>,
 ): Promise<ContextEvent[]> {
   const ids = nodeIds.flatMap((node) => bundles.map((bundle): OperationId => operationId(node, bundle)))
-  const others = ids.filter((id) => id !== attempt.operationId).slice(0, maxAsked)
+  const own = originalId(attempt)
+  const others = ids.filter((id) => id !== own).slice(0, maxAsked)
   const [here, before] = await Promise.all([
     others.length === 0 ? [] : ledger.endedOperations(attempt.runId, others),
-    retryOf === undefined ? [] : ledger.endedOperations(retryOf, [attempt.operationId]),
+    retryOf === undefined ? [] : ledger.endedOperations(retryOf, [own, repeatedOperationId(own)]),
   ])
-  return [...before, ...here].map(endedEvent)
+  // Whichever form it had there, it is the same work.
+  return [...before.map((one) => ({ ...one, operationId: own })), ...here].map(endedEvent)
 }
 
 /** The event as the ledger writes it when an operation is settled. */

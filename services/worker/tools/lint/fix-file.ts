@@ -76,7 +76,7 @@ async function isSound(sets: readonly ProvenSet[], { file, deps, signal }: Makin
  * The edits of all sets; undefined when two overlap or are equal. An equal edit may be half of two different changes,
  * such as an import that one set removes and the other moves.
  */
-export function composedEdits(sets: readonly FixSet[]): readonly Edit[] | undefined {
+export function composedEdits(sets: readonly { edits: readonly Edit[] }[]): readonly Edit[] | undefined {
   let edits: readonly Edit[] = []
   for (const set of sets) {
     const both = composeEdits(edits, set.edits)

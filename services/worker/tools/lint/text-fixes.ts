@@ -1,5 +1,6 @@
 import type { Diagnostic } from '#lint/lint-report.ts'
 import type { TextEdit } from '#lint/safe-fixes.ts'
+import { movedRange } from '#domain/rebase-edits.ts'
 import { editsBetween } from '../../workspace/edits-between.ts'
 
 /** UTF-16 units, end-exclusive. */
@@ -73,12 +74,9 @@ export function movedRanges(ranges: readonly Range[], source: string, text: stri
   const [from, to] = [Buffer.from(source), Buffer.from(text)]
   const edits = editsBetween(from, to)
   return ranges.map(({ start, end }) => {
-    const [first, last] = [Buffer.byteLength(source.slice(0, start)), Buffer.byteLength(source.slice(0, end))]
-    const shift = (isBefore: (edit: { start: number; end: number }) => boolean) =>
-      edits.filter(isBefore).reduce((sum, edit) => sum + Buffer.byteLength(edit.text) - (edit.end - edit.start), 0)
-    const movedFirst = first + shift((edit) => edit.end <= first && edit.start < first)
-    const movedLast = last + shift((edit) => edit.start < last || (edit.start === last && edit.end === last))
-    return { start: to.subarray(0, movedFirst).toString().length, end: to.subarray(0, movedLast).toString().length }
+    const bytes = { start: Buffer.byteLength(source.slice(0, start)), end: Buffer.byteLength(source.slice(0, end)) }
+    const moved = movedRange(bytes, edits)
+    return { start: to.subarray(0, moved.start).toString().length, end: to.subarray(0, moved.end).toString().length }
   })
 }
 

@@ -1,0 +1,88 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { changeSetId, type FileChange } from '#domain/change-set.ts'
+import { testRedis } from '#testing/redis.ts'
+import { testObjects } from '#testing/s3.ts'
+import { openTestApi, type TestApi } from '../../services/api/app.fixture.ts'
+import { serveApp, type ServedApp } from '../../services/api/http/serve-app.ts'
+import { plannedOperation, type PlayedEnding, playRun } from '../../services/api/played-run.fixture.ts'
+import { readCliConfig } from '../cli-config.ts'
+import { buildProgram } from '../program.ts'
+
+let api: TestApi
+let served: ServedApp
+let baseHash: string
+beforeAll(async () => {
+  api = await openTestApi(await testRedis(), await testObjects())
+  served = await serveApp(api.app, { host: '127.0.0.1', port: 0, graceMs: 1_000 })
+  baseHash = await api.blobs.put(api.project, Buffer.from('a = 1\nb = 2\n'))
+})
+afterAll(async () => {
+  await served.close()
+  await api.close()
+})
+
+async function remora(...args: string[]): Promise<{ code: number; out: string; err: string }> {
+  const answer = { code: 0, out: '', err: '' }
+  const io = {
+    out: (text: string) => void (answer.out += text),
+    err: (text: string) => void (answer.err += text),
+    exit: (code: number) => void (answer.code = code),
+  }
+  const config = readCliConfig({ REMORA_API_URL: served.url, REMORA_TOKEN: api.token })
+  const context = { io, config, signal: new AbortController().signal, terminal: undefined, colored: false, cwd: '.' }
+  await buildProgram(context).parseAsync(args, { from: 'user' })
+  return answer
+}
+
+const changes = (start: number, end: number, text: string): FileChange[] => [
+  { kind: 'edit', path: 'a.py', baseHash, edits: [{ start, end, text }] },
+]
+const fix = () => ({ name: 'fix', changes: changes(4, 5, '10') })
+const doc = () => ({ name: 'doc', changes: changes(0, 5, '# a\na = 10'), builtOn: ['fix'] })
+/** All that is built on something here is built on `fix`. */
+const idOf = ({ name, changes: files, builtOn }: Extract<PlayedEnding, { changes: unknown }>): string =>
+  changeSetId(
+    plannedOperation(name).operationId,
+    files,
+    builtOn?.map(() => idOf(fix())),
+  )
+const played = () => playRun(api, [fix(), doc()])
+
+describe('change sets that are built on others, on the command line', () => {
+  it('say so', async () => {
+    const runId = await played()
+    expect((await remora('diff', runId, 'a.py', 'doc')).err).toContain(`  built on lint a.py fix ${idOf(fix())}\n`)
+    const ofFix = (await remora('diff', runId, 'a.py', 'fix')).err
+    expect(ofFix).toContain(`  others are built on it: lint a.py doc ${idOf(doc())}\n`)
+    expect(ofFix).not.toContain('  built on')
+  })
+
+  it('are accepted with what they are built on, and rejected with it', async () => {
+    const runId = await played()
+    expect(await remora('accept', runId, 'a.py', 'doc')).toEqual({
+      code: 0,
+      out: 'accepted      lint  a.py doc  +2 -1\naccepted too  lint  a.py fix  +1 -1  needed by lint a.py doc\n',
+      err: '',
+    })
+    expect(await remora('reject', runId, 'a.py', 'fix')).toEqual({
+      code: 1,
+      out: '',
+      err:
+        `refused: WORK_001  lint a.py fix ${idOf(fix())} cannot be rejected: built on it is lint a.py doc ${idOf(doc())}\n` +
+        `  With them: remora reject ${runId} ${idOf(fix())} --with-dependents\n`,
+    })
+    expect((await remora('reject', runId, 'a.py', 'fix', '--with-dependents')).out).toBe(
+      'rejected      lint  a.py fix  +1 -1  (was accepted)\n' +
+        'rejected too  lint  a.py doc  +2 -1  built on lint a.py fix (was accepted)\n',
+    )
+    expect(await remora('accept', runId, 'a.py', 'doc')).toMatchObject({
+      code: 1,
+      err: expect.stringContaining(
+        `  To have them all: remora accept ${runId} ${idOf(fix())} ${idOf(doc())}\n` +
+          `  To do without it: remora reject ${runId} ${idOf(doc())}\n`,
+      ),
+    })
+    expect((await remora('accept', runId, idOf(fix()), idOf(doc()))).code).toBe(0)
+    expect((await remora('undo', runId, '--all')).code).toBe(0)
+  })
+})

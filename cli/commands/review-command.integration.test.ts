@@ -1,0 +1,84 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { testRedis } from '#testing/redis.ts'
+import { testObjects } from '#testing/s3.ts'
+import { openTestApi, type TestApi } from '../../services/api/app.fixture.ts'
+import { serveApp, type ServedApp } from '../../services/api/http/serve-app.ts'
+import { plannedOperation, playRun } from '../../services/api/played-run.fixture.ts'
+import { readCliConfig } from '../cli-config.ts'
+import { buildProgram } from '../program.ts'
+
+let api: TestApi
+let served: ServedApp
+beforeAll(async () => {
+  api = await openTestApi(await testRedis(), await testObjects())
+  served = await serveApp(api.app, { host: '127.0.0.1', port: 0, graceMs: 1_000 })
+})
+afterAll(async () => {
+  await served.close()
+  await api.close()
+})
+
+/** In a pipe. */
+async function review(...args: string[]): Promise<{ out: string; err: string; failed: unknown }> {
+  const answer = { out: '', err: '' }
+  const io = {
+    out: (text: string) => void (answer.out += text),
+    err: (text: string) => void (answer.err += text),
+    exit: () => {},
+  }
+  const config = readCliConfig({ REMORA_API_URL: served.url, REMORA_TOKEN: api.token })
+  const context = { io, config, signal: new AbortController().signal, terminal: undefined, colored: false, cwd: '.' }
+  const ended = buildProgram({ ...context, interactive: () => undefined }).parseAsync(['review', ...args], {
+    from: 'user',
+  })
+  const failed = await ended.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+  return { ...answer, failed }
+}
+
+const creating = (name: string) => ({
+  name,
+  changes: [{ kind: 'create' as const, path: `${name}.py`, content: 'x = 1\n' }],
+})
+
+describe('remora review in a pipe', () => {
+  it('is wrong usage that names the commands for scripts', async () => {
+    const { err, failed } = await review('r0123456789')
+    expect(err).toMatch(/^error: review needs a terminal .*"remora diff", "remora accept" and "remora reject"/)
+    expect(failed).toMatchObject({ exitCode: 2 })
+  })
+
+  it('prints with --json the changes that are to be looked at, with their evidence, and decides nothing', async () => {
+    const runId = await playRun(api, [creating('one'), creating('two')])
+    const { out } = await review(runId, '--json')
+    expect(JSON.parse(out)).toMatchObject({
+      run_id: runId,
+      where: { verdict: 'pending' },
+      changes: [
+        {
+          operation_id: plannedOperation('one').operationId,
+          agent: 'lint',
+          diff: expect.stringContaining('+x = 1\n'),
+          evidence: [{ check: 'parses', ok: true }],
+          verdict: 'pending',
+        },
+        { operation_id: plannedOperation('two').operationId },
+      ],
+    })
+    const of = async (...where: string[]) => JSON.parse((await review(runId, '--json', '--where', ...where)).out)
+    expect(await of('path=two.py', 'agent=lint')).toMatchObject({ changes: [{ qualified_name: 'two' }] })
+    expect(await of('verdict=accepted')).toEqual({ run_id: runId, where: { verdict: 'accepted' }, changes: [] })
+  })
+
+  it('refuses conditions that are none, and an agent that the run does not have', async () => {
+    const runId = await playRun(api, [creating('one')])
+    expect((await review(runId, '--json', '--where', 'bundle=lint')).err).toContain('It must be a condition KEY=VALUE')
+    expect((await review(runId, '--json', '--where', 'agent=lnt')).failed).toMatchObject({
+      code: 'RUN_002',
+      phase: 'usage',
+    })
+    expect((await review('r0123456789', '--json')).failed).toMatchObject({ code: 'RUN_001' })
+  })
+})

@@ -1,0 +1,43 @@
+import type { Command } from 'commander'
+import { changesWhere } from '../api-lists.ts'
+import type { CliContext } from '../cli-context.ts'
+import { isCurrent } from '../operation-views.ts'
+import { summaryLines } from '../review/review-texts.ts'
+import { runReview } from '../review/run-review.ts'
+import { requireAgent, type Where, whereForms, withCondition } from '../run/change-conditions.ts'
+import { withRuns } from '../run/reach-service.ts'
+import { visible } from '../terminal-text.ts'
+
+type ReviewOptions = { where?: Where; json?: true }
+
+const forScripts = 'scripts use "remora diff", "remora accept" and "remora reject", or this command with --json'
+
+/** `remora review RUN`: one change set after the other in a terminal, each decided with a key; with `--json` only their list. */
+export function addReviewCommand(program: Command, context: CliContext): void {
+  program
+    .command('review')
+    .description('look at the changes of a run one after the other in a terminal, and accept or reject each with a key')
+    .argument('<run>', 'run id')
+    .option(
+      '--where <conditions...>',
+      `which changes, instead of verdict=pending: those that meet all of these: ${whereForms}`,
+      withCondition,
+    )
+    .option('--json', 'print the changes with their evidence as one JSON document, and decide nothing')
+    .action(async (runId: string, { where = { verdict: 'pending' }, json }: ReviewOptions, command: Command) => {
+      const terminal = json ? undefined : context.interactive?.()
+      if (!json && terminal === undefined) {
+        command.error(`error: review needs a terminal for its keys and its screen: ${forScripts}`, { exitCode: 2 })
+      }
+      await withRuns(context, async (service) => {
+        await requireAgent(service.client, runId, where)
+        if (terminal === undefined) {
+          const all = await Array.fromAsync(changesWhere(service.client, runId, where))
+          const changes = all.filter(isCurrent)
+          return context.io.out(`${JSON.stringify({ run_id: runId, where, changes })}\n`)
+        }
+        const end = await runReview({ runId, where, terminal }, service, context)
+        context.io.out(visible(`${summaryLines(end).join('\n')}\n`))
+      })
+    })
+}

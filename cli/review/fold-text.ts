@@ -1,0 +1,65 @@
+import { widthOf, wrap } from '../terminal-text.ts'
+
+/** What takes two columns of a terminal: the characters of East Asia, and pictures. */
+const wide =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303F\uFF01-\uFF60\uFFE0-\uFFE6]/u
+const plainText = /^[\x20-\x7E]*$/
+const tabWidth = 4
+const segmenter = new Intl.Segmenter()
+
+/** The characters as a person counts them. */
+export function charactersOf(text: string): string[] {
+  return Array.from(segmenter.segment(text), ({ segment }) => segment)
+}
+
+function columnsOf(character: string): number {
+  return wide.test(character) ? 2 : 1
+}
+
+/** The text with blanks for tabs, in pieces of at most `width` columns; one empty piece for no text. */
+export function fold(text: string, width: number): string[] {
+  if (plainText.test(text)) return foldPlain(text, width)
+  const pieces: string[] = []
+  let piece = ''
+  let used = 0
+  for (const character of charactersOf(text)) {
+    const shown = character === '\t' ? ' '.repeat(tabWidth - (used % tabWidth)) : character
+    const columns = character === '\t' ? shown.length : columnsOf(character)
+    if (used + columns > width) {
+      pieces.push(piece)
+      piece = ''
+      used = 0
+    }
+    piece += shown
+    used += columns
+  }
+  return [...pieces, piece]
+}
+
+function foldPlain(text: string, width: number): string[] {
+  const pieces: string[] = []
+  for (let start = 0; start === 0 || start < text.length; start += width) pieces.push(text.slice(start, start + width))
+  return pieces
+}
+
+/** Untrusted prose in lines of at most `width` columns, broken at blanks where there are any. */
+export function foldProse(text: string, width: number): string[] {
+  return text.split('\n').flatMap((line) => wrap(line, width).flatMap((part) => fold(part, width)))
+}
+
+/** The beginning of the text, with `…` at its end when it does not fit. */
+export function clipTo(text: string, width: number): string {
+  const [first = '', ...rest] = fold(text, width)
+  if (rest.length === 0) return first
+  return `${fold(text, Math.max(1, width - 1))[0] ?? ''}…`
+}
+
+/** `left` and `right` at the two ends of a line; `left` is cut when both do not fit. */
+export function bothEnds(left: string, right: string, width: number): string {
+  const room = width - widthOf(right) - 2
+  if (room < 1) return clipTo(left, width)
+  const shown = clipTo(left, room)
+  let used = widthOf(right)
+  for (const character of charactersOf(shown)) used += columnsOf(character)
+  return `${shown}${' '.repeat(Math.max(0, width - used))}${right}`
+}

@@ -1,0 +1,147 @@
+import { sizeOf, textLines } from '../run/describe-decisions.ts'
+import { conditionsLine } from '../run/change-conditions.ts'
+import { leftOutText } from '../progress/result-report.ts'
+import { onOneLine, openPaint, type Paint, paintMarkdown, visible, widthOf } from '../terminal-text.ts'
+import { describeChange, verdictStyles } from './describe-change.ts'
+import { bothEnds, clipTo, fold, foldProse } from './fold-text.ts'
+import { type Mode, nameOfChange, type ReviewState, shownSet } from './review-state.ts'
+import { countsText, endText, keyTexts, placeText } from './review-texts.ts'
+
+/** The part of the screen that scrolls: all its lines, and how many of them there is room for. */
+export type Body = { lines: readonly string[]; room: number }
+
+const plain = openPaint(false)
+const headRows = 3
+/** Nothing can be read on a smaller screen; what does not fit on it is cut off. */
+const least = { columns: 20, rows: 9 }
+
+/** The whole screen, from top to bottom: head, body, and what the keys do. No line is wider than the terminal. */
+export function renderReview(state: ReviewState, paint: Paint): string[] {
+  const { columns: width } = sizeOfScreen(state)
+  const body = bodyOf(state, paint)
+  const first = clampedScroll(body, state.scroll)
+  const shown = body.lines.slice(first, first + body.room)
+  const blank = Array.from({ length: body.room - shown.length }, () => '')
+  return [
+    ...headLines(state, width, paint),
+    paint('dim', '─'.repeat(width)),
+    ...shown,
+    ...blank,
+    paint('dim', scrollLine(body, first, width)),
+    messageLine(state, width, paint),
+    ...keyLines(state, width).map((line) => paint('dim', line)),
+  ].slice(0, state.size.rows)
+}
+
+export function clampedScroll({ lines, room }: Body, scroll: number): number {
+  return Math.max(0, Math.min(scroll, lines.length - room))
+}
+
+function sizeOfScreen({ size: { columns, rows } }: ReviewState) {
+  return { columns: Math.max(least.columns, columns), rows: Math.max(least.rows, rows) }
+}
+
+export function bodyOf(state: ReviewState, paint: Paint = plain): Body {
+  const { columns: width, rows } = sizeOfScreen(state)
+  const room = rows - headRows - 2 - keyLines(state, width).length
+  return { room, lines: bodyLines(state, { width, room }, paint) }
+}
+
+function bodyLines(state: ReviewState, { width, room }: { width: number; room: number }, paint: Paint): string[] {
+  const { mode } = state
+  if (mode.kind === 'reading') {
+    const text = visible(mode.text).split('\n')
+    return paintMarkdown(text.flatMap((line) => foldProse(line, width)).join('\n'), paint).split('\n')
+  }
+  if (mode.kind === 'refused') return refusalLines(mode, width, paint)
+  const shown = shownSet(state)
+  if (shown === undefined) return endText(state).flatMap((line) => foldProse(line, width))
+  return describeChange(shown, { columns: width, rows: room }, paint)
+}
+
+/**
+ * The set that can be taken back so that this one can be accepted: what it collides with or, once that was refused, the same with
+ * what is built on it.
+ */
+export function insteadOf(mode: Mode): { change_set_id: string; withDependents?: true } | undefined {
+  if (mode.kind !== 'refused' || mode.refused.verdict !== 'accept') return undefined
+  const { refusal, refused } = mode
+  const { change_set_id, blocked_by: blockedBy } = refusal
+  if (change_set_id === refused.change_set_id) return refusal.conflict?.with
+  return blockedBy === undefined ? undefined : { change_set_id, withDependents: true }
+}
+
+/** Whether sets that are built on this one keep it from being rejected or taken back. */
+export function hasDependents(mode: Mode): boolean {
+  return mode.kind === 'refused' && mode.refused.verdict !== 'accept' && mode.refusal.blocked_by !== undefined
+}
+
+/** Why, and both texts. */
+function refusalLines(mode: Extract<Mode, { kind: 'refused' }>, width: number, paint: Paint): string[] {
+  const { conflict, error_code: code, detail } = mode.refusal
+  const why = conflict === undefined ? `${code}  ${detail}` : leftOutText(conflict)
+  const own = conflict === undefined ? [] : textLines(conflict, ' would make of it')
+  const other = conflict?.with === undefined ? [] : textLines(conflict.with, ', which is accepted, makes of it')
+  return [
+    ...foldProse(`${refusedTexts[mode.refused.verdict]}: ${why}`, width).map((line) => paint('red', line)),
+    ...[own, other].flatMap((lines) =>
+      lines.length === 0 ? [] : ['', ...lines.flatMap((line) => fold(visible(line), width))],
+    ),
+  ]
+}
+
+const refusedTexts = { accept: 'Not accepted', reject: 'Not rejected', undo: 'Not taken back' } as const
+
+function headLines(state: ReviewState, width: number, paint: Paint): string[] {
+  const { mode } = state
+  const shown = shownSet(state)
+  const name = shown === undefined ? `run ${state.runId}` : nameOfChange(shown.change)
+  const title = mode.kind === 'reading' ? mode.title : name
+  const first = paint('bold', bothEnds(onOneLine(title), placeText(state), width))
+  if (shown === undefined) {
+    const conditions = conditionsLine(state.where)
+    return [first, bothEnds(onOneLine(conditions === '' ? 'all changes' : conditions), countsText(state), width)]
+  }
+  const { change } = shown
+  const verdict = onOneLine(change.verdict)
+  const second = bothEnds(`${verdict}  ${sizeOf(change)}  ${change.change_set_id}`, countsText(state), width)
+  const style = verdict === 'accepted' || verdict === 'rejected' ? verdictStyles[verdict] : verdictStyles.pending
+  return [first, second.startsWith(verdict) ? paint(style, verdict) + second.slice(verdict.length) : second]
+}
+
+function scrollLine({ lines, room }: Body, first: number, width: number): string {
+  if (lines.length <= room) return '─'.repeat(width)
+  const last = Math.min(lines.length, first + room)
+  const more = last < lines.length ? ', space shows more' : ''
+  const text = clipTo(`── lines ${first + 1}-${last} of ${lines.length}${more} `, width)
+  return `${text}${'─'.repeat(width - widthOf(text))}`
+}
+
+/** The line that is typed shows its end when it is too long. */
+function messageLine({ mode, message }: ReviewState, width: number, paint: Paint): string {
+  if (mode.kind === 'typing' && message === undefined) {
+    const question = mode.what === 'reason' ? 'Why? ' : 'Show: '
+    return `${question}${endOf(mode.text, width - question.length - 1)}▏`
+  }
+  return message === undefined ? '' : paint(message.style, clipTo(onOneLine(message.text), width))
+}
+
+function endOf(text: string, width: number): string {
+  let end = text
+  while (fold(end, width).length > 1) end = end.slice(1)
+  return end
+}
+
+function keyLines(state: ReviewState, width: number): string[] {
+  const lines = ['']
+  for (const text of keyTexts(state, {
+    instead: insteadOf(state.mode),
+    hasDependents: hasDependents(state.mode),
+  })) {
+    const line = lines.at(-1) ?? ''
+    if (line === '') lines[lines.length - 1] = text
+    else if (line.length + 3 + text.length <= width) lines[lines.length - 1] = `${line} · ${text}`
+    else lines.push(text)
+  }
+  return lines.map((line) => clipTo(line, width))
+}

@@ -1,0 +1,179 @@
+import type { SeenDecision } from '../api-client.ts'
+import type { ChangeView, DecisionsView, RefusedDecision } from '../operation-views.ts'
+import type { Where } from '../run/change-conditions.ts'
+import { nodePlace } from '../wording.ts'
+
+// `remora review` is a pure machine and a thin shell around it. A key, or an answer of the service, is a ReviewEvent; a step
+// makes the next ReviewState of it, and the Effects that the shell has to have: requests, and the end. The screen is drawn from
+// the state alone. So what a reviewer meets is tested without a terminal or a service.
+
+export type Size = { columns: number; rows: number }
+
+/** A change set under review. `summary` and `earlier` are known once it was looked at. */
+export type ReviewedSet = {
+  change: ChangeView
+  /** What its agent said at the end. */
+  summary?: string
+  /** Earlier sets of its operation, which a retry has made again. */
+  earlier?: readonly ChangeView[]
+}
+
+/** What the keys mean. */
+export type Mode =
+  | { kind: 'looking' }
+  | { kind: 'typing'; what: 'reason' | 'conditions'; text: string }
+  /** A decision was refused because of other sets, and the reviewer chooses. */
+  | { kind: 'refused'; refusal: RefusedDecision; refused: SeenDecision }
+  /** A text of its own, line by line: a transcript, or the help. */
+  | { kind: 'reading'; title: string; text: string }
+
+export type Message = { text: string; style: 'green' | 'yellow' | 'red' | 'dim' }
+
+export type ReviewState = {
+  runId: string
+  /** Of the run. */
+  agents: readonly string[]
+  size: Size
+  where: Where
+  sets: readonly ReviewedSet[]
+  /** The set that is shown; `sets.length` at the end of the list. */
+  at: number
+  /** Lines above the first that is shown. */
+  scroll: number
+  mode: Mode
+  /** How much of the list of change sets was read. */
+  list: 'under way' | 'in part' | 'whole'
+  /** Whether the run may still bring change sets. */
+  goesOn: boolean
+  /** A decision has no answer yet: nothing else is decided meanwhile. */
+  isSending: boolean
+  /** The reviewer wants to end once that answer is there. */
+  isQuitting: boolean
+  message: Message | undefined
+  /** What was decided here, in this order, by the ids of the sets. */
+  decided: ReadonlyMap<string, Decided>
+  skipped: ReadonlySet<string>
+}
+
+/** `word`: whether a rejection says why, and whether it was an agent's change, so that a retry can tell it. */
+export type Decided = { verdict: 'accepted' | 'rejected'; word: 'none' | 'for people' | 'for the agent' }
+
+export type Key = { name: string; text: string }
+
+export type ReviewEvent =
+  | { kind: 'key'; key: Key }
+  | { kind: 'pasted'; text: string }
+  | { kind: 'resized'; size: Size }
+  /** Some of the change sets that meet `where`. */
+  | { kind: 'listed'; where: Where; changes: readonly ChangeView[]; hasMore: boolean; goesOn: boolean }
+  /** All that the chain of runs has of the operation that made a set. */
+  | { kind: 'looked'; id: string; changes: readonly ChangeView[]; summary: string }
+  | { kind: 'decided'; wanted: readonly SeenDecision[]; answer: DecisionsView }
+  | { kind: 'transcript'; title: string; text: string }
+  /** The reviewer has read it in a program of their own. */
+  | { kind: 'transcript was read' }
+  | { kind: 'waited' }
+  | { kind: 'failed'; effect: Effect['kind']; message: string }
+
+export type Effect =
+  /** From the start also finds what has come since. */
+  | { kind: 'list'; where: Where; from: 'start' | 'next' }
+  | { kind: 'look'; change: ChangeView }
+  | { kind: 'decide'; decisions: readonly SeenDecision[]; withDependents?: true }
+  | { kind: 'open transcript'; change: ChangeView }
+  /** A while, before the list is read again. */
+  | { kind: 'wait' }
+  | { kind: 'quit' }
+
+export type Step = { state: ReviewState; effects: readonly Effect[] }
+
+/** So many sets are listed ahead of the one that is shown. */
+const listedAhead = 1_000
+
+export function startReview(given: Pick<ReviewState, 'runId' | 'agents' | 'size' | 'where'>): Step {
+  const state: ReviewState = {
+    ...given,
+    sets: [],
+    at: 0,
+    scroll: 0,
+    mode: { kind: 'looking' },
+    list: 'under way',
+    goesOn: false,
+    isSending: false,
+    isQuitting: false,
+    message: undefined,
+    decided: new Map(),
+    skipped: new Set(),
+  }
+  return { state, effects: [{ kind: 'list', where: given.where, from: 'start' }] }
+}
+
+export function shownSet({ sets, at }: ReviewState): ReviewedSet | undefined {
+  return sets[at]
+}
+
+/** The state alone, with a message where there is something to say. */
+export function stay(state: ReviewState, message?: Message): Step {
+  return { state: { ...state, message }, effects: [] }
+}
+
+/** What a key comes to that is about a change, where none is shown. */
+export function withoutChange(state: ReviewState): Step {
+  return stay(state, { text: 'no change is shown', style: 'yellow' })
+}
+
+/** Shows another set, or the end of the list, of which then more is read. */
+export function show(state: ReviewState, at: number, message?: Message): Step {
+  const moved: ReviewState = { ...state, at, scroll: 0, mode: { kind: 'looking' }, message }
+  const change = shownSet(moved)?.change
+  const look: readonly Effect[] = change === undefined ? [] : [{ kind: 'look', change }]
+  if (moved.list === 'under way') return { state: moved, effects: look }
+  if (change !== undefined && (moved.list === 'whole' || at + listedAhead < moved.sets.length)) {
+    return { state: moved, effects: look }
+  }
+  const from = moved.list === 'whole' ? 'start' : 'next'
+  return { state: { ...moved, list: 'under way' }, effects: [...look, { kind: 'list', where: moved.where, from }] }
+}
+
+/**
+ * After a decision: the set after it, or the end. Where only pending ones are reviewed, those that were decided on meanwhile are
+ * passed over, so that a reviewer who went back goes on where they were.
+ */
+export function showFollowing(state: ReviewState, message?: Message): Step {
+  const { sets, at, where } = state
+  const found = sets.findIndex(({ change }, index) => index > at && change.verdict === 'pending')
+  if (where['verdict'] === 'pending') return show(state, found < 0 ? sets.length : found, message)
+  return show(state, Math.min(at + 1, sets.length), message)
+}
+
+/** Decides on the set as it is shown, before it on `others`, and with `withDependents` also on what is built on it. */
+export function send(state: ReviewState, { verdict, reason, others = [], withDependents }: SentDecision): Step {
+  const shown = shownSet(state)
+  if (shown === undefined) return withoutChange(state)
+  const { change_set_id: id, decision } = shown.change
+  const wanted = {
+    change_set_id: id,
+    verdict,
+    version: decision?.version ?? 0,
+    ...(reason !== undefined && { reason }),
+  }
+  const sending: ReviewState = {
+    ...state,
+    mode: { kind: 'looking' },
+    isSending: true,
+    message: { text: 'sending …', style: 'dim' },
+  }
+  const decide = { kind: 'decide' as const, decisions: [...others, wanted] }
+  return { state: sending, effects: [{ ...decide, ...(withDependents && { withDependents }) }] }
+}
+
+type SentDecision = Pick<SeenDecision, 'verdict' | 'reason'> & {
+  others?: readonly SeenDecision[]
+  withDependents?: true
+}
+
+/** `docstring shop/stock.py Stock.add (F401)` */
+export function nameOfChange({ agent, path, qualified_name: name, rules = [] }: Named): string {
+  return [agent, nodePlace(path, name), ...(rules.length === 0 ? [] : [`(${rules.join(', ')})`])].join(' ')
+}
+type Named = Pick<ChangeView, 'agent' | 'path' | 'qualified_name'> & { rules?: readonly string[] }

@@ -1,0 +1,112 @@
+import { unreachable } from '#domain/error.ts'
+import { plural } from '../wording.ts'
+import type { ReviewedSet, ReviewState } from './review-state.ts'
+
+export const helpText = `a      accept this change
+r      reject it
+w      reject it with a word: why, in one line, for the agent
+       ("remora retry RUN --rejected" tells it)
+u      take back the decision on this change, or the last one
+s      skip it: it stays as it is, and can be shown again at the end
+n →    the next change
+b ←    the one before
+space  the next page of a long change; ↑ ↓ and page keys too
+t      the transcript of the agent, in $PAGER where that is set
+f      which changes are shown, as for --where:
+       agent=lint path=src/** evidence=passed verdict=pending
+q      quit
+
+Decisions are sent as they are made: nothing is lost at the end.
+What somebody else has decided meanwhile is shown, not changed.
+When a change collides with an accepted one, you see both texts and choose.
+When other changes are built on it, you see which, and decide on all or none.`
+
+/** What a refusal leaves to choose from. */
+type Over = { instead: { withDependents?: true } | undefined; hasDependents: boolean }
+
+/** What the keys do now; the most important first, since a narrow screen has no room for all. */
+export function keyTexts(state: ReviewState, over: Over): string[] {
+  const { mode, sets, at } = state
+  switch (mode.kind) {
+    case 'typing':
+      return [mode.what === 'reason' ? 'Enter rejects' : 'Enter shows these', 'Esc cancels', 'Ctrl-U empties the line']
+    case 'reading':
+      return ['space a page on', '↑ ↓ scroll', 'q back to the review']
+    case 'refused':
+      if (over.instead !== undefined) {
+        const others = over.instead.withDependents === true ? ' of all these' : ''
+        const keep = `k keep ${others === '' ? 'both' : 'all'} as they are`
+        return [`i this one instead${others}`, 'r reject this one', 'w reject with a word', keep, 'q quit']
+      }
+      return [...(over.hasDependents ? ['d with what is built on it'] : []), 'k keep it as it is', 'q quit']
+    case 'looking': {
+      if (at < sets.length) {
+        const first = ['a accept', 'r reject', 'w reject with a word', 's skip', 'b back', 'u undo']
+        return [...first, 't transcript', 'f filter', '? help', 'q quit']
+      }
+      const again = skippedSets(state).length === 0 ? [] : ['s those that were skipped']
+      return ['n look again', ...again, 'b back', 'u undo', 'f filter', '? help', 'q quit']
+    }
+    default:
+      return unreachable(mode)
+  }
+}
+
+/** At the end of the list. */
+export function endText(state: ReviewState): string[] {
+  const { list, goesOn } = state
+  if (list === 'under way') return ['Looking for changes …']
+  if (list === 'in part') return ['The list of changes could not be read to its end: n tries again.']
+  const pending = pendingSets(state).length
+  const more = goesOn ? ['The run goes on: new changes are shown as soon as there are some.'] : []
+  return [endSentence(state, pending), ...more, '', ...summaryLines(state)]
+}
+
+function endSentence({ sets, where, goesOn }: ReviewState, pending: number): string {
+  if (pending > 0) return `That was the last one. Still pending: ${pending}.`
+  if (sets.length > 0 || Object.keys(where).length === 0) return 'Nothing is left to look at.'
+  return `No change meets these conditions${goesOn ? ' yet' : ''}.`
+}
+
+function pendingSets({ sets }: ReviewState): ReviewedSet[] {
+  return sets.filter(({ change }) => change.verdict === 'pending')
+}
+
+/** Those that were skipped and on which nobody has decided since. */
+export function skippedSets(state: ReviewState): ReviewedSet[] {
+  return pendingSets(state).filter(({ change }) => state.skipped.has(change.change_set_id))
+}
+
+/** What was done in this review, and what to do next. */
+export function summaryLines(state: ReviewState): string[] {
+  const { runId, decided, sets, list } = state
+  const made = [...decided.values()]
+  const accepted = made.filter(({ verdict }) => verdict === 'accepted').length
+  const rejected = made.length - accepted
+  const said = made.filter(({ word }) => word !== 'none').length
+  const skipped = skippedSets(state).length
+  const isAccepted = accepted > 0 || sets.some(({ change }) => change.verdict === 'accepted')
+  const next = [
+    ...(isAccepted ? [`remora apply ${runId}`] : []),
+    ...(made.some(({ word }) => word === 'for the agent') ? [`remora retry ${runId} --rejected`] : []),
+  ]
+  return [
+    `accepted  ${accepted}`,
+    `rejected  ${rejected}${said === 0 ? '' : ` (${said} with a word)`}`,
+    `skipped   ${skipped}`,
+    `left      ${pendingSets(state).length - skipped}${list === 'whole' ? '' : ' or more'}`,
+    ...next.map((command, at) => `${at === 0 ? 'next' : '    '}      ${command}`),
+  ]
+}
+
+/** `12 accepted, 1 rejected`: of the list. */
+export function countsText({ sets }: ReviewState): string {
+  const count = (verdict: string) => sets.filter(({ change }) => change.verdict === verdict).length
+  return `${count('accepted')} accepted, ${count('rejected')} rejected`
+}
+
+/** `3 of 41`; `1,000+` while not all are listed. */
+export function placeText({ sets, at, list }: ReviewState): string {
+  const total = `${sets.length.toLocaleString('en-US')}${list === 'whole' ? '' : '+'}`
+  return at < sets.length ? `${at + 1} of ${total}` : plural(sets.length, 'change')
+}

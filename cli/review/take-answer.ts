@@ -1,0 +1,199 @@
+import { unreachable } from '#domain/error.ts'
+import type { SeenDecision } from '../api-client.ts'
+import {
+  type ChangeView,
+  type DecidedSet,
+  type DecisionsView,
+  isCurrent,
+  type RefusedDecision,
+} from '../operation-views.ts'
+import { pressKey } from './press-key.ts'
+import { typePasted } from './type-line.ts'
+import {
+  type Decided,
+  nameOfChange,
+  type ReviewedSet,
+  type ReviewEvent,
+  type ReviewState,
+  show,
+  showFollowing,
+  shownSet,
+  stay,
+  type Step,
+} from './review-state.ts'
+
+/** What becomes of a review by a key, or by an answer of the service. */
+export function takeEvent(state: ReviewState, event: ReviewEvent): Step {
+  switch (event.kind) {
+    case 'key':
+      return pressKey(state, event.key)
+    case 'pasted':
+      return typePasted(state, event.text)
+    case 'resized':
+      return { state: { ...state, size: event.size }, effects: [] }
+    case 'listed':
+      return event.where === state.where ? takeListed(state, event) : { state, effects: [] }
+    case 'looked':
+      return { state: takeLooked(state, event), effects: [] }
+    case 'decided':
+      return takeDecided({ ...state, isSending: false }, event)
+    case 'transcript':
+      return takeTranscript(state, event)
+    case 'transcript was read':
+      return stay(state)
+    case 'waited':
+      return isWaiting(state) ? show(state, state.at) : { state, effects: [] }
+    case 'failed':
+      return takeFailure(state, event)
+    default:
+      return unreachable(event)
+  }
+}
+
+type Taken<Kind extends ReviewEvent['kind']> = Extract<ReviewEvent, { kind: Kind }>
+
+function isWaiting(state: ReviewState): boolean {
+  return state.list === 'whole' && shownSet(state) === undefined && state.mode.kind === 'looking'
+}
+
+/** Not over what the reviewer has begun meanwhile. */
+function takeTranscript(state: ReviewState, { title, text }: Taken<'transcript'>): Step {
+  if (state.isSending || state.mode.kind !== 'looking') return { state, effects: [] }
+  return stay({ ...state, mode: { kind: 'reading', title, text }, scroll: 0 })
+}
+
+/**
+ * Sets that were listed before are brought up to date; new ones come after them. What a retry has made again is left out, and the
+ * newest run that has a set comes first.
+ */
+function takeListed(state: ReviewState, { changes, hasMore, goesOn }: Taken<'listed'>): Step {
+  const current = changes.filter(isCurrent).toReversed()
+  const listed = new Map(current.map((one) => [one.change_set_id, one]))
+  const before = state.sets.map((set) => refreshed(set, listed.get(set.change.change_set_id)))
+  const known = new Set(before.map(({ change }) => change.change_set_id))
+  const added = [...listed.values()]
+    .toReversed()
+    .filter(({ change_set_id: id }) => !known.has(id))
+    .map((change) => ({ change }))
+  const next: ReviewState = { ...state, sets: [...before, ...added], goesOn, list: hasMore ? 'in part' : 'whole' }
+  if (shownSet(state) === undefined && shownSet(next) !== undefined) {
+    const { state: shown, effects } = show(next, next.at, state.message)
+    return { state: { ...shown, mode: state.mode }, effects }
+  }
+  if (hasMore) return listOn(next)
+  return { state: next, effects: goesOn && isWaiting(next) ? [{ kind: 'wait' }] : [] }
+}
+
+/** Lists more while that is due. What is shown, and what its reviewer does there, stays as it is. */
+function listOn(state: ReviewState): Step {
+  const { state: shown, effects } = show(state, state.at, state.message)
+  const { mode, scroll } = state
+  return { state: { ...shown, mode, scroll }, effects: effects.filter(({ kind }) => kind === 'list') }
+}
+
+/** An answer that was on its way while somebody decided is older than what is known. */
+function refreshed(set: ReviewedSet, change: ChangeView | undefined): ReviewedSet {
+  const { verdict, decision } = set.change
+  if (change === undefined) return set
+  const isOlder = (change.decision?.version ?? 0) < (decision?.version ?? 0)
+  return { ...set, change: isOlder ? { ...change, verdict, decision } : change }
+}
+
+function takeLooked(state: ReviewState, { id, changes, summary }: Taken<'looked'>): ReviewState {
+  const now = changes.find((one) => one.change_set_id === id && isCurrent(one))
+  const earlier = changes.filter((one) => one.is_redone && one.change_set_id !== id)
+  const sets = state.sets.map((set) =>
+    set.change.change_set_id === id ? { ...refreshed(set, now), summary, earlier } : set,
+  )
+  return { ...state, sets }
+}
+
+/** Whoever wanted to quit is told first that the decision was not made. */
+function takeFailure(state: ReviewState, { effect, message }: Taken<'failed'>): Step {
+  const failed = { text: message, style: 'red' as const }
+  if (effect === 'list') return stay({ ...state, list: 'in part' }, failed)
+  return stay(effect === 'decide' ? { ...state, isSending: false, isQuitting: false } : state, failed)
+}
+
+/** The set that was decided on comes last in `wanted`; the service may have decided on others with it. */
+function takeDecided(state: ReviewState, { wanted, answer }: Taken<'decided'>): Step {
+  const id = wanted.at(-1)?.change_set_id
+  const noted = noteDecisions(state, wanted, answer)
+  const refusal = refusalToShow(answer, id)
+  const refused = wanted.at(-1)
+  if (refusal !== undefined && refused !== undefined) {
+    return takeRefusal({ ...noted, isQuitting: false }, { refusal, refused, made: answer.decisions })
+  }
+  const step = afterDecision(noted, { id, answer })
+  return state.isQuitting ? { ...step, effects: [{ kind: 'quit' }] } : step
+}
+
+/**
+ * That of the set itself, unless another one was to give way to it and could not because of what is built on it: then the set still
+ * collides, and the other refusal says what to decide next.
+ */
+function refusalToShow({ refused }: DecisionsView, id: string | undefined): RefusedDecision | undefined {
+  const own = refused.find((one) => one.change_set_id === id)
+  const other = refused.find((one) => one.change_set_id !== id && one.blocked_by !== undefined)
+  return (own?.conflict === undefined ? own : (other ?? own)) ?? refused[0]
+}
+
+function noteDecisions(state: ReviewState, wanted: readonly SeenDecision[], answer: DecisionsView): ReviewState {
+  const now = new Map(answer.decisions.map((one) => [one.change_set_id, one]))
+  const decided = new Map(state.decided)
+  for (const one of now.values()) {
+    decided.delete(one.change_set_id)
+    const isOurs = one.made || wanted.some(({ change_set_id: id }) => id === one.change_set_id)
+    const ours = isOurs ? decidedHere(one, state) : state.decided.get(one.change_set_id)
+    if (ours !== undefined) decided.set(one.change_set_id, ours)
+  }
+  const sets = state.sets.map((set): ReviewedSet => {
+    const one = now.get(set.change.change_set_id)
+    return one === undefined ? set : { ...set, change: { ...set.change, verdict: one.verdict, decision: one.decision } }
+  })
+  return { ...state, sets, decided }
+}
+
+function decidedHere({ change_set_id: id, verdict, decision }: DecidedSet, { sets }: ReviewState): Decided | undefined {
+  if (verdict !== 'accepted' && verdict !== 'rejected') return undefined
+  if (verdict === 'accepted' || decision === null || decision.reason === null) return { verdict, word: 'none' }
+  // A program would make the same fix again.
+  const isMechanical = (sets.find(({ change }) => change.change_set_id === id)?.change.rules ?? []).length > 0
+  return { verdict, word: isMechanical ? 'for people' : 'for the agent' }
+}
+
+/** The next set, or the same one when a decision on it was taken back. */
+function afterDecision(state: ReviewState, { id, answer }: { id: string | undefined; answer: DecisionsView }): Step {
+  const own = answer.decisions.find((one) => one.change_set_id === id)
+  const others = answer.decisions.filter((one) => one.made && one !== own)
+  const rules = state.sets.find(({ change }) => change.change_set_id === id)?.change.rules ?? []
+  const texts = [...(own === undefined ? [] : [decidedText({ ...own, rules })]), ...others.map(decidedText)]
+  const message = { text: texts.join('; also '), style: 'green' as const }
+  return own?.verdict === 'pending' ? show(state, state.at, message) : showFollowing(state, message)
+}
+
+function decidedText(one: DecidedSet & { rules?: readonly string[] }): string {
+  const { made, was, verdict } = one
+  const before = made && was !== 'pending' && was !== verdict ? ` (was ${was})` : ''
+  return `${made ? '' : 'already '}${verdict === 'pending' ? 'pending again' : verdict} ${nameOfChange(one)}${before}`
+}
+
+type Refused = { refusal: RefusedDecision; refused: SeenDecision; made: readonly DecidedSet[] }
+
+/** Somebody else's decision is shown instead of being overwritten; over other sets in the way the reviewer decides. */
+function takeRefusal(state: ReviewState, { refusal, refused, made }: Refused): Step {
+  const { error_code: code, change_set_id: id, decision, detail } = refusal
+  if (code === 'WORK_003') {
+    const sets = state.sets.map((set): ReviewedSet => {
+      if (set.change.change_set_id !== id) return set
+      const change = { ...set.change, verdict: decision?.verdict ?? 'pending', decision: decision ?? null }
+      return { ...set, change }
+    })
+    return show({ ...state, sets }, state.at, { text: `not sent: ${detail}`, style: 'yellow' })
+  }
+  const isChoice = refusal.conflict !== undefined || refusal.blocked_by !== undefined
+  if (!isChoice) return stay(state, { text: `${code} ${detail}`, style: 'red' })
+  const message = { text: made.map(decidedText).join('; '), style: 'yellow' as const }
+  const choosing = { ...state, mode: { kind: 'refused' as const, refusal, refused }, scroll: 0 }
+  return stay(choosing, made.length === 0 ? undefined : message)
+}

@@ -1,0 +1,68 @@
+import { InvalidArgumentError } from 'commander'
+import { maxReasonCharacters } from '#domain/decision.ts'
+import { conditionsLine, faultOfAgent, readConditions, type Where } from '../run/change-conditions.ts'
+import { onOneLine } from '../terminal-text.ts'
+import { charactersOf } from './fold-text.ts'
+import { type Key, type ReviewState, send, startReview, stay, type Step } from './review-state.ts'
+
+/** Asks for one line: why a change is rejected, or which changes are shown. */
+export function startTyping(state: ReviewState, what: 'reason' | 'conditions'): Step {
+  const text = what === 'reason' ? '' : conditionsLine(state.where)
+  return stay({ ...state, mode: { kind: 'typing', what, text } })
+}
+
+export function typeKey(state: ReviewState, { name, text }: Key): Step {
+  const { mode } = state
+  if (mode.kind !== 'typing') return { state, effects: [] }
+  switch (name) {
+    case 'escape':
+      return stay({ ...state, mode: { kind: 'looking' } }, { text: 'nothing is changed', style: 'dim' })
+    case 'return':
+    case 'enter':
+      return mode.what === 'reason' ? sendReason(state, mode.text.trim()) : applyConditions(state, mode.text)
+    case 'backspace':
+      return typed(state, charactersOf(mode.text).slice(0, -1).join(''))
+    case 'ctrl-u':
+      return typed(state, '')
+    case 'ctrl-w':
+      return typed(state, mode.text.replace(/\S+\s*$/, ''))
+    default:
+      return text === '' ? { state, effects: [] } : typed(state, mode.text + text)
+  }
+}
+
+/** Pasted text is never taken for keys: it only goes into a line that is typed. */
+export function typePasted(state: ReviewState, text: string): Step {
+  const { mode } = state
+  return mode.kind === 'typing' ? typed(state, mode.text + text.trimEnd()) : { state, effects: [] }
+}
+
+function typed(state: ReviewState, text: string): Step {
+  if (state.mode.kind !== 'typing') return { state, effects: [] }
+  const line = onOneLine(text).slice(0, maxReasonCharacters)
+  return stay({ ...state, mode: { ...state.mode, text: line } })
+}
+
+function sendReason(state: ReviewState, reason: string): Step {
+  if (reason !== '') return send(state, { verdict: 'reject', reason })
+  return stay({ ...state, mode: { kind: 'looking' } }, { text: 'without a word, nothing is rejected', style: 'dim' })
+}
+
+/** Lists anew. What was decided here is still counted. */
+function applyConditions(state: ReviewState, line: string): Step {
+  const read = conditionsOf(line)
+  if ('fault' in read) return stay(state, { text: read.fault, style: 'red' })
+  const fault = faultOfAgent(read.where, state.agents)
+  if (fault !== undefined) return stay(state, { text: `this run has ${fault}`, style: 'red' })
+  const { state: anew, effects } = startReview({ ...state, where: read.where })
+  return { state: { ...anew, decided: state.decided, skipped: state.skipped }, effects }
+}
+
+function conditionsOf(line: string): { where: Where } | { fault: string } {
+  try {
+    return { where: readConditions(line) }
+  } catch (error) {
+    if (error instanceof InvalidArgumentError) return { fault: error.message }
+    throw error
+  }
+}

@@ -1,0 +1,175 @@
+import { type ChangeSet, composeEdits, type Edit, type FileChange, isSameEdit, isSameFile } from '#domain/change-set.ts'
+
+/** `executable` is that of a `FileChange`. */
+export type FileResult = { path: string; sets: ChangeSet[]; executable?: boolean | undefined } & (
+  | { kind: 'edit'; baseHash: string; edits: Edit[] }
+  | { kind: 'create'; content: string }
+  | { kind: 'delete'; baseHash: string }
+)
+
+/** Bytes of the base file: `start` included, `end` not. */
+export type ByteRange = { start: number; end: number }
+
+/** A change set by its ids. `bytes` is what it changes in the file of the conflict, if it edits that. */
+export type SetInConflict = { changeSetId: string; operationId: string; bytes?: ByteRange }
+
+export type Collision = { path: string; reason: string; bytes?: ByteRange; with?: SetInConflict }
+
+/** What a change set does at one path. */
+export type OwnChange = { set: ChangeSet; change: FileChange }
+
+/** What change sets that compose do at one path, by their ids. */
+export type ChangesAtPath = ReadonlyMap<string, OwnChange>
+
+/**
+ * Why a change cannot be at its path together with those that are there. Two changes collide or they do not, whatever order they
+ * come in: what a set replaces of those that it is built on still has its place, for others.
+ */
+export function collisionAt(held: ChangesAtPath, added: OwnChange): Collision | undefined {
+  for (const other of held.values()) {
+    const collision = collide(other, added, held)
+    if (collision !== undefined) return collision
+  }
+  return undefined
+}
+
+function collide(held: OwnChange, added: OwnChange, all: ChangesAtPath): Collision | undefined {
+  if (areApart(held.change, added.change)) return undefined
+  const [theirs, own] = [leftBeside(held, added, all), leftBeside(added, held, all)]
+  const left = theirs && own && clash({ set: held.set, change: theirs }, { set: added.set, change: own })
+  if (left !== undefined) return left
+  // Where each would replace what the other one does, neither would be there.
+  const [theirLoss, ownLoss] = [lossOf(held.change, theirs), lossOf(added.change, own)]
+  return theirLoss && ownLoss && clash({ set: held.set, change: theirLoss }, { set: added.set, change: ownLoss })
+}
+
+function clash({ set, change: other }: OwnChange, { set: addedSet, change: own }: OwnChange): Collision | undefined {
+  if (isSame(other, own)) return undefined
+  const { path } = own
+  const ofFile = { path, ...bytesOf(addedSet, path), with: inConflict(set, path) }
+  if (other.kind !== 'edit' || own.kind !== 'edit') {
+    return { ...ofFile, reason: `one change set would ${other.kind} the file, another ${own.kind} it` }
+  }
+  if (other.baseHash !== own.baseHash) return { ...ofFile, reason: 'made from another version of the file' }
+  if (haveOtherBits(other, own)) return { ...ofFile, reason: 'another change set gives the file another mode' }
+  const answer = composeEdits(other.edits, own.edits)
+  if (answer.kind === 'composed') return undefined
+  const [theirs, ours] = other.edits.includes(answer.at) ? [answer.at, answer.with] : [answer.with, answer.at]
+  const reason = 'another change set changes the same place'
+  return { path, reason, bytes: rangeOf(ours), with: { ...idsOf(set), bytes: rangeOf(theirs) } }
+}
+
+/** What of a change is not in what is left of it. */
+function lossOf(change: FileChange, left: FileChange | undefined): FileChange | undefined {
+  if (change.kind !== 'edit' || left?.kind !== 'edit') return left === undefined ? change : undefined
+  const edits = change.edits.filter((edit) => !left.edits.includes(edit))
+  const executable = left.executable === undefined ? change.executable : undefined
+  return edits.length === 0 && executable === undefined ? undefined : { ...change, edits, executable }
+}
+
+function haveOtherBits(one: FileChange, other: FileChange): boolean {
+  return one.executable !== undefined && other.executable === !one.executable
+}
+
+/** Most changes of a large file: the one ends before the other starts, and they do not state different modes. */
+export function areApart(one: FileChange, other: FileChange): boolean {
+  if (one.kind !== 'edit' || other.kind !== 'edit' || one.baseHash !== other.baseHash) return false
+  if (haveOtherBits(one, other)) return false
+  const endsBefore = (first: readonly Edit[], second: readonly Edit[]) =>
+    (first.at(-1)?.end ?? 0) < (second[0]?.start ?? Infinity)
+  return endsBefore(one.edits, other.edits) || endsBefore(other.edits, one.edits)
+}
+
+/**
+ * What is left of a change beside that of another set: without what that replaces of the sets which it is built on, and without
+ * the same made again by a set that is not built on these. Undefined: nothing.
+ */
+function leftBeside({ set, change }: OwnChange, by: OwnChange, all: ChangesAtPath): FileChange | undefined {
+  const { builtOn = [] } = by.set
+  if (builtOn.length === 0 || isBuiltOn(set, by.set.changeSetId)) return change
+  const theirs = builtOn.includes(set.changeSetId)
+    ? [change]
+    : builtOn.flatMap((id) => (isBuiltOn(set, id) ? [] : (all.get(id)?.change ?? [])))
+  return theirs.length === 0 ? change : withoutReplaced(change, by.change, theirs)
+}
+
+function withoutReplaced(change: FileChange, by: FileChange, theirs: readonly FileChange[]): FileChange | undefined {
+  if (change.kind !== 'edit') {
+    return !isSame(change, by) && theirs.some((one) => isSame(one, change)) ? undefined : change
+  }
+  const edited = theirs.filter((one) => one.kind === 'edit')
+  const edits = change.edits.filter(
+    (edit) => !(isReplacedBy(by, edit) && edited.some((one) => one.edits.some((same) => isSameEdit(same, edit)))),
+  )
+  // An edit without a bit leaves that of the file as it found it.
+  const replacesBit = by.kind !== 'edit' || (by.executable !== undefined && by.executable !== change.executable)
+  const losesBit = replacesBit && edited.some((one) => one.executable === change.executable)
+  const executable = losesBit ? undefined : change.executable
+  return edits.length === 0 && executable === undefined ? undefined : { ...change, edits, executable }
+}
+
+function isReplacedBy(by: FileChange, edit: Edit): boolean {
+  if (by.kind !== 'edit') return true
+  return by.edits.some((own) => own.start <= edit.start && edit.end <= own.end && !isSameEdit(own, edit))
+}
+
+/** Of whole files: no edit is. */
+function isSame(one: FileChange, other: FileChange): boolean {
+  if (one.kind === 'create') return other.kind === 'create' && isSameFile(one, other)
+  return one.kind === 'delete' && other.kind === 'delete'
+}
+
+export function isBuiltOn({ builtOn }: Pick<ChangeSet, 'builtOn'>, changeSetId: string): boolean {
+  return builtOn?.includes(changeSetId) ?? false
+}
+
+/** What changes that compose come to. Undefined where they leave the file as it was. */
+export function resultAt(held: ChangesAtPath): FileResult | undefined {
+  const all = [...held.values()]
+  const replacing = all.filter(({ set }) => set.builtOn !== undefined)
+  const left = all.flatMap(({ set, change }): FileChange[] => {
+    let rest: FileChange | undefined = change
+    for (const by of replacing) rest = rest && leftBeside({ set, change: rest }, by, held)
+    return rest === undefined ? [] : [rest]
+  })
+  const [first] = left
+  if (first === undefined) return undefined
+  const sets = all.map(({ set }) => set)
+  if (first.kind !== 'edit') return { ...first, sets }
+  const edits = left.flatMap((one) => (one.kind === 'edit' ? one.edits : []))
+  const answer = composeEdits(edits, [])
+  if (answer.kind === 'conflict') throw new Error(`edits of ${first.path} that were held collide`)
+  return { ...first, sets, edits: answer.edits, executable: changedBit(all, left) }
+}
+
+/** The bit that is left, unless it is that of the base: then the first to state one, built on no other that does, states another. */
+function changedBit(all: readonly OwnChange[], left: readonly FileChange[]): boolean | undefined {
+  const first = all.find(({ change }) => change.kind === 'edit' && change.executable !== undefined)
+  const result = left.find((one) => one.executable !== undefined)?.executable
+  return result === first?.change.executable ? result : undefined
+}
+
+/** The bytes of the base file from the set's first edit to its last; undefined unless it edits the file. */
+function editedBytes(set: ChangeSet, path: string): ByteRange | undefined {
+  const change = set.files.find((file) => file.path === path)
+  const edits = change?.kind === 'edit' ? change.edits : []
+  const [first, last] = [edits.at(0), edits.at(-1)]
+  return first === undefined || last === undefined ? undefined : { start: first.start, end: last.end }
+}
+
+export function inConflict(set: ChangeSet, path: string): SetInConflict {
+  return { ...idsOf(set), ...bytesOf(set, path) }
+}
+
+function idsOf({ changeSetId, operationId }: ChangeSet): SetInConflict {
+  return { changeSetId, operationId }
+}
+
+function bytesOf(set: ChangeSet, path: string): { bytes?: ByteRange } {
+  const bytes = editedBytes(set, path)
+  return bytes === undefined ? {} : { bytes }
+}
+
+function rangeOf({ start, end }: Edit): ByteRange {
+  return { start, end }
+}

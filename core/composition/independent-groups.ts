@@ -1,0 +1,56 @@
+import type { ChangeSet } from '#domain/change-set.ts'
+
+/**
+ * The sets in groups that compose apart from each other: those that change one file, or create a file and a folder with
+ * the same path, or are built on one another, are in one group. Groups come in the order of their first sets, the sets of each
+ * in the given order.
+ */
+export function independentGroups(sets: readonly ChangeSet[]): ChangeSet[][] {
+  const changes = sets.flatMap((set) => set.files)
+  const created = new Set(changes.flatMap(({ kind, path }) => (kind === 'create' ? [path] : [])))
+  const linked = new Map<string, string>()
+  const rootOf = (path: string) => {
+    let root = path
+    for (let next = linked.get(root); next !== undefined; next = linked.get(root)) root = next
+    if (root !== path) linked.set(path, root)
+    return root
+  }
+  const link = (path: string, other: string) => {
+    const [root, otherRoot] = [rootOf(path), rootOf(other)]
+    if (root !== otherRoot) linked.set(otherRoot, root)
+  }
+  const firstPath = ({ files: [first] }: ChangeSet) => first?.path ?? ''
+  const byId = new Map(sets.map((set) => [set.changeSetId, set]))
+  for (const set of sets) {
+    for (const { path } of set.files) link(firstPath(set), path)
+    for (const needed of set.builtOn ?? []) {
+      const other = byId.get(needed)
+      if (other !== undefined) link(firstPath(other), firstPath(set))
+    }
+  }
+  for (const path of created) for (const folder of foldersOf(path)) if (created.has(folder)) link(path, folder)
+  return [...Map.groupBy(sets, (set) => rootOf(firstPath(set))).values()]
+}
+
+export function foldersOf(path: string): string[] {
+  return Array.from(path.matchAll(/\//g), ({ index }) => path.slice(0, index))
+}
+
+/** In the given order, but each after those of them that it is built on. */
+export function neededFirst(sets: readonly ChangeSet[]): ChangeSet[] {
+  if (sets.every(({ builtOn }) => builtOn === undefined)) return [...sets]
+  const byId = new Map(sets.map((set) => [set.changeSetId, set]))
+  const ordered = new Set<ChangeSet>()
+  const begun = new Set<ChangeSet>()
+  const take = (set: ChangeSet) => {
+    if (begun.has(set)) return
+    begun.add(set)
+    for (const id of set.builtOn ?? []) {
+      const needed = byId.get(id)
+      if (needed !== undefined) take(needed)
+    }
+    ordered.add(set)
+  }
+  for (const set of sets) take(set)
+  return [...ordered]
+}

@@ -1,0 +1,286 @@
+/** Services by the name of their processes; each has the metrics that name it. */
+export type MeasuredService = 'api' | 'discovery' | 'worker'
+
+export type MetricRow = {
+  kind: 'counter' | 'gauge' | 'histogram'
+  of: readonly MeasuredService[]
+  /** Each takes values from a bounded set: names of agents, tools, routes, servers and codes, never ids or paths. */
+  labels: readonly string[]
+  about: string
+  /** Upper bounds, in seconds; of a histogram alone. */
+  buckets?: readonly number[]
+}
+
+/** From a cached read to an operation of a slow model. */
+const short = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10]
+const long = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 900]
+const all = ['api', 'discovery', 'worker'] as const
+
+// Names and units are those of Prometheus' own guide: base units, `_total` for counters.
+
+const ofRuns = {
+  remora_demand: {
+    kind: 'gauge',
+    of: ['discovery'],
+    labels: [],
+    about:
+      'operations that a worker could work on: ready, dispatched and running ones of executing runs, less what is held for a model; what workers are scaled by',
+  },
+  remora_load: {
+    kind: 'gauge',
+    of: ['discovery'],
+    labels: [],
+    about: 'demand for each operation that the live workers take at once; absent while there is no worker',
+  },
+  remora_operations: {
+    kind: 'gauge',
+    of: ['discovery'],
+    labels: ['state'],
+    about: 'open operations of active runs that are `ready`, `dispatched` or `running`',
+  },
+  remora_waiting: {
+    kind: 'gauge',
+    of: ['discovery'],
+    labels: ['reason'],
+    about:
+      'operations that wait: `operations` for others to end, `people` for an answer, `models` for one that is away',
+  },
+  remora_runs: {
+    kind: 'gauge',
+    of: ['discovery'],
+    labels: ['status', 'phase'],
+    about: 'active runs',
+  },
+  remora_oldest_run_seconds: {
+    kind: 'gauge',
+    of: ['discovery'],
+    labels: ['phase'],
+    about: 'age of the oldest active run of each phase',
+  },
+  remora_window: {
+    kind: 'gauge',
+    of: ['discovery'],
+    labels: [],
+    about: 'operations that the dispatcher hands out at once',
+  },
+  remora_slots: {
+    kind: 'gauge',
+    of: ['discovery'],
+    labels: [],
+    about: 'operations that the live workers take at once',
+  },
+  remora_workers: { kind: 'gauge', of: ['discovery'], labels: [], about: 'workers that are alive' },
+  remora_model_capacity: {
+    kind: 'gauge',
+    of: ['discovery'],
+    labels: [],
+    about: 'requests that the model servers take at once, by their limits for now; absent while no worker reports it',
+  },
+  remora_models_away: {
+    kind: 'gauge',
+    of: ['discovery'],
+    labels: ['model'],
+    about: '1 for each model that no server answers for while a run needs it',
+  },
+  remora_outbox_results: {
+    kind: 'gauge',
+    of: ['discovery'],
+    labels: [],
+    about: 'results of active runs that are not passed on yet',
+  },
+  remora_queue_jobs: {
+    kind: 'gauge',
+    of: ['discovery'],
+    labels: ['queue', 'state'],
+    about: 'jobs of each queue that are `waiting`, `active` or `delayed`',
+  },
+  remora_dispatch_round_seconds: {
+    kind: 'histogram',
+    of: ['discovery'],
+    labels: [],
+    buckets: short,
+    about: 'how long a round of the dispatcher takes',
+  },
+  remora_recovered_operations_total: {
+    kind: 'counter',
+    of: ['discovery'],
+    labels: ['how'],
+    about:
+      "operations taken back: `swept` when their worker's lease, or the time for an answer, had run out; `requeued` when the queue had lost their job",
+  },
+  remora_stage_seconds: {
+    kind: 'histogram',
+    of: ['discovery'],
+    labels: ['stage', 'result'],
+    buckets: long,
+    about: 'snapshots and plans: how long each took, and whether it was `ok` or its `fault`',
+  },
+  remora_redis_used_bytes: { kind: 'gauge', of: ['discovery'], labels: [], about: 'memory that Redis uses' },
+  remora_redis_used_share: {
+    kind: 'gauge',
+    of: ['discovery'],
+    labels: [],
+    about:
+      "share of the fullest Redis server's memory that is used; above `REMORA_REDIS_MEMORY_SHARE` no run is accepted",
+  },
+} as const satisfies Record<string, MetricRow>
+
+const ofOperations = {
+  remora_operations_total: {
+    kind: 'counter',
+    of: ['worker'],
+    labels: ['agent', 'status', 'error_code'],
+    about:
+      'operations that workers ended, by their status and, where there is one, their error code; skipped and cancelled ones that no worker had are in `GET /v1/runs/{run_id}` alone',
+  },
+  remora_operation_seconds: {
+    kind: 'histogram',
+    of: ['worker'],
+    labels: ['agent', 'status'],
+    buckets: long,
+    about: 'how long an operation was worked on, all attempts that asked a person together',
+  },
+  remora_attempts_total: {
+    kind: 'counter',
+    of: ['worker'],
+    labels: ['agent', 'end'],
+    about: 'attempts: `settled`, `suspended` (a person was asked) or `handed_back`',
+  },
+  remora_agent_turns_total: {
+    kind: 'counter',
+    of: ['worker'],
+    labels: ['agent'],
+    about: 'turns of ended operations',
+  },
+  remora_agent_tokens_total: {
+    kind: 'counter',
+    of: ['worker'],
+    labels: ['agent', 'kind'],
+    about: 'tokens of ended operations: `prompt` and `completion`',
+  },
+  remora_tool_seconds: {
+    kind: 'histogram',
+    of: ['worker'],
+    labels: ['tool', 'outcome'],
+    buckets: short,
+    about: 'calls of tools, scripts in the sandbox included; a name that no tool has is `unknown`',
+  },
+  remora_script_seconds: {
+    kind: 'histogram',
+    of: ['worker'],
+    labels: ['ending'],
+    buckets: short,
+    about: 'runs of tool scripts in the sandbox, with the wait for a process',
+  },
+  remora_event_lag_seconds: {
+    kind: 'histogram',
+    of: ['worker'],
+    labels: [],
+    buckets: short,
+    about: 'from an event of an attempt until the ledger has it; of each batch the oldest',
+  },
+  remora_worker_slots: {
+    kind: 'gauge',
+    of: ['worker'],
+    labels: [],
+    about: 'requests to model servers that this worker may have open at once',
+  },
+  remora_worker_operations: {
+    kind: 'gauge',
+    of: ['worker'],
+    labels: [],
+    about: 'operations that this worker works on',
+  },
+} as const satisfies Record<string, MetricRow>
+
+const ofModels = {
+  remora_model_requests_total: {
+    kind: 'counter',
+    of: ['worker'],
+    labels: ['server', 'result'],
+    about:
+      'requests to model servers, retries and hedged ones too: `ok`, `left` (nobody waits any more) or an error code',
+  },
+  remora_model_request_seconds: {
+    kind: 'histogram',
+    of: ['worker'],
+    labels: ['server'],
+    buckets: long,
+    about: 'from sending a request until its answer is whole',
+  },
+  remora_model_first_token_seconds: {
+    kind: 'histogram',
+    of: ['worker'],
+    labels: ['server'],
+    buckets: long,
+    about: 'from sending a request until its first token; where answers are streamed',
+  },
+  remora_model_tokens_total: {
+    kind: 'counter',
+    of: ['worker'],
+    labels: ['server', 'kind'],
+    about: 'tokens of good answers: `prompt` and `completion`',
+  },
+  remora_model_in_flight: {
+    kind: 'gauge',
+    of: ['worker'],
+    labels: ['server'],
+    about: 'requests of this worker that are open',
+  },
+  remora_model_limit: {
+    kind: 'gauge',
+    of: ['worker'],
+    labels: ['server'],
+    about: 'requests that this worker may have open at once for now',
+  },
+  remora_model_breaker_open: {
+    kind: 'gauge',
+    of: ['worker'],
+    labels: ['server'],
+    about: '1 while the circuit breaker keeps requests from the server, 0 while it lets them through',
+  },
+  remora_model_queued: {
+    kind: 'gauge',
+    of: ['worker'],
+    labels: [],
+    about: 'requests of this worker that wait for a server',
+  },
+} as const satisfies Record<string, MetricRow>
+
+const ofProcesses = {
+  remora_http_request_seconds: {
+    kind: 'histogram',
+    of: ['api'],
+    labels: ['method', 'route', 'status'],
+    buckets: short,
+    about: 'requests by their declared route, until the answer begins; one that no route takes is `unknown`',
+  },
+  remora_store_request_seconds: {
+    kind: 'histogram',
+    of: all,
+    labels: ['request', 'result'],
+    buckets: short,
+    about:
+      'requests to the object store: `ok`, `missing` (there is no such object), `away`, or `fault` (refused before or by the store)',
+  },
+  remora_build_info: {
+    kind: 'gauge',
+    of: all,
+    labels: ['version'],
+    about: 'always 1; the version of Remora',
+  },
+} as const satisfies Record<string, MetricRow>
+
+/** Every metric of our own. What is not in it is not exported; docs/reference/metrics.md is made from it. */
+export const metricCatalogue = { ...ofRuns, ...ofOperations, ...ofModels, ...ofProcesses }
+
+export type MetricName = keyof typeof metricCatalogue
+type OfKind<Kind extends MetricRow['kind']> = {
+  [Name in MetricName]: (typeof metricCatalogue)[Name]['kind'] extends Kind ? Name : never
+}[MetricName]
+export type CounterName = OfKind<'counter'>
+export type GaugeName = OfKind<'gauge'>
+export type HistogramName = OfKind<'histogram'>
+export type LabelsOf<Name extends MetricName> = Readonly<
+  Record<(typeof metricCatalogue)[Name]['labels'][number], string>
+>

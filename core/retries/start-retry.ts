@@ -1,0 +1,62 @@
+import { chainOf } from '#composition/run-chain.ts'
+import { hasCode } from '#domain/error.ts'
+import type { EventOrigin } from '#domain/event.ts'
+import type { RunId } from '#domain/ids.ts'
+import type { Run, RunRequest } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import { unknownRun } from '#ledger/script.ts'
+
+export type StartRetryDeps = { ledger: Pick<Ledger, 'cancel' | 'createRun' | 'getRun' | 'isBeingDeleted'> }
+
+export type NewRetry = {
+  runId: RunId
+  /** That of the former run with what is different; `retryOf` is set here. */
+  request: RunRequest
+  origin: EventOrigin
+  traceparent: string | null
+}
+
+/**
+ * Creates the run that retries `former`, over the same upload. Doing it again changes nothing. Its job is added by the caller or, a
+ * moment later, by the dispatcher. RUN_001 when the former run is deleted at the same time: its changes could not be used.
+ */
+export async function startRetry(former: Run, retry: NewRetry, { ledger }: StartRetryDeps): Promise<void> {
+  const { projectId, uploadKey } = former
+  const { runId, origin, traceparent } = retry
+  const request = { ...retry.request, retryOf: former.runId }
+  const data = { agents: request.agents, retry_of: former.runId }
+  const acceptedEvent = { event: 'run.accepted', phase: 'snapshot', origin, data } as const
+  const schema = await chainSchema(former, ledger)
+  await ledger.createRun({ runId, projectId, request, uploadKey, traceparent, acceptedEvent, schema })
+  await expectStillThere(former, retry, ledger)
+}
+
+/** A retry's request, without the choice of operations of the former run. */
+export function requestOfRetry({ request }: Run): RunRequest {
+  const { operations: _operations, codes: _codes, ...former } = request
+  return former
+}
+
+/** The highest of the runs whose changes the retry of `run` has. */
+async function chainSchema(run: Run, ledger: Pick<Ledger, 'getRun'>): Promise<number> {
+  return Math.max(...(await chainOf(run, ledger)).map(({ schema }) => schema))
+}
+
+/**
+ * Cancels the retry when the former run was deleted, whose changes it could not use. Once the retry exists, the former run is
+ * kept (delete-run.ts).
+ */
+async function expectStillThere(
+  former: Pick<Run, 'projectId' | 'runId'>,
+  { runId, origin }: Pick<NewRetry, 'runId' | 'origin'>,
+  ledger: StartRetryDeps['ledger'],
+): Promise<void> {
+  try {
+    await ledger.getRun(former.runId)
+    if (await ledger.isBeingDeleted(former)) throw unknownRun(former.runId)
+  } catch (error) {
+    if (!hasCode(error, 'RUN_001')) throw error
+    await ledger.cancel(runId, { reason: error.message, errorCode: error.code, origin })
+    throw error
+  }
+}

@@ -1,0 +1,85 @@
+import { chainOf } from '#composition/run-chain.ts'
+import type { Decision } from '#domain/decision.ts'
+import { undefinedOn } from '#domain/error.ts'
+import type { RunId } from '#domain/ids.ts'
+import type { Run } from '#domain/run.ts'
+import type { Decisions } from '#ledger/decisions.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import { isFeedback, repeatable } from './rejected-operations.ts'
+
+export type WantedLedger = Pick<Ledger, 'endedOperations' | 'getOperation' | 'getRun'>
+
+/**
+ * What became of a rejection that asks for a retry. `waiting`: `of` is retried when it has ended, or now if it has. `started`: by the
+ * run `by`. `void`: neither, since an agent cannot try it again, did so since, or the run was cancelled after it was said.
+ */
+export type WantedRetry =
+  | { state: 'waiting'; decision: Decision; of: Run }
+  | { state: 'started'; decision: Decision; by: Run }
+  | { state: 'void'; decision: Decision }
+
+/** What became of all rejections of a chain that ask for a retry, in the order in which they were made. */
+export async function wantedByDecisions({ byChangeSet }: Decisions, ledger: WantedLedger): Promise<WantedRetry[]> {
+  const asking = [...byChangeSet.values()].filter((one) => one.retry !== undefined && isFeedback(one))
+  const found: WantedRetry[] = []
+  for (const [named, decisions] of Map.groupBy(asking, ({ retry }) => retry)) {
+    const run = named && (await findRun(named, ledger))
+    if (run) found.push(...(await wantedOf(run, decisions, ledger)))
+    else found.push(...decisions.map((decision) => ({ state: 'void' as const, decision })))
+  }
+  return found.toSorted((one, other) => one.decision.version - other.decision.version)
+}
+
+/** Of the rejections that were sent to `run`: its newest retry is the one to go on from. */
+async function wantedOf(run: Run, decisions: readonly Decision[], ledger: WantedLedger): Promise<WantedRetry[]> {
+  const of = await newestRetry(run, ledger)
+  const chain = await chainOf(of, ledger)
+  const all = await withAllRetries(chain, ledger)
+  const startedBy = ({ operationId, at }: Decision) =>
+    all.find(({ request, acceptedAt }) => acceptedAt >= at && request.operations?.includes(operationId) === true)
+  const open = decisions.filter((one) => startedBy(one) === undefined && !isCancelledSince(one, of))
+  const waiting = new Set(await repeatable(chain, open, ledger))
+  return decisions.map((decision): WantedRetry => {
+    const by = startedBy(decision)
+    if (by !== undefined) return { state: 'started', decision, by }
+    return waiting.has(decision) ? { state: 'waiting', decision, of } : { state: 'void', decision }
+  })
+}
+
+/** Who cancels a run wants nothing more of it; who rejects with a retry afterwards does. */
+function isCancelledSince({ at }: Decision, { status, endedAt }: Run): boolean {
+  return status === 'cancelled' && endedAt !== null && at <= endedAt
+}
+
+/** The run in which the work of `run` goes on: its newest retry that is there, the newest of that one, and so on. */
+export async function newestRetry(run: Run, ledger: Pick<Ledger, 'getRun'>): Promise<Run> {
+  const next = await retryOf(run, ledger)
+  return next === undefined ? run : newestRetry(next, ledger)
+}
+
+/** The newest retry of the run that is there. */
+export async function retryOf({ retries }: Pick<Run, 'retries'>, ledger: Pick<Ledger, 'getRun'>) {
+  for (const runId of retries.toReversed()) {
+    const retry = await findRun(runId, ledger)
+    if (retry !== undefined) return retry
+  }
+  return undefined
+}
+
+/**
+ * These runs, their retries, the retries of those and so on, the newest first. A run may have several retries, of which the newest
+ * chain has one. Of runs of an earlier version only that chain is known.
+ */
+async function withAllRetries(chain: readonly Run[], ledger: Pick<Ledger, 'getRun'>): Promise<Run[]> {
+  const found = new Map(chain.map((run) => [run.runId, run]))
+  for (const { retries } of found.values()) {
+    const others = retries.filter((runId) => !found.has(runId))
+    const read = await Promise.all(others.map((runId) => findRun(runId, ledger)))
+    for (const retry of read) if (retry !== undefined) found.set(retry.runId, retry) // is walked over, too
+  }
+  return [...found.values()].toSorted((one, other) => other.acceptedAt - one.acceptedAt)
+}
+
+function findRun(runId: RunId, ledger: Pick<Ledger, 'getRun'>): Promise<Run | undefined> {
+  return ledger.getRun(runId).catch(undefinedOn('RUN_001'))
+}

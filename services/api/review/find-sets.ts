@@ -1,0 +1,76 @@
+import type { OperationId, RunId } from '#domain/ids.ts'
+import { changeSetIdsOf, type Operation } from '#domain/operation.ts'
+import type { Run } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import { operationPages } from '#ledger/read-operations.ts'
+import { mapBounded } from '#objects/map-bounded.ts'
+
+export type FindDeps = {
+  ledger: Pick<Ledger, 'getOperation' | 'hasSetIndex' | 'listOperations' | 'operationsOfSets'>
+}
+
+/** Which operation of which run made a change set, and the record that holds it. */
+export type FoundSet = { run: RunId; operation: Operation; recordHash: string }
+
+/** The ledger is asked about so many sets at once. */
+export const lookupLength = 1_000
+const readsAtOnce = 32
+
+/**
+ * The operations that made these change sets; a set that none of the runs of the chain has is left out. Of a set that a retry has
+ * made again it is the operation of the oldest run, so that all runs of the chain have it.
+ */
+export async function findSets(
+  chain: readonly Run[],
+  ids: readonly string[],
+  { ledger }: FindDeps,
+): Promise<Map<string, FoundSet>> {
+  const found = new Map<string, FoundSet>()
+  if (ids.length === 0) return found
+  for (const run of chain.toReversed()) {
+    const missing = ids.filter((id) => !found.has(id))
+    const makers = await makersOf(run.runId, missing, ledger)
+    await mapBounded([...makers], readsAtOnce, async ([id, operationId]) => {
+      const operation = await ledger.getOperation(run.runId, operationId)
+      const recordHash = operation.outcome?.recordHash
+      if (recordHash !== undefined) found.set(id, { run: run.runId, operation, recordHash })
+    })
+    const isMissing = missing.some((id) => !found.has(id))
+    if (isMissing && !(await ledger.hasSetIndex(run))) await findByOutcome(run.runId, missing, found, ledger)
+  }
+  return found
+}
+
+/** Which operations of the run made which of these sets; those that none of them made are left out. */
+export async function makersOf(
+  runId: RunId,
+  ids: readonly string[],
+  ledger: Pick<Ledger, 'operationsOfSets'>,
+): Promise<Map<string, OperationId>> {
+  const makers = new Map<string, OperationId>()
+  for (let first = 0; first < ids.length; first += lookupLength) {
+    const slice = ids.slice(first, first + lookupLength)
+    const operations = await ledger.operationsOfSets(runId, slice)
+    for (const [at, id] of slice.entries()) if (operations[at] !== undefined) makers.set(id, operations[at])
+  }
+  return makers
+}
+
+/** Workers of an earlier version do not note which operation made a set: then all outcomes are looked through. */
+async function findByOutcome(
+  runId: RunId,
+  ids: readonly string[],
+  found: Map<string, FoundSet>,
+  ledger: FindDeps['ledger'],
+): Promise<void> {
+  const missing = new Set(ids.filter((id) => !found.has(id)))
+  for await (const operations of operationPages(ledger, runId)) {
+    for (const operation of operations) {
+      const { outcome } = operation
+      if (outcome?.recordHash === undefined) continue
+      for (const id of changeSetIdsOf(outcome)) {
+        if (missing.has(id)) found.set(id, { run: runId, operation, recordHash: outcome.recordHash })
+      }
+    }
+  }
+}

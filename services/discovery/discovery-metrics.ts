@@ -1,0 +1,177 @@
+import { isEnded, type Run } from '#domain/run.ts'
+import type { Fleet } from '#ledger/fleet.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import { memoryOf } from '#ledger/memory-gate.ts'
+import type { Metrics } from '#metrics/open-metrics.ts'
+import type { RedisClient } from '#platform/redis-client.ts'
+import { queueNames } from '#queues/catalog.ts'
+import type { JobCounts, Producer } from '#queues/producer.ts'
+import { isExecuting } from './dispatch/run-dispatcher.ts'
+
+/** What a round of the dispatcher has seen. */
+export type Round = {
+  /** The active ones. */
+  runs: readonly Run[]
+  window: number
+  seconds: number
+}
+
+type ShownDeps = {
+  ledger: Pick<Ledger, 'countHeld' | 'outboxLength'>
+  producer: Pick<Producer, 'countJobs'>
+  redis: RedisClient
+  readFleet(): Promise<Fleet>
+}
+
+/** A dispatcher that has stood still for so long says nothing about the runs. */
+const freshMs = 15_000
+
+/**
+ * What the runs of all workers come to, for whoever scales or watches them. Every discovery process shows the same, so a query takes
+ * the greatest. The returned function is told of each round.
+ */
+export function showRuns(metrics: Metrics, deps: ShownDeps): (round: Round) => void {
+  let [last, at]: [Round | undefined, number] = [undefined, 0]
+  const seen = () => {
+    if (last === undefined || performance.now() - at > freshMs) throw new Error('the dispatcher stands still')
+    return last
+  }
+  showLoad(metrics, { ...deps, seen })
+  showStates(metrics, { ...deps, seen })
+  showFleet(metrics, deps)
+  showStores(metrics, { ...deps, seen })
+  metrics.gauge('remora_window', () => one(seen().window))
+  return (round) => {
+    ;[last, at] = [round, performance.now()]
+    metrics.observe('remora_dispatch_round_seconds', {}, round.seconds)
+  }
+}
+
+type Seen = ShownDeps & { seen(): Round }
+
+const one = (value: number) => [{ labels: {}, value }]
+
+function showLoad(metrics: Metrics, { seen, ledger, producer, readFleet }: Seen): void {
+  const demand = async () => {
+    const open = openOf(seen().runs)
+    const held = await heldOf(seen().runs, ledger)
+    const jobs = await Promise.all([producer.countJobs('compositions'), producer.countJobs('patches')])
+    const composed = jobs.reduce((sum, { waiting, active }) => sum + waiting + active, 0)
+    const wanted = open.ready + open.dispatched + open.running - held + composed
+    // Only a live worker notices that a model is back.
+    return Math.max(wanted, held > 0 ? 1 : 0)
+  }
+  metrics.gauge('remora_demand', async () => one(await demand()))
+  metrics.gauge('remora_load', async () => {
+    const [wanted, { operations }] = await Promise.all([demand(), readFleet()])
+    return operations === 0 ? [] : one(wanted / operations)
+  })
+}
+
+function openOf(runs: readonly Run[]) {
+  const sum = (state: 'ready' | 'dispatched' | 'running') =>
+    runs.filter(isExecuting).reduce((total, { counts }) => total + counts[state], 0)
+  return { ready: sum('ready'), dispatched: sum('dispatched'), running: sum('running') }
+}
+
+async function heldOf(runs: readonly Run[], ledger: Pick<Ledger, 'countHeld'>): Promise<number> {
+  const waiting = runs.filter((run) => isExecuting(run) && run.away.length > 0)
+  const held = await Promise.all(waiting.map(({ runId }) => ledger.countHeld(runId)))
+  return held.reduce((sum, count) => sum + count, 0)
+}
+
+function showStates(metrics: Metrics, { seen, ledger }: Seen): void {
+  metrics.gauge('remora_operations', () =>
+    Object.entries(openOf(seen().runs)).map(([state, value]) => ({ labels: { state }, value })),
+  )
+  metrics.gauge('remora_waiting', async () => {
+    const { runs } = seen()
+    const sum = (state: 'pending' | 'waiting') => runs.reduce((total, { counts }) => total + counts[state], 0)
+    const reasons = { operations: sum('pending'), people: sum('waiting'), models: await heldOf(runs, ledger) }
+    return Object.entries(reasons).map(([reason, value]) => ({ labels: { reason }, value }))
+  })
+  metrics.gauge('remora_runs', () => {
+    const open = seen().runs.filter(({ status }) => !isEnded(status))
+    const groups = Map.groupBy(open, ({ status, phase }) => `${status} ${phase}`)
+    return [...groups.values()].flatMap((same) => {
+      const [first] = same
+      return first === undefined ? [] : { labels: { status: first.status, phase: first.phase }, value: same.length }
+    })
+  })
+  metrics.gauge('remora_oldest_run_seconds', () => {
+    const byPhase = Map.groupBy(seen().runs, ({ phase }) => phase)
+    return [...byPhase].map(([phase, same]) => {
+      const oldest = Math.min(...same.map(({ acceptedAt }) => acceptedAt))
+      return { labels: { phase }, value: Math.max(0, Date.now() - oldest) / 1000 }
+    })
+  })
+  metrics.gauge('remora_models_away', () => {
+    const away = new Set(seen().runs.flatMap((run) => run.away.map(({ model }) => model)))
+    return [...away].map((model) => ({ labels: { model }, value: 1 }))
+  })
+}
+
+function showFleet(metrics: Metrics, { readFleet }: ShownDeps): void {
+  metrics.gauge('remora_slots', async () => one((await readFleet()).operations))
+  metrics.gauge('remora_workers', async () => one((await readFleet()).workers))
+  metrics.gauge('remora_model_capacity', async () => {
+    const { capacity } = await readFleet()
+    return capacity === undefined ? [] : one(capacity)
+  })
+}
+
+function showStores(metrics: Metrics, { seen, ledger, producer, redis }: Seen): void {
+  metrics.gauge('remora_outbox_results', async () => {
+    const lengths = await Promise.all(seen().runs.map(({ runId }) => ledger.outboxLength(runId)))
+    return one(lengths.reduce((sum, length) => sum + length, 0))
+  })
+  metrics.gauge('remora_queue_jobs', async () => {
+    const counted = await Promise.all(
+      queueNames.map(async (queue) => [queue, await producer.countJobs(queue)] as const),
+    )
+    return counted.flatMap(([queue, counts]) =>
+      Object.entries(counts satisfies JobCounts).map(([state, value]) => ({ labels: { queue, state }, value })),
+    )
+  })
+  metrics.gauge('remora_redis_used_bytes', async () => one((await memoryOf(redis)).usedBytes))
+  metrics.gauge('remora_redis_used_share', async () => one((await memoryOf(redis)).usedShare))
+}
+
+/** `ledger`, with what it takes back counted. */
+export function measuredRecovery<Given extends Pick<Ledger, 'requeue' | 'sweep'>>(
+  ledger: Given,
+  { count }: Pick<Metrics, 'count'>,
+): Given {
+  const measured: Pick<Ledger, 'requeue' | 'sweep'> = {
+    async sweep(...args) {
+      const recovered = await ledger.sweep(...args)
+      if (recovered > 0) count('remora_recovered_operations_total', { how: 'swept' }, recovered)
+      return recovered
+    },
+    async requeue(...args) {
+      const again = await ledger.requeue(...args)
+      if (again.length > 0) count('remora_recovered_operations_total', { how: 'requeued' }, again.length)
+      return again
+    },
+  }
+  return { ...ledger, ...measured }
+}
+
+/** Runs a stage of a run and notes how long it took. */
+export async function measuredStage<Answer>(
+  stage: string,
+  { observe }: Pick<Metrics, 'observe'>,
+  run: () => Promise<Answer>,
+): Promise<Answer> {
+  const start = performance.now()
+  const ended = (result: string) =>
+    observe('remora_stage_seconds', { stage, result }, (performance.now() - start) / 1000)
+  try {
+    const answer = await run()
+    ended('ok')
+    return answer
+  } catch (error) {
+    ended('fault')
+    throw error
+  }
+}

@@ -1,0 +1,61 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import type { ChangeSet } from '#domain/change-set.ts'
+import { repeatedOperationId, type RunId } from '#domain/ids.ts'
+import type { PlannedOperation } from '#domain/operation.ts'
+import { anEvent, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { collectChanges } from './collect-changes.ts'
+
+let test: TestLedger
+beforeAll(async () => {
+  test = await testLedger()
+})
+afterAll(() => test.close())
+
+const first = aPlannedOperation('one')
+const setOf = ({ operationId }: Pick<PlannedOperation, 'operationId'>): ChangeSet => ({
+  changeSetId: `c${operationId.slice(1)}`,
+  operationId,
+  bundle: 'lint',
+  nodeId: 'n0000000000000000',
+  files: [{ kind: 'create', path: 'a.py', content: '' }],
+  evidence: [],
+})
+
+/** Each operation that is ready makes its change set. */
+async function play(runId: RunId): Promise<void> {
+  for (const attempt of await test.claimReady(runId)) {
+    const { changeSetId } = setOf(attempt)
+    const outcome = anOutcome({ changeSetIds: [changeSetId], recordHash: attempt.operationId })
+    await test.ledger.settle(attempt, 1, { outcome, events: [] })
+  }
+}
+
+it('knows what was made again since it collided, and takes what a retry makes just so as made by that', async () => {
+  const former = await test.executing([first])
+  await play(former)
+  const repeats = { operationId: first.operationId, changeSetIds: [setOf(first).changeSetId] }
+  const again = { ...first, operationId: repeatedOperationId(first.operationId), repeats }
+  const event = anEvent({ event: 'operations.repeated', phase: 'review' })
+  expect(await test.ledger.planAgain(former, { operations: [again], event })).toBe('planned')
+  await play(former)
+  const retry = await test.executing([first], { retryOf: former })
+  await play(retry)
+
+  const redoneIn = async (...ids: [RunId, ...RunId[]]) => {
+    const [newest, ...older] = await Promise.all(ids.map((id) => test.ledger.getRun(id)))
+    if (newest === undefined) throw new Error('there is no run')
+    const readSets = async (_project: string, recordHash: string) => [setOf({ operationId: recordHash })]
+    const deps = { ledger: test.ledger, readSets }
+    const { changes } = await collectChanges([newest, ...older], deps, new AbortController().signal)
+    return changes.map(({ operation, isRedone }) => [operation.runId, operation.operationId, isRedone])
+  }
+  expect(await redoneIn(former)).toEqual([
+    [former, first.operationId, true],
+    [former, again.operationId, false],
+  ])
+  expect(await redoneIn(retry, former)).toEqual([
+    [former, first.operationId, true],
+    [former, again.operationId, true],
+    [retry, first.operationId, false],
+  ])
+})

@@ -1,0 +1,106 @@
+import { applyEdits, type Evidence, type EvidenceCheck } from '#domain/change-set.ts'
+import type { FileResult } from '#composition/changes-at-path.ts'
+import type { ComposedFile } from '#objects/composition.ts'
+import { moduleNamesOf, moduleUsesOf } from '#python/module-uses.ts'
+import { languageOf } from '#syntax/grammars.ts'
+import type { LoadedLanguage } from '#syntax/parser.ts'
+import { checksOfFile, type EvidenceChecker } from '../evidence/evidence-checker.ts'
+import type { RunRules } from '../evidence/run-rules.ts'
+import type { ComposedModule } from './composed-names.ts'
+
+export type FileProofDeps = {
+  evidence: EvidenceChecker
+  python: Pick<LoadedLanguage, 'read'>
+  rules: Pick<RunRules, 'of'>
+  readBlob(hash: string): Promise<Uint8Array>
+  storeBlob(bytes: Uint8Array): Promise<string>
+  /** The evidence of these checks on a file that just these sets have made before; undefined where one of them was not made. */
+  provedBefore?: ProvedBefore | undefined
+}
+
+export type ProvedBefore = (
+  file: Pick<ComposedFile, 'path' | 'changeSetIds'>,
+  checks: readonly EvidenceCheck[],
+) => Evidence[] | undefined
+
+/** Of one file; undefined where it does not exist. */
+export type Contents = { before: Buffer | undefined; after: Buffer | undefined }
+export type FileProof = Contents & { file: FileResult; evidence: Evidence[] }
+export type ProveFile = (file: FileResult, checks: readonly EvidenceCheck[]) => Promise<FileProof>
+
+export function isProved({ evidence }: FileProof): boolean {
+  return evidence.every((one) => one.ok)
+}
+
+/** Caches the proof of a file by its sets: most files of a group stay the same when a set is left out. */
+export function openFileProofs(deps: FileProofDeps): ProveFile {
+  const known = new Map<string, Promise<FileProof>>()
+  return (file, checks) => {
+    const key = JSON.stringify([file.path, file.sets.map((set) => set.changeSetId), checks])
+    const proof = known.get(key) ?? proofOf(file, checks, deps)
+    known.set(key, proof)
+    return proof
+  }
+}
+
+async function proofOf(file: FileResult, checks: readonly EvidenceCheck[], deps: FileProofDeps): Promise<FileProof> {
+  const contents = await contentsOf(file, deps)
+  const { before, after } = contents
+  const { path, sets, executable } = file
+  const known = deps.provedBefore?.({ path, changeSetIds: sets.map((set) => set.changeSetId) }, checks)
+  if (known !== undefined) return { file, ...contents, evidence: known }
+  const texts = { before: before?.toString(), after: after?.toString() }
+  const checked = { path, ...texts, executable, rules: deps.rules.of(path) }
+  return { file, ...contents, evidence: await deps.evidence.check(checked, checks) }
+}
+
+export async function storeFile({ file, after, evidence }: FileProof, deps: FileProofDeps): Promise<ComposedFile> {
+  const { path, sets, executable } = file
+  const changeSetIds = sets.map((set) => set.changeSetId)
+  const baseHash = file.kind === 'create' ? null : file.baseHash
+  return {
+    path,
+    baseHash,
+    resultHash: after === undefined ? null : await deps.storeBlob(after),
+    ...(executable === undefined ? {} : { executable }),
+    changeSetIds,
+    evidence,
+  }
+}
+
+export async function contentsOf(file: FileResult, deps: Pick<FileProofDeps, 'readBlob'>): Promise<Contents> {
+  if (file.kind === 'create') return { before: undefined, after: Buffer.from(file.content) }
+  const before = Buffer.from(await deps.readBlob(file.baseHash))
+  return { before, after: file.kind === 'edit' ? Buffer.from(applyEdits(before, file.edits)) : undefined }
+}
+
+/** Undefined for a file that is not Python. */
+export function moduleOf(
+  path: string,
+  { before, after }: Contents,
+  { python }: FileProofDeps,
+): ComposedModule | undefined {
+  if (languageOf(path) !== 'python') return undefined
+  const text = after?.toString()
+  return {
+    path,
+    before: before && python.read(before.toString(), moduleNamesOf),
+    after: text === undefined ? undefined : python.read(text, (tree) => moduleUsesOf(tree, text)),
+  }
+}
+
+/**
+ * The checks of a composed file: all that were requested for any of its sets. `docstring_only` applies if every set
+ * passed it; `only_node_changed` does not apply to a whole file.
+ */
+export function checksFor({ path, sets, kind }: FileResult): EvidenceCheck[] {
+  const own = sets.map((set) => set.evidence.filter((one) => one.path === path))
+  const docstringsOnly = own.every((all) => all.some((one) => one.check === 'docstring_only' && one.ok))
+  // Always for Python. A grammar of another language may not parse all valid code, so there the bundle decides.
+  const always: EvidenceCheck[] = languageOf(path) === 'python' ? ['parses', 'lint_before_after'] : []
+  const asked = own.flat().flatMap(({ check, of = [] }) => (check === 'not_checked' ? of : check))
+  const checks = new Set(checksOfFile({ path, isDeleted: kind === 'delete' }, [...always, ...asked]))
+  checks.delete('only_node_changed')
+  checks.delete('docstring_only')
+  return docstringsOnly ? [...checks, 'docstring_only'] : [...checks]
+}

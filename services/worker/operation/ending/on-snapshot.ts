@@ -1,0 +1,47 @@
+import type { ChangeSet, FileChange } from '#domain/change-set.ts'
+import type { CodeNode } from '#domain/code-node.ts'
+import type { ReadSet } from '#objects/attempt-record.ts'
+import type { BuiltLayer } from '../../workspace/built-layer.ts'
+import type { Workspace } from '../../workspace/open-workspace.ts'
+
+/** What an attempt started from besides the snapshot, and its node as it is in the snapshot. */
+export type BuiltStart = { layer: BuiltLayer; node: CodeNode }
+
+export type OnSnapshot = Pick<ChangeSet, 'files' | 'builtOn'>
+
+/**
+ * The changes of an attempt as changes of the snapshot, and the sets that they are built on: those of which they replace
+ * something, those that changed the node, and those of an agent that changed anything that was read. A safe fix elsewhere in the file
+ * is none of them: the changes hold without it.
+ */
+export function onSnapshot(
+  { built, workspace }: { built: BuiltStart | undefined; workspace: Pick<Workspace, 'reads'> },
+  changes: readonly FileChange[],
+): OnSnapshot {
+  if (built === undefined) return { files: [...changes] }
+  const { sets } = built.layer
+  const { files, replaced } = built.layer.onSnapshot(changes)
+  const reads = workspace.reads()
+  const needed = new Set<string>()
+  for (const set of sets) {
+    const changedNode = set.rules === undefined ? wasRead(set, reads) : isInNode(set, built.node)
+    if (!replaced.has(set.changeSetId) && !changedNode) continue
+    for (const id of [set.changeSetId, ...(set.builtOn ?? [])]) needed.add(id)
+  }
+  const builtOn = sets.map(({ changeSetId }) => changeSetId).filter((id) => needed.has(id))
+  return { files, ...(builtOn.length === 0 ? {} : { builtOn }) }
+}
+
+/** What only ends where the node begins is not in it; what is inserted at its end may be. */
+function isInNode({ files }: ChangeSet, { path, startByte, endByte }: CodeNode): boolean {
+  const isInside = ({ start, end }: { start: number; end: number }) =>
+    end > startByte && (start < endByte || (start === end && start === endByte))
+  return files.some((file) => file.path === path && (file.kind !== 'edit' || file.edits.some(isInside)))
+}
+
+function wasRead({ files }: ChangeSet, { contents, listings, absences }: ReadSet): boolean {
+  return files.some(({ path, kind }) => {
+    if (Object.hasOwn(contents, path) || absences.includes(path)) return true
+    return kind !== 'edit' && Object.hasOwn(listings, path.slice(0, Math.max(0, path.lastIndexOf('/'))))
+  })
+}

@@ -1,0 +1,144 @@
+import type { NewEvent } from '#domain/event.ts'
+import type { Outcome } from '#domain/operation.ts'
+import type { Attempt } from '#ledger/attempt.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import type { Metrics } from '#metrics/open-metrics.ts'
+import type { ModelPool, ModelPoolOptions } from '#models/model-pool.ts'
+import type { Log, LogFields } from '#platform/log.ts'
+import type { ScriptPool } from '#tool-scripts/script-pool.ts'
+
+type Counted = Pick<Metrics, 'count' | 'observe'>
+type AttemptLedger = Pick<Ledger, 'append' | 'release' | 'settle' | 'suspend'>
+
+/**
+ * `ledger`, whose commands about attempts are counted once they have taken effect: a superseded worker counts nothing, and what the
+ * metrics say agrees with the events. The log has one line for each attempt that ended here, with what it cost.
+ */
+export function reportedAttempts<Given extends AttemptLedger>(
+  ledger: Given,
+  { metrics, log }: { metrics: Counted; log: Pick<Log, 'info'> },
+): Given {
+  const logEnd = (attempt: Attempt, end: string, fields: LogFields) => {
+    const { runId: run_id, operationId: operation_id, attempt: number, bundle: agent } = attempt
+    log.info('attempt ended', { run_id, operation_id, attempt: number, agent, end, ...fields })
+  }
+  const took = (events: readonly NewEvent[], start: number) => measureEvents(events, start, metrics)
+  const measured: AttemptLedger = {
+    async append(attempt, n, events) {
+      const start = performance.now()
+      const answer = await ledger.append(attempt, n, events)
+      if (answer.kind === 'ok') took(events, start)
+      return answer
+    },
+    async settle(attempt, n, settlement) {
+      const start = performance.now()
+      const answer = await ledger.settle(attempt, n, settlement)
+      if (answer.kind === 'lost') return answer
+      took(settlement.events, start)
+      measureOutcome(attempt.bundle, settlement.outcome, metrics)
+      logEnd(attempt, 'settled', costOf(settlement.outcome))
+      return answer
+    },
+    async release(attempt, n, how) {
+      const start = performance.now()
+      const answer = await ledger.release(attempt, n, how)
+      if (answer.kind === 'lost') return answer
+      took(how.events, start)
+      metrics.count('remora_attempts_total', { agent: attempt.bundle, end: 'handed_back' })
+      logEnd(attempt, 'handed_back', { reason: how.reason })
+      return answer
+    },
+    async suspend(attempt, n, how) {
+      const start = performance.now()
+      const answer = await ledger.suspend(attempt, n, how)
+      if (answer.kind === 'lost') return answer
+      took(how.events, start)
+      metrics.count('remora_attempts_total', { agent: attempt.bundle, end: 'suspended' })
+      logEnd(attempt, 'suspended', {})
+      return answer
+    },
+  }
+  return { ...ledger, ...measured }
+}
+
+function measureOutcome(agent: string, outcome: Outcome, metrics: Counted): void {
+  const { status, errorCode = '', turns, promptTokens, completionTokens, durationMs } = outcome
+  metrics.count('remora_attempts_total', { agent, end: 'settled' })
+  metrics.count('remora_operations_total', { agent, status, error_code: errorCode })
+  metrics.observe('remora_operation_seconds', { agent, status }, durationMs / 1000)
+  metrics.count('remora_agent_turns_total', { agent }, turns)
+  metrics.count('remora_agent_tokens_total', { agent, kind: 'prompt' }, promptTokens)
+  metrics.count('remora_agent_tokens_total', { agent, kind: 'completion' }, completionTokens)
+}
+
+/** Of all attempts of the operation, as its outcome has it. */
+function costOf({ status, errorCode, turns, promptTokens, completionTokens, durationMs }: Outcome): LogFields {
+  const cost = { turns, prompt_tokens: promptTokens, completion_tokens: completionTokens }
+  return { status, ...(errorCode && { error_code: errorCode }), ...cost, duration_ms: Math.round(durationMs) }
+}
+
+function measureEvents(events: readonly NewEvent[], start: number, metrics: Counted): void {
+  const [oldest] = events
+  if (oldest === undefined) return
+  const lagMs = (oldest.ageMs ?? 0) + performance.now() - start
+  metrics.observe('remora_event_lag_seconds', {}, lagMs / 1000)
+  for (const { event, toolName = '', durationMs = 0, status = 'ok', errorCode } of events) {
+    if (event !== 'tool.returned') continue
+    // A name that the model made up would be a series of its own for ever.
+    const tool = errorCode === 'TOOL_001' ? 'unknown' : toolName
+    metrics.observe('remora_tool_seconds', { tool, outcome: status }, durationMs / 1000)
+  }
+}
+
+/** `scripts`, with each run's time and ending. */
+export function measuredScripts(scripts: ScriptPool, metrics: Counted): ScriptPool {
+  return {
+    ...scripts,
+    async run(script, request, signal) {
+      const start = performance.now()
+      const ended = (ending: string) =>
+        metrics.observe('remora_script_seconds', { ending }, (performance.now() - start) / 1000)
+      try {
+        const ending = await scripts.run(script, request, signal)
+        ended(ending.kind)
+        return ending
+      } catch (error) {
+        ended(signal.aborted ? 'aborted' : 'fault')
+        throw error
+      }
+    },
+  }
+}
+
+/** For ModelPoolOptions. */
+export function measuredRequests(metrics: Counted): NonNullable<ModelPoolOptions['onEnd']> {
+  return (end) => {
+    const { server, result } = end
+    metrics.count('remora_model_requests_total', { server, result })
+    if (end.result !== 'ok') return
+    const { latencyMs, firstTokenMs, usage } = end.reply
+    metrics.observe('remora_model_request_seconds', { server }, latencyMs / 1000)
+    if (firstTokenMs !== undefined) metrics.observe('remora_model_first_token_seconds', { server }, firstTokenMs / 1000)
+    metrics.count('remora_model_tokens_total', { server, kind: 'prompt' }, usage.promptTokens)
+    metrics.count('remora_model_tokens_total', { server, kind: 'completion' }, usage.completionTokens)
+  }
+}
+
+/** What can be read of the pool at any time. */
+export function showPool(pool: Pick<ModelPool, 'status'>, { gauge }: Pick<Metrics, 'gauge'>): void {
+  const perServer = (valueOf: (server: ReturnType<ModelPool['status']>['endpoints'][number]) => number) => () =>
+    pool.status().endpoints.map((server) => ({ labels: { server: server.name }, value: valueOf(server) }))
+  gauge(
+    'remora_model_in_flight',
+    perServer(({ inFlight }) => inFlight),
+  )
+  gauge(
+    'remora_model_limit',
+    perServer(({ limit }) => limit),
+  )
+  gauge(
+    'remora_model_breaker_open',
+    perServer(({ breaker }) => (breaker === 'closed' ? 0 : 1)),
+  )
+  gauge('remora_model_queued', () => [{ labels: {}, value: pool.status().waiting }])
+}

@@ -1,0 +1,69 @@
+import { existsSync } from 'node:fs'
+import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { grammarFile, languages } from '#syntax/grammars.ts'
+import { openPrograms, repository } from './program.ts'
+import { type Services, startServices, startStores, type Stores } from './services.ts'
+import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
+
+/** What infra/Dockerfile copies into its image, without Docker: the Node there is the one here. */
+describe('what the container image has', () => {
+  const programs = openPrograms()
+  const open: { stores?: Stores; folder?: SourceFolder; out?: string } = {}
+  let folder: SourceFolder
+  let app = ''
+  let services: Services
+
+  beforeAll(async () => {
+    open.out = await mkdtemp(join(tmpdir(), 'remora-image-'))
+    app = `${open.out}/app/`
+    const built = programs.start(['scripts/build-image.ts', app], { env: {} })
+    if ((await built.exited) !== 0) throw new Error(built.err())
+    await chmod(app, 0o555)
+    open.stores = await startStores()
+    folder = open.folder = await sourceFolder(smallSource)
+    const env = { REMORA_AGENTS_DIR: `${app}dist/agents`, NODE_ENV: 'production' }
+    services = await startServices(programs, open.stores, { checkout: app, env })
+  })
+  afterAll(async () => {
+    await programs.end()
+    await open.stores?.stop()
+    await open.folder?.remove()
+    if (open.out !== undefined) await rm(open.out, { recursive: true, force: true })
+  })
+
+  it('runs every service, and takes a run to its end', async () => {
+    const run = await services.api.submit(await folder.pack(), { agents: ['lint', 'docstring'] })
+    const { status } = await services.api.follow(run)
+    expect(status).toBe('completed')
+    const ended = (await services.api.operations(run)).map((one) => `${one.agent} ${one.status}`)
+    expect(ended.toSorted()).toEqual(['docstring succeeded', 'docstring succeeded', 'lint succeeded'])
+  })
+
+  it('finds out whether its one service lives', async () => {
+    const port = (name: string) => new URL(services.named(name).health ?? '').port
+    const check = (env: Record<string, string>) => {
+      const none = { REMORA_API_HEALTH_PORT: '1', REMORA_DISCOVERY_HEALTH_PORT: '1', REMORA_WORKER_HEALTH_PORT: '1' }
+      const program = programs.start(['scripts/healthcheck.mjs'], {
+        env: { ...none, REMORA_REHEARSAL_PORT: '1', ...env },
+        checkout: app,
+      })
+      return program.exited.then((code) => ({ code, err: program.err() }))
+    }
+    expect(await check({ REMORA_WORKER_HEALTH_PORT: port('worker-1') })).toEqual({ code: 0, err: '' })
+    expect(await check({ REMORA_API_HEALTH_PORT: port('api') })).toEqual({ code: 0, err: '' })
+    expect(await check({})).toMatchObject({ code: 1 })
+  })
+
+  it('has the grammar of every language, and no tests, sources or tools', async () => {
+    for (const language of languages) {
+      const file = grammarFile(language).slice(repository.length)
+      expect(existsSync(join(app, file)), language).toBe(true)
+    }
+    const files = await readdir(app, { recursive: true })
+    const unwanted = /\.(?:ts|map|c)$|\.test\.js$|^node_modules\/(?:typescript|vitest|oxlint|knip)$/
+    expect(files.filter((file) => unwanted.test(file))).toEqual([])
+  })
+})

@@ -1,0 +1,118 @@
+import { afterAll, beforeAll, expect, describe, it } from 'vitest'
+import { z } from 'zod'
+import { lacks } from '#testing/this-machine.ts'
+import { until } from '#testing/until.ts'
+import { openPrograms, remoraHere } from './program.ts'
+import { type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
+import { sourceFolder, type SourceFolder } from './source-folder.ts'
+
+const source = `import os
+
+
+def price(amount):
+    return f"price"
+
+
+def discount(amount):
+    return amount / 2
+`
+
+const Started = z.looseObject({ run_id: z.string() })
+const Retried = z.looseObject({ retried_by: z.string().nullable() })
+const Counted = z.looseObject({ funnel: z.array(z.unknown()) })
+const Change = z.looseObject({
+  change_set_id: z.string(),
+  agent: z.string(),
+  qualified_name: z.string(),
+  verdict: z.string(),
+  run_id: z.string(),
+})
+
+describe.skipIf(lacks('git'))('the way of a reviewer', () => {
+  const programs = openPrograms()
+  const open: { stores?: Stores; services?: Services; folder?: SourceFolder } = {}
+  beforeAll(async () => {
+    open.stores = await startStores()
+    open.services = await startServices(programs, open.stores)
+    open.folder = await sourceFolder({ 'shop.py': source })
+  })
+  afterAll(async () => {
+    await programs.end()
+    await open.stores?.stop()
+    await open.folder?.remove()
+  })
+
+  it('goes from a run over decisions and a second try to a working copy, and back', async () => {
+    const { stores, services, folder } = open
+    if (stores === undefined || services === undefined || folder === undefined) throw new Error('nothing was opened')
+    const env = { REMORA_API_URL: services.named('api').origin, REMORA_TOKEN: services.token }
+    const cli = (...args: string[]) => remoraHere(folder, args, env)
+    const changesOf = async (run: string) => z.array(Change).parse(await services.api.changes(run))
+    const verdictsOf = async (run: string) =>
+      (await changesOf(run)).map(({ agent, qualified_name: name, verdict }) => `${agent} ${name} ${verdict}`).toSorted()
+
+    const submitted = await cli('submit', '.', '--agents', 'lint,docstring', '--json')
+    const { run_id: run } = Started.parse(JSON.parse(submitted.out))
+    await services.api.follow(run)
+    const listed = await cli('review', run, '--json')
+    expect(z.object({ changes: z.array(Change) }).parse(JSON.parse(listed.out)).changes).toHaveLength(4)
+
+    // The docstring of price is built on the fix of its f-string; the unused import stays for now.
+    const accepted = await cli('accept', run, 'docstring', 'shop.py', 'price')
+    expect(accepted).toMatchObject({ code: 0, err: '' })
+    expect(accepted.out).toMatch(/accepted too +lint +shop\.py \(F541\)/)
+    const kept = await cli('reject', run, 'lint', 'shop.py')
+    expect(kept.code).toBe(3)
+    expect(kept.err).toContain('WORK_001')
+    const because = 'Say what the amount is.'
+    const rejected = await cli('reject', run, 'docstring', 'shop.py', 'discount', '--because', because, '--retry')
+    expect(rejected).toMatchObject({ code: 0, err: '' })
+
+    // It runs again, with what was said in its prompt.
+    const retriedBy = async () => Retried.parse(await (await services.api.ask(`/v1/runs/${run}`)).json()).retried_by
+    await until(async () => (await retriedBy()) !== null, { withinMs: 30_000 })
+    const retry = (await retriedBy()) ?? ''
+    expect((await services.api.follow(retry)).status).toBe('completed')
+    const [again] = await services.api.operations(retry)
+    const transcript = await cli('transcript', retry, again?.operation_id ?? '')
+    expect(transcript.out).toContain(because)
+    // The rehearsal model makes the same once more, and so that stays rejected.
+    expect(new Set(await verdictsOf(retry))).toEqual(
+      new Set([
+        'docstring discount rejected',
+        'docstring price accepted',
+        'lint shop.py accepted',
+        'lint shop.py rejected',
+      ]),
+    )
+
+    const counted = Counted.parse(await (await services.api.ask(`/v1/runs/${retry}`)).json())
+    expect(counted.funnel).toEqual([
+      { agent: 'docstring', generated: 2, valid: 1, verified: 1, accepted: 1, rejected: 1 },
+      { agent: 'lint', generated: 2, valid: 1, verified: 1, accepted: 1, rejected: 1 },
+    ])
+
+    const copy = await sourceFolder({ 'shop.py': source })
+    const applied = await cli('apply', retry, '--to', copy.path)
+    expect(applied).toMatchObject({ code: 0, err: '' })
+    const text = await copy.read('shop.py')
+    expect(text).toMatch(/def price\(amount\):\n {4}"""/)
+    expect(text).toContain('return "price"')
+    expect(text).toContain('import os')
+    expect(text).toContain('def discount(amount):\n    return amount / 2\n')
+
+    // What is taken back is in no patch any more; the folder stays as it is.
+    const undone = await cli('undo', retry, 'docstring', 'shop.py', 'price')
+    expect(undone).toMatchObject({ code: 0, err: '' })
+    const fresh = await sourceFolder({ 'shop.py': source })
+    await cli('apply', retry, '--to', fresh.path)
+    expect(await fresh.read('shop.py')).toBe(source.replace('f"price"', '"price"'))
+    expect(await copy.read('shop.py')).toBe(text)
+    await Promise.all([copy.remove(), fresh.remove()])
+
+    for (const id of [run, retry]) {
+      const verify = programs.start(['cli/remora.mjs', 'verify', id], { env: storeEnv(stores) })
+      expect(await verify.exited, verify.out()).toBe(0)
+    }
+  })
+})
