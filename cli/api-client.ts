@@ -34,6 +34,19 @@ const ProjectView = z.looseObject({ project_id: z.string(), created_at: Time })
 
 const ProjectPage = z.object({ projects: z.array(ProjectView) })
 
+export const WorkerView = z.looseObject({
+  worker_id: z.string(),
+  version: z.string().nullable(),
+  started_at: Time,
+  slots: z.number(),
+  requests_waiting: z.number(),
+  models: z.array(z.looseObject({ model: z.string(), away_since: Time })),
+  servers: z.array(z.looseObject({ url: z.string(), limit: z.number(), max_in_flight: z.number() })),
+})
+export type WorkerView = z.infer<typeof WorkerView>
+
+const WorkerPage = z.object({ workers: z.array(WorkerView) })
+
 /** With the token's text, which is given out this once. */
 const TokenCreated = TokenView.extend({ token: z.string() })
 
@@ -260,6 +273,7 @@ function tokenCalls(connection: ApiConnection) {
     /** Changes nothing when there is one of this id. */
     createProject: (projectId: string) => connection.put(`/v1/projects/${encodeURIComponent(projectId)}`, ProjectView),
     listProjects: () => connection.get('/v1/projects', ProjectPage),
+    listWorkers: () => connection.get('/v1/workers', WorkerPage),
   }
 }
 

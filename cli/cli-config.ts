@@ -53,7 +53,7 @@ export function readCliConfig(
     apiUrl: values.REMORA_API_URL?.replace(/\/+$/, ''),
     token: values.REMORA_TOKEN,
     dataDir: values.REMORA_DATA_DIR === undefined ? findDataFolder(cwd) : resolve(cwd, values.REMORA_DATA_DIR),
-    logLevel: values.REMORA_LOG_LEVEL,
+    logging: { level: values.REMORA_LOG_LEVEL, format: values.REMORA_LOG_FORMAT },
     modelUrls: values.REMORA_MODEL_URLS,
     modelName: values.REMORA_MODEL,
     modelApiKey: values.REMORA_MODEL_API_KEY,

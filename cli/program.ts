@@ -27,6 +27,7 @@ import { addProjectCommand } from './commands/project-command.ts'
 import { addToolCommand } from './commands/tool-command.ts'
 import { addTranscriptCommand } from './commands/transcript-command.ts'
 import { addUpCommand } from './commands/up-command.ts'
+import { addWorkersCommand } from './commands/workers-command.ts'
 import { addVerifyCommand } from './commands/verify-command.ts'
 import { addWatchCommand } from './commands/watch-command.ts'
 
@@ -62,6 +63,7 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addDeleteCommand(program, context)
   addTokenCommand(program, context)
   addProjectCommand(program, context)
+  addWorkersCommand(program, context)
   addVerifyCommand(program, context)
   addConfigCommand(program, context)
   addDiscoverCommand(program, context)

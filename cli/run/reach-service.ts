@@ -118,7 +118,7 @@ export async function startEmbedded(choice: StackChoice & { port?: number }, con
     model: { urls: model === 'rehearsal' ? undefined : model, name: config.modelName, apiKey: config.modelApiKey },
     environment: config.environment,
     token: config.token,
-    logLevel: verbose() ? 'debug' : config.logLevel,
+    logging: verbose() ? { ...config.logging, level: 'debug' } : config.logging,
     logPath: verbose() ? undefined : join(config.dataDir, 'stack.log'),
     say: (line) => io.err(visible(`${line}\n`)),
     signal,

@@ -1,5 +1,5 @@
 import { constants, open, rename } from 'node:fs/promises'
-import { openLog, type Log, type LogLevel } from '#platform/log.ts'
+import { openLog, type Log, type Logging, type LogLevel } from '#platform/log.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import { endFile } from '../run/output-file.ts'
 import { dataNotWritable } from './data-folder.ts'
@@ -15,17 +15,14 @@ export type StackLog = {
  * The log of a stack and its children: `path`, or stderr. An existing file is renamed to `.1`, or with `append`
  * continued. CONFIG_003 when it cannot be written.
  */
-export async function openStackLog(options: {
-  path: string | undefined
-  append: boolean
-  level: LogLevel
-  redactor?: Redactor
-}): Promise<StackLog> {
-  const { path, append, level, redactor } = options
+export async function openStackLog(
+  options: Logging & { path: string | undefined; append: boolean; redactor?: Redactor },
+): Promise<StackLog> {
+  const { path, append, level, format, redactor } = options
   const sink = path === undefined ? stderrSink() : await fileSink(path, append)
   return {
     level,
-    entry: openLog({ service: 'stack', level, write: sink.write, ...(redactor && { redactor }) }),
+    entry: openLog({ service: 'stack', level, format, write: sink.write, ...(redactor && { redactor }) }),
     ...sink,
   }
 }

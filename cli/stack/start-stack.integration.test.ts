@@ -40,7 +40,7 @@ function options(workers: number): StackOptions {
     port: 0,
     model: { urls: undefined, name: undefined, apiKey: undefined },
     token: undefined,
-    logLevel: 'info',
+    logging: { level: 'info' },
     logPath: join(dir, 'stack.log'),
     say: (line) => void reported.push(line),
     signal: new AbortController().signal,

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import type { ModelKind } from '#domain/model-kind.ts'
 import { type LocalS3, startLocalS3 } from '#platform/local-s3.ts'
 import type { Env } from '#platform/env.ts'
-import type { Log, LogLevel } from '#platform/log.ts'
+import type { Log, Logging } from '#platform/log.ts'
 import { openReleaser } from '#platform/service-process.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
 import { startGuardedRedis } from './guarded-redis.ts'
@@ -32,7 +32,7 @@ export type StackOptions = {
   model: ModelAccess
   /** The API's token; a random one when undefined. */
   token: string | undefined
-  logLevel: LogLevel
+  logging: Logging
   logPath: string | undefined
   say(line: string): void
   restartPauses?: RestartPauses
@@ -77,14 +77,14 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
   const token = options.token ?? randomBytes(24).toString('base64url')
   const password = randomBytes(24).toString('hex')
   const secrets = [token, password, options.model.apiKey].filter((secret) => secret !== undefined)
-  const { logPath: path, logLevel: level, workers: count } = options
-  const log = await openStackLog({ path, append: count === 0, level, redactor: openRedactor(secrets) })
+  const { logPath: path, logging, workers: count } = options
+  const log = await openStackLog({ path, append: count === 0, ...logging, redactor: openRedactor(secrets) })
   releaser.add('log', log.close)
   const discovery = count > 0 || options.discovery === true ? loadDiscovery() : undefined
   discovery?.catch(() => {}) // startInProcess waits for it, and throws its error
   const { redis, s3 } = await startStores({ ...options, password }, lock, releaser)
   options.signal.throwIfAborted()
-  const stores = storeEnv(redis.url, s3, level)
+  const stores = storeEnv(redis.url, s3, logging.level)
   const env = servicesEnv(stores, { token, port: options.port, environment: options.environment ?? {} })
   const answering: ModelKind = options.model.urls === undefined ? 'rehearsal' : 'servers'
   const modelKind = count === 0 ? undefined : answering

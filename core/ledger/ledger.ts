@@ -1,5 +1,6 @@
 import type { EventOrigin } from '#domain/event.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
+import { type Log, silentLog } from '#platform/log.ts'
 import { openRedactor, type Redactor } from '#platform/secrets/redactor.ts'
 import { leftovers } from './accounts.ts'
 import { append, claim } from './attempt.ts'
@@ -37,6 +38,8 @@ export type LedgerOptions = {
   archive?: EventArchive
   /** Hides secrets in events and results before they are written; without it, those that can be recognised. */
   redactor?: Redactor
+  /** Has a line when a run is accepted, starts and ends, of the process whose command did that. */
+  log?: Pick<Log, 'info'>
 }
 
 /**
@@ -66,12 +69,15 @@ function reviewCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
   }
 }
 
+function storeOf(redis: RedisClient, options: LedgerOptions): LedgerStore {
+  const { namespace = 'remora', leaseMs = defaultLeaseMs, archive, redactor = openRedactor() } = options
+  const { origin = { kind: 'worker', id: 'ledger' }, log = silentLog } = options
+  return { redis, namespace, leaseMs, origin, archive, redactor, log }
+}
+
 /** The ledger over a connection that stays the caller's to close. */
 export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
-  const { namespace = 'remora', leaseMs = defaultLeaseMs, archive, redactor = openRedactor() } = options
-  const { origin = { kind: 'worker', id: 'ledger' } } = options
-  const store: LedgerStore = { redis, namespace, leaseMs, origin, archive, redactor }
-  const bind = bindTo(store)
+  const bind = bindTo(storeOf(redis, options))
   return {
     createRun: bind(createRun),
     move: bind(move),

@@ -19,6 +19,9 @@ export type LiveWorker = {
   /** The models it was asked for, as it sees them. */
   models: readonly ModelHealth[]
   pool?: PoolReport | undefined
+  version?: string | undefined
+  /** Milliseconds since the epoch. */
+  startedAt?: number | undefined
 }
 
 /** How much of the model servers a worker can use. */
@@ -41,19 +44,25 @@ const wantedKey = (namespace: string) => `${namespace}:{all}:wanted-models`
 const operationsOf = (member: string) => Number(member.slice(member.lastIndexOf('/') + 1))
 const workerOf = (member: string) => member.slice(0, member.lastIndexOf('/'))
 
-const WorkerReport = z.object({ until: z.number(), models: z.array(ModelHealth), pool: PoolReport.optional() })
+const WorkerReport = z.object({
+  until: z.number(),
+  models: z.array(ModelHealth),
+  pool: PoolReport.optional(),
+  version: z.string().optional(),
+  startedAt: z.number().optional(),
+})
 export type WorkerReport = z.infer<typeof WorkerReport>
 
 /** Announces the worker for the next 15 seconds. */
 export async function announceWorker(
   redis: RedisClient,
-  { id, operations, models, pool }: LiveWorker,
+  { id, operations, ...report }: LiveWorker,
   namespace = 'remora',
 ): Promise<void> {
   const until = (await redisNowMs(redis)) + announcedForMs
   const others = (await redis.zrange(takersKey(namespace), '0', '-1')).filter((member) => workerOf(member) === id)
   const stale = others.filter((member) => operationsOf(member) !== operations)
-  await redis.hset(reportsKey(namespace), id, JSON.stringify({ until, models, pool }))
+  await redis.hset(reportsKey(namespace), id, JSON.stringify({ until, ...report }))
   if (operations > 0) await redis.zadd(takersKey(namespace), until, `${id}/${operations}`)
   if (stale.length > 0) await redis.zrem(takersKey(namespace), ...stale)
 }
@@ -67,7 +76,7 @@ export async function withdrawWorker(redis: RedisClient, id: string, namespace =
 }
 
 /** The workers that are announced: what each reports, and those that take operations with how many. */
-type LiveWorkers = {
+export type LiveWorkers = {
   reports: ReadonlyMap<string, WorkerReport>
   /** Also those of an earlier version, which report nothing. */
   takers: readonly { id: string; operations: number }[]

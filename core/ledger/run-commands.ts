@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { traceIdOf } from '#domain/traceparent.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import { ProjectId, type RunId } from '#domain/ids.ts'
 import { isEnded, type RunPhase, type RunRequest, newRunSchema, RunStatus, storedRequest } from '#domain/run.ts'
@@ -36,7 +37,7 @@ export async function createRun(store: LedgerStore, run: NewRun): Promise<void> 
   const { runId, projectId, request, schema = newRunSchema } = run
   await indexScript(store.redis, [index.active, index.runsOf(projectId)], [`${projectId}/${runId}`, runId])
   const keys = runKeys(store.namespace, runId)
-  await createScript(store.redis, keys.scripted, [
+  const answer = await createScript(store.redis, keys.scripted, [
     Math.max(schema, newRunSchema),
     projectId,
     request.errorPolicy,
@@ -45,6 +46,7 @@ export async function createRun(store: LedgerStore, run: NewRun): Promise<void> 
     run.traceparent ?? '',
     ...encodeEvents([run.acceptedEvent], store.redactor),
   ])
+  if (answer === 'created') logAccepted(run, store.log)
   // When an acceptance was interrupted and repeated later, the entry without a run may have been removed in between.
   const status = RunStatus.parse(await store.redis.hget(keys.run, 'status'))
   if (!isEnded(status)) await store.redis.zadd(index.active, 'NX', Date.now(), `${projectId}/${runId}`)
@@ -115,11 +117,42 @@ export async function move(store: LedgerStore, runId: RunId, change: RunMove): P
   ])
   const result = MoveAnswer.parse(expectKnownRun(runId, answer))
   const { status } = change.to
-  if ((result === 'moved' || result === 'already') && status !== undefined && isEnded(status)) {
-    const projectId = ProjectId.parse(await store.redis.hget(keys.run, 'project'))
-    await deactivate(store, { projectId, runId })
-  }
+  if ((result !== 'moved' && result !== 'already') || status === undefined) return result
+  const run = await readIdentity(store, runId)
+  if (isEnded(status)) await deactivate(store, run)
+  if (result === 'moved') await logMove(run, change, store)
   return result
+}
+
+async function readIdentity({ redis, namespace }: LedgerStore, runId: RunId) {
+  const stored = await redis.hmget(runKeys(namespace, runId).run, 'project', 'traceparent', 'accepted')
+  const [project, traceparent = null, acceptedAt] = stored
+  return { runId, projectId: ProjectId.parse(project), traceparent, acceptedAt: Number(acceptedAt) }
+}
+
+/** What a run's last event says of it is also what the line of its end says. */
+async function logMove(
+  { runId, projectId, traceparent, acceptedAt }: Awaited<ReturnType<typeof readIdentity>>,
+  { to: { status }, events }: RunMove,
+  { log, redis }: LedgerStore,
+): Promise<void> {
+  const run = { run_id: runId, project_id: projectId, trace_id: traceIdOf(traceparent) }
+  if (status === 'running') log.info('run started', run)
+  if (status === undefined || !isEnded(status)) return
+  const duration_ms = (await redisNowMs(redis)) - acceptedAt
+  log.info('run ended', { ...run, status, duration_ms, ...events.at(-1)?.data })
+}
+
+function logAccepted({ runId, projectId, request, traceparent, acceptedEvent }: NewRun, log: LedgerStore['log']): void {
+  const { origin } = acceptedEvent
+  log.info('run accepted', {
+    run_id: runId,
+    project_id: projectId,
+    agents: request.agents,
+    retry_of: request.retryOf,
+    request_id: origin.kind === 'api' ? origin.id : undefined,
+    trace_id: traceIdOf(traceparent),
+  })
 }
 
 /** Removes a run from the active ones. From now on only retention processes it, and counts its time from here. Repeating is harmless. */

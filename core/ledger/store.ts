@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { isOwnError, type RedisClient } from '#platform/redis-client.ts'
 import type { EventOrigin } from '#domain/event.ts'
 import { AppError } from '#domain/error.ts'
+import type { Log } from '#platform/log.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import type { EventArchive } from './stored-events.ts'
 
@@ -14,6 +15,7 @@ export type LedgerStore = {
   archive: EventArchive | undefined
   /** For what users and other programs read: events and results. States and outcomes keep their bytes. */
   redactor: Redactor
+  log: Pick<Log, 'info'>
 }
 
 /** Runs `work`; throws STORE_001 when Redis is unreachable or cannot work now. Errors of our own code stay as they are. */

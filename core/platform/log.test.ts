@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { recordedLog } from '#testing/recorded-log.ts'
+import { openLog } from './log.ts'
 import { openRedactor } from './secrets/redactor.ts'
 
 describe('a log', () => {
@@ -10,6 +11,19 @@ describe('a log', () => {
     expect(lines).toHaveLength(1)
     expect(lines[0]).not.toMatch(/hush|hu,|key-of-mine/)
     expect(entries[0]).toMatchObject({ message: 'http://host/v1?api_key=***', key: '[secret]' })
+  })
+
+  it('is readable when a person reads it, and as redacted', () => {
+    const lines: string[] = []
+    const redactor = openRedactor(['key-of-mine'])
+    const write = (line: string) => void lines.push(line)
+    const log = openLog({ service: 'worker', instance: 'w1', level: 'info', format: 'pretty', redactor, write })
+    log.info('run ended', { run_id: 'r1', counts: { failed: 2 }, reason: 'two words', key: 'key-of-mine' })
+    log.warn('it failed', { error: new Error('no room') })
+    expect(lines[0]).toMatch(
+      /^\d\d:\d\d:\d\d\.\d{3} {2}info {3}w1 {2}run ended {2}run_id=r1 {2}counts=\{"failed":2\} {2}reason="two words" {2}key=\[secret\]\n$/,
+    )
+    expect(lines[1]).toMatch(/ {2}warn {3}w1 {2}it failed {2}error="no room"\nError: no room\n {4}at /)
   })
 
   it('has one line for an outage when it begins, one a minute, and one when every part has worked again for a while', () => {

@@ -1,3 +1,5 @@
+import { hostname } from 'node:os'
+import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { type Clock, systemClock } from './clock.ts'
 import { withoutLogins } from './hide-secrets.ts'
@@ -7,7 +9,11 @@ export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const
 export type LogLevel = (typeof logLevels)[number]
 export type LogFields = Record<string, unknown>
 
-/** Structured logs for operators, one JSON line each. What happened to a run is an event, not a log. */
+/** `json`: one document on each line, for programs. `pretty`: one line for people, and the stack of an error below it. */
+export const logFormats = ['json', 'pretty'] as const
+export type LogFormat = (typeof logFormats)[number]
+
+/** Structured logs for operators, one line each. What happened to a run is an event, not a log. */
 export type Log = {
   debug(message: string, fields?: LogFields): void
   info(message: string, fields?: LogFields): void
@@ -69,9 +75,16 @@ export function openStoreUser(log: StoreLog): StoreUser {
   }
 }
 
-export type LogOptions = {
-  service: string
+export type Logging = {
   level: LogLevel
+  /** `json` when left out. */
+  format?: LogFormat | undefined
+}
+
+export type LogOptions = Logging & {
+  service: string
+  /** Tells processes of one service apart. */
+  instance?: string
   /** Hides the secrets of a line; without it, those that can be recognised. Logins of addresses never appear either. */
   redactor?: Redactor
   write?: (line: string) => void
@@ -81,15 +94,21 @@ export type LogOptions = {
 /** A log that writes to stderr by default, so that stdout only has the program's result. */
 export function openLog(options: LogOptions): Log {
   const least = logLevels.indexOf(options.level)
-  const { redactor = openRedactor() } = options
+  const { service, instance, format, redactor = openRedactor() } = options
   const write = options.write ?? ((line: string) => void process.stderr.write(line))
   const at = (level: LogLevel) => (message: string, fields?: LogFields) => {
     if (logLevels.indexOf(level) < least) return
-    const entry = { time: new Date().toISOString(), level, service: options.service, message, ...fields }
-    write(`${redactor.json(JSON.stringify(entry, plainValue))}\n`)
+    const entry = { time: new Date().toISOString(), level, service, instance, message, ...fields }
+    const line = redactor.json(JSON.stringify(entry, plainValue))
+    write(`${format === 'pretty' ? prettyLine(line) : line}\n`)
   }
   const outages = openOutages(at('warn'), options.clock ?? systemClock)
   return { debug: at('debug'), info: at('info'), warn: at('warn'), error: at('error'), ...outages }
+}
+
+/** The name of this process in its log: the machine's name, or the container's, and the process id. */
+export function processName(): string {
+  return `${hostname()}-${process.pid}`
 }
 
 /** For programs that print what matters themselves. */
@@ -163,4 +182,23 @@ function plainValue(_key: string, value: unknown): unknown {
   if (!(value instanceof Error)) return value
   const code = 'code' in value ? { code: value.code } : {}
   return { name: value.name, message: value.message, ...code, stack: value.stack, cause: value.cause }
+}
+
+const Entry = z.looseObject({ time: z.string(), level: z.string(), service: z.string(), message: z.string() })
+const LoggedError = z.looseObject({ message: z.string(), stack: z.string().optional() })
+
+/** Of a line of JSON, so that what was redacted there is redacted here. */
+function prettyLine(json: string): string {
+  const { time, level, service, instance, message, ...fields } = Entry.parse(JSON.parse(json))
+  const stacks: string[] = []
+  const words = Object.entries(fields).map(([name, value]) => {
+    const error = LoggedError.safeParse(value)
+    if (!error.success)
+      return `${name}=${typeof value === 'string' && !/[\s"=]/.test(value) ? value : JSON.stringify(value)}`
+    stacks.push(`\n${error.data.stack ?? error.data.message}`)
+    return `${name}=${JSON.stringify(error.data.message)}`
+  })
+  const who = typeof instance === 'string' ? instance : service
+  const clockTime = time.slice('2026-01-01T'.length, -1)
+  return `${[clockTime, level.padEnd(5), who, message, ...words].join('  ')}${stacks.join('')}`
 }

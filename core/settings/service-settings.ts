@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { logLevels } from '#platform/log.ts'
+import { logFormats, logLevels } from '#platform/log.ts'
 import type { SettingsTable } from './setting.ts'
 
 const count = z.int().min(1)
@@ -58,7 +58,13 @@ export const serviceSettings = {
     type: z.enum(logLevels),
     default: 'info',
     setByStack: true,
-    about: "the least level that is logged: JSON lines on stderr, of an embedded stack in its folder's `stack.log`",
+    about: "the least level that is logged, on stderr, of an embedded stack in its folder's `stack.log`",
+  },
+  REMORA_LOG_FORMAT: {
+    owners: ['cli', 'api', 'discovery', 'worker'],
+    type: z.enum(logFormats),
+    default: 'json',
+    about: 'how log lines look: `json`, one document on each, or `pretty`, for people',
   },
   REMORA_TOKEN: {
     owners: ['api', 'cli'],

@@ -37,7 +37,7 @@ export function parseConfig(env: Env) {
       fullPrompts: read.REMORA_FULL_PROMPTS,
       storage: storageConfig(read),
     },
-    logLevel: read.REMORA_LOG_LEVEL,
+    logging: { level: read.REMORA_LOG_LEVEL, format: read.REMORA_LOG_FORMAT },
     secrets: [read.REMORA_TOKEN, read.REMORA_MODEL_API_KEY ?? [], storageSecrets(read)].flat(),
   }
 }

@@ -2,8 +2,10 @@ import { sizeOfSets } from '#composition/run-chain.ts'
 import { bundleNames } from '#bundles/bundle-files.ts'
 import { announcedFindable, requireFindable, requireKnownKinds } from '#bundles/findable-nodes.ts'
 import { openFleet } from '#ledger/fleet.ts'
+import { readWorkers } from '#ledger/live-workers.ts'
 import { openLedger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
+import { orStoreError } from '#ledger/store.ts'
 import { openMemoryGate } from '#ledger/memory-gate.ts'
 import { publicModelsCheck } from '#ledger/read-runs.ts'
 import { redisCheck } from '#ledger/redis-check.ts'
@@ -114,7 +116,7 @@ function appParts(
 ) {
   const { agents, maxUploadBytes, modelKind } = config
   const archive = openEventSegments(objects)
-  const ledger = openLedger(redis, { namespace, origin: { kind: 'api', id: 'api' }, archive, redactor })
+  const ledger = openLedger(redis, { namespace, origin: { kind: 'api', id: 'api' }, archive, redactor, log })
   const fleet = openFleet(redis, namespace)
   const blobs = openBlobStore(objects, { maxCacheBytes: blobCacheBytes, permit: openPutPermit(redis, namespace) })
   const records = openRunRecords(objects, blobs)
@@ -154,6 +156,7 @@ function appParts(
     changes: { ledger, records, producer, memoryGate, modelKind },
     transcripts: { ledger, records, fullPrompts: config.fullPrompts },
     tokens: { store, projects: openProjectStore(redis, namespace), table, idempotency },
+    workers: { readWorkers: () => orStoreError(readWorkers(redis, namespace)) },
   }
 }
 

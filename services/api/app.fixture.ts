@@ -2,6 +2,7 @@ import { Redis } from 'ioredis'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { packTar } from 'modern-tar'
 import { openFleet } from '#ledger/fleet.ts'
+import { readWorkers } from '#ledger/live-workers.ts'
 import { sha256 } from '#domain/ids.ts'
 import { allScopes } from '#domain/scope.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
@@ -83,18 +84,17 @@ export async function openTestApi(
   const redis = new Redis(server.url)
   const { objects, project } = store
   const redactor = openRedactor(options.secrets)
-  const ledger = openLedger(redis, { namespace: server.namespace, redactor })
+  const { writeLog: write } = options
+  const log = openLog({ service: 'api', level: write === undefined ? 'silent' : 'debug', ...(write ? { write } : {}) })
+  const ledger = openLedger(redis, { namespace: server.namespace, redactor, log })
   const blobs = openBlobStore(objects, { maxCacheBytes: 1_000_000, permit: openPutPermit(redis, server.namespace) })
   const records = openRunRecords(objects, blobs)
   const fleet = openFleet(redis, server.namespace)
   const readAway = async () => (await fleet.read()).away
   const closing = new AbortController()
   const jobs: string[] = []
-  const { writeLog: write } = options
-  const log = openLog({ service: 'api', level: write === undefined ? 'silent' : 'debug', ...(write ? { write } : {}) })
   const intake: TestApi['intake'] = {
     agents: ['docstring', 'lint'],
-    log,
     checkFindable: options.checkFindable ?? (async () => {}),
     maxUploadBytes: options.maxUploadBytes ?? 5_000_000,
     objects,
@@ -136,6 +136,7 @@ export async function openTestApi(
       table,
       idempotency: intake.idempotency,
     },
+    workers: { readWorkers: () => readWorkers(redis, server.namespace) },
   })
   const close = () => inOrder([() => redis.quit(), () => store.close(), () => server.close()])
   const stored = { redis, namespace: server.namespace, ledger, objects, blobs, tokenStore }

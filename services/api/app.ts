@@ -19,6 +19,7 @@ import {
   unknownRoute,
 } from './http/problem.ts'
 import { type IntakeDeps, intakeRoutes } from './intake/intake-routes.ts'
+import { type WorkerRouteDeps, workerRoutes } from './fleet/worker-routes.ts'
 import { probeEndpoints, referenceEndpoints } from './service-endpoints.ts'
 import { type ChangeRouteDeps, changeRoutes } from './review/change-routes.ts'
 import { type RunRouteDeps, runRoutes } from './runs/run-routes.ts'
@@ -44,6 +45,7 @@ export type AppDeps = {
   changes: ChangeRouteDeps
   transcripts: TranscriptRouteDeps
   tokens: TokenRouteDeps
+  workers: WorkerRouteDeps
 }
 
 /** The HTTP API, as docs/reference/api.md describes it. Opens nothing: `app.request()` serves a test without a port. */
@@ -67,6 +69,7 @@ export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
   app.route('/', transcriptRoutes(deps.transcripts))
   app.route('/', tokenRoutes(deps.tokens))
   app.route('/', projectRoutes(deps.tokens))
+  app.route('/', workerRoutes(deps.workers))
   return app
 }
 

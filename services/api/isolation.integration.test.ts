@@ -128,6 +128,7 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
   'DELETE /v1/tokens/{token_id}': ({ token }) => [{ path: `/v1/tokens/${token}`, init: { method: 'DELETE' } }],
   'PUT /v1/projects/{project_id}': ({ project }) => [{ path: `/v1/projects/${project}`, init: { method: 'PUT' } }],
   'GET /v1/projects': () => get('/v1/projects'),
+  'GET /v1/workers': () => get('/v1/workers'),
   'GET /healthz': () => get('/healthz'),
   'GET /readyz': () => get('/readyz'),
   'GET /openapi.json': () => get('/openapi.json'),

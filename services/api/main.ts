@@ -1,5 +1,5 @@
 import '#platform/lean-v8.ts'
-import { openLog } from '#platform/log.ts'
+import { openLog, processName } from '#platform/log.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
 import { loadSettings } from '#settings/load-settings.ts'
 import { exitOnSignal, runService, stopWithParent } from '#platform/service-process.ts'
@@ -7,9 +7,9 @@ import { startApi } from './api-service.ts'
 import { parseConfig } from './api-config.ts'
 
 await runService(async () => {
-  const { api, logLevel, secrets } = parseConfig(loadSettings(process.env, process.cwd()).env)
+  const { api, logging, secrets } = parseConfig(loadSettings(process.env, process.cwd()).env)
   const redactor = openRedactor(secrets)
-  const log = openLog({ service: 'api', level: logLevel, redactor })
+  const log = openLog({ service: 'api', instance: processName(), ...logging, redactor })
   const service = await startApi(api, { log, redactor })
   log.info('listening', { url: service.url })
   exitOnSignal(service.close)

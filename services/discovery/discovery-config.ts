@@ -45,5 +45,6 @@ export function parseConfig(env: Env) {
       graceMs: read.REMORA_COLLECT_GRACE_S * 1000,
     },
   }
-  return { discovery, logLevel: read.REMORA_LOG_LEVEL, secrets: storageSecrets(read) }
+  const logging = { level: read.REMORA_LOG_LEVEL, format: read.REMORA_LOG_FORMAT }
+  return { discovery, logging, secrets: storageSecrets(read) }
 }

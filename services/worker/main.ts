@@ -9,9 +9,9 @@ import { startWorker } from './worker-service.ts'
 await runService(async () => {
   const settings = loadSettings(process.env, process.cwd())
   if (settings.keyFault !== undefined) throw settings.keyFault
-  const { worker, logLevel, secrets } = parseConfig(settings.env)
+  const { worker, secrets } = parseConfig(settings.env)
   const redactor = openRedactor(secrets)
-  const log = openLog({ service: worker.workerId, level: logLevel, redactor })
+  const log = openLog({ service: 'worker', instance: worker.workerId, ...worker.logging, redactor })
   const service = await startWorker(worker, { log, redactor })
   log.info('ready', { health_port: service.healthPort, slots: worker.slots })
   process.send?.('ready') // to the embedded stack, if that started this worker

@@ -50,9 +50,10 @@ export function parseConfig(env: Env) {
     blobCacheBytes: read.REMORA_BLOB_CACHE_BYTES,
     drainMs: read.REMORA_DRAIN_MS,
     leaseMs: read.REMORA_LEASE_MS,
+    logging: { level: read.REMORA_LOG_LEVEL, format: read.REMORA_LOG_FORMAT },
   }
   const secrets = [read.REMORA_MODEL_API_KEY ?? [], storageSecrets(read)].flat()
-  return { worker, logLevel: read.REMORA_LOG_LEVEL, secrets }
+  return { worker, secrets }
 }
 
 const serversEnv = {

@@ -1,5 +1,6 @@
 import type { NewEvent } from '#domain/event.ts'
-import type { Outcome } from '#domain/operation.ts'
+import { traceIdOf } from '#domain/traceparent.ts'
+import type { OperationCost, Outcome } from '#domain/operation.ts'
 import type { Attempt } from '#ledger/attempt.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Metrics } from '#metrics/open-metrics.ts'
@@ -16,11 +17,13 @@ type AttemptLedger = Pick<Ledger, 'append' | 'release' | 'settle' | 'suspend'>
  */
 export function reportedAttempts<Given extends AttemptLedger>(
   ledger: Given,
-  { metrics, log }: { metrics: Counted; log: Pick<Log, 'info'> },
+  { metrics, log }: { metrics: Counted; log: Pick<Log, 'info' | 'warn'> },
 ): Given {
   const logEnd = (attempt: Attempt, end: string, fields: LogFields) => {
-    const { runId: run_id, operationId: operation_id, attempt: number, bundle: agent } = attempt
-    log.info('attempt ended', { run_id, operation_id, attempt: number, agent, end, ...fields })
+    const { runId: run_id, operationId: operation_id, projectId: project_id, attempt: number, bundle: agent } = attempt
+    const trace_id = traceIdOf(attempt.traceparent)
+    const note = fields['status'] === 'failed' || fields['status'] === 'blocked' ? log.warn : log.info
+    note('attempt ended', { run_id, project_id, trace_id, operation_id, attempt: number, agent, end, ...fields })
   }
   const took = (events: readonly NewEvent[], start: number) => measureEvents(events, start, metrics)
   const measured: AttemptLedger = {
@@ -36,7 +39,7 @@ export function reportedAttempts<Given extends AttemptLedger>(
       if (answer.kind === 'lost') return answer
       took(settlement.events, start)
       measureOutcome(attempt.bundle, settlement.outcome, metrics)
-      logEnd(attempt, 'settled', costOf(settlement.outcome))
+      logEnd(attempt, 'settled', settled(settlement.outcome))
       return answer
     },
     async release(attempt, n, how) {
@@ -45,7 +48,7 @@ export function reportedAttempts<Given extends AttemptLedger>(
       if (answer.kind === 'lost') return answer
       took(how.events, start)
       metrics.count('remora_attempts_total', { agent: attempt.bundle, end: 'handed_back' })
-      logEnd(attempt, 'handed_back', { reason: how.reason })
+      logEnd(attempt, 'handed_back', { reason: how.reason, ...(how.resume && costFields(how.resume.spent)) })
       return answer
     },
     async suspend(attempt, n, how) {
@@ -54,7 +57,7 @@ export function reportedAttempts<Given extends AttemptLedger>(
       if (answer.kind === 'lost') return answer
       took(how.events, start)
       metrics.count('remora_attempts_total', { agent: attempt.bundle, end: 'suspended' })
-      logEnd(attempt, 'suspended', {})
+      logEnd(attempt, 'suspended', costFields(how.spent))
       return answer
     },
   }
@@ -71,10 +74,15 @@ function measureOutcome(agent: string, outcome: Outcome, metrics: Counted): void
   metrics.count('remora_agent_tokens_total', { agent, kind: 'completion' }, completionTokens)
 }
 
-/** Of all attempts of the operation, as its outcome has it. */
-function costOf({ status, errorCode, turns, promptTokens, completionTokens, durationMs }: Outcome): LogFields {
-  const cost = { turns, prompt_tokens: promptTokens, completion_tokens: completionTokens }
-  return { status, ...(errorCode && { error_code: errorCode }), ...cost, duration_ms: Math.round(durationMs) }
+function settled(outcome: Outcome): LogFields {
+  const { status, errorCode } = outcome
+  return { status, ...(errorCode && { error_code: errorCode }), ...costFields(outcome) }
+}
+
+/** Of all attempts of the operation so far. */
+function costFields({ turns, promptTokens, completionTokens, durationMs }: OperationCost): LogFields {
+  const tokens = { prompt_tokens: promptTokens, completion_tokens: completionTokens }
+  return { turns, ...tokens, duration_ms: Math.round(durationMs) }
 }
 
 function measureEvents(events: readonly NewEvent[], start: number, metrics: Counted): void {

@@ -13,6 +13,7 @@ import { nextTurn, repeatEvery } from '#platform/clock.ts'
 import { withoutLogins } from '#platform/hide-secrets.ts'
 import { oneAtATime } from '#platform/limit-concurrency.ts'
 import { type Log, openStoreUser, redisName, type StoreLog } from '#platform/log.ts'
+import { packageVersion } from '#platform/package-version.ts'
 import type { PartState } from '#platform/readiness.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 
@@ -107,6 +108,7 @@ export type Presence = {
  * they would only wait here.
  */
 export async function keepPresent({ redis, id, operations, models, take, log }: Presence) {
+  const self = { version: packageVersion(), startedAt: Date.now() }
   let [taking, announced]: [Taking, number] = [{ work: 'all', most: operations }, 0]
   const announceOnce = async () => {
     models.attend(await wantedModels(redis))
@@ -120,7 +122,7 @@ export async function keepPresent({ redis, id, operations, models, take, log }: 
     if (work !== before.work) log.warn(changes[work])
     if (taking.most !== before.most) take(taking.most)
     announced = limitsOf(pool.servers)
-    await announceWorker(redis, { id, operations: taking.most, models: models.reports(), pool })
+    await announceWorker(redis, { ...self, id, operations: taking.most, models: models.reports(), pool })
   }
   const announce = oneAtATime(notingSilence(announceOnce, log))
   await announce()

@@ -64,8 +64,8 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     const scripts = measuredScripts(openScriptPool({ size: config.scriptProcesses, log }), metrics)
     releaser.add('script processes', () => scripts.close())
     const readers = await openReaders(releaser)
-    const { workerId, storage, leaseMs } = config
-    const own = openLedger(redis, { leaseMs, origin: { kind: 'worker', id: workerId }, redactor })
+    const { workerId, storage, leaseMs, logging } = config
+    const own = openLedger(redis, { leaseMs, origin: { kind: 'worker', id: workerId }, redactor, log })
     const ledger = reportedAttempts(patientCommands(own, closing), { metrics, log })
     const stops = openStopSignals({ redisUrl: storage.redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
@@ -75,7 +75,7 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     const needed = { redis: redisCheck(redis), models: models.check, object_store: objectStoreCheck(objects) }
     const health = await openHealth(config.health, { needed, metrics })
     releaser.add('health', health.close)
-    const composer = openComposer({ workerId, storage, secrets: redactor.given }, { ledger, stops, log })
+    const composer = openComposer({ workerId, storage, secrets: redactor.given, logging }, { ledger, stops, log })
     releaser.add('composer', composer.close)
     const { setConcurrency, close } = startConsumers(config, { operation, composer, metrics }, log)
     releaser.add('consumers', close)

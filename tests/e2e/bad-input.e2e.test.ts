@@ -7,7 +7,8 @@ import { afterEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { boundPort, closeServer } from '#platform/http-health.ts'
 import { lacks } from '#testing/this-machine.ts'
-import { lastDocument, openPrograms, remora, remoraHere } from './program.ts'
+import { remoraHere } from '../remora-here.ts'
+import { lastDocument, openPrograms, remora } from './program.ts'
 import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
 
 const programs = openPrograms()

@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { until } from '#testing/until.ts'
-import { type Answer, lastDocument, openPrograms, remora, remoraHere, repository } from './program.ts'
+import { type Answer, remoraHere } from '../remora-here.ts'
+import { lastDocument, openPrograms, remora, repository } from './program.ts'
 import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
 
 const programs = openPrograms()

@@ -2,7 +2,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import { lastDocument, openPrograms, remora, remoraHere } from './program.ts'
+import { remoraHere } from '../remora-here.ts'
+import { lastDocument, openPrograms, remora } from './program.ts'
 import { startServices, startStores, type Services, type Stores } from './services.ts'
 import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
 

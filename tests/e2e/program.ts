@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
-import { runCli } from '../../cli/run-cli.ts'
 
 /** The repository's root. */
 export const repository = fileURLToPath(new URL('../../', import.meta.url))
@@ -88,27 +87,6 @@ export function remora(
   env: Readonly<Record<string, string>> = {},
 ): Program {
   return programs.start(['cli/remora.mjs', ...args], { env: { HOME: folder.path, ...env }, cwd: folder.path })
-}
-
-export type Answer = { code: number; out: string; err: string }
-
-/** The same in this process, where it costs a second less: for commands that start no stack. */
-export async function remoraHere(
-  folder: { path: string },
-  args: readonly string[],
-  env: Readonly<Record<string, string>> = {},
-): Promise<Answer> {
-  const answer = { out: '', err: '' }
-  const code = await runCli(args, {
-    env: { PATH: process.env['PATH'], HOME: folder.path, ...env },
-    cwd: folder.path,
-    out: (text) => (answer.out += text),
-    err: (text) => (answer.err += text),
-    signal: new AbortController().signal,
-    terminal: undefined,
-    isTerminal: false,
-  })
-  return { code, ...answer }
 }
 
 /** The last line of what a program printed, which `--json` promises to be a document. */

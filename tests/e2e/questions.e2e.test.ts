@@ -3,7 +3,8 @@ import { z } from 'zod'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
 import { askingAgent } from './asking-agent.ts'
-import { lastDocument, openPrograms, type Program, remora, remoraHere } from './program.ts'
+import { remoraHere } from '../remora-here.ts'
+import { lastDocument, openPrograms, type Program, remora } from './program.ts'
 import { sourceFolder } from './source-folder.ts'
 
 const programs = openPrograms()

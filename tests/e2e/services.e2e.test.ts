@@ -16,6 +16,9 @@ const gitless = lacks('git')
 const Result = z.looseObject({ operation_id: z.string(), status: z.string(), evidence: z.array(z.looseObject({})) })
 
 const LogLine = z.looseObject({
+  service: z.string(),
+  instance: z.string(),
+  trace_id: z.string().optional(),
   agent: z.string().optional(),
   operation_id: z.string().optional(),
   status: z.string().optional(),
@@ -125,13 +128,25 @@ describe('the services as processes of their own', () => {
     ])
   })
 
-  it('log that they have accepted the run, and each attempt with what it cost', async () => {
+  it('log that the run is accepted, starts and ends, and each attempt with what it cost', async () => {
     const logged = (name: string, message: string) => {
       const lines = services.named(name).err().trimEnd().split('\n')
       return lines.filter((line) => line.includes(`"${message}"`)).map((line) => LogLine.parse(JSON.parse(line)))
     }
-    expect(logged('api', 'run accepted')).toMatchObject([{ run_id: run.id, agents: ['lint', 'docstring'] }])
+    const milestones = [
+      ...logged('api', 'run accepted'),
+      ...logged('discovery', 'run started'),
+      ...logged('worker-1', 'run ended'),
+    ]
+    expect(milestones).toMatchObject([
+      { service: 'api', agents: ['lint', 'docstring'] },
+      { service: 'discovery' },
+      { service: 'worker', status: 'completed', operations: { succeeded: 3 } },
+    ])
     const attempts = logged('worker-1', 'attempt ended')
+    const [{ trace_id: trace } = {}] = milestones
+    expect(trace).toMatch(/^[0-9a-f]{32}$/)
+    for (const line of [...milestones, ...attempts]) expect(line).toMatchObject({ run_id: run.id, trace_id: trace })
     const operations = await services.api.operations(run.id)
     const names = (all: readonly { operation_id?: string | undefined; status?: string | undefined }[]) =>
       all.map(({ operation_id: id, status }) => `${id} ${status}`).toSorted()

@@ -6,7 +6,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { boundPort, closeServer } from '#platform/http-health.ts'
 import { lacks } from '#testing/this-machine.ts'
-import { type Answer, openPrograms, remora, remoraHere } from './program.ts'
+import { type Answer, remoraHere } from '../remora-here.ts'
+import { openPrograms, remora } from './program.ts'
 import { smallSource, sourceFolder, type SourceFolder } from './source-folder.ts'
 
 const gitless = lacks('git')

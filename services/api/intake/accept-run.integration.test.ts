@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { newTraceparent } from '#domain/traceparent.ts'
 import { newRunId, sha256 } from '#domain/ids.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import { testRedis } from '#testing/redis.ts'
@@ -19,7 +20,7 @@ async function* arriving(bytes: Uint8Array) {
 }
 
 function intakeWith(idempotencyKey: string): Intake {
-  const correlation = { requestId: 'q1', traceparent: null }
+  const correlation = { requestId: 'q1', traceparent: newTraceparent() }
   return {
     archive: arriving(archive),
     request: { agents: ['lint'] },

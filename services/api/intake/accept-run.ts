@@ -11,15 +11,16 @@ import { putNodeSelection } from '#objects/node-selection.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { describeForeign, sniffArchive, sniffBytes } from '#domain/archive-format.ts'
-import type { Log } from '#platform/log.ts'
 import type { IdempotencyRecord, IdempotencyStore } from './idempotency.ts'
 import type { RunForm } from './run-form.ts'
 import { parseRunRequest } from './run-request.ts'
 
+export type Correlation = { requestId: string; traceparent: string }
+
 export type Intake = RunForm & {
   projectId: string
   idempotencyKey: string | undefined
-  correlation: { requestId: string; traceparent: string | null }
+  correlation: Correlation
 }
 
 export type AcceptDeps = {
@@ -36,7 +37,6 @@ export type AcceptDeps = {
     add(queue: 'snapshots', id: string, payload: { run_id: RunId; traceparent: string | null }): Promise<unknown>
   }
   idempotency: IdempotencyStore
-  log: Pick<Log, 'info'>
 }
 
 /**
@@ -54,10 +54,6 @@ export async function acceptRun(intake: Intake, deps: AcceptDeps): Promise<{ run
   if (earlier === undefined) {
     if (runId !== ownRunId) await expectUpload(run, deps)
     await deps.ledger.createRun(run)
-    const { requestId, traceparent } = intake.correlation
-    const { projectId, request } = run
-    const correlation = { request_id: requestId, traceparent }
-    deps.log.info('run accepted', { run_id: runId, project_id: projectId, agents: request.agents, ...correlation })
     // Again, now that the run refers to it: the first time nothing kept a deletion of another run from it.
     await taken.storeLists()
   }

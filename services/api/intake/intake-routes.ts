@@ -1,18 +1,19 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
+import type { Context } from 'hono'
 import { AppError } from '#domain/error.ts'
+import { newTraceparent, traceparentOf } from '#domain/traceparent.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { MemoryGate } from '#ledger/memory-gate.ts'
 import { openSemaphore } from '#platform/limit-concurrency.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { findRun, runLinks } from '../runs/run-view.ts'
-import { type AcceptDeps, acceptRun } from './accept-run.ts'
+import { type AcceptDeps, acceptRun, type Correlation } from './accept-run.ts'
 import { intakeEndpoints } from './intake-endpoints.ts'
 import { maxRequestBytes, withRunForm } from './run-form.ts'
 import { type RetryDeps, retryRun } from './retry-run.ts'
 
 /** Room for the request field and the multipart framing besides the archive. */
 const framingBytes = maxRequestBytes + 64 * 1024
-const traceparentForm = /^00-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/
 
 export type IntakeDeps = AcceptDeps &
   RetryDeps & {
@@ -28,7 +29,7 @@ export function intakeRoutes(deps: IntakeDeps): OpenAPIHono<ApiEnv> {
     refuseDeclaredSize(c.req.header('content-length'), deps.maxUploadBytes)
     await deps.memoryGate()
     const idempotencyKey = c.req.valid('header')['idempotency-key']
-    const correlation = { requestId: c.get('requestId'), traceparent: traceparentOf(c.req.header('traceparent')) }
+    const correlation = correlationOf(c)
     const { projectId } = c.get('caller')
     const leave = await deps.uploadGate(c.req.raw.signal)
     try {
@@ -64,7 +65,7 @@ export function intakeRoutes(deps: IntakeDeps): OpenAPIHono<ApiEnv> {
     await deps.memoryGate()
     const idempotencyKey = c.req.valid('header')['idempotency-key']
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
-    const correlation = { requestId: c.get('requestId'), traceparent: null }
+    const correlation = correlationOf(c)
     const retry = { run, operations, codes, rejected, errorPolicy, idempotencyKey, correlation }
     const { runId, status } = await retryRun(retry, deps)
     return c.json({ run_id: runId, status, retry_of: run.runId, links: runLinks(runId) }, 202)
@@ -72,14 +73,16 @@ export function intakeRoutes(deps: IntakeDeps): OpenAPIHono<ApiEnv> {
   return routes
 }
 
+/** What the lines of the log and the events of one run have in common with the request that began it. */
+function correlationOf(c: Context<ApiEnv>): Correlation {
+  const traceparent = traceparentOf(c.req.header('traceparent')) ?? newTraceparent()
+  return { requestId: c.get('requestId'), traceparent }
+}
+
 /** An upload that says it is too large is refused before a byte of it is read. */
 function refuseDeclaredSize(contentLength: string | undefined, maxUploadBytes: number): void {
   if (Number(contentLength ?? 0) <= maxUploadBytes + framingBytes) return
   throw new AppError('INTAKE_003', `The upload is larger than ${maxUploadBytes} bytes.`)
-}
-
-function traceparentOf(header: string | undefined): string | null {
-  return header !== undefined && traceparentForm.test(header) ? header : null
 }
 
 /**

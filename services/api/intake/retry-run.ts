@@ -6,7 +6,7 @@ import { isEnded, type ErrorPolicyName, type Run, type RunRequest } from '#domai
 import type { Ledger } from '#ledger/ledger.ts'
 import { isFeedback, mostOperations, repeatable } from '#retries/rejected-operations.ts'
 import { requestOfRetry, startRetry } from '#retries/start-retry.ts'
-import { expectNotDeleted, hashedJson, withModelKind, type AcceptDeps } from './accept-run.ts'
+import { expectNotDeleted, hashedJson, withModelKind, type AcceptDeps, type Correlation } from './accept-run.ts'
 
 export type Retry = {
   /** The run to retry. */
@@ -20,7 +20,7 @@ export type Retry = {
   /** Replaces the former request's. */
   errorPolicy?: ErrorPolicyName | undefined
   idempotencyKey: string | undefined
-  correlation: { requestId: string; traceparent: string | null }
+  correlation: Correlation
 }
 
 export type RetryDeps = Pick<AcceptDeps, 'producer' | 'idempotency' | 'modelKind'> & {

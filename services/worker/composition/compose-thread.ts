@@ -12,7 +12,7 @@ import { getChangeSets } from '#objects/stored-records.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import { repeatEvery } from '#platform/clock.ts'
-import { silentLog } from '#platform/log.ts'
+import { type Logging, openLog, silentLog } from '#platform/log.ts'
 import { connectRedis } from '#platform/redis-client.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
 import { answerRequests } from '#platform/thread-entry.ts'
@@ -31,7 +31,7 @@ export type ComposeQuestion = {
   /** The patch to compose of a run; undefined: the run is to be composed and ended. */
   patch?: PatchKind | undefined
   /** `secrets`: what its events must hide. */
-  worker: { workerId: string; storage: StorageConfig; secrets: readonly string[] }
+  worker: { workerId: string; storage: StorageConfig; secrets: readonly string[]; logging: Logging }
 }
 
 /** `fault`: one that may pass, for which the run is left as it is. `cause`: what a store said. */
@@ -83,7 +83,9 @@ async function openChecks() {
 
 /** Connections of its own, which say nothing in the log: those of the worker's main thread to the same stores do. */
 async function openDeps({ worker }: ComposeQuestion): Promise<CompositionDeps> {
+  const { workerId, logging, secrets } = worker
   const { redisUrl, s3 } = worker.storage
+  const redactor = openRedactor(secrets)
   const { redis } = connectRedis(redisUrl, { retries: null }, silentLog)
   const store = openS3ObjectStore({ ...s3, maxSockets: sockets })
   const permit = openPutPermit(redis)
@@ -91,14 +93,15 @@ async function openDeps({ worker }: ComposeQuestion): Promise<CompositionDeps> {
   return {
     ...(await checks),
     ledger: openLedger(redis, {
-      origin: { kind: 'worker', id: worker.workerId },
-      redactor: openRedactor(worker.secrets),
+      origin: { kind: 'worker', id: workerId },
+      redactor,
+      log: openLog({ service: 'worker', instance: workerId, ...logging, redactor }),
     }),
     objects,
     blobs: openBlobStore(objects, { maxCacheBytes: blobCacheBytes, permit }),
     runRules: openRunRules(objects),
     readSets: (project, hash) => changeSets.get(`${project} ${hash}`, () => getChangeSets(objects, project, hash)),
     proofs,
-    workerId: worker.workerId,
+    workerId,
   }
 }

@@ -38,7 +38,12 @@ describe('a composition in a thread', () => {
   function composer({ endpoint = store.s3.endpoint, log = silentLog, ...limits }: ComposerChoice = {}): Composer {
     const { accessKeyId, secretAccessKey, ...place } = store.s3
     const s3 = { ...place, endpoint, credentials: { accessKeyId, secretAccessKey } }
-    const worker = { workerId: 'w1', storage: { redisUrl: server.url, s3 }, secrets: [] }
+    const worker = {
+      workerId: 'w1',
+      storage: { redisUrl: server.url, s3 },
+      secrets: [],
+      logging: { level: 'silent' as const },
+    }
     const opened = openComposer(worker, { ledger, stops: { on: () => () => {} }, log }, limits)
     onTestFinished(opened.close)
     return opened

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { openCircuitBreaker } from './circuit-breaker.ts'
+import { openCircuitBreaker, watchedBreaker } from './circuit-breaker.ts'
 
 /** Random is 1: every pause is as long as it can be. */
 function breakerAt() {
@@ -64,6 +64,23 @@ describe('a circuit breaker', () => {
     fail(5)
     breaker.endPause()
     expect([breaker.state(), breaker.admits()]).toEqual(['open', true])
+  })
+
+  it('says when it opens and when it closes again, once each', () => {
+    const changes: string[] = []
+    const { breaker: plain, time } = breakerAt()
+    const breaker = watchedBreaker(plain, (change) => changes.push(change))
+    breaker.succeed()
+    for (let failed = 0; failed < 9; failed++) breaker.fail()
+    time.now = 1000
+    breaker.enter()
+    breaker.fail()
+    time.now = 10_000
+    breaker.enter()
+    expect(changes).toEqual(['opened'])
+    breaker.succeed()
+    breaker.succeed()
+    expect(changes).toEqual(['opened', 'closed'])
   })
 
   it('does not pause longer for requests that were under way when it opened', () => {

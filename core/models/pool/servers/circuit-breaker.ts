@@ -68,6 +68,26 @@ export function openCircuitBreaker(options: BreakerOptions) {
   }
 }
 
+/** `breaker`, which says when it opens and when it closes again, not what is between. */
+export function watchedBreaker(
+  breaker: CircuitBreaker,
+  onChange: (change: 'opened' | 'closed') => void,
+): CircuitBreaker {
+  return {
+    ...breaker,
+    succeed() {
+      const wasClosed = breaker.state() === 'closed'
+      breaker.succeed()
+      if (!wasClosed) onChange('closed')
+    },
+    fail(candidate) {
+      const wasClosed = breaker.state() === 'closed'
+      breaker.fail(candidate)
+      if (wasClosed && breaker.state() === 'open') onChange('opened')
+    },
+  }
+}
+
 /** A pause that doubles each time it begins with `isLonger`, until it is reset. */
 function openPause({ now, random }: BreakerOptions) {
   let times = 0

@@ -1,7 +1,8 @@
 import type { Clock } from '#platform/clock.ts'
+import type { Log } from '#platform/log.ts'
 import type { TryFailure } from '../../wire/try-failure.ts'
 import type { ServerSlots } from '../slots/slots.ts'
-import { openCircuitBreaker, type Candidate, type CircuitBreaker } from './circuit-breaker.ts'
+import { openCircuitBreaker, type Candidate, type CircuitBreaker, watchedBreaker } from './circuit-breaker.ts'
 import type { Endpoint } from './server-endpoint.ts'
 import type { OfferedList } from './offered-models.ts'
 
@@ -33,6 +34,11 @@ export type Reservation = {
  */
 export type RequestEnd = 'good' | 'refused' | 'overloaded' | 'unavailable' | 'failed' | 'left'
 
+const breakerLines = {
+  opened: 'a model server gets no requests: it failed several times in a row',
+  closed: 'a model server gets requests again',
+}
+
 /** A server that asks for a longer wait is asked again all the same. */
 const mostRetryAfterMs = 30_000
 
@@ -42,12 +48,14 @@ export function openPooledServer(
     maxInFlight: number
     clock: Clock
     random(): number
+    log?: Pick<Log, 'warn'> | undefined
   },
 ): PooledServer {
-  const { endpoint, offered, slots, maxInFlight, random } = options
-  const { now } = options.clock
+  const { endpoint, offered, slots, maxInFlight, random, log, clock } = options
+  const { now } = clock
   const limit = openConcurrencyLimit({ most: maxInFlight, ofAll: slots.most, now })
-  const breaker = openCircuitBreaker({ now, random })
+  const say = (change: keyof typeof breakerLines) => log?.warn(breakerLines[change], { server: endpoint.name })
+  const breaker = watchedBreaker(openCircuitBreaker({ now, random }), say)
   let inFlight = 0
   const server: PooledServer = {
     name: endpoint.name,

@@ -1,0 +1,48 @@
+import { afterAll, beforeAll, expect, it } from 'vitest'
+import { announceWorker } from '#ledger/live-workers.ts'
+import { testRedis } from '#testing/redis.ts'
+import { testObjects } from '#testing/s3.ts'
+import { openTestApi, type TestApi } from '../../services/api/app.fixture.ts'
+import { serveApp, type ServedApp } from '../../services/api/http/serve-app.ts'
+import { remoraHere } from '../../tests/remora-here.ts'
+
+let api: TestApi
+let served: ServedApp
+beforeAll(async () => {
+  api = await openTestApi(await testRedis(), await testObjects())
+  served = await serveApp(api.app, { host: '127.0.0.1', port: 0, graceMs: 1_000 })
+})
+afterAll(async () => {
+  await served.close()
+  await api.close()
+})
+
+const remora = (...args: string[]) =>
+  remoraHere({ path: '.' }, args, { REMORA_API_URL: served.url, REMORA_TOKEN: api.token, REMORA_CONFIG: 'none' })
+
+it('lists the workers that live with what they take, what they can reach and what is away', async () => {
+  expect((await remora('workers')).out).toBe('no worker lives\n')
+  const away = { model: 'default', isWorking: false, awaySince: Date.UTC(2026, 0, 2, 3, 4, 5), servers: [] }
+  const servers = [
+    { url: 'http://a.test/v1', most: 64, limit: 16 },
+    { url: 'http://b.test/v1', most: 64, limit: 0 },
+  ]
+  const self = { version: '1.2.3', startedAt: Date.UTC(2026, 0, 1) }
+  const pool = { waiting: 3, servers, left: 0.1 }
+  await announceWorker(api.redis, { id: 'w1', operations: 0, models: [away], pool, ...self }, api.namespace)
+  await announceWorker(api.redis, { id: 'w2', operations: 8, models: [] }, api.namespace)
+  const { out } = await remora('workers')
+  expect(out.split('\n')).toEqual([
+    'w1  takes nothing now  3 requests waiting for a server  version 1.2.3  since 2026-01-01 00:00',
+    '  model default: away since 2026-01-02 03:04',
+    '  http://a.test/v1: 16 of 64 requests at once',
+    '  http://b.test/v1: gets no requests: it failed several times in a row',
+    'w2  takes 8 operations',
+    '',
+  ])
+  const { workers } = JSON.parse((await remora('workers', '--json')).out)
+  expect(workers).toMatchObject([
+    { worker_id: 'w1', slots: 0, version: '1.2.3' },
+    { worker_id: 'w2', slots: 8, version: null, started_at: null },
+  ])
+})

@@ -1,0 +1,32 @@
+import { OpenAPIHono } from '@hono/zod-openapi'
+import type { LiveWorkers } from '#ledger/live-workers.ts'
+import type { ApiEnv } from '../http/api-env.ts'
+import { isoTime } from '../http/schema-parts.ts'
+import { workerEndpoints, type WorkerView } from './worker-endpoints.ts'
+
+export type WorkerRouteDeps = { readWorkers(): Promise<LiveWorkers> }
+
+/** Listing the workers, for the operator alone. */
+export function workerRoutes({ readWorkers }: WorkerRouteDeps): OpenAPIHono<ApiEnv> {
+  const routes = new OpenAPIHono<ApiEnv>()
+  routes.openapi(workerEndpoints.list, async (c) => c.json({ workers: workerViews(await readWorkers()) }, 200))
+  return routes
+}
+
+function workerViews({ reports, takers }: LiveWorkers): WorkerView[] {
+  const ids = new Set([...reports.keys(), ...takers.map(({ id }) => id)])
+  return [...ids].toSorted().map((id) => {
+    const { version = null, startedAt, models = [], pool } = reports.get(id) ?? {}
+    return {
+      worker_id: id,
+      version,
+      started_at: startedAt === undefined ? null : isoTime(startedAt),
+      slots: takers.find((taker) => taker.id === id)?.operations ?? 0,
+      requests_waiting: pool?.waiting ?? 0,
+      models: models.map(({ model, isWorking, awaySince }) => {
+        return { model, is_working: isWorking, away_since: awaySince === null ? null : isoTime(awaySince) }
+      }),
+      servers: (pool?.servers ?? []).map(({ url, limit, most }) => ({ url, limit, max_in_flight: most })),
+    }
+  })
+}
