@@ -95,7 +95,7 @@ describe('remora run on a folder', () => {
 describe('remora run that is stopped on the way', () => {
   let folder: SourceFolder
   beforeEach(async () => {
-    folder = await sourceFolder({ 'prices.py': manyFunctions(300) })
+    folder = await sourceFolder({ 'prices.py': manyFunctions(120) })
   })
   afterEach(() => folder.remove())
 

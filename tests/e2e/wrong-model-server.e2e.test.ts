@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, type TestContext } from 'vitest'
 import { z } from 'zod'
 import { boundPort, closeServer } from '#platform/http-health.ts'
 import { freePorts, lacks } from '#testing/this-machine.ts'
@@ -14,9 +14,9 @@ const Runs = z.object({ runs: z.array(z.looseObject({ run_id: z.string(), status
 const nobody = 'http://127.0.0.1:1/v1'
 const ofOneFile = ['--agents', 'docstring', '--paths', 'shop/stock.py']
 
-describe('remora run with a model server that it cannot use', () => {
+// Each waits for long and does little: all of them wait at once.
+describe.concurrent('remora run with a model server that it cannot use', () => {
   const programs = openPrograms()
-  let folder: SourceFolder
   let rehearsalUrl = ''
   /** Knows none of the paths. */
   let elsewhere: Server
@@ -35,31 +35,34 @@ describe('remora run with a model server that it cannot use', () => {
     await programs.end()
     await closeServer(elsewhere)
   })
-  beforeEach(async () => {
-    folder = await sourceFolder(smallSource)
-  })
-  afterEach(() => folder.remove())
 
-  const run = (...args: string[]) => remora(programs, folder, ['run', '.', ...ofOneFile, ...args])
-  async function theRun(): Promise<z.infer<typeof Runs>['runs'][number] | undefined> {
+  async function openFolder({ onTestFinished }: Pick<TestContext, 'onTestFinished'>): Promise<SourceFolder> {
+    const folder = await sourceFolder(smallSource)
+    onTestFinished(folder.remove)
+    return folder
+  }
+  const run = (folder: SourceFolder, ...args: string[]) => remora(programs, folder, ['run', '.', ...ofOneFile, ...args])
+  async function theRun(folder: SourceFolder): Promise<z.infer<typeof Runs>['runs'][number] | undefined> {
     const listed = remora(programs, folder, ['runs', '--json'])
     expect(await listed.exited, listed.err()).toBe(0)
     return Runs.parse(lastDocument(listed.out())).runs[0]
   }
   const errorOf = (program: Program) => Failure.parse(lastDocument(program.out())).error
 
-  it('ends with what to check when none has ever answered, and leaves no run behind', async () => {
-    const program = run('--model', nobody, '--json')
+  it('ends with what to check when none has ever answered, and leaves no run behind', async (test) => {
+    const folder = await openFolder(test)
+    const program = run(folder, '--model', nobody, '--json')
     expect(await program.exited).toBe(1)
     expect(errorOf(program)).toMatchObject({ error_code: 'CONFIG_005' })
     expect(errorOf(program).message).toMatch(
       /127\.0\.0\.1:1\/v1 has never answered \(.*ECONNREFUSED.*\).*check the URL in --model: it usually ends with \/v1/,
     )
-    expect(await theRun()).toMatchObject({ status: 'cancelled' })
+    expect(await theRun(folder)).toMatchObject({ status: 'cancelled' })
   })
 
-  it('tells one story to a person: it checks the server, then what to check', async () => {
-    const program = run('--model', nobody)
+  it('tells one story to a person: it checks the server, then what to check', async (test) => {
+    const folder = await openFolder(test)
+    const program = run(folder, '--model', nobody)
     expect(await program.exited).toBe(1)
     expect(program.err()).toContain(`checks the model server at ${nobody}: it has not answered yet\n`)
     expect(program.err()).toContain('checks the servers of the model: none has answered yet\n')
@@ -67,19 +70,21 @@ describe('remora run with a model server that it cannot use', () => {
     expect(program.err()).not.toMatch(/waits for|goes on by itself|\d cancelled/)
   })
 
-  it('ends in the same way when it answers 404 to everything', async () => {
-    const program = run('--model', `http://127.0.0.1:${boundPort(elsewhere)}/api`, '--json')
+  it('ends in the same way when it answers 404 to everything', async (test) => {
+    const folder = await openFolder(test)
+    const program = run(folder, '--model', `http://127.0.0.1:${boundPort(elsewhere)}/api`, '--json')
     expect(await program.exited).toBe(1)
     expect(errorOf(program)).toMatchObject({ error_code: 'CONFIG_005' })
     expect(errorOf(program).message).toMatch(/\/api answers 404 to \/models; .*--model/)
   })
 
-  it.skipIf(lacks('git'))('keeps a run that is resumed with it, so that the right one continues it', async () => {
-    const first = run('--model', nobody)
+  it.skipIf(lacks('git'))('keeps a run that is resumed with it, so that the right one continues it', async (test) => {
+    const folder = await openFolder(test)
+    const first = run(folder, '--model', nobody)
     await until(() => first.err().includes('has never answered'), { withinMs: 60_000 })
     first.kill('SIGTERM')
     await first.exited
-    const { run_id: runId = '' } = (await theRun()) ?? {}
+    const { run_id: runId = '' } = (await theRun(folder)) ?? {}
 
     const second = remora(programs, folder, ['run', '--resume', runId, '--model', nobody])
     expect(await second.exited).toBe(1)
@@ -91,8 +96,9 @@ describe('remora run with a model server that it cannot use', () => {
     await folder.apply(await folder.read('x.patch'))
   })
 
-  it('warns of it when there is a good one, which does the work', async () => {
-    const program = run('--model', `${nobody},${rehearsalUrl}`)
+  it('warns of it when there is a good one, which does the work', async (test) => {
+    const folder = await openFolder(test)
+    const program = run(folder, '--model', `${nobody},${rehearsalUrl}`)
     expect(await program.exited, program.err()).toBe(0)
     expect(program.err()).toContain(`CONFIG_005 no model server answers at ${nobody}: others do its work`)
   })
