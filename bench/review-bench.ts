@@ -112,6 +112,7 @@ const startOne = () =>
       maxUploads: 1,
       requestsPerSecond: 0,
       maxConnections: 100,
+      traces: { endpoint: undefined, headers: {}, share: 0 },
       storage,
     },
     { log, redactor: openRedactor() },

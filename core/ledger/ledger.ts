@@ -1,4 +1,5 @@
 import type { EventOrigin } from '#domain/event.ts'
+import type { SpanRecorder } from '#domain/span.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import { type Log, silentLog } from '#platform/log.ts'
 import { openRedactor, type Redactor } from '#platform/secrets/redactor.ts'
@@ -40,6 +41,8 @@ export type LedgerOptions = {
   redactor?: Redactor
   /** Has a line when a run is accepted, starts and ends, of the process whose command did that. */
   log?: Pick<Log, 'info'>
+  /** Has a span for each run whose end a command of this process is. */
+  traces?: SpanRecorder
 }
 
 /**
@@ -71,8 +74,8 @@ function reviewCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
 
 function storeOf(redis: RedisClient, options: LedgerOptions): LedgerStore {
   const { namespace = 'remora', leaseMs = defaultLeaseMs, archive, redactor = openRedactor() } = options
-  const { origin = { kind: 'worker', id: 'ledger' }, log = silentLog } = options
-  return { redis, namespace, leaseMs, origin, archive, redactor, log }
+  const { origin = { kind: 'worker', id: 'ledger' }, log = silentLog, traces = { record() {} } } = options
+  return { redis, namespace, leaseMs, origin, archive, redactor, log, traces }
 }
 
 /** The ledger over a connection that stays the caller's to close. */

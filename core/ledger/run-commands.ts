@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { traceIdOf } from '#domain/traceparent.ts'
+import { requestSpanId } from '#domain/span.ts'
+import { parseTraceparent, traceIdOf } from '#domain/traceparent.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import { ProjectId, type RunId } from '#domain/ids.ts'
 import { isEnded, type RunPhase, type RunRequest, newRunSchema, RunStatus, storedRequest } from '#domain/run.ts'
@@ -134,13 +135,30 @@ async function readIdentity({ redis, namespace }: LedgerStore, runId: RunId) {
 async function logMove(
   { runId, projectId, traceparent, acceptedAt }: Awaited<ReturnType<typeof readIdentity>>,
   { to: { status }, events }: RunMove,
-  { log, redis }: LedgerStore,
+  { log, redis, traces }: LedgerStore,
 ): Promise<void> {
   const run = { run_id: runId, project_id: projectId, trace_id: traceIdOf(traceparent) }
   if (status === 'running') log.info('run started', run)
   if (status === undefined || !isEnded(status)) return
-  const duration_ms = (await redisNowMs(redis)) - acceptedAt
-  log.info('run ended', { ...run, status, duration_ms, ...events.at(-1)?.data })
+  const endMs = await redisNowMs(redis)
+  const { data, errorCode } = events.at(-1) ?? {}
+  log.info('run ended', { ...run, status, duration_ms: endMs - acceptedAt, ...data })
+  const trace = parseTraceparent(traceparent)
+  if (trace?.isSampled !== true) return
+  const attributes = { 'remora.run_id': runId, 'remora.project_id': projectId, 'remora.status': status }
+  const { traceId, spanId } = trace
+  const parentId = requestSpanId(trace)
+  traces.record({
+    traceId,
+    spanId,
+    parentId,
+    name: 'run',
+    kind: 'internal',
+    startMs: acceptedAt,
+    endMs,
+    attributes,
+    errorCode,
+  })
 }
 
 function logAccepted({ runId, projectId, request, traceparent, acceptedEvent }: NewRun, log: LedgerStore['log']): void {

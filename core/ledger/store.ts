@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { isOwnError, type RedisClient } from '#platform/redis-client.ts'
+import type { SpanRecorder } from '#domain/span.ts'
 import type { EventOrigin } from '#domain/event.ts'
 import { AppError } from '#domain/error.ts'
 import type { Log } from '#platform/log.ts'
@@ -16,6 +17,8 @@ export type LedgerStore = {
   /** For what users and other programs read: events and results. States and outcomes keep their bytes. */
   redactor: Redactor
   log: Pick<Log, 'info'>
+  /** Has a span for every run that ends. */
+  traces: SpanRecorder
 }
 
 /** Runs `work`; throws STORE_001 when Redis is unreachable or cannot work now. Errors of our own code stay as they are. */

@@ -5,6 +5,7 @@ import { runSettings } from './run-settings.ts'
 import { localSettings, serviceSettings } from './service-settings.ts'
 import { fileSettingsOf, variablesOf, type FileSetting, type Owner, type Setting } from './setting.ts'
 import { storageSettings } from './storage-settings.ts'
+import { traceSettings } from './trace-settings.ts'
 
 /**
  * Every setting, by its variable: from here come remora.yaml's schema, the services' configuration, what a stack passes
@@ -15,6 +16,7 @@ export const settingsTable = {
   ...modelSettings,
   ...storageSettings,
   ...serviceSettings,
+  ...traceSettings,
   ...localSettings,
 }
 

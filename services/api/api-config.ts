@@ -4,6 +4,7 @@ import type { ModelKind } from '#domain/model-kind.ts'
 import { readEnv, type Env } from '#platform/env.ts'
 import { environmentOf } from '#settings/settings-table.ts'
 import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
+import { traceConfig, traceSecrets } from '#settings/trace-settings.ts'
 import type { AccessToken } from './http/auth.ts'
 
 /** What the settings mean is in the settings table. */
@@ -36,9 +37,10 @@ export function parseConfig(env: Env) {
       redisMemoryShare: read.REMORA_REDIS_MEMORY_SHARE,
       fullPrompts: read.REMORA_FULL_PROMPTS,
       storage: storageConfig(read),
+      traces: traceConfig(read),
     },
     logging: { level: read.REMORA_LOG_LEVEL, format: read.REMORA_LOG_FORMAT },
-    secrets: [read.REMORA_TOKEN, read.REMORA_MODEL_API_KEY ?? [], storageSecrets(read)].flat(),
+    secrets: [read.REMORA_TOKEN, read.REMORA_MODEL_API_KEY ?? [], storageSecrets(read), traceSecrets(read)].flat(),
   }
 }
 

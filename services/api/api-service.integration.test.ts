@@ -49,6 +49,7 @@ function configWith(dir: string): ApiConfig {
     maxUploads: 8,
     requestsPerSecond: 0,
     maxConnections: 100,
+    traces: { endpoint: undefined, headers: {}, share: 0 },
     storage: { redisUrl: redis.url, s3: { ...place, credentials: { accessKeyId, secretAccessKey } } },
     namespace: redis.namespace,
   }

@@ -19,7 +19,7 @@ import { readSnapshot, type Snapshot } from '#objects/snapshot.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import { openHealth } from '#platform/http-health.ts'
 import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
-import type { Log } from '#platform/log.ts'
+import { type Log, processName } from '#platform/log.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import { openReleaser } from '#platform/service-process.ts'
 import { openProducer, type Producer } from '#queues/producer.ts'
@@ -36,6 +36,7 @@ import {
   getSnapshot,
   getUnfinishedAttempt,
 } from '#objects/stored-records.ts'
+import { openTracing, type Tracing } from '#tracing/open-tracing.ts'
 import { createApp } from './app.ts'
 import type { ApiConfig } from './api-config.ts'
 import { openRateLimit } from './http/rate-limit.ts'
@@ -79,11 +80,13 @@ export async function startApi(config: ApiConfig, deps: { log: Log; redactor: Re
     const producer = openProducer({ redisUrl: config.storage.redisUrl, prefix: `{${namespace}}`, log })
     releaser.add('producer', () => producer.close())
 
+    const traces = await openTracing(config.traces, { service: 'api', instance: processName(), log })
+    releaser.add('traces', traces.close)
     const closing = new AbortController()
     const readyChecks = { redis: redisCheck(redis, config.redisMemoryShare), object_store: objectStoreCheck(objects) }
     const parts = appParts(
       { ...config, agents },
-      { ...deps, redis, objects, producer, namespace, closing: closing.signal },
+      { ...deps, redis, objects, producer, namespace, traces, closing: closing.signal },
     )
     const app = createApp({ log, redactor, metrics, isRedisReady: isConnected, readyChecks, ...parts })
     const health = await openHealth(config.health, { needed: readyChecks, shown: parts.shownChecks, metrics })
@@ -106,17 +109,18 @@ type Opened = {
   log: Log
   redactor: Redactor
   namespace: string
+  traces: Tracing
   closing: AbortSignal
 }
 
 /** The dependencies of the routes, over the stores that were opened. */
 function appParts(
   config: ApiConfig & { agents: readonly string[] },
-  { redis, objects, producer, log, redactor, namespace, closing }: Opened,
+  { redis, objects, producer, log, redactor, namespace, traces, closing }: Opened,
 ) {
   const { agents, maxUploadBytes, modelKind } = config
   const archive = openEventSegments(objects)
-  const ledger = openLedger(redis, { namespace, origin: { kind: 'api', id: 'api' }, archive, redactor, log })
+  const ledger = openLedger(redis, { namespace, origin: { kind: 'api', id: 'api' }, archive, redactor, log, traces })
   const fleet = openFleet(redis, namespace)
   const blobs = openBlobStore(objects, { maxCacheBytes: blobCacheBytes, permit: openPutPermit(redis, namespace) })
   const records = openRunRecords(objects, blobs)
@@ -143,7 +147,7 @@ function appParts(
       },
       maxUploadBytes,
       modelKind,
-      log,
+      traces,
       objects,
       blobs,
       ledger,

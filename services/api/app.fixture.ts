@@ -15,6 +15,7 @@ import { openBlobStore, type BlobStore } from '#objects/blob-store.ts'
 import { type ObjectStore, objectStoreCheck } from '#objects/object-store.ts'
 import { openLog } from '#platform/log.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
+import { noTracing } from '#tracing/open-tracing.ts'
 import { createApp, type AppDeps } from './app.ts'
 import type { ApiEnv } from './http/api-env.ts'
 import { accessToken } from './api-config.ts'
@@ -95,6 +96,7 @@ export async function openTestApi(
   const jobs: string[] = []
   const intake: TestApi['intake'] = {
     agents: ['docstring', 'lint'],
+    traces: noTracing,
     checkFindable: options.checkFindable ?? (async () => {}),
     maxUploadBytes: options.maxUploadBytes ?? 5_000_000,
     objects,

@@ -4,6 +4,7 @@ import { readEnv, type Env } from '#platform/env.ts'
 import { environmentOf } from '#settings/settings-table.ts'
 import type { PackPlaces } from './discover/query-pack.ts'
 import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
+import { traceConfig, traceSecrets } from '#settings/trace-settings.ts'
 
 /** What the settings mean is in the settings table. */
 export type DiscoveryConfig = ReturnType<typeof parseConfig>['discovery'] & {
@@ -36,6 +37,7 @@ export function parseConfig(env: Env) {
     /** No other process works on these stores: what an earlier one left half-done is taken over at once. */
     isAlone: false,
     storage: storageConfig(read),
+    traces: traceConfig(read),
     blobCacheBytes: read.REMORA_BLOB_CACHE_BYTES,
     /** How long operations wait for a model that is away. */
     awayLimitMs: read.REMORA_MODEL_AWAY_LIMIT_S * 1000,
@@ -46,5 +48,5 @@ export function parseConfig(env: Env) {
     },
   }
   const logging = { level: read.REMORA_LOG_LEVEL, format: read.REMORA_LOG_FORMAT }
-  return { discovery, logging, secrets: storageSecrets(read) }
+  return { discovery, logging, secrets: [...storageSecrets(read), ...traceSecrets(read)] }
 }

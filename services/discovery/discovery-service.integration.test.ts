@@ -58,6 +58,7 @@ function configWith(storage: DiscoveryConfig['storage'], agents = agentsDir): Di
     lockMs: 10_000,
     isAlone: false,
     awayLimitMs: 86_400_000,
+    traces: { endpoint: undefined, headers: {}, share: 0 },
     storage,
     blobCacheBytes: 1_000_000,
     housekeeping: { everyMs: 0, retentionMs: 0, graceMs: 0 },

@@ -18,7 +18,7 @@ import { openSnapshotReader } from '#objects/snapshot.ts'
 import { connectRedis, patientAnswerMs, type RedisClient } from '#platform/redis-client.ts'
 import { openHealth } from '#platform/http-health.ts'
 import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
-import type { Log } from '#platform/log.ts'
+import { type Log, processName } from '#platform/log.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import { openReleaser, type Releaser } from '#platform/service-process.ts'
 import { openConsumer } from '#queues/consumer.ts'
@@ -26,6 +26,9 @@ import { clearQueues, openProducer, type Producer } from '#queues/producer.ts'
 import { readKnownExternals } from '#tool-scripts/external-signatures.ts'
 import { openTypeChecker } from '#tool-scripts/type-checker.ts'
 import { undefinedOn } from '#domain/error.ts'
+import type { SpanRecorder } from '#domain/span.ts'
+import { openTracing } from '#tracing/open-tracing.ts'
+import { tracedStage } from '#tracing/traced-stage.ts'
 import { runArchiver } from './housekeeping/archive-events.ts'
 import { bundlePinner, pinnedBundleReader } from './pin-bundles.ts'
 import type { DiscoveryConfig } from './discovery-config.ts'
@@ -78,8 +81,10 @@ export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps)
     const producer = openProducer({ redisUrl, log })
     releaser.add('producer', () => producer.close())
     const readers = openReaders(config, releaser)
+    const traces = await openTracing(config.traces, { service: 'discovery', instance: processName(), log })
+    releaser.add('traces', traces.close)
     const archive = openEventSegments(objects)
-    const ledger = measuredRecovery(openLedger(redis, { origin, archive, redactor, log }), metrics)
+    const ledger = measuredRecovery(openLedger(redis, { origin, archive, redactor, log, traces }), metrics)
     const stops = openStopSignals({ redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes, permit })
@@ -96,7 +101,7 @@ export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps)
     const needed = { redis: redisCheck(redis), object_store: objectStoreCheck(objects) }
     const health = await openHealth(config.health, { needed, shown: { models: awayModelsCheck(ledger) }, metrics })
     releaser.add('health', health.close)
-    releaser.add('consumers', startConsumers(config, { ...stages, metrics }, log))
+    releaser.add('consumers', startConsumers(config, { ...stages, metrics, traces }, log))
     startLoops(config, { ...stages, redis, metrics, log }, releaser)
     startHousekeeping(config, { redis, ledger, objects, log }, releaser)
     releaser.add('commands that wait for Redis', async () => stopWaiting())
@@ -178,9 +183,11 @@ function openLinterWhenNeeded(): Pick<PythonLinter, 'lint' | 'refusalOf' | 'clos
 const graceMs = 10_000
 const origin = { kind: 'discovery', id: 'discovery' } as const
 
+type StageDeps = SnapshotStageDeps & DiscoveryStageDeps & UntilStoppedDeps
+
 function startConsumers(
   { storage: { redisUrl }, lockMs }: DiscoveryConfig,
-  { metrics, ...deps }: SnapshotStageDeps & DiscoveryStageDeps & UntilStoppedDeps & { metrics: Metrics },
+  { metrics, traces, ...deps }: StageDeps & { metrics: Metrics; traces: SpanRecorder },
   log: Log,
 ): () => Promise<void> {
   const stages = [
@@ -194,9 +201,11 @@ function startConsumers(
       concurrency,
       lockMs,
       log,
-      handler: ({ run_id: runId }, signal, stalls) =>
+      handler: ({ run_id: runId, traceparent }, signal, stalls) =>
         unlessDeadly(runId, { phases, origin, signal, stalls }, deps.ledger, () =>
-          measuredStage(queue, metrics, () => untilStopped(runId, (own) => run(runId, deps, own), deps, signal)),
+          tracedStage({ name: phases[0], traceparent }, traces, () =>
+            measuredStage(queue, metrics, () => untilStopped(runId, (own) => run(runId, deps, own), deps, signal)),
+          ),
         ),
     }),
   )

@@ -8,6 +8,7 @@ import { type Env, proxyOf, readEnv } from '#platform/env.ts'
 import { rehearsalWord } from '#settings/model-settings.ts'
 import { environmentOf } from '#settings/settings-table.ts'
 import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
+import { traceConfig, traceSecrets } from '#settings/trace-settings.ts'
 
 export type ModelServer = {
   url: string
@@ -47,12 +48,13 @@ export function parseConfig(env: Env) {
       proxy: proxyOf(env),
     },
     storage: storageConfig(read),
+    traces: traceConfig(read),
     blobCacheBytes: read.REMORA_BLOB_CACHE_BYTES,
     drainMs: read.REMORA_DRAIN_MS,
     leaseMs: read.REMORA_LEASE_MS,
     logging: { level: read.REMORA_LOG_LEVEL, format: read.REMORA_LOG_FORMAT },
   }
-  const secrets = [read.REMORA_MODEL_API_KEY ?? [], storageSecrets(read)].flat()
+  const secrets = [read.REMORA_MODEL_API_KEY ?? [], storageSecrets(read), traceSecrets(read)].flat()
   return { worker, secrets }
 }
 

@@ -1,3 +1,4 @@
+import type { SpanRecorder } from '#domain/span.ts'
 import { askedModel } from '#domain/agent-bundle.ts'
 import { defaultModel } from '#domain/model-health.ts'
 import { operationsPerSlot, roomForNewRuns } from '#ledger/fleet.ts'
@@ -27,8 +28,11 @@ import type { Redactor } from '#platform/secrets/redactor.ts'
 import { openReleaser, type Releaser } from '#platform/service-process.ts'
 import { openConsumer } from '#queues/consumer.ts'
 import { loadLanguage } from '#syntax/parser.ts'
+import { openTracing } from '#tracing/open-tracing.ts'
+import { tracedStage } from '#tracing/traced-stage.ts'
 import { openScriptPool, type ScriptPool } from '#tool-scripts/script-pool.ts'
 import { openPreparedBundles } from './agent/prepared-bundle.ts'
+import { tracedAttempts } from './attempt-spans.ts'
 import { type Composer, openComposer } from './composition/composer.ts'
 import type { WorkerConfig } from './worker-config.ts'
 import { openEvidenceChecker } from './evidence/evidence-checker.ts'
@@ -65,8 +69,10 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     releaser.add('script processes', () => scripts.close())
     const readers = await openReaders(releaser)
     const { workerId, storage, leaseMs, logging } = config
-    const own = openLedger(redis, { leaseMs, origin: { kind: 'worker', id: workerId }, redactor, log })
-    const ledger = reportedAttempts(patientCommands(own, closing), { metrics, log })
+    const traces = await openTracing(config.traces, { service: 'worker', instance: workerId, log })
+    releaser.add('traces', traces.close)
+    const own = openLedger(redis, { leaseMs, origin: { kind: 'worker', id: workerId }, redactor, log, traces })
+    const ledger = reportedAttempts(tracedAttempts(patientCommands(own, closing), traces), { metrics, log })
     const stops = openStopSignals({ redisUrl: storage.redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const models = openModelsInUse(model, config.model.name)
@@ -75,9 +81,12 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     const needed = { redis: redisCheck(redis), models: models.check, object_store: objectStoreCheck(objects) }
     const health = await openHealth(config.health, { needed, metrics })
     releaser.add('health', health.close)
-    const composer = openComposer({ workerId, storage, secrets: redactor.given, logging }, { ledger, stops, log })
+    const composer = openComposer(
+      { workerId, storage, secrets: redactor.given, logging },
+      { ledger, stops, log, traces },
+    )
     releaser.add('composer', composer.close)
-    const { setConcurrency, close } = startConsumers(config, { operation, composer, metrics }, log)
+    const { setConcurrency, close } = startConsumers(config, { operation, composer, metrics, traces }, log)
     releaser.add('consumers', close)
     const operations = mostOpenOperations(config)
     releaser.add('presence', await keepPresent({ redis, id: workerId, operations, models, take: setConcurrency, log }))
@@ -194,9 +203,13 @@ function mostOpenOperations({ slots }: WorkerConfig): number {
 /** How long a composition stands still at most when its worker is killed, and half as long again. */
 const mostCompositionLockMs = 10_000
 
-type Working = { operation: OperationDeps; composer: Composer; metrics: Metrics }
+type Working = { operation: OperationDeps; composer: Composer; metrics: Metrics; traces: SpanRecorder }
 
-function startConsumers(config: WorkerConfig, { operation, composer, metrics }: Working, log: Log): WorkerConsumers {
+function startConsumers(
+  config: WorkerConfig,
+  { operation, composer, metrics, traces }: Working,
+  log: Log,
+): WorkerConsumers {
   const { redisUrl } = config.storage
   let open = 0
   metrics.gauge('remora_worker_slots', () => [{ labels: {}, value: config.slots }])
@@ -219,7 +232,8 @@ function startConsumers(config: WorkerConfig, { operation, composer, metrics }: 
     concurrency: 1,
     lockMs: Math.min(mostCompositionLockMs, config.leaseMs),
     log,
-    handler: ({ run_id: runId }, signal, stalls) => composer.compose({ runId, stalls }, signal),
+    handler: ({ run_id: runId, traceparent }, signal, stalls) =>
+      tracedStage({ name: 'compose', traceparent }, traces, () => composer.compose({ runId, stalls }, signal)),
   })
   const patches = openConsumer({
     redisUrl,
@@ -227,7 +241,10 @@ function startConsumers(config: WorkerConfig, { operation, composer, metrics }: 
     concurrency: 1,
     lockMs: Math.min(mostCompositionLockMs, config.leaseMs),
     log,
-    handler: ({ run_id: runId, of: patch }, signal) => composer.composePatch({ runId, patch }, signal),
+    handler: ({ run_id: runId, of: patch, traceparent }, signal) =>
+      tracedStage({ name: 'compose patch', traceparent }, traces, () =>
+        composer.composePatch({ runId, patch }, signal),
+      ),
   })
   const graceMs = config.drainMs
   const consumers = [operations, compositions, patches]

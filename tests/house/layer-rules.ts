@@ -16,6 +16,7 @@ const coreFolders: Record<string, readonly string[]> = {
   queues: commonFolders,
   ledger: commonFolders,
   metrics: commonFolders,
+  tracing: commonFolders,
   objects: commonFolders,
   models: commonFolders,
   composition: [...commonFolders, 'ledger', 'objects'],
@@ -49,6 +50,10 @@ const packageHomes: Record<string, string> = {
   '@smithy/signature-v4': 'core/objects/',
   '@pydantic/monty': 'core/tool-scripts/',
   'prom-client': 'core/metrics/',
+  '@opentelemetry/api': 'core/tracing/',
+  '@opentelemetry/sdk-trace': 'core/tracing/',
+  '@opentelemetry/exporter-trace-otlp-http': 'core/tracing/',
+  '@opentelemetry/resources': 'core/tracing/',
 }
 
 const domainPackages = new Set(['zod', 'node:crypto'])

@@ -20,7 +20,7 @@ async function* arriving(bytes: Uint8Array) {
 }
 
 function intakeWith(idempotencyKey: string): Intake {
-  const correlation = { requestId: 'q1', traceparent: newTraceparent() }
+  const correlation = { requestId: 'q1', traceparent: newTraceparent(null) }
   return {
     archive: arriving(archive),
     request: { agents: ['lint'] },

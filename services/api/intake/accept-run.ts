@@ -14,8 +14,7 @@ import { describeForeign, sniffArchive, sniffBytes } from '#domain/archive-forma
 import type { IdempotencyRecord, IdempotencyStore } from './idempotency.ts'
 import type { RunForm } from './run-form.ts'
 import { parseRunRequest } from './run-request.ts'
-
-export type Correlation = { requestId: string; traceparent: string }
+import type { Correlation } from './traced-request.ts'
 
 export type Intake = RunForm & {
   projectId: string

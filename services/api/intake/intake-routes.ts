@@ -1,16 +1,15 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
-import type { Context } from 'hono'
 import { AppError } from '#domain/error.ts'
-import { newTraceparent, traceparentOf } from '#domain/traceparent.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { MemoryGate } from '#ledger/memory-gate.ts'
 import { openSemaphore } from '#platform/limit-concurrency.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { findRun, runLinks } from '../runs/run-view.ts'
-import { type AcceptDeps, acceptRun, type Correlation } from './accept-run.ts'
+import { type AcceptDeps, acceptRun } from './accept-run.ts'
 import { intakeEndpoints } from './intake-endpoints.ts'
 import { maxRequestBytes, withRunForm } from './run-form.ts'
 import { type RetryDeps, retryRun } from './retry-run.ts'
+import { type RequestTraces, tracedRequest } from './traced-request.ts'
 
 /** Room for the request field and the multipart framing besides the archive. */
 const framingBytes = maxRequestBytes + 64 * 1024
@@ -20,6 +19,7 @@ export type IntakeDeps = AcceptDeps &
     ledger: AcceptDeps['ledger'] & RetryDeps['ledger'] & Pick<Ledger, 'requestDeletion'>
     memoryGate: MemoryGate
     uploadGate: UploadGate
+    traces: RequestTraces
   }
 
 /** Accepting runs, and stopping, retrying and deleting those that exist. */
@@ -29,12 +29,11 @@ export function intakeRoutes(deps: IntakeDeps): OpenAPIHono<ApiEnv> {
     refuseDeclaredSize(c.req.header('content-length'), deps.maxUploadBytes)
     await deps.memoryGate()
     const idempotencyKey = c.req.valid('header')['idempotency-key']
-    const correlation = correlationOf(c)
     const { projectId } = c.get('caller')
     const leave = await deps.uploadGate(c.req.raw.signal)
     try {
-      const { runId, status } = await withRunForm(c.req.raw, (form) =>
-        acceptRun({ ...form, projectId, idempotencyKey, correlation }, deps),
+      const { runId, status } = await tracedRequest(c, deps.traces, (correlation) =>
+        withRunForm(c.req.raw, (form) => acceptRun({ ...form, projectId, idempotencyKey, correlation }, deps)),
       )
       return c.json({ run_id: runId, status, links: runLinks(runId) }, 202)
     } finally {
@@ -65,18 +64,13 @@ export function intakeRoutes(deps: IntakeDeps): OpenAPIHono<ApiEnv> {
     await deps.memoryGate()
     const idempotencyKey = c.req.valid('header')['idempotency-key']
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
-    const correlation = correlationOf(c)
-    const retry = { run, operations, codes, rejected, errorPolicy, idempotencyKey, correlation }
-    const { runId, status } = await retryRun(retry, deps)
+    const retry = { run, operations, codes, rejected, errorPolicy, idempotencyKey }
+    const { runId, status } = await tracedRequest(c, deps.traces, (correlation) =>
+      retryRun({ ...retry, correlation }, deps),
+    )
     return c.json({ run_id: runId, status, retry_of: run.runId, links: runLinks(runId) }, 202)
   })
   return routes
-}
-
-/** What the lines of the log and the events of one run have in common with the request that began it. */
-function correlationOf(c: Context<ApiEnv>): Correlation {
-  const traceparent = traceparentOf(c.req.header('traceparent')) ?? newTraceparent()
-  return { requestId: c.get('requestId'), traceparent }
 }
 
 /** An upload that says it is too large is refused before a byte of it is read. */

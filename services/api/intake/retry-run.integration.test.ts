@@ -37,7 +37,7 @@ async function retried(meanwhile: (former: Run) => Promise<unknown>) {
     producer: { add: async (_queue: string, id: string) => void jobs.push(id) },
     idempotency: openIdempotencyStore(redis, namespace),
   }
-  const correlation = { requestId: 'q1', traceparent: newTraceparent() }
+  const correlation = { requestId: 'q1', traceparent: newTraceparent(null) }
   const retry = { run, operations: undefined, idempotencyKey: undefined, correlation }
   const answer = await retryRun(retry, deps).catch((error: unknown) => error)
   return { former: run, answer, jobs, stop: (await ledger.getRun(made[0] ?? '')).stop }

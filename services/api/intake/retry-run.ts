@@ -6,7 +6,8 @@ import { isEnded, type ErrorPolicyName, type Run, type RunRequest } from '#domai
 import type { Ledger } from '#ledger/ledger.ts'
 import { isFeedback, mostOperations, repeatable } from '#retries/rejected-operations.ts'
 import { requestOfRetry, startRetry } from '#retries/start-retry.ts'
-import { expectNotDeleted, hashedJson, withModelKind, type AcceptDeps, type Correlation } from './accept-run.ts'
+import { expectNotDeleted, hashedJson, withModelKind, type AcceptDeps } from './accept-run.ts'
+import type { Correlation } from './traced-request.ts'
 
 export type Retry = {
   /** The run to retry. */

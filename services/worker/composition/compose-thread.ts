@@ -2,6 +2,7 @@ import { sizeOfSets } from '#composition/run-chain.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import { AppError, type ErrorCode } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
+import type { Span } from '#domain/span.ts'
 import type { PatchKind } from '#domain/run.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
 import { openLedger } from '#ledger/ledger.ts'
@@ -34,8 +35,11 @@ export type ComposeQuestion = {
   worker: { workerId: string; storage: StorageConfig; secrets: readonly string[]; logging: Logging }
 }
 
-/** `fault`: one that may pass, for which the run is left as it is. `cause`: what a store said. */
-export type ComposeReport = { fault?: { code: ErrorCode; message: string; cause: string | undefined } }
+/** `fault`: one that may pass, for which the run is left as it is. `cause`: what a store said. `spans`: of runs that it ended. */
+export type ComposeReport = {
+  fault?: { code: ErrorCode; message: string; cause: string | undefined }
+  spans: readonly Span[]
+}
 
 /** Ruff and the grammar take half a second to start, so the thread keeps them from one run to the next. */
 const checks = openChecks()
@@ -53,6 +57,9 @@ const signOfLifeMs = 1_000
 /** Open as long as the thread lives, which ends with them a minute after its last run: what they have put is not put again. */
 let opened: Promise<CompositionDeps> | undefined
 
+/** Until the report has them. */
+const spans: Span[] = []
+
 answerRequests<ComposeQuestion, ComposeReport>(async (question, begin) => {
   begin(0)
   // The thread's time limit is for standing still: a store that is away may keep a composition waiting for long.
@@ -62,9 +69,9 @@ answerRequests<ComposeQuestion, ComposeReport>(async (question, begin) => {
     const { runId, patch } = question
     const { signal } = new AbortController()
     await (patch === undefined ? composeRun(runId, deps, signal) : composePatch({ runId, of: patch }, deps, signal))
-    return {}
+    return { spans: spans.splice(0) }
   } catch (error) {
-    if (error instanceof AppError) return { fault: faultIn(error) }
+    if (error instanceof AppError) return { fault: faultIn(error), spans: spans.splice(0) }
     throw error
   } finally {
     await stopSigns()
@@ -96,6 +103,7 @@ async function openDeps({ worker }: ComposeQuestion): Promise<CompositionDeps> {
       origin: { kind: 'worker', id: workerId },
       redactor,
       log: openLog({ service: 'worker', instance: workerId, ...logging, redactor }),
+      traces: { record: (span) => void spans.push(span) },
     }),
     objects,
     blobs: openBlobStore(objects, { maxCacheBytes: blobCacheBytes, permit }),

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { defaultProject, newToken, type RunId } from '#domain/ids.ts'
 import { type Ledger, openLedger } from '#ledger/ledger.ts'
 import { boundPort } from '#platform/http-health.ts'
+import { noTracing } from '#tracing/open-tracing.ts'
 import { objectStoreName, silentLog, storeAtFault } from '#platform/log.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import { putHashedJson } from '#objects/object-store.ts'
@@ -44,7 +45,7 @@ describe('a composition in a thread', () => {
       secrets: [],
       logging: { level: 'silent' as const },
     }
-    const opened = openComposer(worker, { ledger, stops: { on: () => () => {} }, log }, limits)
+    const opened = openComposer(worker, { ledger, stops: { on: () => () => {} }, log, traces: noTracing }, limits)
     onTestFinished(opened.close)
     return opened
   }

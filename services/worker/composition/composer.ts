@@ -2,6 +2,7 @@ import { getHeapStatistics } from 'node:v8'
 import { chainOf } from '#composition/run-chain.ts'
 import { AppError, hasCode } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
+import type { SpanRecorder } from '#domain/span.ts'
 import type { PatchKind } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { unlessDeadly, untilStopped } from '#ledger/run-stage.ts'
@@ -15,6 +16,7 @@ export type ComposerDeps = {
   ledger: Pick<Ledger, 'cancel' | 'getRun' | 'move' | 'notePatch' | 'readDecisions'>
   stops: Pick<StopSignals, 'on'>
   log: Pick<Log, 'error'>
+  traces: SpanRecorder
 }
 
 export type Composer = {
@@ -51,7 +53,7 @@ export function openComposer(
   deps: ComposerDeps,
   limits: ThreadLimits = {},
 ): Composer {
-  const { ledger, log } = deps
+  const { ledger, log, traces } = deps
   const thread = openComposingThread('the composer', limits)
   // Of its own, so that neither waits for the other, nor ends with it.
   const patchThread = openComposingThread('the patch composer', limits)
@@ -65,6 +67,7 @@ export function openComposer(
         runId,
         async (own) => {
           const answer = await thread.ask({ runId, worker }, own)
+          if (answer.kind !== 'lost') answer.report.spans.forEach(traces.record)
           if (answer.kind === 'lost') lost = answer.why
           else if (answer.report.fault !== undefined) throw faultOf(answer.report.fault)
         },

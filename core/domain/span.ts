@@ -1,0 +1,41 @@
+import { createHash } from 'node:crypto'
+import type { TraceParent } from './traceparent.ts'
+
+/**
+ * Work that is done: spans are made when it has taken effect, from what the events say of it, with the times of then. So
+ * the code that works knows nothing of them, and what was lost has none.
+ */
+export type Span = {
+  /** 32 hexadecimal digits. */
+  traceId: string
+  /** 16 hexadecimal digits. */
+  spanId: string
+  parentId?: string | undefined
+  name: string
+  kind: 'internal' | 'server' | 'client'
+  /** Milliseconds since the epoch. */
+  startMs: number
+  endMs: number
+  attributes: Readonly<Record<string, string | number | boolean | readonly string[] | undefined>>
+  /** The code of what went wrong. */
+  errorCode?: string | undefined
+}
+
+/** Takes spans, and never fails. */
+export type SpanRecorder = { record(span: Span): void }
+
+/**
+ * The id of the span of something that these words name, below another span. The same words give the same id, in every
+ * process: what is below a span can be sent before it, by another process.
+ */
+export function spanIdOf(parentId: string, ...words: readonly (string | number)[]): string {
+  return createHash('sha256')
+    .update([parentId, ...words].join(' '))
+    .digest('hex')
+    .slice(0, 16)
+}
+
+/** The id of the span of the request that began a run, which is the parent of the run's own. */
+export function requestSpanId({ spanId }: Pick<TraceParent, 'spanId'>): string {
+  return spanIdOf(spanId, 'request')
+}
