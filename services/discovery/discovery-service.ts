@@ -29,7 +29,7 @@ import { undefinedOn } from '#domain/error.ts'
 import { runArchiver } from './housekeeping/archive-events.ts'
 import { bundlePinner, pinnedBundleReader } from './pin-bundles.ts'
 import type { DiscoveryConfig } from './discovery-config.ts'
-import { measuredRecovery, measuredStage, showRuns } from './discovery-metrics.ts'
+import { measuredLedger, measuredStage, showRuns } from './discovery-metrics.ts'
 import { openParsePool } from './discover/parse-pool.ts'
 import { findableNodes, loadSoundPacks } from './load-sound-packs.ts'
 import { type AwayModelsDeps, openAwayModels } from './dispatch/away-models.ts'
@@ -79,7 +79,7 @@ export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps)
     releaser.add('producer', () => producer.close())
     const readers = openReaders(config, releaser)
     const archive = openEventSegments(objects)
-    const ledger = measuredRecovery(openLedger(redis, { origin, archive, redactor, log }), metrics)
+    const ledger = measuredLedger(openLedger(redis, { origin, archive, redactor, log }), metrics)
     const stops = openStopSignals({ redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes, permit })
@@ -194,10 +194,11 @@ function startConsumers(
       concurrency,
       lockMs,
       log,
-      handler: ({ run_id: runId }, signal, stalls) =>
-        unlessDeadly(runId, { phases, origin, signal, stalls }, deps.ledger, () =>
+      handler: async ({ run_id: runId }, signal, stalls) => {
+        await unlessDeadly(runId, { phases, origin, signal, stalls }, deps.ledger, () =>
           measuredStage(queue, metrics, () => untilStopped(runId, (own) => run(runId, deps, own), deps, signal)),
-        ),
+        )
+      },
     }),
   )
   return async () => void (await Promise.all(consumers.map((consumer) => consumer.close({ graceMs }))))
@@ -209,6 +210,6 @@ export async function takeOver(redis: RedisClient, ledger: Pick<Ledger, 'activeR
   for (const { runId } of await ledger.activeRuns()) {
     // A run of a newer version, or whose acceptance was interrupted, is left to the dispatcher, which logs it.
     const sweep = () => ledger.sweep(runId, 'abandoned').catch(undefinedOn('RUN_001', 'RUN_005'))
-    while (((await sweep()) ?? 0) > 0);
+    while (((await sweep())?.left ?? 0) > 0);
   }
 }
