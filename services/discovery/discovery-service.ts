@@ -15,6 +15,7 @@ import { openEventSegments } from '#objects/event-segments.ts'
 import { loggedOutages, type ObjectStore, objectStoreCheck, permittedPuts } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openSnapshotReader } from '#objects/snapshot.ts'
+import { openReadiness } from '#platform/readiness.ts'
 import { connectRedis, patientAnswerMs, type RedisClient } from '#platform/redis-client.ts'
 import { openHealth } from '#platform/http-health.ts'
 import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
@@ -94,7 +95,8 @@ export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps)
     }
     if (config.isAlone) await takeOver(redis, ledger)
     const needed = { redis: redisCheck(redis), object_store: objectStoreCheck(objects) }
-    const health = await openHealth(config.health, { needed, shown: { models: awayModelsCheck(ledger) }, metrics })
+    const readiness = openReadiness(needed, { models: awayModelsCheck(ledger) })
+    const health = await openHealth(config.health, { readiness, metrics })
     releaser.add('health', health.close)
     releaser.add('consumers', startConsumers(config, { ...stages, metrics }, log))
     startLoops(config, { ...stages, redis, metrics, log }, releaser)
