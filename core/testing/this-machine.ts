@@ -9,6 +9,8 @@ const proofs = {
   git: ['--version'],
   python3: ['-c', 'import ast, unittest'],
   openssl: ['version'],
+  kubectl: ['kustomize', '--help'],
+  'kubernetes-validate': ['--version'],
 } as const
 
 type NeededProgram = keyof typeof proofs
