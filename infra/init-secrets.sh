@@ -12,4 +12,5 @@ put redis_password "$(random)"
 put redis_url "redis://:$(cat "$folder/redis_password")@redis:6379"
 put s3_access_key remora
 put s3_secret_key "$(random)"
+put model_api_key '' # write the key of your models to it
 echo "$folder"

@@ -68,6 +68,15 @@ describe('remora config', () => {
     })
   })
 
+  it('knows the variables that name the files of secrets, and shows what these say without its secret', async () => {
+    const file = join(dir, 'redis_url')
+    await writeFile(file, 'redis://:secret@stores:6380\n')
+    const { out, err } = await config([], { REMORA_REDIS_URL_FILE: file, REMORA_TOKEN_FILE: file })
+    expect(out).toMatch(/url: redis:\/\/\S*@?stores:6380 +# REMORA_REDIS_URL_FILE/)
+    expect(out).not.toContain('secret')
+    expect(err).toBe('')
+  })
+
   it.each([
     ['REMORA_REDIS_URL', 'redis://:se,cret@host:1'],
     ['REMORA_REDIS_URL', 'redis+cluster://u:secret@h1:1,h2:2'],

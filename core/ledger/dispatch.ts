@@ -91,15 +91,20 @@ export async function requeue(store: LedgerStore, runId: RunId, lost: readonly T
 /** `lost`: operations whose lease ran out. `abandoned`: all running ones, because none of their workers is alive. */
 export type SweepReason = 'lost' | 'abandoned'
 
+/** `left`: for the next call. `takenBack`: from their workers, also those that ended for that. */
+export type SweepAnswer = { left: number; takenBack: number }
+const SweepReply = z.tuple([count, count])
+
 /**
  * Takes back up to 200 operations whose worker has been silent for longer than its lease: they become ready again
  * (`operation.retried`), or fail after the third loss; an abandoned operation counts as no loss. Ends up to 200 that
- * were not answered in time as blocked (ASK_003). Returns how many are left of both. RUN_001 for an unknown run.
+ * were not answered in time as blocked (ASK_003). RUN_001 for an unknown run.
  */
-export async function sweep(store: LedgerStore, runId: RunId, reason: SweepReason = 'lost'): Promise<number> {
+export async function sweep(store: LedgerStore, runId: RunId, reason: SweepReason = 'lost'): Promise<SweepAnswer> {
   const { kind, id } = store.origin
   const answer = await sweepScript(store.redis, runKeys(store.namespace, runId).scripted, [kind, id, reason])
-  return z.int().parse(expectKnownRun(runId, answer))
+  const [left, takenBack] = SweepReply.parse(expectKnownRun(runId, answer))
+  return { left, takenBack }
 }
 
 /**

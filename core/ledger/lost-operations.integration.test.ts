@@ -43,10 +43,10 @@ describe('an operation whose worker falls silent', () => {
   it('is taken back by the sweep, and nothing its late worker sends counts', async () => {
     const runId = await test.executing([root])
     const late = await onlyAttempt(runId)
-    expect(await ledger.sweep(runId)).toBe(0)
+    expect(await ledger.sweep(runId)).toEqual({ left: 0, takenBack: 0 })
     expect(await ledger.getOperation(runId, root.operationId)).toMatchObject({ status: 'running' })
     await loseAll(runId)
-    await ledger.sweep(runId)
+    expect(await ledger.sweep(runId)).toEqual({ left: 0, takenBack: 1 })
     expect(await ledger.append(late, 1, [anEvent()])).toEqual({ kind: 'lost' })
     expect(await ledger.settle(late, 2, { outcome: anOutcome(), events: [] })).toEqual({ kind: 'lost' })
     expect(await ledger.claim({ runId, operationId: root.operationId, dispatch: 1 }, 'stale')).toEqual({ kind: 'gone' })

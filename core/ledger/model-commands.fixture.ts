@@ -227,7 +227,7 @@ export function sweepModel(model: LedgerModel, reason: SweepReason): unknown {
   const overdue = withStatus(model, 'waiting').filter(({ asked }) => asked?.timeIsOver === true)
   for (const one of overdue.toSorted(byId)) if (model.stop === null) expireQuestion(model, one)
   goOn(model)
-  return 0
+  return { left: 0, takenBack: takenBack.length }
 }
 
 /** What ends at one time ends in the order of the ids. */

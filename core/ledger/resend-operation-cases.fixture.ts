@@ -86,6 +86,8 @@ const ofOperations: readonly ResendCase[] = [
   },
 ]
 
+const nothingLeft = { left: 0, takenBack: 0 }
+
 /** What takes back an operation whose worker is silent. */
 const ofLostWorkers: readonly ResendCase[] = [
   {
@@ -94,7 +96,7 @@ const ofLostWorkers: readonly ResendCase[] = [
     async prepare(test) {
       const { runId } = await startedAttempt(test, [root, child])
       await loseWorker(test, runId, 2)
-      return { runId, send: ({ ledger }) => ledger.sweep(runId) }
+      return { runId, send: ({ ledger }) => ledger.sweep(runId), again: nothingLeft }
     },
   },
   {
@@ -103,7 +105,7 @@ const ofLostWorkers: readonly ResendCase[] = [
     async prepare(test) {
       const { runId } = await startedAttempt(test, [root])
       await loseWorker(test, runId, 1)
-      return { runId, send: ({ ledger }) => ledger.sweep(runId) }
+      return { runId, send: ({ ledger }) => ledger.sweep(runId), again: nothingLeft }
     },
   },
   {
@@ -111,7 +113,7 @@ const ofLostWorkers: readonly ResendCase[] = [
     what: 'of an abandoned operation',
     async prepare(test) {
       const { runId } = await startedAttempt(test, [root])
-      return { runId, send: ({ ledger }) => ledger.sweep(runId, 'abandoned') }
+      return { runId, send: ({ ledger }) => ledger.sweep(runId, 'abandoned'), again: nothingLeft }
     },
   },
   {

@@ -72,16 +72,24 @@ const OutboxEntry = z.tuple([
 ])
 type OutboxEntry = z.infer<typeof OutboxEntry>
 
-/**
- * Moves the run's results, in the order in which its operations ended, to the stream that other programs read. Redis
- * keeps the number of the last one of each run, so each is published once by any calls. Returns how many were new.
- */
 /** Results that are not passed on yet. */
 export async function outboxLength({ redis, namespace }: LedgerStore, runId: RunId): Promise<number> {
   return redis.xlen(runKeys(namespace, runId).outbox)
 }
 
-export async function relayResults(store: LedgerStore, runId: RunId): Promise<number> {
+/** How an operation ended that no worker ended: skipped, cancelled, lost too often, not answered in time, its model away. */
+export type BareEnd = Pick<OperationResult, 'agent' | 'status' | 'error'>
+
+/**
+ * Moves the run's results, in the order in which its operations ended, to the stream that other programs read. Redis
+ * keeps the number of the last one of each run, so each is published once by any calls. Returns how many were new;
+ * `noteBare` is told of those among them that no worker ended.
+ */
+export async function relayResults(
+  store: LedgerStore,
+  runId: RunId,
+  noteBare: (end: BareEnd) => void = () => {},
+): Promise<number> {
   const { outbox, run } = runKeys(store.namespace, runId)
   const { results, published } = resultKeys(store.namespace)
   let added = 0
@@ -89,31 +97,36 @@ export async function relayResults(store: LedgerStore, runId: RunId): Promise<nu
     const entries = z.array(OutboxEntry).parse(await store.redis.xrange(outbox, '-', '+', 'COUNT', sliceEntries))
     const last = entries.at(-1)
     if (last === undefined) return added
-    const args = await Promise.all(entries.map((entry) => resultArgs(store, runId, entry)))
+    const found = await Promise.all(entries.map((entry) => resultIn(store, runId, entry)))
+    const args = found.flatMap(({ seq, operationId, json }) => [seq, operationId, json])
     const projectId = (await store.redis.hget(run, 'project')) ?? ''
-    const count = await publishScript(
-      store.redis,
-      [results, published],
-      [runId, projectId, keptResults, ...args.flat()],
-    )
-    added += z.int().parse(count)
+    const answer = await publishScript(store.redis, [results, published], [runId, projectId, keptResults, ...args])
+    const count = z.int().min(0).parse(answer)
+    // What was published before, by another process, comes first.
+    for (const { bare } of found.slice(found.length - count)) if (bare !== undefined) noteBare(bare)
+    added += count
     await store.redis.xtrim(outbox, 'MINID', seqOf(last[0]) + 1)
   }
 }
 
-async function resultArgs(store: LedgerStore, runId: RunId, entry: OutboxEntry): Promise<(string | number)[]> {
-  const [id, [, operationId, , result]] = entry
-  return [seqOf(id), operationId, result ?? (await bareResult(store, runId, operationId))]
+type FoundResult = { seq: number; operationId: OperationId; json: string; bare?: BareEnd }
+
+async function resultIn(store: LedgerStore, runId: RunId, entry: OutboxEntry): Promise<FoundResult> {
+  const [id, [, operationId, , json]] = entry
+  const seq = seqOf(id)
+  if (json !== undefined) return { seq, operationId, json }
+  const bare = await bareResult(store, runId, operationId)
+  return { seq, operationId, json: JSON.stringify(bare), bare }
 }
 
-/** The result of an operation that no worker ended: skipped, cancelled, lost. */
-async function bareResult(store: LedgerStore, runId: RunId, operationId: OperationId): Promise<string> {
+/** The result of an operation that no worker ended. */
+async function bareResult(store: LedgerStore, runId: RunId, operationId: OperationId): Promise<OperationResult> {
   const key = runKeys(store.namespace, runId).operation(operationId)
   const [bundle, nodeId, outcome] = z
     .tuple([z.string(), z.string(), z.string()])
     .parse(await store.redis.hmget(key, 'bundle', 'nid', 'outcome'))
   const operation = { runId, operationId, bundle }
-  return JSON.stringify(resultOf({ operation, nodeId, outcome: Outcome.parse(JSON.parse(outcome)) }))
+  return resultOf({ operation, nodeId, outcome: Outcome.parse(JSON.parse(outcome)) })
 }
 
 function seqOf(id: string): number {

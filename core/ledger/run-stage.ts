@@ -14,11 +14,22 @@ type FailedStage = { phases: readonly [RunPhase, ...RunPhase[]]; origin: EventOr
 type StageLedger = Pick<Ledger, 'cancel' | 'move'>
 
 /**
+ * How a stage ended that did not throw. `failed`: it failed its run. `stopped`: the run was stopped. `idle`: it had nothing to do,
+ * since the run is in another stage.
+ */
+export type StageEnd = 'ok' | 'failed' | 'stopped' | 'idle'
+
+/**
  * Ends a run as failed for a fault of its input, bundles or objects, with the fault's own code. A fault that may pass
  * (an unreachable store, a process that is stopping) is thrown instead, and the stage's job comes again. A run with
  * open operations is only stopped: the dispatcher ends it after them.
  */
-export async function failRun(runId: RunId, error: unknown, stage: FailedStage, ledger: StageLedger): Promise<void> {
+export async function failRun(
+  runId: RunId,
+  error: unknown,
+  stage: FailedStage,
+  ledger: StageLedger,
+): Promise<'failed'> {
   const { phases, origin, signal } = stage
   const [phase] = phases
   const fault = asAppError(error, 'TOOL_004', phase)
@@ -34,6 +45,7 @@ export async function failRun(runId: RunId, error: unknown, stage: FailedStage, 
     ],
   })
   if (answer === 'open') await ledger.cancel(runId, { reason, errorCode, origin, phases })
+  return 'failed'
 }
 
 /** When the process of a stage fell silent this often, the stage itself may be what kills it. */
@@ -43,7 +55,12 @@ const deadlyStalls = 5
 type StageTry = FailedStage & { stalls: number; why?: string }
 
 /** Runs the stage, unless five processes or threads have died running it: then the run fails with TOOL_004. */
-export async function unlessDeadly(runId: RunId, stage: StageTry, ledger: StageLedger, work: () => Promise<void>) {
+export async function unlessDeadly<End>(
+  runId: RunId,
+  stage: StageTry,
+  ledger: StageLedger,
+  work: () => Promise<End>,
+): Promise<End | 'failed'> {
   const { stalls, why, phases } = stage
   if (stalls < deadlyStalls) return work()
   const reason = why === undefined ? '' : `: ${why}`
@@ -61,14 +78,14 @@ export type UntilStoppedDeps = {
 /**
  * Runs a stage of a run with a signal that is also aborted when the run is stopped and the ledger confirms it. A stage
  * that fails after that does not throw: the dispatcher ends the stopped run. Does nothing for a run that is stopped
- * already. RUN_001 for an unknown run.
+ * already. Returns how the stage ended, or `stopped`. RUN_001 for an unknown run.
  */
-export async function untilStopped(
+export async function untilStopped<End>(
   runId: RunId,
-  stage: (signal: AbortSignal) => Promise<void>,
+  stage: (signal: AbortSignal) => Promise<End>,
   { ledger, stops, askEveryMs = 5_000 }: UntilStoppedDeps,
   signal: AbortSignal,
-): Promise<void> {
+): Promise<End | 'stopped'> {
   const stopped = new AbortController()
   const ask = async () => {
     if ((await ledger.getRun(runId)).stop !== null) stopped.abort()
@@ -77,9 +94,10 @@ export async function untilStopped(
   const stopAsking = repeatEvery(askEveryMs, ask)
   try {
     await ask()
-    if (!stopped.signal.aborted) await stage(AbortSignal.any([signal, stopped.signal]))
+    return stopped.signal.aborted ? 'stopped' : await stage(AbortSignal.any([signal, stopped.signal]))
   } catch (error) {
     if (!stopped.signal.aborted) throw error
+    return 'stopped'
   } finally {
     unsubscribe()
     await stopAsking()

@@ -1,6 +1,6 @@
 -- ARGV: origin kind, origin id, 'lost' or 'abandoned'. Takes back up to max_per_step operations whose lease ran out, or
 -- with 'abandoned' any that run; ends up to as many that were not answered in time; notifies dependents. Answers how
--- many operations are left for the next call. Waiting operations of a stopped run are left to end-slice.lua.
+-- many operations are left for the next call, and how many were taken back. Waiting operations of a stopped run are left to end-slice.lua.
 local refused = refusal()
 if refused then return refused end
 local function expire(id, at, origin)
@@ -20,10 +20,11 @@ end
 local at = now()
 local until_time = text(at)
 if ARGV[3] == 'abandoned' then until_time = '+inf' end
-local taken_back = redis.call('ZRANGEBYSCORE', keys.leases, '-inf', until_time, 'LIMIT', 0, max_per_step)
-for _, id in ipairs(taken_back) do
+local taken_back = 0
+for _, id in ipairs(redis.call('ZRANGEBYSCORE', keys.leases, '-inf', until_time, 'LIMIT', 0, max_per_step)) do
   if redis.call('HGET', prefix .. 'op:' .. id, 'status') == 'running' then
     take_back(id, at, { ARGV[1], ARGV[2] }, ARGV[3])
+    taken_back = taken_back + 1
   else
     redis.call('ZREM', keys.leases, id)
   end
@@ -34,5 +35,5 @@ for _, id in ipairs(redis.call('ZRANGEBYSCORE', keys.waiting, '-inf', text(at), 
 end
 advance_run(at)
 local left = redis.call('ZCOUNT', keys.leases, '-inf', until_time)
-if is_stopped() then return left end
-return left + redis.call('ZCOUNT', keys.waiting, '-inf', text(at))
+if not is_stopped() then left = left + redis.call('ZCOUNT', keys.waiting, '-inf', text(at)) end
+return { left, taken_back }

@@ -3,6 +3,8 @@ export type MeasuredService = 'api' | 'discovery' | 'worker'
 
 export type MetricRow = {
   kind: 'counter' | 'gauge' | 'histogram'
+  /** Of a gauge that every process of the service shows alike, a query takes the greatest; all others it sums. */
+  over: 'sum' | 'max'
   of: readonly MeasuredService[]
   /** Each takes values from a bounded set: names of agents, tools, routes, servers and codes, never ids or paths. */
   labels: readonly string[]
@@ -16,109 +18,104 @@ const short = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10]
 const long = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 900]
 const all = ['api', 'discovery', 'worker'] as const
 
+/** What the runs, the workers and the stores come to: each discovery process shows the same. */
+const shared = { kind: 'gauge', over: 'max', of: ['discovery'] } as const
+const ofEach = { kind: 'gauge', over: 'sum', of: ['worker'] } as const
+const counter = { kind: 'counter', over: 'sum' } as const
+const histogram = { kind: 'histogram', over: 'sum' } as const
+
 // Names and units are those of Prometheus' own guide: base units, `_total` for counters.
 
 const ofRuns = {
   remora_demand: {
-    kind: 'gauge',
-    of: ['discovery'],
+    ...shared,
     labels: [],
     about:
-      'operations that a worker could work on: ready, dispatched and running ones of executing runs, less what is held for a model; what workers are scaled by',
+      'operations that a worker could work on: those of `remora_operations`, and what is to be composed; at least 1 while any waits for a model; what workers are scaled by',
   },
   remora_load: {
-    kind: 'gauge',
-    of: ['discovery'],
+    ...shared,
     labels: [],
     about: 'demand for each operation that the live workers take at once; absent while there is no worker',
   },
   remora_operations: {
-    kind: 'gauge',
-    of: ['discovery'],
+    ...shared,
     labels: ['state'],
-    about: 'open operations of active runs that are `ready`, `dispatched` or `running`',
+    about:
+      'operations that are `ready`, `dispatched` or `running`, of runs that are executed: stopped ones are left out, as is what waits for a model',
   },
   remora_waiting: {
-    kind: 'gauge',
-    of: ['discovery'],
+    ...shared,
     labels: ['reason'],
     about:
-      'operations that wait: `operations` for others to end, `people` for an answer, `models` for one that is away',
+      'operations that wait, of runs that are executed: `operations` for others to end, `people` for an answer, `models` for one that is away',
   },
   remora_runs: {
-    kind: 'gauge',
-    of: ['discovery'],
+    ...shared,
     labels: ['status', 'phase'],
     about: 'active runs',
   },
   remora_oldest_run_seconds: {
-    kind: 'gauge',
-    of: ['discovery'],
+    ...shared,
     labels: ['phase'],
     about: 'age of the oldest active run of each phase',
   },
   remora_window: {
-    kind: 'gauge',
-    of: ['discovery'],
+    ...shared,
     labels: [],
     about: 'operations that the dispatcher hands out at once',
   },
-  remora_slots: {
-    kind: 'gauge',
-    of: ['discovery'],
+  remora_operations_capacity: {
+    ...shared,
     labels: [],
     about: 'operations that the live workers take at once',
   },
-  remora_workers: { kind: 'gauge', of: ['discovery'], labels: [], about: 'workers that are alive' },
+  remora_workers: { ...shared, labels: [], about: 'workers that are alive' },
   remora_model_capacity: {
-    kind: 'gauge',
-    of: ['discovery'],
+    ...shared,
     labels: [],
     about: 'requests that the model servers take at once, by their limits for now; absent while no worker reports it',
   },
   remora_models_away: {
-    kind: 'gauge',
-    of: ['discovery'],
+    ...shared,
     labels: ['model'],
     about: '1 for each model that no server answers for while a run needs it',
   },
   remora_outbox_results: {
-    kind: 'gauge',
-    of: ['discovery'],
+    ...shared,
     labels: [],
     about: 'results of active runs that are not passed on yet',
   },
   remora_queue_jobs: {
-    kind: 'gauge',
-    of: ['discovery'],
+    ...shared,
     labels: ['queue', 'state'],
     about: 'jobs of each queue that are `waiting`, `active` or `delayed`',
   },
   remora_dispatch_round_seconds: {
-    kind: 'histogram',
+    ...histogram,
     of: ['discovery'],
     labels: [],
     buckets: short,
     about: 'how long a round of the dispatcher takes',
   },
   remora_recovered_operations_total: {
-    kind: 'counter',
+    ...counter,
     of: ['discovery'],
     labels: ['how'],
     about:
-      "operations taken back: `swept` when their worker's lease, or the time for an answer, had run out; `requeued` when the queue had lost their job",
+      "operations taken back: `swept` when their worker's lease had run out, also those that end for that; `requeued` when the queue had lost their job",
   },
   remora_stage_seconds: {
-    kind: 'histogram',
+    ...histogram,
     of: ['discovery'],
     labels: ['stage', 'result'],
     buckets: long,
-    about: 'snapshots and plans: how long each took, and whether it was `ok` or its `fault`',
+    about:
+      'snapshots and plans: how long each took. `ok`; `failed`: it failed its run; `stopped`: its run was stopped; `idle`: there was nothing to do; `again`: a fault that may pass, or the end of the process, and its job comes again',
   },
-  remora_redis_used_bytes: { kind: 'gauge', of: ['discovery'], labels: [], about: 'memory that Redis uses' },
+  remora_redis_used_bytes: { ...shared, labels: [], about: 'memory that Redis uses' },
   remora_redis_used_share: {
-    kind: 'gauge',
-    of: ['discovery'],
+    ...shared,
     labels: [],
     about:
       "share of the fullest Redis server's memory that is used; above `REMORA_REDIS_MEMORY_SHARE` no run is accepted",
@@ -127,67 +124,65 @@ const ofRuns = {
 
 const ofOperations = {
   remora_operations_total: {
-    kind: 'counter',
-    of: ['worker'],
+    ...counter,
+    of: ['discovery', 'worker'],
     labels: ['agent', 'status', 'error_code'],
     about:
-      'operations that workers ended, by their status and, where there is one, their error code; skipped and cancelled ones that no worker had are in `GET /v1/runs/{run_id}` alone',
+      'operations that ended, each counted once, by their status and, where there is one, their error code: by the worker that ended it, else (skipped, cancelled, lost too often, not answered in time, its model away for too long) by discovery',
   },
   remora_operation_seconds: {
-    kind: 'histogram',
+    ...histogram,
     of: ['worker'],
     labels: ['agent', 'status'],
     buckets: long,
     about: 'how long an operation was worked on, all attempts that asked a person together',
   },
   remora_attempts_total: {
-    kind: 'counter',
+    ...counter,
     of: ['worker'],
     labels: ['agent', 'end'],
     about: 'attempts: `settled`, `suspended` (a person was asked) or `handed_back`',
   },
   remora_agent_turns_total: {
-    kind: 'counter',
+    ...counter,
     of: ['worker'],
     labels: ['agent'],
     about: 'turns of ended operations',
   },
   remora_agent_tokens_total: {
-    kind: 'counter',
+    ...counter,
     of: ['worker'],
     labels: ['agent', 'kind'],
     about: 'tokens of ended operations: `prompt` and `completion`',
   },
   remora_tool_seconds: {
-    kind: 'histogram',
+    ...histogram,
     of: ['worker'],
     labels: ['tool', 'outcome'],
     buckets: short,
     about: 'calls of tools, scripts in the sandbox included; a name that no tool has is `unknown`',
   },
   remora_script_seconds: {
-    kind: 'histogram',
+    ...histogram,
     of: ['worker'],
     labels: ['ending'],
     buckets: short,
     about: 'runs of tool scripts in the sandbox, with the wait for a process',
   },
   remora_event_lag_seconds: {
-    kind: 'histogram',
+    ...histogram,
     of: ['worker'],
     labels: [],
     buckets: short,
     about: 'from an event of an attempt until the ledger has it; of each batch the oldest',
   },
   remora_worker_slots: {
-    kind: 'gauge',
-    of: ['worker'],
+    ...ofEach,
     labels: [],
-    about: 'requests to model servers that this worker may have open at once',
+    about: 'requests that this worker may have open at once at each of its model servers',
   },
   remora_worker_operations: {
-    kind: 'gauge',
-    of: ['worker'],
+    ...ofEach,
     labels: [],
     about: 'operations that this worker works on',
   },
@@ -195,53 +190,49 @@ const ofOperations = {
 
 const ofModels = {
   remora_model_requests_total: {
-    kind: 'counter',
+    ...counter,
     of: ['worker'],
     labels: ['server', 'result'],
     about:
       'requests to model servers, retries and hedged ones too: `ok`, `left` (nobody waits any more) or an error code',
   },
   remora_model_request_seconds: {
-    kind: 'histogram',
+    ...histogram,
     of: ['worker'],
     labels: ['server'],
     buckets: long,
     about: 'from sending a request until its answer is whole',
   },
   remora_model_first_token_seconds: {
-    kind: 'histogram',
+    ...histogram,
     of: ['worker'],
     labels: ['server'],
     buckets: long,
     about: 'from sending a request until its first token; where answers are streamed',
   },
   remora_model_tokens_total: {
-    kind: 'counter',
+    ...counter,
     of: ['worker'],
     labels: ['server', 'kind'],
     about: 'tokens of good answers: `prompt` and `completion`',
   },
   remora_model_in_flight: {
-    kind: 'gauge',
-    of: ['worker'],
+    ...ofEach,
     labels: ['server'],
     about: 'requests of this worker that are open',
   },
   remora_model_limit: {
-    kind: 'gauge',
-    of: ['worker'],
+    ...ofEach,
     labels: ['server'],
     about: 'requests that this worker may have open at once for now',
   },
   remora_model_breaker_open: {
-    kind: 'gauge',
-    of: ['worker'],
+    ...ofEach,
     labels: ['server'],
     about: '1 while the circuit breaker keeps requests from the server, 0 while it lets them through',
   },
   remora_model_queued: {
-    kind: 'gauge',
-    of: ['worker'],
+    ...ofEach,
     labels: [],
     about: 'requests of this worker that wait for a server',
   },
@@ -249,14 +240,14 @@ const ofModels = {
 
 const ofProcesses = {
   remora_http_request_seconds: {
-    kind: 'histogram',
+    ...histogram,
     of: ['api'],
     labels: ['method', 'route', 'status'],
     buckets: short,
     about: 'requests by their declared route, until the answer begins; one that no route takes is `unknown`',
   },
   remora_store_request_seconds: {
-    kind: 'histogram',
+    ...histogram,
     of: all,
     labels: ['request', 'result'],
     buckets: short,
@@ -265,9 +256,10 @@ const ofProcesses = {
   },
   remora_build_info: {
     kind: 'gauge',
+    over: 'sum',
     of: all,
     labels: ['version'],
-    about: 'always 1; the version of Remora',
+    about: 'always 1; summed, the processes of each version of Remora',
   },
 } as const satisfies Record<string, MetricRow>
 

@@ -2,22 +2,21 @@ import { createServer, type Server } from 'node:http'
 import type { Server as NetServer } from 'node:net'
 import { once } from 'node:events'
 import { AppError } from '#domain/error.ts'
-import { openReadiness, type PartChecks } from './readiness.ts'
+import type { Readiness } from './readiness.ts'
 
 export type Health = { port: number; close(): Promise<void> }
 
 /** `port` 0: any free one. */
 export type HealthAddress = { host: string; port: number }
 
-type Watched = { needed: PartChecks; shown?: PartChecks; metrics: { text(): Promise<string>; contentType: string } }
+type Watched = { readiness: Readiness; metrics: { text(): Promise<string>; contentType: string } }
 
 /**
- * What supervisors of a process ask: `/healthz` is 200; `/readyz` 200, or 503 when one of the `needed` parts cannot be used;
+ * What supervisors of a process ask: `/healthz` is 200; `/readyz` 200, or 503 when one of its needed parts cannot be used;
  * `/metrics` has its metrics. None of them asks for a token: the address must not be open to everybody. CONFIG_006 for one that
  * cannot be used.
  */
-export async function openHealth({ host, port }: HealthAddress, { needed, shown, metrics }: Watched): Promise<Health> {
-  const readiness = openReadiness(needed, shown)
+export async function openHealth({ host, port }: HealthAddress, { readiness, metrics }: Watched): Promise<Health> {
   const server = createServer((request, response) => {
     const answer = (status: number, body: object) => {
       response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body))

@@ -153,7 +153,7 @@ describe('secrets in files', () => {
       REMORA_TOKEN: 'another-token-in-here',
       REMORA_TOKEN_FILE: token,
       REMORA_REDIS_URL_FILE: join(dir, 'none'),
-      REMORA_MODEL_API_KEY_FILE: empty,
+      AWS_SECRET_ACCESS_KEY_FILE: empty,
       REMORA_CONFIG: 'none',
     }
     const fault = expect.objectContaining({
@@ -161,9 +161,38 @@ describe('secrets in files', () => {
       message: [
         'REMORA_TOKEN_FILE: REMORA_TOKEN is set as well',
         `REMORA_REDIS_URL_FILE: ${join(dir, 'none')} cannot be read (ENOENT)`,
-        `REMORA_MODEL_API_KEY_FILE: ${empty} is empty`,
+        `AWS_SECRET_ACCESS_KEY_FILE: ${empty} is empty`,
       ].join('; '),
     })
     expect(() => loadSettings(env, dir)).toThrow(fault)
+  })
+
+  it('are read through links, as Kubernetes mounts them; an empty one for the models means that they ask for none', async () => {
+    await write('a-token-of-some-length\n', 'token')
+    await symlink('token', join(dir, 'link'))
+    const empty = await write('', 'empty')
+    const given = { REMORA_TOKEN_FILE: join(dir, 'link'), REMORA_MODEL_API_KEY_FILE: empty, REMORA_CONFIG: 'none' }
+    const { env } = loadSettings(given, dir)
+    expect(env['REMORA_TOKEN']).toBe('a-token-of-some-length')
+    expect(env['REMORA_MODEL_API_KEY']).toBeUndefined()
+  })
+
+  it('are refused at once where they are a device, a pipe that nobody writes to, a folder, or too long', async () => {
+    execFileSync('mkfifo', [join(dir, 'pipe')])
+    const long = await write('x'.repeat(70_000), 'long')
+    const env = {
+      REMORA_TOKEN_FILE: '/dev/zero',
+      REMORA_REDIS_URL_FILE: join(dir, 'pipe'),
+      AWS_ACCESS_KEY_ID_FILE: dir,
+      AWS_SECRET_ACCESS_KEY_FILE: long,
+      REMORA_CONFIG: 'none',
+    }
+    const message = [
+      'REMORA_TOKEN_FILE: /dev/zero is not a file',
+      `REMORA_REDIS_URL_FILE: ${join(dir, 'pipe')} is not a file`,
+      `AWS_ACCESS_KEY_ID_FILE: ${dir} is not a file`,
+      `AWS_SECRET_ACCESS_KEY_FILE: ${long} is too long for a secret`,
+    ].join('; ')
+    expect(() => loadSettings(env, dir)).toThrow(expect.objectContaining({ code: 'CONFIG_003', message }))
   })
 })

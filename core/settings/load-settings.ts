@@ -62,15 +62,17 @@ export type EffectiveSetting = {
   source: { kind: 'default' } | { kind: 'file'; line: number } | { kind: 'environment'; variable: string }
 }
 
-/** Every setting with the value that counts and where it comes from. `env` is the process's own, without the file. */
+/** Every setting with the value that counts and where it comes from. `env` is the process's own, without the files. */
 export function effectiveSettings({ given }: Pick<Settings, 'given'>, env: Env): EffectiveSetting[] {
   const inFile = new Map(given.map((one) => [one.setting.path.join('.'), one]))
+  const all = withSecretFiles(env)
+  const nameOf = (variable: string) => (givenValue(env, variable) === undefined ? `${variable}_FILE` : variable)
   return fileSettings.map((setting) => {
     const found = inFile.get(setting.path.join('.'))
-    const variable = overruling(setting, found?.value, env)
+    const variable = overruling(setting, found?.value, all)
     if (variable !== undefined) {
-      const value = setting.fromText(env[variable] ?? '')
-      return { setting, value, source: { kind: 'environment', variable } }
+      const value = setting.fromText(all[variable] ?? '')
+      return { setting, value, source: { kind: 'environment', variable: nameOf(variable) } }
     }
     if (found !== undefined) return { setting, value: found.value, source: { kind: 'file', line: found.line } }
     return { setting, value: setting.default, source: { kind: 'default' } }

@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { AppError } from '#domain/error.ts'
 import { givenValue, type Env } from '#platform/env.ts'
 
@@ -15,9 +15,12 @@ export const secretVariables = [
 /** No secret is longer; a wrong path may name a large file. */
 const maxBytes = 64 * 1024
 
+/** Many model servers ask for no key: its file, which a deployment may name in any case, is empty then. */
+const optional: ReadonlySet<string> = new Set(['REMORA_MODEL_API_KEY'])
+
 /**
  * `env` with the secrets that are in files, without the line end that editors leave there. CONFIG_003 names every file that cannot
- * be read or is empty, and every secret that is given in both ways. A message never has a value.
+ * be read, or is empty where the secret is needed, and every secret that is given in both ways. A message never has a value.
  */
 export function withSecretFiles(env: Env): Env {
   const faults: string[] = []
@@ -27,7 +30,8 @@ export function withSecretFiles(env: Env): Env {
     if (path === undefined) continue
     const secret = givenValue(env, name) === undefined ? readSecret(path) : { fault: `${name} is set as well` }
     if ('fault' in secret) faults.push(`${name}_FILE: ${secret.fault}`)
-    else found[name] = secret.value
+    else if (secret.value.trim() !== '') found[name] = secret.value
+    else if (!optional.has(name)) faults.push(`${name}_FILE: ${path} is empty`)
   }
   if (faults.length > 0) throw new AppError('CONFIG_003', faults.join('; '))
   return Object.keys(found).length === 0 ? env : { ...env, ...found }
@@ -35,9 +39,17 @@ export function withSecretFiles(env: Env): Env {
 
 function readSecret(path: string): { value: string } | { fault: string } {
   try {
-    const value = readFileSync(path, 'utf8').replace(/[\r\n]+$/, '')
-    if (value.length > maxBytes) return { fault: `${path} is too long for a secret` }
-    return value.trim() === '' ? { fault: `${path} is empty` } : { value }
+    // Links are followed: Kubernetes mounts secrets as such. A pipe would be waited for, and a device has no end.
+    const file = openSync(path, constants.O_RDONLY | constants.O_NONBLOCK)
+    try {
+      if (!fstatSync(file).isFile()) return { fault: `${path} is not a file` }
+      const bytes = Buffer.alloc(maxBytes + 1)
+      const length = readSync(file, bytes)
+      if (length > maxBytes) return { fault: `${path} is too long for a secret` }
+      return { value: bytes.toString('utf8', 0, length).replace(/[\r\n]+$/, '') }
+    } finally {
+      closeSync(file)
+    }
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'unknown reason'
     return { fault: `${path} cannot be read (${code})` }

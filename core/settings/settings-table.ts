@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { nearest } from '#platform/nearest.ts'
+import { secretVariables } from './secret-files.ts'
 import { modelSettings, rehearsalWord } from './model-settings.ts'
 import { runSettings } from './run-settings.ts'
 import { localSettings, serviceSettings } from './service-settings.ts'
@@ -96,7 +97,7 @@ export function knownVariables(): string[] {
 
 /** The variables of an environment that begin like Remora's and are not known, each with the most similar known one. */
 export function unknownVariables(names: readonly string[]): { name: string; nearest: string | undefined }[] {
-  const known = knownVariables()
+  const known = [...knownVariables(), ...secretVariables.map((name) => `${name}_FILE`)]
   const unknown = names.filter((name) => name.startsWith('REMORA_') && !known.includes(name))
   return unknown.map((name) => ({ name, nearest: nearest(name, known) }))
 }

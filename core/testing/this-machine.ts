@@ -9,6 +9,10 @@ const proofs = {
   git: ['--version'],
   python3: ['-c', 'import ast, unittest'],
   openssl: ['version'],
+  kubectl: ['kustomize', '--help'],
+  'kubernetes-validate': ['--version'],
+  prometheus: ['--version'],
+  promtool: ['--version'],
 } as const
 
 type NeededProgram = keyof typeof proofs

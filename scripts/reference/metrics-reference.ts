@@ -4,9 +4,9 @@ const services: readonly { service: MeasuredService; about: string }[] = [
   {
     service: 'discovery',
     about:
-      'What the runs, the workers and the stores come to. Every discovery process shows the same: a query takes `max`. While Redis is away, or the dispatcher stands still for 15 s, these gauges are absent instead of old.',
+      'What the runs, the workers and the stores come to: these gauges, with `max`, every discovery process shows alike. While Redis is away, or the dispatcher stands still for 15 s, they are absent instead of old. What has `sum` this process alone has done.',
   },
-  { service: 'worker', about: 'What this process has done since its start: a query sums over all workers.' },
+  { service: 'worker', about: 'What this process has done since its start, and has now.' },
   { service: 'api', about: 'What this process has answered since its start.' },
 ]
 
@@ -21,6 +21,8 @@ export function metricsReference(): string {
     'Ids and paths are in events and logs. `node scripts/write-reference.ts` makes this page from',
     '`core/metrics/metric-catalogue.ts`.',
     '',
+    'Where a service has several processes, a query takes the `sum` of their values or the greatest (`max`), as the column `over` says.',
+    '',
     'Besides these there are the usual `process_*` and `nodejs_*` metrics of each process: CPU, memory, open files, garbage',
     'collection, and the delay of its event loop (`nodejs_eventloop_lag_p99_seconds`).',
     '',
@@ -31,13 +33,13 @@ export function metricsReference(): string {
 function tableOf(service: MeasuredService): string[] {
   const rows: [string, MetricRow][] = Object.entries(metricCatalogue)
   return [
-    '| metric | kind | labels | |',
-    '| --- | --- | --- | --- |',
+    '| metric | kind | over | labels | |',
+    '| --- | --- | --- | --- | --- |',
     ...rows.filter(([, { of }]) => of.includes(service)).map(([name, row]) => rowOf(name, row)),
   ]
 }
 
-function rowOf(name: string, { kind, labels, about, buckets }: MetricRow): string {
+function rowOf(name: string, { kind, over, labels, about, buckets }: MetricRow): string {
   const bounds = buckets === undefined ? '' : `, up to ${buckets.join(', ')} s`
-  return `| \`${name}\` | ${kind}${bounds} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${about} |`
+  return `| \`${name}\` | ${kind}${bounds} | ${over} | ${labels.map((label) => `\`${label}\``).join(', ')} | ${about} |`
 }

@@ -8,7 +8,9 @@ import { announceFindable } from '#bundles/findable-nodes.ts'
 import { openLog } from '#platform/log.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
 import { openConsumer } from '#queues/consumer.ts'
+import { readMetric } from '#testing/metric-value.ts'
 import { testRedis, type TestRedis } from '#testing/redis.ts'
+import { freePorts } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
 import { startApi, type ApiService } from './api-service.ts'
 import { runForm, tarOf } from './app.fixture.ts'
@@ -71,6 +73,18 @@ const Accepted = z.object({ links: z.object({ events: z.string() }) })
 const headers = { authorization: `Bearer ${token}` }
 
 describe('startApi', () => {
+  it('asks each store once, though both of its ports are asked whether it is ready', async () => {
+    const [port = 0] = await freePorts(1)
+    const config = { ...configWith(agentsDir), health: { host: '127.0.0.1', port } }
+    const watched = await startApi(config, { log, redactor: openRedactor() })
+    const health = `http://127.0.0.1:${port}`
+    const answers = await Promise.all([`${watched.url}/readyz`, `${health}/readyz`].map((url) => fetch(url)))
+    const states = await Promise.all(answers.map((answer) => answer.json()))
+    expect(states[0]).toEqual(states[1])
+    expect(await readMetric(health, 'remora_store_request_seconds_count{request="ping",result="ok"}')).toBe(1)
+    await watched.close()
+  })
+
   it('is ready, takes a run in and queues its snapshot', async () => {
     expect(await (await fetch(`${api.url}/readyz`)).json()).toMatchObject({ status: 'ready' })
     const body = runForm(await tarOf({ 'a.py': 'x = 1\n' }))

@@ -18,6 +18,7 @@ import type { Composition } from '#objects/composition.ts'
 import { readSnapshot, type Snapshot } from '#objects/snapshot.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import { openHealth } from '#platform/http-health.ts'
+import { openReadiness } from '#platform/readiness.ts'
 import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import { type Log, processName } from '#platform/log.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
@@ -83,13 +84,14 @@ export async function startApi(config: ApiConfig, deps: { log: Log; redactor: Re
     const traces = await openTracing(config.traces, { service: 'api', instance: processName(), log })
     releaser.add('traces', traces.close)
     const closing = new AbortController()
-    const readyChecks = { redis: redisCheck(redis, config.redisMemoryShare), object_store: objectStoreCheck(objects) }
+    const needed = { redis: redisCheck(redis, config.redisMemoryShare), object_store: objectStoreCheck(objects) }
     const parts = appParts(
       { ...config, agents },
       { ...deps, redis, objects, producer, namespace, traces, closing: closing.signal },
     )
-    const app = createApp({ log, redactor, metrics, isRedisReady: isConnected, readyChecks, ...parts })
-    const health = await openHealth(config.health, { needed: readyChecks, shown: parts.shownChecks, metrics })
+    const readiness = openReadiness(needed, { models: publicModelsCheck(parts.runs.ledger) })
+    const app = createApp({ log, redactor, metrics, isRedisReady: isConnected, readiness, ...parts })
+    const health = await openHealth(config.health, { readiness, metrics })
     releaser.add('health', health.close)
     const { host, port, maxConnections } = config
     const served = await serveApp(app, { host, port, graceMs, limits: { maxConnections }, log })
@@ -136,7 +138,6 @@ function appParts(
   }
   return {
     auth,
-    shownChecks: { models: publicModelsCheck(ledger) },
     intake: {
       agents,
       checkFindable: async (request: Pick<RunRequest, 'agents' | 'nodeKinds'>) => {

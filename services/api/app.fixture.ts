@@ -14,6 +14,7 @@ import { redisCheck } from '#ledger/redis-check.ts'
 import { openBlobStore, type BlobStore } from '#objects/blob-store.ts'
 import { type ObjectStore, objectStoreCheck } from '#objects/object-store.ts'
 import { openLog } from '#platform/log.ts'
+import { openReadiness } from '#platform/readiness.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
 import { noTracing } from '#tracing/open-tracing.ts'
 import { createApp, type AppDeps } from './app.ts'
@@ -121,8 +122,10 @@ export async function openTestApi(
     redactor,
     metrics: silentMetrics,
     isRedisReady: () => redis.status === 'ready',
-    shownChecks: { models: publicModelsCheck(ledger) },
-    readyChecks: { redis: redisCheck(redis, 0.8), object_store: objectStoreCheck(objects) },
+    readiness: openReadiness(
+      { redis: redisCheck(redis, 0.8), object_store: objectStoreCheck(objects) },
+      { models: publicModelsCheck(ledger) },
+    ),
     intake,
     runs: { ledger, records, readAway, log, redactor, closing: closing.signal, recheckMs: options.recheckMs ?? 3_000 },
     changes: {

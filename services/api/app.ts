@@ -5,7 +5,7 @@ import { Hono, type MiddlewareHandler } from 'hono'
 import { matchedRoutes } from 'hono/route'
 import type { Metrics } from '#metrics/open-metrics.ts'
 import type { Log } from '#platform/log.ts'
-import { openReadiness, type PartChecks } from '#platform/readiness.ts'
+import type { Readiness } from '#platform/readiness.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import { msSince } from '#platform/clock.ts'
 import type { ApiEnv } from './http/api-env.ts'
@@ -36,10 +36,8 @@ export type AppDeps = {
   redactor: Redactor
   metrics: Pick<Metrics, 'observe'>
   isRedisReady(): boolean
-  /** The parts the service cannot do without, by the name `/readyz` reports. */
-  readyChecks: PartChecks
-  /** Parts that `/readyz` only shows. */
-  shownChecks: PartChecks
+  /** For `/readyz`; the same that the health port answers by, so that each part is asked once. */
+  readiness: Readiness
   intake: IntakeDeps
   runs: RunRouteDeps
   changes: ChangeRouteDeps
@@ -57,9 +55,8 @@ export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
   app.use('/v1/*', storeOutages(deps.log), redactAnswers(deps.redactor), bearerAuth(deps.auth))
   app.use(methodNotAllowed({ app, onMethodNotAllowed: methodNotAllowedProblem }))
   app.openapi(probeEndpoints.live, (c) => c.json({ status: 'ok' } as const, 200))
-  const readiness = openReadiness(deps.readyChecks, deps.shownChecks)
   app.openapi(probeEndpoints.ready, async (c) => {
-    const { status, parts } = await readiness()
+    const { status, parts } = await deps.readiness()
     return status === 'ready' ? c.json({ status, parts }, 200) : c.json({ status, parts }, 503)
   })
   app.route('/', referenceRoutes())

@@ -1,6 +1,7 @@
 import { isEnded, type Run } from '#domain/run.ts'
 import type { Fleet } from '#ledger/fleet.ts'
 import type { Ledger } from '#ledger/ledger.ts'
+import type { StageEnd } from '#ledger/run-stage.ts'
 import { memoryOf } from '#ledger/memory-gate.ts'
 import type { Metrics } from '#metrics/open-metrics.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
@@ -53,13 +54,12 @@ const one = (value: number) => [{ labels: {}, value }]
 
 function showLoad(metrics: Metrics, { seen, ledger, producer, readFleet }: Seen): void {
   const demand = async () => {
-    const open = openOf(seen().runs)
-    const held = await heldOf(seen().runs, ledger)
+    const { ready, dispatched, running, held } = await openOf(seen().runs, ledger)
     const jobs = await Promise.all([producer.countJobs('compositions'), producer.countJobs('patches')])
-    const composed = jobs.reduce((sum, { waiting, active }) => sum + waiting + active, 0)
-    const wanted = open.ready + open.dispatched + open.running - held + composed
+    // One that is put off wants a worker, too: at none, nobody else would take it up again.
+    const composed = jobs.reduce((sum, { waiting, active, delayed }) => sum + waiting + active + delayed, 0)
     // Only a live worker notices that a model is back.
-    return Math.max(wanted, held > 0 ? 1 : 0)
+    return Math.max(ready + dispatched + running + composed, held > 0 ? 1 : 0)
   }
   metrics.gauge('remora_demand', async () => one(await demand()))
   metrics.gauge('remora_load', async () => {
@@ -68,26 +68,39 @@ function showLoad(metrics: Metrics, { seen, ledger, producer, readFleet }: Seen)
   })
 }
 
-function openOf(runs: readonly Run[]) {
-  const sum = (state: 'ready' | 'dispatched' | 'running') =>
-    runs.filter(isExecuting).reduce((total, { counts }) => total + counts[state], 0)
-  return { ready: sum('ready'), dispatched: sum('dispatched'), running: sum('running') }
+/**
+ * The operations of the runs that workers may work on, each in one group. `held`: ready, but for their model, which is away.
+ * Those of a stopped run are not worked on any more.
+ */
+async function openOf(runs: readonly Run[], ledger: Pick<Ledger, 'countHeld'>) {
+  const executing = runs.filter(isExecuting)
+  const waiting = executing.filter(({ away }) => away.length > 0)
+  const held = sumOf(await Promise.all(waiting.map(({ runId }) => ledger.countHeld(runId))))
+  const sum = (state: OpenState) => sumOf(executing.map(({ counts }) => counts[state]))
+  return {
+    held,
+    ready: Math.max(0, sum('ready') - held),
+    dispatched: sum('dispatched'),
+    running: sum('running'),
+    pending: sum('pending'),
+    waiting: sum('waiting'),
+  }
 }
 
-async function heldOf(runs: readonly Run[], ledger: Pick<Ledger, 'countHeld'>): Promise<number> {
-  const waiting = runs.filter((run) => isExecuting(run) && run.away.length > 0)
-  const held = await Promise.all(waiting.map(({ runId }) => ledger.countHeld(runId)))
-  return held.reduce((sum, count) => sum + count, 0)
+type OpenState = 'ready' | 'dispatched' | 'running' | 'pending' | 'waiting'
+
+function sumOf(counts: readonly number[]): number {
+  return counts.reduce((sum, count) => sum + count, 0)
 }
 
 function showStates(metrics: Metrics, { seen, ledger }: Seen): void {
-  metrics.gauge('remora_operations', () =>
-    Object.entries(openOf(seen().runs)).map(([state, value]) => ({ labels: { state }, value })),
-  )
+  metrics.gauge('remora_operations', async () => {
+    const { ready, dispatched, running } = await openOf(seen().runs, ledger)
+    return Object.entries({ ready, dispatched, running }).map(([state, value]) => ({ labels: { state }, value }))
+  })
   metrics.gauge('remora_waiting', async () => {
-    const { runs } = seen()
-    const sum = (state: 'pending' | 'waiting') => runs.reduce((total, { counts }) => total + counts[state], 0)
-    const reasons = { operations: sum('pending'), people: sum('waiting'), models: await heldOf(runs, ledger) }
+    const { pending, waiting, held } = await openOf(seen().runs, ledger)
+    const reasons = { operations: pending, people: waiting, models: held }
     return Object.entries(reasons).map(([reason, value]) => ({ labels: { reason }, value }))
   })
   metrics.gauge('remora_runs', () => {
@@ -112,7 +125,7 @@ function showStates(metrics: Metrics, { seen, ledger }: Seen): void {
 }
 
 function showFleet(metrics: Metrics, { readFleet }: ShownDeps): void {
-  metrics.gauge('remora_slots', async () => one((await readFleet()).operations))
+  metrics.gauge('remora_operations_capacity', async () => one((await readFleet()).operations))
   metrics.gauge('remora_workers', async () => one((await readFleet()).workers))
   metrics.gauge('remora_model_capacity', async () => {
     const { capacity } = await readFleet()
@@ -123,7 +136,7 @@ function showFleet(metrics: Metrics, { readFleet }: ShownDeps): void {
 function showStores(metrics: Metrics, { seen, ledger, producer, redis }: Seen): void {
   metrics.gauge('remora_outbox_results', async () => {
     const lengths = await Promise.all(seen().runs.map(({ runId }) => ledger.outboxLength(runId)))
-    return one(lengths.reduce((sum, length) => sum + length, 0))
+    return one(sumOf(lengths))
   })
   metrics.gauge('remora_queue_jobs', async () => {
     const counted = await Promise.all(
@@ -137,41 +150,45 @@ function showStores(metrics: Metrics, { seen, ledger, producer, redis }: Seen): 
   metrics.gauge('remora_redis_used_share', async () => one((await memoryOf(redis)).usedShare))
 }
 
-/** `ledger`, with what it takes back counted. */
-export function measuredRecovery<Given extends Pick<Ledger, 'requeue' | 'sweep'>>(
+/** `ledger`, with what it takes back, and what it ends without a worker, counted. */
+export function measuredLedger<Given extends Pick<Ledger, 'relayResults' | 'requeue' | 'sweep'>>(
   ledger: Given,
   { count }: Pick<Metrics, 'count'>,
 ): Given {
-  const measured: Pick<Ledger, 'requeue' | 'sweep'> = {
+  const measured: Pick<Ledger, 'relayResults' | 'requeue' | 'sweep'> = {
     async sweep(...args) {
-      const recovered = await ledger.sweep(...args)
-      if (recovered > 0) count('remora_recovered_operations_total', { how: 'swept' }, recovered)
-      return recovered
+      const answer = await ledger.sweep(...args)
+      if (answer.takenBack > 0) count('remora_recovered_operations_total', { how: 'swept' }, answer.takenBack)
+      return answer
     },
     async requeue(...args) {
       const again = await ledger.requeue(...args)
       if (again.length > 0) count('remora_recovered_operations_total', { how: 'requeued' }, again.length)
       return again
     },
+    relayResults: (runId) =>
+      ledger.relayResults(runId, ({ agent, status, error }) =>
+        count('remora_operations_total', { agent, status, error_code: error?.error_code ?? '' }),
+      ),
   }
   return { ...ledger, ...measured }
 }
 
-/** Runs a stage of a run and notes how long it took. */
-export async function measuredStage<Answer>(
+/** Runs a stage of a run and notes how long it took, and how it ended. */
+export async function measuredStage(
   stage: string,
   { observe }: Pick<Metrics, 'observe'>,
-  run: () => Promise<Answer>,
-): Promise<Answer> {
+  run: () => Promise<StageEnd>,
+): Promise<StageEnd> {
   const start = performance.now()
-  const ended = (result: string) =>
+  const ended = (result: StageEnd | 'again') =>
     observe('remora_stage_seconds', { stage, result }, (performance.now() - start) / 1000)
   try {
-    const answer = await run()
-    ended('ok')
-    return answer
+    const end = await run()
+    ended(end)
+    return end
   } catch (error) {
-    ended('fault')
+    ended('again')
     throw error
   }
 }

@@ -17,6 +17,7 @@ import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openLog } from '#platform/log.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
 import { aNewRun } from '#testing/open-test-ledger.ts'
+import { readMetric } from '#testing/metric-value.ts'
 import { startTestRedis } from '#testing/redis.ts'
 import { startTestS3 } from '#testing/s3.ts'
 import { until } from '#testing/until.ts'
@@ -79,6 +80,7 @@ async function openService() {
     redis,
     ledger,
     objects,
+    health: `http://127.0.0.1:${service.healthPort}`,
     async submit(projectId: string, archive: Uint8Array) {
       const run = aNewRun({ projectId })
       await objects.put(objectKeys.upload(projectId, run.runId), archive)
@@ -115,7 +117,19 @@ it('leaves a large run that is cancelled in its discovery for the next one', asy
   await until(() => isIn(large, 'cancelled'))
   const indexed = await Array.fromAsync(objects.list(objectKeys.nodeIndex('large', '')))
   expect(indexed.length).toBeLessThan(largeFiles)
+  await until(async () => (await stages('discoveries', 'stopped')) === 1)
+  expect(await stages('snapshots', 'ok')).toBe(2)
 })
+
+it('counts the snapshot of a broken archive as failed, though its job is done', async () => {
+  const broken = await service.submit('broken', Buffer.from('no archive'))
+  await until(() => service.isIn(broken, 'failed'))
+  await until(async () => (await stages('snapshots', 'failed')) === 1)
+  expect(await stages('snapshots', 'ok')).toBeUndefined()
+})
+
+const stages = (stage: string, result: string) =>
+  readMetric(service.health, `remora_stage_seconds_count{stage="${stage}",result="${result}"}`)
 
 it('keeps the nodes of a run, those a folder of the same files has', async () => {
   const entries = await Promise.all(

@@ -15,6 +15,7 @@ import { openEventSegments } from '#objects/event-segments.ts'
 import { loggedOutages, type ObjectStore, objectStoreCheck, permittedPuts } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openSnapshotReader } from '#objects/snapshot.ts'
+import { openReadiness } from '#platform/readiness.ts'
 import { connectRedis, patientAnswerMs, type RedisClient } from '#platform/redis-client.ts'
 import { openHealth } from '#platform/http-health.ts'
 import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
@@ -32,7 +33,7 @@ import { tracedStage } from '#tracing/traced-stage.ts'
 import { runArchiver } from './housekeeping/archive-events.ts'
 import { bundlePinner, pinnedBundleReader } from './pin-bundles.ts'
 import type { DiscoveryConfig } from './discovery-config.ts'
-import { measuredRecovery, measuredStage, showRuns } from './discovery-metrics.ts'
+import { measuredLedger, measuredStage, showRuns } from './discovery-metrics.ts'
 import { openParsePool } from './discover/parse-pool.ts'
 import { findableNodes, loadSoundPacks } from './load-sound-packs.ts'
 import { type AwayModelsDeps, openAwayModels } from './dispatch/away-models.ts'
@@ -84,7 +85,7 @@ export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps)
     const traces = await openTracing(config.traces, { service: 'discovery', instance: processName(), log })
     releaser.add('traces', traces.close)
     const archive = openEventSegments(objects)
-    const ledger = measuredRecovery(openLedger(redis, { origin, archive, redactor, log, traces }), metrics)
+    const ledger = measuredLedger(openLedger(redis, { origin, archive, redactor, log, traces }), metrics)
     const stops = openStopSignals({ redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes, permit })
@@ -99,7 +100,8 @@ export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps)
     }
     if (config.isAlone) await takeOver(redis, ledger)
     const needed = { redis: redisCheck(redis), object_store: objectStoreCheck(objects) }
-    const health = await openHealth(config.health, { needed, shown: { models: awayModelsCheck(ledger) }, metrics })
+    const readiness = openReadiness(needed, { models: awayModelsCheck(ledger) })
+    const health = await openHealth(config.health, { readiness, metrics })
     releaser.add('health', health.close)
     releaser.add('consumers', startConsumers(config, { ...stages, metrics, traces }, log))
     startLoops(config, { ...stages, redis, metrics, log }, releaser)
@@ -201,12 +203,13 @@ function startConsumers(
       concurrency,
       lockMs,
       log,
-      handler: ({ run_id: runId, traceparent }, signal, stalls) =>
-        unlessDeadly(runId, { phases, origin, signal, stalls }, deps.ledger, () =>
+      handler: async ({ run_id: runId, traceparent }, signal, stalls) => {
+        await unlessDeadly(runId, { phases, origin, signal, stalls }, deps.ledger, () =>
           tracedStage({ name: phases[0], traceparent }, traces, () =>
             measuredStage(queue, metrics, () => untilStopped(runId, (own) => run(runId, deps, own), deps, signal)),
           ),
-        ),
+        )
+      },
     }),
   )
   return async () => void (await Promise.all(consumers.map((consumer) => consumer.close({ graceMs }))))
@@ -218,6 +221,6 @@ export async function takeOver(redis: RedisClient, ledger: Pick<Ledger, 'activeR
   for (const { runId } of await ledger.activeRuns()) {
     // A run of a newer version, or whose acceptance was interrupted, is left to the dispatcher, which logs it.
     const sweep = () => ledger.sweep(runId, 'abandoned').catch(undefinedOn('RUN_001', 'RUN_005'))
-    while (((await sweep()) ?? 0) > 0);
+    while (((await sweep())?.left ?? 0) > 0);
   }
 }

@@ -39,7 +39,7 @@ it('empties the queues, also of jobs a dead worker holds, and they take the same
     traceparent: null,
   } as const
   await producer.add('operations', id, payload)
-  await takeOver(redis, { activeRuns: async () => [], sweep: async () => 0 })
+  await takeOver(redis, { activeRuns: async () => [], sweep: async () => ({ left: 0, takenBack: 0 }) })
   expect(await producer.missing('operations', [id])).toEqual([id])
   expect(await redis.keys('{remora}:operations:*')).toEqual([])
   await producer.add('operations', id, payload)

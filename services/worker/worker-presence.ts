@@ -49,7 +49,7 @@ export function openModelsInUse(pool: Pick<ModelPool, 'health' | 'status'>, ownN
       [...inUse].filter((model) => report(model).awaySince !== null && pool.health.isUsed(nameOf(model))),
     reports: (): ModelHealth[] => [...inUse].map(report),
     pool: () => poolReport(pool.status()),
-    /** For `/readyz`, on a port of this machine alone: whether any server works for the worker's own model, and what each said. */
+    /** For `/readyz`, which only operators are to reach (REMORA_HEALTH_HOST): whether any server works for the worker's own model, and what each said. */
     async check(): Promise<PartState> {
       const { awaySince, servers } = pool.health.report(ownName)
       const { waiting } = pool.status()

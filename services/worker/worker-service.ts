@@ -23,6 +23,7 @@ import { openSnapshotReader } from '#objects/snapshot.ts'
 import { getBundle } from '#objects/stored-records.ts'
 import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import { openHealth } from '#platform/http-health.ts'
+import { openReadiness } from '#platform/readiness.ts'
 import type { Log } from '#platform/log.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import { openReleaser, type Releaser } from '#platform/service-process.ts'
@@ -79,7 +80,7 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     const opened = { log, ledger, stops, objects, permit, model, models, scripts, ...readers }
     const operation = await operationDeps(config, opened)
     const needed = { redis: redisCheck(redis), models: models.check, object_store: objectStoreCheck(objects) }
-    const health = await openHealth(config.health, { needed, metrics })
+    const health = await openHealth(config.health, { readiness: openReadiness(needed), metrics })
     releaser.add('health', health.close)
     const composer = openComposer(
       { workerId, storage, secrets: redactor.given, logging },

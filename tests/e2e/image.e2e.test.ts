@@ -3,6 +3,7 @@ import { chmod, mkdtemp, readdir, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { freePorts } from '#testing/this-machine.ts'
 import { grammarFile, languages } from '#syntax/grammars.ts'
 import { openPrograms, repository } from './program.ts'
 import { type Services, startServices, startStores, type Stores } from './services.ts'
@@ -42,19 +43,21 @@ describe('what the container image has', () => {
     expect(ended.toSorted()).toEqual(['docstring succeeded', 'docstring succeeded', 'lint succeeded'])
   })
 
-  it('finds out whether its one service lives', async () => {
+  it('finds out whether its own service lives, whatever else answers', async () => {
     const port = (name: string) => new URL(services.named(name).health ?? '').port
-    const check = (env: Record<string, string>) => {
-      const none = { REMORA_API_HEALTH_PORT: '1', REMORA_DISCOVERY_HEALTH_PORT: '1', REMORA_WORKER_HEALTH_PORT: '1' }
-      const program = programs.start(['scripts/healthcheck.mjs'], {
-        env: { ...none, REMORA_REHEARSAL_PORT: '1', ...env },
-        checkout: app,
-      })
+    const check = (service: string[], env: Record<string, string>) => {
+      const program = programs.start(['scripts/healthcheck.mjs', ...service], { env, checkout: app })
       return program.exited.then((code) => ({ code, err: program.err() }))
     }
-    expect(await check({ REMORA_WORKER_HEALTH_PORT: port('worker-1') })).toEqual({ code: 0, err: '' })
-    expect(await check({ REMORA_API_HEALTH_PORT: port('api') })).toEqual({ code: 0, err: '' })
-    expect(await check({})).toMatchObject({ code: 1 })
+    const [api, worker] = [port('api'), port('worker-1')]
+    const [nobody] = await freePorts(1)
+    const lives = { code: 0, err: '' }
+    expect(await check(['worker'], { REMORA_WORKER_HEALTH_PORT: worker })).toEqual(lives)
+    expect(await check(['api'], { REMORA_API_HEALTH_PORT: api, REMORA_WORKER_HEALTH_PORT: '' })).toEqual(lives)
+    const dead = { REMORA_API_HEALTH_PORT: api, REMORA_WORKER_HEALTH_PORT: String(nobody) }
+    expect(await check(['worker'], dead)).toMatchObject({ code: 1, err: expect.stringContaining('ECONNREFUSED') })
+    // This machine was not started with a service.
+    expect(await check([], dead)).toMatchObject({ code: 1, err: expect.stringContaining('name one of api') })
   })
 
   it('has the grammar of every language, and no tests, sources or tools', async () => {

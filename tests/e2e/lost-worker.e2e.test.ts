@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
+import { readMetric } from '#testing/metric-value.ts'
 import { freePorts, lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
 import { openStoreProxy } from '../chaos/store-proxy.ts'
@@ -70,6 +71,9 @@ describe.each(ways)('a worker that is $way while it runs operations', ({ signal,
     expect(operations.filter((one) => !['succeeded', 'unchanged'].includes(one.status))).toEqual([])
     const again = operations.filter((one) => one.attempt > 1).map((one) => one.operation_id)
     expect(again.toSorted()).toEqual(held.toSorted())
+    const swept = 'remora_recovered_operations_total{how="swept"}'
+    const taken = reason === 'lost' ? held.length : undefined // what is handed back is not taken
+    expect(await readMetric(services.named('discovery').health, swept)).toBe(taken)
     await until(async () => (await stillRunning(children)).length === 0)
 
     const patch = await services.api.ask(`/v1/runs/${runId}/patch`)

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { readMetric } from '#testing/metric-value.ts'
 import { until } from '#testing/until.ts'
 import { openPrograms } from './program.ts'
 import { type Service, type Services, startServices, startStores, storeEnv, type Stores } from './services.ts'
@@ -56,6 +57,9 @@ describe('an operation that kills its worker every time', () => {
     expect(failed).toMatchObject([
       { operation_id: target.operation_id, status: 'failed', attempt: 3, outcome: { error_code: 'TOOL_004' } },
     ])
+    // The worker that ends an operation counts it; this one is ended by discovery.
+    const ended = 'remora_operations_total{agent="docstring",status="failed",error_code="TOOL_004"}'
+    expect(await readMetric(services.named('discovery').health, ended)).toBe(1)
     await folder.remove()
     const verify = programs.start(['cli/remora.mjs', 'verify', runId], { env: storeEnv(stores) })
     expect(await verify.exited, verify.out()).toBe(0)

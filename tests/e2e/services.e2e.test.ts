@@ -5,6 +5,7 @@ import { changeChecks } from '#domain/change-set.ts'
 import { metricCatalogue } from '#metrics/metric-catalogue.ts'
 import { openLedger } from '#ledger/ledger.ts'
 import { RunId } from '#domain/ids.ts'
+import { metricValue } from '#testing/metric-value.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { openPrograms } from './program.ts'
 import type { RunEvent } from './run-api.ts'
@@ -67,15 +68,7 @@ describe('the services as processes of their own', () => {
       const shown = [...texts].filter(([, text]) => text.includes(`\n# HELP ${name} `)).map(([service]) => service)
       expect(shown, name).toEqual(of)
     }
-    const value = (service: string, series: string) =>
-      Number(
-        texts
-          .get(service)
-          ?.split('\n')
-          .find((line) => line.startsWith(`${series} `))
-          ?.split(' ')
-          .at(-1),
-      )
+    const value = (service: string, series: string) => metricValue(texts.get(service) ?? '', series)
     const ended = (agent: string) =>
       value('worker', `remora_operations_total{agent="${agent}",status="succeeded",error_code=""}`)
     expect([ended('docstring'), ended('lint')]).toEqual([2, 1])
@@ -85,7 +78,17 @@ describe('the services as processes of their own', () => {
     expect(value('worker', `remora_model_request_seconds_count{server="${server}"}`)).toBe(answers)
     expect(value('discovery', 'remora_demand')).toBe(0)
     expect(value('discovery', 'remora_workers')).toBe(1)
-    expect(value('discovery', 'remora_slots')).toBeGreaterThan(0)
+    // With 16 slots, three operations for each and a third more.
+    expect(value('discovery', 'remora_operations_capacity')).toBe(64)
+    expect(value('worker', 'remora_worker_slots')).toBe(16)
+    const states = ['ready', 'dispatched', 'running'].map((state) => `remora_operations{state="${state}"}`)
+    const reasons = ['operations', 'people', 'models'].map((reason) => `remora_waiting{reason="${reason}"}`)
+    expect([...states, ...reasons].map((series) => value('discovery', series))).toEqual([0, 0, 0, 0, 0, 0])
+    const stages = ['snapshots', 'discoveries'].map(
+      (stage) => `remora_stage_seconds_count{stage="${stage}",result="ok"}`,
+    )
+    expect(stages.map((series) => value('discovery', series))).toEqual([1, 1])
+    expect(value('discovery', 'remora_recovered_operations_total{how="swept"}')).toBeUndefined()
     expect(value('api', 'remora_http_request_seconds_count{method="POST",route="/v1/runs",status="202"}')).toBe(1)
     // Ids and paths would be series without end.
     const ours = [...texts.values()]

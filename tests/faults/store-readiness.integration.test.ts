@@ -65,7 +65,7 @@ describe('the readiness of a service', () => {
     const objects = openStore()
     const health = await openHealth(
       { host: '127.0.0.1', port: 0 },
-      { needed: { object_store: objectStoreCheck(objects) }, metrics: openMetrics('worker') },
+      { readiness: openReadiness({ object_store: objectStoreCheck(objects) }), metrics: openMetrics('worker') },
     )
     const ready = async () => fetch(`http://127.0.0.1:${health.port}/readyz`)
     try {

@@ -23,7 +23,7 @@ export async function sweepRun(run: Run, state: DispatchState, { ledger, produce
   const { sweepAt } = state
   if (sweepAt !== undefined && performance.now() < sweepAt) return
   const { runId, counts } = run
-  if (counts.running + counts.pending + counts.waiting > 0) while ((await ledger.sweep(runId)) > 0);
+  if (counts.running + counts.pending + counts.waiting > 0) while ((await ledger.sweep(runId)).left > 0);
   if (counts.dispatched > 0 && run.stop === null) {
     const agedMs = sweepAt === undefined ? 0 : jobDueMs
     const old = await ledger.dispatchedLongAgo(runId, { agedMs, limit: slicePerSweep })

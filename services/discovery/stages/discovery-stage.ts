@@ -3,7 +3,7 @@ import { AppError } from '#domain/error.ts'
 import type { NewEvent } from '#domain/event.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
-import { failRun } from '#ledger/run-stage.ts'
+import { failRun, type StageEnd } from '#ledger/run-stage.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
 import { putEdgeList } from '#objects/edge-list.ts'
@@ -36,15 +36,20 @@ export type DiscoveryStageDeps = DiscoveryDeps &
 const origin = { kind: 'discovery', id: 'discovery' } as const
 
 /** Steps 3 and 4 of a run: nodes, bundles, plan. Each move has a name, so a repeated job continues where the last one stopped. */
-export async function runDiscoveryStage(runId: RunId, deps: DiscoveryStageDeps, signal: AbortSignal): Promise<void> {
+export async function runDiscoveryStage(
+  runId: RunId,
+  deps: DiscoveryStageDeps,
+  signal: AbortSignal,
+): Promise<StageEnd> {
   const run = await deps.ledger.getRun(runId)
-  if (run.status !== 'running' || !['discovery', 'planning'].includes(run.phase)) return
+  if (run.status !== 'running' || !['discovery', 'planning'].includes(run.phase)) return 'idle'
   try {
     const bundles = await bundlesOf(run, deps)
     const nodes = await nodesOf(run, bundles, deps, signal)
     await planRun(run, { nodes, bundles }, deps, signal)
+    return 'ok'
   } catch (error) {
-    await failRun(runId, error, { phases: ['discovery', 'planning'], origin, signal }, deps.ledger)
+    return failRun(runId, error, { phases: ['discovery', 'planning'], origin, signal }, deps.ledger)
   }
 }
 

@@ -3,7 +3,7 @@ import vm from 'node:vm'
 import type { NewEvent } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
 import { isEnded } from '#domain/run.ts'
-import { failRun } from '#ledger/run-stage.ts'
+import { failRun, type StageEnd } from '#ledger/run-stage.ts'
 import { ignoredReason } from '#platform/walk-folder.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Producer } from '#queues/producer.ts'
@@ -20,9 +20,9 @@ const muchBytes = 32 * 1024 * 1024
 const origin = { kind: 'discovery', id: 'discovery' } as const
 
 /** Step 2 of a run: its archive becomes a snapshot, then discovery is asked for. Running it again changes nothing. */
-export async function runSnapshotStage(runId: RunId, deps: SnapshotStageDeps, signal: AbortSignal): Promise<void> {
+export async function runSnapshotStage(runId: RunId, deps: SnapshotStageDeps, signal: AbortSignal): Promise<StageEnd> {
   const run = await deps.ledger.getRun(runId)
-  if (isEnded(run.status)) return
+  if (isEnded(run.status)) return 'idle'
   const started: NewEvent = { event: 'run.started', phase: 'snapshot', origin, data: { agents: run.request.agents } }
   await deps.ledger.move(runId, {
     from: [{ status: 'queued' }],
@@ -47,6 +47,7 @@ export async function runSnapshotStage(runId: RunId, deps: SnapshotStageDeps, si
     return failRun(runId, error, { phases: ['snapshot'], origin, signal }, deps.ledger)
   }
   await deps.producer.add('discoveries', runId, { run_id: runId, traceparent: run.traceparent })
+  return 'ok'
 }
 
 /**
