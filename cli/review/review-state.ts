@@ -43,8 +43,12 @@ export type ReviewState = {
   mode: Mode
   /** How much of the list of change sets was read. */
   list: 'under way' | 'in part' | 'whole'
+  /** Where it is read on; null: from its start. */
+  cursor: string | null
   /** Whether the run may still bring change sets. */
   goesOn: boolean
+  /** The time until the list is read again is running: it is never started twice. */
+  isPausing: boolean
   /** A decision has no answer yet: nothing else is decided meanwhile. */
   isSending: boolean
   /** The reviewer wants to end once that answer is there. */
@@ -65,7 +69,7 @@ export type ReviewEvent =
   | { kind: 'pasted'; text: string }
   | { kind: 'resized'; size: Size }
   /** Some of the change sets that meet `where`. */
-  | { kind: 'listed'; where: Where; changes: readonly ChangeView[]; hasMore: boolean; goesOn: boolean }
+  | { kind: 'listed'; where: Where; changes: readonly ChangeView[]; next: string | null; goesOn: boolean }
   /** All that the chain of runs has of the operation that made a set. */
   | { kind: 'looked'; id: string; changes: readonly ChangeView[]; summary: string }
   | { kind: 'decided'; wanted: readonly SeenDecision[]; answer: DecisionsView }
@@ -73,11 +77,11 @@ export type ReviewEvent =
   /** The reviewer has read it in a program of their own. */
   | { kind: 'transcript was read' }
   | { kind: 'waited' }
-  | { kind: 'failed'; effect: Effect['kind']; message: string }
+  | { kind: 'failed'; effect: Effect; message: string }
 
 export type Effect =
-  /** From the start also finds what has come since. */
-  | { kind: 'list'; where: Where; from: 'start' | 'next' }
+  /** From the start, `cursor` null, it also finds what has come since. */
+  | { kind: 'list'; where: Where; cursor: string | null }
   | { kind: 'look'; change: ChangeView }
   | { kind: 'decide'; decisions: readonly SeenDecision[]; withDependents?: true }
   | { kind: 'open transcript'; change: ChangeView }
@@ -98,14 +102,16 @@ export function startReview(given: Pick<ReviewState, 'runId' | 'agents' | 'size'
     scroll: 0,
     mode: { kind: 'looking' },
     list: 'under way',
+    cursor: null,
     goesOn: false,
+    isPausing: false,
     isSending: false,
     isQuitting: false,
     message: undefined,
     decided: new Map(),
     skipped: new Set(),
   }
-  return { state, effects: [{ kind: 'list', where: given.where, from: 'start' }] }
+  return { state, effects: [{ kind: 'list', where: given.where, cursor: null }] }
 }
 
 export function shownSet({ sets, at }: ReviewState): ReviewedSet | undefined {
@@ -131,8 +137,8 @@ export function show(state: ReviewState, at: number, message?: Message): Step {
   if (change !== undefined && (moved.list === 'whole' || at + listedAhead < moved.sets.length)) {
     return { state: moved, effects: look }
   }
-  const from = moved.list === 'whole' ? 'start' : 'next'
-  return { state: { ...moved, list: 'under way' }, effects: [...look, { kind: 'list', where: moved.where, from }] }
+  const { where, cursor } = moved
+  return { state: { ...moved, list: 'under way' }, effects: [...look, { kind: 'list', where, cursor }] }
 }
 
 /**

@@ -85,9 +85,14 @@ export function openReview({ columns = 60, rows = 24, where = { verdict: 'pendin
     /** Of the last step. */
     effects: () => effects,
     kinds: () => effects.map(({ kind }) => kind),
+    /** The first effect of the last step could not be had. */
+    fail(message: string) {
+      const [effect] = effects
+      if (effect !== undefined) take({ kind: 'failed', effect, message })
+    },
     screen: () => renderReview(state, openPaint(false)).join('\n'),
-    list: (changes: readonly ChangeView[], about: { hasMore?: boolean; goesOn?: boolean } = {}) =>
-      take({ kind: 'listed', where: state.where, changes, hasMore: false, goesOn: false, ...about }),
+    list: (changes: readonly ChangeView[], about: { next?: string; goesOn?: boolean } = {}) =>
+      take({ kind: 'listed', where: state.where, changes, next: null, goesOn: false, ...about }),
     /** The decisions that the last step sends. */
     sent(): readonly SeenDecision[] {
       const [decide] = effects.filter((effect) => effect.kind === 'decide')

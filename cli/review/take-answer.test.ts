@@ -22,7 +22,11 @@ describe('a decision', () => {
     review.press('a', 'r', 'n')
     expect(review.effects()).toEqual([])
     expect(review.state().at).toBe(0)
-    review.take({ kind: 'failed', effect: 'decide', message: 'CONFIG_006 the service does not answer' })
+    review.take({
+      kind: 'failed',
+      effect: { kind: 'decide', decisions: [] },
+      message: 'CONFIG_006 the service does not answer',
+    })
     expect(review.screen()).toContain('CONFIG_006 the service does not answer')
     review.press('a')
     expect(review.effects()).toEqual(sending)

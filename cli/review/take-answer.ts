@@ -42,7 +42,7 @@ export function takeEvent(state: ReviewState, event: ReviewEvent): Step {
     case 'transcript was read':
       return stay(state)
     case 'waited':
-      return isWaiting(state) ? show(state, state.at) : { state, effects: [] }
+      return takeWaited(state)
     case 'failed':
       return takeFailure(state, event)
     default:
@@ -52,8 +52,15 @@ export function takeEvent(state: ReviewState, event: ReviewEvent): Step {
 
 type Taken<Kind extends ReviewEvent['kind']> = Extract<ReviewEvent, { kind: Kind }>
 
-function isWaiting(state: ReviewState): boolean {
-  return state.list === 'whole' && shownSet(state) === undefined && state.mode.kind === 'looking'
+/** A reviewer who types, or reads a text, at the end of the list is not interrupted: the list is read after that. */
+function takeWaited(state: ReviewState): Step {
+  if (!isAtEnd(state)) return { state: { ...state, isPausing: false }, effects: [] }
+  if (state.mode.kind !== 'looking') return { state, effects: [{ kind: 'wait' }] }
+  return show({ ...state, isPausing: false }, state.at)
+}
+
+function isAtEnd(state: ReviewState): boolean {
+  return state.list === 'whole' && shownSet(state) === undefined
 }
 
 /** Not over what the reviewer has begun meanwhile. */
@@ -66,7 +73,7 @@ function takeTranscript(state: ReviewState, { title, text }: Taken<'transcript'>
  * Sets that were listed before are brought up to date; new ones come after them. What a retry has made again is left out, and the
  * newest run that has a set comes first.
  */
-function takeListed(state: ReviewState, { changes, hasMore, goesOn }: Taken<'listed'>): Step {
+function takeListed(state: ReviewState, { changes, next: cursor, goesOn }: Taken<'listed'>): Step {
   const current = changes.filter(isCurrent).toReversed()
   const listed = new Map(current.map((one) => [one.change_set_id, one]))
   const before = state.sets.map((set) => refreshed(set, listed.get(set.change.change_set_id)))
@@ -75,13 +82,15 @@ function takeListed(state: ReviewState, { changes, hasMore, goesOn }: Taken<'lis
     .toReversed()
     .filter(({ change_set_id: id }) => !known.has(id))
     .map((change) => ({ change }))
-  const next: ReviewState = { ...state, sets: [...before, ...added], goesOn, list: hasMore ? 'in part' : 'whole' }
+  const list = cursor === null ? 'whole' : 'in part'
+  const next: ReviewState = { ...state, sets: [...before, ...added], goesOn, list, cursor }
   if (shownSet(state) === undefined && shownSet(next) !== undefined) {
     const { state: shown, effects } = show(next, next.at, state.message)
     return { state: { ...shown, mode: state.mode }, effects }
   }
-  if (hasMore) return listOn(next)
-  return { state: next, effects: goesOn && isWaiting(next) ? [{ kind: 'wait' }] : [] }
+  if (list === 'in part') return listOn(next)
+  const pauses = goesOn && isAtEnd(next) && !next.isPausing
+  return pauses ? { state: { ...next, isPausing: true }, effects: [{ kind: 'wait' }] } : { state: next, effects: [] }
 }
 
 /** Lists more while that is due. What is shown, and what its reviewer does there, stays as it is. */
@@ -108,11 +117,13 @@ function takeLooked(state: ReviewState, { id, changes, summary }: Taken<'looked'
   return { ...state, sets }
 }
 
-/** Whoever wanted to quit is told first that the decision was not made. */
+/** Whoever wanted to quit is told first that the decision was not made; of a list that nobody asks for any more nobody is told. */
 function takeFailure(state: ReviewState, { effect, message }: Taken<'failed'>): Step {
   const failed = { text: message, style: 'red' as const }
-  if (effect === 'list') return stay({ ...state, list: 'in part' }, failed)
-  return stay(effect === 'decide' ? { ...state, isSending: false, isQuitting: false } : state, failed)
+  if (effect.kind === 'list') {
+    return effect.where === state.where ? stay({ ...state, list: 'in part' }, failed) : { state, effects: [] }
+  }
+  return stay(effect.kind === 'decide' ? { ...state, isSending: false, isQuitting: false } : state, failed)
 }
 
 /** The set that was decided on comes last in `wanted`; the service may have decided on others with it. */
