@@ -101,6 +101,8 @@ const RefusedDecision = z.looseObject({
   error_code: z.string(),
   detail: z.string(),
   conflict: LeftOut.optional(),
+  /** On the other set of the conflict. */
+  with_decision: DecisionView.optional(),
   /** Sets in the way, the first 20: rejected ones that it is built on, or those that are built on it. */
   blocked_by: z.array(z.looseObject({ change_set_id: z.string() })).optional(),
   decision: DecisionView.optional(),

@@ -23,26 +23,26 @@ describe('the list', () => {
   })
 
   it('grows while the run goes on, and what is typed meanwhile stays', () => {
-    const review = reviewing([], { goesOn: true })
+    const review = reviewing([], { run: 'goes on' })
     expect(review.kinds()).toEqual(['wait'])
     expect(review.screen()).toContain('The run goes on')
     review.take({ kind: 'waited' })
     expect(review.effects()).toMatchObject([{ kind: 'list', cursor: null }])
     review.press('f', ' ')
-    review.list([aChange('one')], { goesOn: true })
+    review.list([aChange('one')], { run: 'goes on' })
     expect(review.screen()).toContain('Show: verdict=pending ▏')
     review.press('escape')
     expect(review.screen()).toContain('lint a.py one')
   })
 
   it('is read by one poll at a time, however often the reviewer looks again, and also after they have typed', () => {
-    const review = reviewing([], { goesOn: true })
+    const review = reviewing([], { run: 'goes on' })
     review.press('n')
     expect(review.kinds()).toEqual(['list'])
-    review.list([], { goesOn: true })
+    review.list([], { run: 'goes on' })
     expect(review.kinds()).toEqual([])
     review.press('f', 'ctrl-u', 'return')
-    review.list([], { goesOn: true })
+    review.list([], { run: 'goes on' })
     expect(review.kinds()).toEqual([])
     review.press('f')
     review.take({ kind: 'waited' })
@@ -61,7 +61,7 @@ describe('the list', () => {
     review.press('ctrl-u', ...charactersOf('agent=lint path=my src/**'), 'return')
     const where = { agent: 'lint', path: 'my src/**' }
     expect(review.effects()).toEqual([{ kind: 'list', where, cursor: null }])
-    review.take({ kind: 'listed', where: { agent: 'lint' }, changes: threeChanges(), next: '0-9', goesOn: false })
+    review.take({ kind: 'listed', where: { agent: 'lint' }, changes: threeChanges(), next: '0-9', run: 'ended' })
     expect(review.state().sets).toEqual([])
     const before = { kind: 'list', where: { agent: 'lint' }, cursor: null } as const
     review.take({ kind: 'failed', effect: before, message: 'STORE_002 unreachable' })
@@ -100,7 +100,11 @@ describe('the end', () => {
     const review = reviewing()
     review.press('a', 'q')
     expect(review.effects()).toEqual([])
-    review.take({ kind: 'decided', wanted: [], answer: madeDecisions({ id: 'one', verdict: 'accepted' }) })
+    review.take({
+      kind: 'decided',
+      wanted: { decisions: [] },
+      answer: madeDecisions({ id: 'one', verdict: 'accepted' }),
+    })
     expect(review.kinds()).toContain('quit')
     const refused = reviewing()
     refused.press('a', 'q')
@@ -129,6 +133,28 @@ describe('the end', () => {
       'next      remora apply r1',
       '          remora retry r1 --rejected',
     ])
+  })
+
+  it('names the retry of what was sent back with a word while the run went on', () => {
+    const review = reviewing(threeChanges(), { run: 'goes on' })
+    review.press('w', 'n', 'o', 'return')
+    expect(review.sent()).toMatchObject([{ verdict: 'reject', reason: 'no', retry: true }])
+    const rejected = madeDecisions({ id: 'one', verdict: 'rejected', reason: 'no' })
+    review.answer({ ...rejected, retry: { retry_of: 'r1', run_id: null, operations: 1 } })
+    review.press('w', 'n', 'o', 'return')
+    const second = madeDecisions({ id: 'two', verdict: 'rejected', reason: 'no' })
+    review.answer({ ...second, retry: { retry_of: 'r1', run_id: null, operations: 1 } })
+    expect(summaryLines(review.state())).toEqual([
+      'accepted  0',
+      'rejected  2 (2 with a word)',
+      'skipped   0',
+      'left      1',
+      'again     2, when run r1 has ended: remora show r1 names the retry',
+    ])
+    review.press('r')
+    expect(review.sent()).toEqual([{ change_set_id: 'three', verdict: 'reject', version: 0 }])
+    review.answer({ ...rejected, retry: { retry_of: 'r1', run_id: 'r2', operations: 1 } })
+    expect(summaryLines(review.state())).toContain('again     2, in run r2')
   })
 
   it('offers no retry for what a program would make again as it is', () => {

@@ -1,5 +1,5 @@
-import type { SeenDecision } from '../api-client.ts'
-import type { ChangeView, DecisionsView, RefusedDecision } from '../operation-views.ts'
+import type { SeenDecision, SeenDecisions } from '../api-client.ts'
+import type { ChangeView, DecisionsView, RefusedDecision, RejectedRetry } from '../operation-views.ts'
 import type { Where } from '../run/change-conditions.ts'
 import { nodePlace } from '../wording.ts'
 
@@ -22,10 +22,13 @@ export type ReviewedSet = {
 export type Mode =
   | { kind: 'looking' }
   | { kind: 'typing'; what: 'reason' | 'conditions'; text: string }
-  /** A decision was refused because of other sets, and the reviewer chooses. */
-  | { kind: 'refused'; refusal: RefusedDecision; refused: SeenDecision }
+  /** A decision was refused because of other sets, and the reviewer chooses. `instead`: what is to give way to the set, if anything can. */
+  | { kind: 'refused'; refusal: RefusedDecision; refused: SeenDecision; instead: GivingWay | undefined }
   /** A text of its own, line by line: a transcript, or the help. */
   | { kind: 'reading'; title: string; text: string }
+
+/** Accepted sets that are taken back in the same request in which another one is accepted, or it is refused as a whole. */
+export type GivingWay = SeenDecisions
 
 export type Message = { text: string; style: 'green' | 'yellow' | 'red' | 'dim' }
 
@@ -45,8 +48,7 @@ export type ReviewState = {
   list: 'under way' | 'in part' | 'whole'
   /** Where it is read on; null: from its start. */
   cursor: string | null
-  /** Whether the run may still bring change sets. */
-  goesOn: boolean
+  run: Progress
   /** The time until the list is read again is running: it is never started twice. */
   isPausing: boolean
   /** A decision has no answer yet: nothing else is decided meanwhile. */
@@ -56,11 +58,19 @@ export type ReviewState = {
   message: Message | undefined
   /** What was decided here, in this order, by the ids of the sets. */
   decided: ReadonlyMap<string, Decided>
+  /** The run in which rejected changes are tried again, as the last answer said. */
+  retry: RejectedRetry | undefined
   skipped: ReadonlySet<string>
 }
 
-/** `word`: whether a rejection says why, and whether it was an agent's change, so that a retry can tell it. */
-export type Decided = { verdict: 'accepted' | 'rejected'; word: 'none' | 'for people' | 'for the agent' }
+/** Whether the run may still bring change sets: it stands still where nobody works on it. */
+export type Progress = 'goes on' | 'stands still' | 'ended'
+
+/**
+ * `word`: whether a rejection says why, and who is told: people only, where a program made the change; its agent in a retry that
+ * somebody has to start, or in one that the services start.
+ */
+export type Decided = { verdict: 'accepted' | 'rejected'; word: 'none' | 'for people' | 'for the agent' | 'sent back' }
 
 export type Key = { name: string; text: string }
 
@@ -69,10 +79,10 @@ export type ReviewEvent =
   | { kind: 'pasted'; text: string }
   | { kind: 'resized'; size: Size }
   /** Some of the change sets that meet `where`. */
-  | { kind: 'listed'; where: Where; changes: readonly ChangeView[]; next: string | null; goesOn: boolean }
+  | { kind: 'listed'; where: Where; changes: readonly ChangeView[]; next: string | null; run: Progress }
   /** All that the chain of runs has of the operation that made a set. */
   | { kind: 'looked'; id: string; changes: readonly ChangeView[]; summary: string }
-  | { kind: 'decided'; wanted: readonly SeenDecision[]; answer: DecisionsView }
+  | { kind: 'decided'; wanted: SeenDecisions; answer: DecisionsView }
   | { kind: 'transcript'; title: string; text: string }
   /** The reviewer has read it in a program of their own. */
   | { kind: 'transcript was read' }
@@ -83,7 +93,7 @@ export type Effect =
   /** From the start, `cursor` null, it also finds what has come since. */
   | { kind: 'list'; where: Where; cursor: string | null }
   | { kind: 'look'; change: ChangeView }
-  | { kind: 'decide'; decisions: readonly SeenDecision[]; withDependents?: true }
+  | ({ kind: 'decide' } & SeenDecisions)
   | { kind: 'open transcript'; change: ChangeView }
   /** A while, before the list is read again. */
   | { kind: 'wait' }
@@ -103,12 +113,13 @@ export function startReview(given: Pick<ReviewState, 'runId' | 'agents' | 'size'
     mode: { kind: 'looking' },
     list: 'under way',
     cursor: null,
-    goesOn: false,
+    run: 'stands still',
     isPausing: false,
     isSending: false,
     isQuitting: false,
     message: undefined,
     decided: new Map(),
+    retry: undefined,
     skipped: new Set(),
   }
   return { state, effects: [{ kind: 'list', where: given.where, cursor: null }] }
@@ -152,16 +163,21 @@ export function showFollowing(state: ReviewState, message?: Message): Step {
   return show(state, Math.min(at + 1, sets.length), message)
 }
 
-/** Decides on the set as it is shown, before it on `others`, and with `withDependents` also on what is built on it. */
+/**
+ * Decides on the set as it is shown, before it on `others`, and with `withDependents` also on what is built on it. An agent's change that
+ * is rejected with a word while the run has not ended is sent back: all of these are tried again in one retry after its end.
+ */
 export function send(state: ReviewState, { verdict, reason, others = [], withDependents }: SentDecision): Step {
   const shown = shownSet(state)
   if (shown === undefined) return withoutChange(state)
-  const { change_set_id: id, decision } = shown.change
+  const { change_set_id: id, decision, rules } = shown.change
+  const isSentBack = reason !== undefined && state.run !== 'ended' && rules.length === 0
   const wanted = {
     change_set_id: id,
     verdict,
     version: decision?.version ?? 0,
     ...(reason !== undefined && { reason }),
+    ...(isSentBack && { retry: true as const }),
   }
   const sending: ReviewState = {
     ...state,

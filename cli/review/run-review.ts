@@ -82,7 +82,8 @@ function openEffects({ runId, screen, signal }: Performing, service: Service, co
     const { status } = await client.getRun(runId)
     const page = { where, context: mostContext, limit: pageLength, ...(cursor !== null && { cursor }) }
     const { changes, next } = await client.listChanges(runId, page)
-    return { kind: 'listed', where, changes, next, goesOn: !hasEnded(status) && !isIdle(service) }
+    const run = hasEnded(status) ? 'ended' : isIdle(service) ? 'stands still' : 'goes on'
+    return { kind: 'listed', where, changes, next, run }
   }
   const perform = async (effect: Performed): Promise<ReviewEvent> => {
     switch (effect.kind) {
@@ -91,7 +92,7 @@ function openEffects({ runId, screen, signal }: Performing, service: Service, co
       case 'look':
         return look(client, runId, effect.change)
       case 'decide':
-        return { kind: 'decided', wanted: effect.decisions, answer: await client.decideSeen(runId, effect) }
+        return { kind: 'decided', wanted: effect, answer: await client.decideSeen(runId, effect) }
       case 'open transcript':
         return openTranscript(effect.change, { screen, signal, client }, context)
       case 'wait':

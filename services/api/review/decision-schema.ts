@@ -80,6 +80,9 @@ export const RefusedView = z
     error_code: z.enum(['RUN_004', 'WORK_001', 'WORK_002', 'WORK_003', 'WORK_004']).openapi('RefusalCode'),
     detail: z.string(),
     conflict: LeftOut.optional(),
+    with_decision: DecisionView.optional().openapi({
+      description: 'of a conflict: the decision on the other set, whose `version` a request to take it back can name',
+    }),
     blocked_by: z.array(SetInWay).optional().openapi({
       description: 'rejected sets that it is built on, or sets that are built on it; the first 20',
     }),
