@@ -43,11 +43,18 @@ const DecisionView = z.looseObject({
   verdict: z.string(),
   version: z.int(),
   reason: z.string().nullable(),
+  /** Of a set that was decided with another one: with which. */
+  note: z.string().optional(),
   /** ISO 8601, not parsed. */
   decided_at: z.string(),
   decided_by: z.string(),
 })
 export type DecisionView = z.infer<typeof DecisionView>
+
+/** `: built on lint a.py f, which was rejected: too long`; empty where nothing is said. */
+export function whyText(decision: Pick<DecisionView, 'reason' | 'note'> | null): string {
+  return [decision?.note, decision?.reason].flatMap((part) => (part ? `: ${part}` : [])).join('')
+}
 
 /** A service of an earlier version knows no decisions. */
 export const ChangeView = z.looseObject({

@@ -5,7 +5,14 @@ import { getChangeSets } from '#objects/stored-records.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { openTestApi, type TestApi } from '../app.fixture.ts'
-import { composeRun, playedSetId, type PlayedEnding, playOperations, playRun } from '../played-run.fixture.ts'
+import {
+  composeRun,
+  plannedOperation,
+  playedSetId,
+  type PlayedEnding,
+  playOperations,
+  playRun,
+} from '../played-run.fixture.ts'
 import { decide } from './decide.ts'
 import { openPlayedReview, type PlayedReview } from './played-review.fixture.ts'
 
@@ -95,10 +102,29 @@ describe('a rejection with what is built on it', () => {
   })
 })
 
-describe('a rejection that asks for a retry, made once more with the same word', () => {
+describe('a rejection that asks for a retry', () => {
   const Answer = z.looseObject({ retry: z.looseObject({ run_id: z.string().nullable() }).nullable() })
 
-  it('asks for another retry when the first has ended, and for none when that has made something else', async () => {
+  it('is not tried again by a retry that somebody starts beside the one that started by itself', async () => {
+    const { one, two } = endings()
+    const runId = await playRun(api, [one, two])
+    await composeRun(api, runId, { files: [] })
+    const reject = (ending: PlayedEnding, more: object = {}) =>
+      review.decide(runId, { decisions: [decision(ending, 'reject', { reason: 'too long', ...more })] })
+    const { retry } = Answer.parse(await reject(one, { retry: true }))
+    const headers = { 'content-type': 'application/json' }
+    const body = JSON.stringify({ rejected: true })
+    const refused = await api.ask(`/v1/runs/${runId}/retry`, { method: 'POST', headers, body })
+    expect(await refused.json()).toMatchObject({
+      error_code: 'INTAKE_007',
+      detail: expect.stringContaining(retry?.run_id ?? 'none'),
+    })
+    await reject(two)
+    const beside = await api.ledger.getRun(await review.retry(runId, { rejected: true }))
+    expect(beside.request.operations).toEqual([plannedOperation('two').operationId])
+  })
+
+  it('made once more with the same word asks for another one when the first has ended, and for none when that has made something else', async () => {
     const { one, two } = endings()
     const runId = await playRun(api, [one, two])
     await composeRun(api, runId, { files: [] })

@@ -151,16 +151,20 @@ function newDecision(one: MadeDecision, known: Known & { wantedBefore: ReadonlyM
   const wanted = verdict === 'rejected' ? (one.retry ?? known.wantedBefore.get(changeSetId)) : undefined
   const retry = wanted === undefined ? {} : { retry: wanted }
   const place = { runId: set.run, operationId, recordHash: set.recordHash, node, agent }
-  return { decision: { changeSetId, verdict, before, reason: reasonOf(one, known), ...place, ...retry }, becauseOf }
+  // What was said of the set that is accepted says nothing of those that it needs.
+  const reason = becauseOf !== undefined && verdict === 'accepted' ? null : one.reason
+  return { decision: { changeSetId, verdict, before, reason, ...noteOf(one, known), ...place, ...retry }, becauseOf }
 }
 
-/** Of a set that is decided with another, it says with which. */
-function reasonOf({ verdict, reason, becauseOf }: MadeDecision, known: Known): string | null {
-  if (becauseOf === undefined) return reason
+/** Of a set that is decided with another, it says with which. It is apart from the reason, which agents are told. */
+function noteOf({ verdict, becauseOf }: MadeDecision, known: Known): { note?: string } {
+  if (becauseOf === undefined) return {}
   const name = nameOfSet(becauseOf, namedSet(becauseOf, known))
-  if (verdict === 'accepted') return `${name}, which was accepted, is built on it`
-  const why = `built on ${name}, which was ${verdict === 'rejected' ? 'rejected' : 'taken back'}`
-  return (reason === null ? why : `${why}: ${reason}`).slice(0, maxReasonCharacters).toWellFormed()
+  const note =
+    verdict === 'accepted'
+      ? `${name}, which was accepted, is built on it`
+      : `built on ${name}, which was ${verdict === 'rejected' ? 'rejected' : 'taken back'}`
+  return { note: note.slice(0, maxReasonCharacters).toWellFormed() }
 }
 
 /** What this request has decided: the verdict before, and the set because of which. */

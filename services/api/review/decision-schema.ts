@@ -12,6 +12,7 @@ export const DecisionView = z
     verdict: VerdictShape,
     version: z.int().openapi({ description: 'number of its event; a decision on the set can name it' }),
     reason: z.string().nullable(),
+    note: z.string().optional().openapi({ description: 'of a set that was decided with another one: with which' }),
     decided_at: Time,
     decided_by: z.string().openapi({ description: '`kind/id` of who decided' }),
   })

@@ -8,7 +8,7 @@ const Named = z.looseObject({
   verdict: z.string(),
   change_set_id: z.string(),
   because_of: z.string().optional(),
-  decision: z.looseObject({ reason: z.string().nullable() }).nullable(),
+  decision: z.looseObject({ reason: z.string().nullable(), note: z.string().optional() }).nullable(),
 })
 const Refused = z.looseObject({
   error_code: z.string(),

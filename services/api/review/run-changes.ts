@@ -198,8 +198,8 @@ async function viewIn(
   })
 }
 
-export function decisionView({ verdict, version, reason, at, by }: Decision): DecisionView {
-  return { verdict, version, reason, decided_at: isoTime(at), decided_by: by }
+export function decisionView({ verdict, version, reason, note, at, by }: Decision): DecisionView {
+  return { verdict, version, reason, ...(note === undefined ? {} : { note }), decided_at: isoTime(at), decided_by: by }
 }
 
 /** A file of a change set before and after, against its own base. */
