@@ -119,7 +119,7 @@ function isSame(one: FileChange, other: FileChange): boolean {
   return one.kind === 'delete' && other.kind === 'delete'
 }
 
-export function isBuiltOn({ builtOn }: Pick<ChangeSet, 'builtOn'>, changeSetId: string): boolean {
+function isBuiltOn({ builtOn }: Pick<ChangeSet, 'builtOn'>, changeSetId: string): boolean {
   return builtOn?.includes(changeSetId) ?? false
 }
 

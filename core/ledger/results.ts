@@ -72,15 +72,15 @@ const OutboxEntry = z.tuple([
 ])
 type OutboxEntry = z.infer<typeof OutboxEntry>
 
-/**
- * Moves the run's results, in the order in which its operations ended, to the stream that other programs read. Redis
- * keeps the number of the last one of each run, so each is published once by any calls. Returns how many were new.
- */
 /** Results that are not passed on yet. */
 export async function outboxLength({ redis, namespace }: LedgerStore, runId: RunId): Promise<number> {
   return redis.xlen(runKeys(namespace, runId).outbox)
 }
 
+/**
+ * Moves the run's results, in the order in which its operations ended, to the stream that other programs read. Redis
+ * keeps the number of the last one of each run, so each is published once by any calls. Returns how many were new.
+ */
 export async function relayResults(store: LedgerStore, runId: RunId): Promise<number> {
   const { outbox, run } = runKeys(store.namespace, runId)
   const { results, published } = resultKeys(store.namespace)
