@@ -63,7 +63,7 @@ export async function retriesOver(
   return new Set(again.flatMap(({ state, decision }) => (state === 'waiting' ? decision.changeSetId : [])))
 }
 
-/** Of the rejections that were sent to `run`: its newest retry is the one to go on from. */
+/** What became of the rejections that named `run`. What still waits is tried again in a retry of the newest run of its chain. */
 async function wantedOf(run: Run, decisions: readonly Decision[], ledger: WantedLedger): Promise<WantedRetry[]> {
   const of = await newestRetry(run, ledger)
   const chain = await chainOf(of, ledger)
@@ -79,7 +79,7 @@ async function wantedOf(run: Run, decisions: readonly Decision[], ledger: Wanted
   })
 }
 
-/** Who cancels a run wants nothing more of it; who rejects with a retry afterwards does. */
+/** Cancelling a run also cancels the retries that were asked for before, and none that is asked for afterwards. */
 function isCancelledSince({ at }: Decision, { status, endedAt }: Run): boolean {
   return status === 'cancelled' && endedAt !== null && at <= endedAt
 }

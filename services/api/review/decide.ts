@@ -40,22 +40,22 @@ export type Refusal = Omit<RefusedDecision, 'conflict' | 'blocked'> & {
   blocked?: { verdict: Verdict; by: SetInWay[] }
 } & Partial<NamedSet>
 
-/**
- * `decision`: what is decided now, null where nobody has. `isMade`: by this request, before which it was `was`. `becauseOf`: it was
- * decided with that set, which was asked for.
- */
 export type DecidedSet = {
   operation: Operation
+  /** How it stands now; null where nobody has decided. */
   decision: Decision | null
+  /** Whether this request has made the decision. */
   isMade: boolean
+  /** The verdict before this request. */
   was: Verdict
+  /** The set with which this one was decided, if nobody asked for this one itself. */
   becauseOf: string | undefined
 }
 
 /** `decisions`: each set that was not refused, and those that were decided with them. */
 export type Decided = { decisions: Map<string, DecidedSet>; refused: Refusal[] }
 
-/** So often somebody else may decide in between. Each time one of them gets on. */
+/** Each try fails only because somebody else's decision has been made meanwhile. */
 const maxTries = 50
 
 /**

@@ -35,8 +35,16 @@ export function runRejectedRetries(deps: RetryRejectedDeps): () => Promise<void>
   })
 }
 
-/** When the decisions of a noted run are read next, the runs at whose end that is earlier, and how often in a row reading them failed. */
-type Look = { at: number; nextAt: number; waitsFor: ReadonlySet<RunId>; failures: number }
+/** What is known of a noted run since its decisions were read last. */
+type Look = {
+  /** Of the note; a newer note has them read at once. */
+  at: number
+  /** When they are read again, or as soon as one of the runs `waitsFor` has ended. */
+  nextAt: number
+  waitsFor: ReadonlySet<RunId>
+  /** How often in a row reading them has failed. */
+  failures: number
+}
 type Looks = Map<RunId, Look>
 
 /** While it is younger, the decision that it was made for may still be under way. */
