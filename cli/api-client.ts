@@ -192,13 +192,12 @@ function operationCalls({ get, getText, post }: ApiConnection) {
      * Decides on each as it says, in this order, or on none of them, and says what was refused: also WORK_003, of what somebody has
      * decided since.
      */
-    decideSeen: (
-      runId: string,
-      { decisions, withDependents: with_dependents }: SeenDecisions,
-    ): Promise<DecisionsView> =>
-      post(`${runPath(runId)}/decisions`, { decisions, with_dependents, all_or_none: true }, DecisionsView).catch(
-        nothingDecided(runId),
-      ),
+    decideSeen: (runId: string, { decisions, withDependents }: SeenDecisions): Promise<DecisionsView> => {
+      // One alone may take more with it than are made in one step.
+      const together = decisions.length > 1 ? { all_or_none: true } : {}
+      const document = { decisions, with_dependents: withDependents, ...together }
+      return post(`${runPath(runId)}/decisions`, document, DecisionsView).catch(nothingDecided(runId))
+    },
     /** The whole conversation of an operation. RUN_006 while there is none yet, RUN_004 where there will be none. */
     readTranscript: (runId: string, operationId: string, format: 'markdown' | 'json') =>
       getText(

@@ -155,6 +155,10 @@ describe('the end', () => {
     expect(review.sent()).toEqual([{ change_set_id: 'three', verdict: 'reject', version: 0 }])
     review.answer({ ...rejected, retry: { retry_of: 'r1', run_id: 'r2', operations: 1 } })
     expect(summaryLines(review.state())).toContain('again     2, in run r2')
+    review.press('n')
+    review.list([aChange('four')], { run: 'ended' })
+    review.press('w', 'n', 'o', 'return')
+    expect(review.sent()).toMatchObject([{ change_set_id: 'four', retry: true }])
   })
 
   it('offers no retry for what a program would make again as it is', () => {

@@ -165,13 +165,15 @@ export function showFollowing(state: ReviewState, message?: Message): Step {
 
 /**
  * Decides on the set as it is shown, before it on `others`, and with `withDependents` also on what is built on it. An agent's change that
- * is rejected with a word while the run has not ended is sent back: all of these are tried again in one retry after its end.
+ * is rejected with a word while the run, or a retry of what was sent back before, goes on is sent back, too: all of these are tried again
+ * in one retry after its end.
  */
 export function send(state: ReviewState, { verdict, reason, others = [], withDependents }: SentDecision): Step {
   const shown = shownSet(state)
   if (shown === undefined) return withoutChange(state)
   const { change_set_id: id, decision, rules } = shown.change
-  const isSentBack = reason !== undefined && state.run !== 'ended' && rules.length === 0
+  const goesOn = state.run !== 'ended' || state.retry !== undefined
+  const isSentBack = reason !== undefined && goesOn && rules.length === 0
   const wanted = {
     change_set_id: id,
     verdict,
