@@ -79,6 +79,7 @@ describe('a rejection with what is built on it', () => {
   it('is not made over what somebody accepts while it is on its way', async () => {
     const { one, on } = endings()
     const runId = await playRun(api, [one, on])
+    await review.decide(runId, { decisions: [decision(one, 'accept')] })
     const records = {
       readBlob: (project: string, hash: string) => api.blobs.get(project, hash),
       readChangeSets: (project: string, hash: string) => getChangeSets(api.objects, project, hash),
@@ -97,7 +98,9 @@ describe('a rejection with what is built on it', () => {
     const by = { kind: 'human', id: 't2' } as const
     const options = { by, deps: { ledger, records }, withDependents: true }
     const { refused } = await decide(await api.ledger.getRun(runId), [wanted], options)
-    expect(refused).toMatchObject([{ changeSetId: idOf(one) }])
+    expect(refused).toMatchObject([
+      { changeSetId: idOf(one), errorCode: 'WORK_001', blocked: { by: [{ verdict: 'accepted' }] } },
+    ])
     expect(await review.verdicts(runId)).toEqual({ one: 'accepted', on: 'accepted' })
   })
 })
