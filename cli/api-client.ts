@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import type { PatchKind } from '#domain/run.ts'
 import type { SkippedFile } from '#domain/code-node.ts'
-import { type ApiConnection, ApiProblem, openApiConnection } from './api-connection.ts'
+import { type ApiConnection, openApiConnection } from './api-connection.ts'
+import { decideInSlices, nothingDecided, type WantedDecisions, type WantedVerdict } from './decide-in-slices.ts'
 import { EventPage, RunAccepted, RunPage, RunView, Time } from './run-views.ts'
 import {
   ChangePage,
@@ -10,7 +11,6 @@ import {
   OperationView,
   QuestionPage,
   QuestionView,
-  RefusedDecisions,
 } from './operation-views.ts'
 import { EdgePage, NodeDetail, NodePage, PlanView } from './node-views.ts'
 
@@ -82,24 +82,16 @@ export type RetryChoice = {
   errorPolicy?: string | undefined
 }
 
-export type WantedVerdict = 'accept' | 'reject' | 'undo'
-
-/**
- * Decisions on the change sets with these ids, or on all that meet a filter, `{}` for all. `withDependents`: what is built on them is
- * rejected or taken back with them.
- */
-export type WantedDecisions = {
-  verdict: WantedVerdict
-  reason?: string | undefined
-  withDependents?: true | undefined
-  /** The agents try again what is rejected. */
-  retry?: true | undefined
-} & ({ sets: readonly string[] } | { where: Readonly<Record<string, string>> })
-
 /** On one change set; `version`: of the decision on it that was seen, 0 for none. */
-export type SeenDecision = { change_set_id: string; verdict: WantedVerdict; reason?: string; version?: number }
+export type SeenDecision = {
+  change_set_id: string
+  verdict: WantedVerdict
+  reason?: string
+  retry?: true
+  version?: number
+}
 
-type SeenDecisions = { decisions: readonly SeenDecision[]; withDependents?: true }
+export type SeenDecisions = { decisions: readonly SeenDecision[]; withDependents?: true }
 
 /** Which change sets, and how many unchanged lines are around their changes. */
 type ChangeChoice = {
@@ -192,20 +184,20 @@ function operationCalls({ get, getText, post }: ApiConnection) {
      * Decides on any number of change sets, a request for each thousand of those that are named. `refused` has what was not
      * decided, also when that is all of it.
      */
-    decide: async (runId: string, wanted: WantedDecisions): Promise<DecisionsView> => {
-      const answers: DecisionsView[] = []
-      for (const document of decisionRequests(wanted)) {
-        const answer = post(`${runPath(runId)}/decisions`, document, DecisionsView)
-        answers.push(await answer.catch(nothingDecided(runId)))
-      }
-      return allDecided(runId, answers)
+    decide: (runId: string, wanted: WantedDecisions): Promise<DecisionsView> =>
+      decideInSlices(runId, wanted, (document) =>
+        post(`${runPath(runId)}/decisions`, document, DecisionsView).catch(nothingDecided(runId)),
+      ),
+    /**
+     * Decides on each as it says, in this order, or on none of them, and says what was refused: also WORK_003, of what somebody has
+     * decided since.
+     */
+    decideSeen: (runId: string, { decisions, withDependents }: SeenDecisions): Promise<DecisionsView> => {
+      // One alone may take more with it than are made in one step.
+      const together = decisions.length > 1 ? { all_or_none: true } : {}
+      const document = { decisions, with_dependents: withDependents, ...together }
+      return post(`${runPath(runId)}/decisions`, document, DecisionsView).catch(nothingDecided(runId))
     },
-    /** Decides on each as it says, in this order, and says what was refused: also WORK_003, of what somebody has decided since. */
-    decideSeen: (
-      runId: string,
-      { decisions, withDependents: with_dependents }: SeenDecisions,
-    ): Promise<DecisionsView> =>
-      post(`${runPath(runId)}/decisions`, { decisions, with_dependents }, DecisionsView).catch(nothingDecided(runId)),
     /** The whole conversation of an operation. RUN_006 while there is none yet, RUN_004 where there will be none. */
     readTranscript: (runId: string, operationId: string, format: 'markdown' | 'json') =>
       getText(
@@ -219,48 +211,6 @@ function operationCalls({ get, getText, post }: ApiConnection) {
     answer: (runId: string, requestId: string, text: string) =>
       post(`${runPath(runId)}/questions/${encodeURIComponent(requestId)}`, { answer: text }, QuestionView),
   }
-}
-
-/** As many as a request takes and a retry repeats. With the longest reason they are less than the 64 KiB of a request. */
-const decisionsAtOnce = 1_000
-
-function decisionRequests({ verdict, reason, retry, withDependents, ...chosen }: WantedDecisions): object[] {
-  const same = { verdict, reason, retry, with_dependents: withDependents }
-  if ('where' in chosen) return [{ where: chosen.where, ...same }]
-  const sets = chosen.sets.map((id) => ({ change_set_id: id }))
-  const slices = Array.from({ length: Math.ceil(sets.length / decisionsAtOnce) }, (_none, at) =>
-    sets.slice(at * decisionsAtOnce, (at + 1) * decisionsAtOnce),
-  )
-  return slices.map((decisions) => ({ decisions, ...same }))
-}
-
-/** The answer that a request gets whose problem has all its refusals. */
-function nothingDecided(runId: string): (error: unknown) => DecisionsView {
-  return (error) => {
-    const document = error instanceof ApiProblem ? RefusedDecisions.safeParse(error.document).data : undefined
-    if (document === undefined) throw error
-    const { refused_count, refused } = document
-    return { run_id: runId, made: 0, by_agent: {}, decisions: [], refused_count, refused }
-  }
-}
-
-function allDecided(runId: string, answers: readonly DecisionsView[]): DecisionsView {
-  const nothing = { made: 0, by_agent: {}, decisions: [], retry: null, refused_count: 0, refused: [] }
-  const all: DecisionsView = { run_id: runId, ...nothing }
-  for (const answer of answers) {
-    all.made += answer.made
-    all.decisions.push(...answer.decisions)
-    all.refused_count += answer.refused_count
-    all.refused.push(...answer.refused)
-    all.retry = answer.retry ?? all.retry
-    for (const [agent, { made, before, refused }] of Object.entries(answer.by_agent)) {
-      const counts = (all.by_agent[agent] ??= { made: 0, before: 0, refused: 0 })
-      counts.made += made
-      counts.before += before
-      counts.refused += refused
-    }
-  }
-  return all
 }
 
 function tokenCalls(connection: ApiConnection) {

@@ -43,11 +43,18 @@ const DecisionView = z.looseObject({
   verdict: z.string(),
   version: z.int(),
   reason: z.string().nullable(),
+  /** Of a set that was decided with another one: with which. */
+  note: z.string().optional(),
   /** ISO 8601, not parsed. */
   decided_at: z.string(),
   decided_by: z.string(),
 })
 export type DecisionView = z.infer<typeof DecisionView>
+
+/** `: built on lint a.py f, which was rejected: too long`; empty where nothing is said. */
+export function whyText(decision: Pick<DecisionView, 'reason' | 'note'> | null): string {
+  return [decision?.note, decision?.reason].flatMap((part) => (part ? `: ${part}` : [])).join('')
+}
 
 /** A service of an earlier version knows no decisions. */
 export const ChangeView = z.looseObject({
@@ -101,6 +108,8 @@ const RefusedDecision = z.looseObject({
   error_code: z.string(),
   detail: z.string(),
   conflict: LeftOut.optional(),
+  /** On the other set of the conflict. */
+  with_decision: DecisionView.optional(),
   /** Sets in the way, the first 20: rejected ones that it is built on, or those that are built on it. */
   blocked_by: z.array(z.looseObject({ change_set_id: z.string() })).optional(),
   decision: DecisionView.optional(),

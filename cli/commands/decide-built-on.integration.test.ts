@@ -6,6 +6,7 @@ import { openTestApi, type TestApi } from '../../services/api/app.fixture.ts'
 import { serveApp, type ServedApp } from '../../services/api/http/serve-app.ts'
 import { plannedOperation, type PlayedEnding, playRun } from '../../services/api/played-run.fixture.ts'
 import { readCliConfig } from '../cli-config.ts'
+import { openApiClient } from '../api-client.ts'
 import { buildProgram } from '../program.ts'
 
 let api: TestApi
@@ -47,6 +48,24 @@ const idOf = ({ name, changes: files, builtOn }: Extract<PlayedEnding, { changes
     builtOn?.map(() => idOf(fix())),
   )
 const played = () => playRun(api, [fix(), doc()])
+
+describe('more change sets than one request takes', () => {
+  it('are rejected, also where those that are built on one come in a later request', async () => {
+    const runId = await played()
+    const unknown = Array.from({ length: 999 }, (_none, at) => `c${at}`)
+    const sets = [idOf(fix()), ...unknown, idOf(doc())]
+    const client = openApiClient({ url: served.url, token: api.token, signal: new AbortController().signal })
+    const decided = await client.decide(runId, { verdict: 'reject', sets })
+    await client.close()
+    expect(decided).toMatchObject({
+      made: 2,
+      refused_count: 999,
+      by_agent: { lint: { made: 2, before: 0, refused: 0 } },
+    })
+    expect(decided.decisions.map((one) => one.qualified_name)).toEqual(['doc', 'fix'])
+    expect(new Set(decided.refused.map((one) => one.error_code))).toEqual(new Set(['RUN_004']))
+  })
+})
 
 describe('change sets that are built on others, on the command line', () => {
   it('say so', async () => {

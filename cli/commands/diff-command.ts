@@ -3,7 +3,7 @@ import { AppError, hasCode } from '#domain/error.ts'
 import { PatchKind } from '#domain/run.ts'
 import type { ApiClient } from '../api-client.ts'
 import { allChanges } from '../api-lists.ts'
-import { type ChangeView, isCurrent, type OperationView } from '../operation-views.ts'
+import { type ChangeView, isCurrent, type OperationView, whyText } from '../operation-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import { secretMark } from '#platform/secrets/redactor.ts'
 import { nodePlace, shortTime } from '../wording.ts'
@@ -170,9 +170,9 @@ function quoted(diff: string): string[] {
 /** `rejected by human/t0123, 2026-05-01 12:30 UTC: too long` */
 function decisionText({ verdict, decision }: ChangeView): string {
   if (decision === null) return verdict
-  const { decided_by: who, decided_at: when, reason } = decision
+  const { decided_by: who, decided_at: when } = decision
   const again = verdict === 'pending' ? 'pending again' : verdict
-  return `${again}, by ${who} ${shortTime(when)} UTC${reason === null ? '' : `: ${reason}`}`
+  return `${again}, by ${who} ${shortTime(when)} UTC${whyText(decision)}`
 }
 
 function evidenceLine({ check, of, path, ok, detail }: ChangeView['evidence'][number]): string {

@@ -48,9 +48,9 @@ export function describeEvent(event: WireEvent): string | undefined {
 /** `lint src/money.py round_half_up: rejected: too long` */
 function decisionText(event: WireEvent): string {
   const verdict = Words.parse(event.data['verdict'])
-  const reason = oneLine(Words.parse(event.data['reason']))
+  const said = ['note', 'reason'].map((name) => oneLine(Words.parse(event.data[name])))
   const retry = event.data['retry'] === true ? ', to be tried again after the run' : ''
-  return `${workOf(event)}: ${verdict === 'pending' ? 'pending again' : verdict}${retry}${reason === '' ? '' : `: ${reason}`}`
+  return `${workOf(event)}: ${verdict === 'pending' ? 'pending again' : verdict}${retry}${said.map((text) => text && `: ${text}`).join('')}`
 }
 
 const WaitedFor = z

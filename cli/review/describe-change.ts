@@ -1,5 +1,5 @@
 import { secretMark } from '#platform/secrets/redactor.ts'
-import type { ChangeView } from '../operation-views.ts'
+import { type ChangeView, whyText } from '../operation-views.ts'
 import { leftOutText } from '../progress/result-report.ts'
 import { textLines } from '../run/describe-decisions.ts'
 import { type Paint, visible } from '../terminal-text.ts'
@@ -36,9 +36,9 @@ export function describeChange(set: ReviewedSet, { columns: width, rows: room }:
 
 function decisionLines({ verdict, decision }: ChangeView, { width, paint }: View): string[] {
   if (decision === null) return []
-  const { decided_by: who, decided_at: when, reason } = decision
+  const { decided_by: who, decided_at: when } = decision
   const again = verdict === 'pending' ? 'pending again' : verdict
-  const text = `${again} by ${who}, ${shortTime(when)} UTC${reason === null ? '' : `: ${reason}`}`
+  const text = `${again} by ${who}, ${shortTime(when)} UTC${whyText(decision)}`
   return foldProse(text, width).map((line) => paint(styleOf(verdict), line))
 }
 
@@ -48,8 +48,9 @@ function styleOf(verdict: string) {
 
 /** A retry was told of it, if it was rejected with a word. */
 function earlierLines({ verdict, decision, change_set_id: id }: ChangeView, { width, paint }: View): string[] {
-  const why = decision === null || decision.reason === null ? '' : `: ${decision.reason}`
-  return foldProse(`an earlier attempt, ${id}, is ${verdict}${why}`, width).map((line) => paint('yellow', line))
+  return foldProse(`an earlier attempt, ${id}, is ${verdict}${whyText(decision)}`, width).map((line) =>
+    paint('yellow', line),
+  )
 }
 
 /** Below the new diff, so that the two can be compared. */

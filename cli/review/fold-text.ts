@@ -54,6 +54,19 @@ export function clipTo(text: string, width: number): string {
   return `${fold(text, Math.max(1, width - 1))[0] ?? ''}…`
 }
 
+/** As many of the last characters as there is room for. */
+export function endOf(text: string, width: number): string {
+  const all = charactersOf(text)
+  let left = width
+  let first = all.length
+  while (first > 0) {
+    left -= columnsOf(all[first - 1] ?? '')
+    if (left < 0) break
+    first -= 1
+  }
+  return all.slice(first).join('')
+}
+
 /** `left` and `right` at the two ends of a line; `left` is cut when both do not fit. */
 export function bothEnds(left: string, right: string, width: number): string {
   const room = width - widthOf(right) - 2

@@ -1,4 +1,4 @@
-import { bodyOf, clampedScroll, hasDependents, insteadOf } from './render-review.ts'
+import { bodyOf, clampedScroll, hasDependents } from './render-review.ts'
 import { helpText, skippedSets } from './review-texts.ts'
 import {
   type Key,
@@ -104,25 +104,25 @@ function leaveText(state: ReviewState, { name, text }: Key): Step {
 
 /**
  * Over a conflict with an accepted set: the other one is taken back, with what is built on it once that was shown, and this one
- * accepted; or this one is rejected; or both stay. Over sets that are built on this one: it is decided with all of them, or stays.
+ * accepted, or neither; or this one is rejected; or both stay. Over sets that are built on this one: it is decided with all of them, or stays.
  */
 function chooseOver(state: ReviewState, { name, text }: Key): Step {
   if (state.mode.kind !== 'refused') return { state, effects: [] }
-  const other = insteadOf(state.mode)
+  const { instead } = state.mode
   const { verdict, reason } = state.mode.refused
   switch (text) {
     case 'd':
       if (!hasDependents(state.mode)) return { state, effects: [] }
       return send(state, { verdict, ...(reason !== undefined && { reason }), withDependents: true })
     case 'i': {
-      if (other === undefined) return { state, effects: [] }
-      const first = { change_set_id: other.change_set_id, verdict: 'undo' as const }
-      return send(state, { verdict: 'accept', others: [first], ...(other.withDependents && { withDependents: true }) })
+      if (instead === undefined) return { state, effects: [] }
+      const { decisions: others, withDependents } = instead
+      return send(state, { verdict: 'accept', others, ...(withDependents && { withDependents }) })
     }
     case 'r':
-      return other === undefined ? { state, effects: [] } : send(state, { verdict: 'reject' })
+      return instead === undefined ? { state, effects: [] } : send(state, { verdict: 'reject' })
     case 'w':
-      return other === undefined ? { state, effects: [] } : startTyping({ ...state, scroll: 0 }, 'reason')
+      return instead === undefined ? { state, effects: [] } : startTyping({ ...state, scroll: 0 }, 'reason')
     case 'q':
       return quit(state)
     default:

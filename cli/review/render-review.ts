@@ -3,7 +3,7 @@ import { conditionsLine } from '../run/change-conditions.ts'
 import { leftOutText } from '../progress/result-report.ts'
 import { onOneLine, openPaint, type Paint, paintMarkdown, visible, widthOf } from '../terminal-text.ts'
 import { describeChange, verdictStyles } from './describe-change.ts'
-import { bothEnds, clipTo, fold, foldProse } from './fold-text.ts'
+import { bothEnds, clipTo, endOf, fold, foldProse } from './fold-text.ts'
 import { type Mode, nameOfChange, type ReviewState, shownSet } from './review-state.ts'
 import { countsText, endText, keyTexts, placeText } from './review-texts.ts'
 
@@ -57,18 +57,6 @@ function bodyLines(state: ReviewState, { width, room }: { width: number; room: n
   const shown = shownSet(state)
   if (shown === undefined) return endText(state).flatMap((line) => foldProse(line, width))
   return describeChange(shown, { columns: width, rows: room }, paint)
-}
-
-/**
- * The set that can be taken back so that this one can be accepted: what it collides with or, once that was refused, the same with
- * what is built on it.
- */
-export function insteadOf(mode: Mode): { change_set_id: string; withDependents?: true } | undefined {
-  if (mode.kind !== 'refused' || mode.refused.verdict !== 'accept') return undefined
-  const { refusal, refused } = mode
-  const { change_set_id, blocked_by: blockedBy } = refusal
-  if (change_set_id === refused.change_set_id) return refusal.conflict?.with
-  return blockedBy === undefined ? undefined : { change_set_id, withDependents: true }
 }
 
 /** Whether sets that are built on this one keep it from being rejected or taken back. */
@@ -126,18 +114,9 @@ function messageLine({ mode, message }: ReviewState, width: number, paint: Paint
   return message === undefined ? '' : paint(message.style, clipTo(onOneLine(message.text), width))
 }
 
-function endOf(text: string, width: number): string {
-  let end = text
-  while (fold(end, width).length > 1) end = end.slice(1)
-  return end
-}
-
 function keyLines(state: ReviewState, width: number): string[] {
   const lines = ['']
-  for (const text of keyTexts(state, {
-    instead: insteadOf(state.mode),
-    hasDependents: hasDependents(state.mode),
-  })) {
+  for (const text of keyTexts(state, { hasDependents: hasDependents(state.mode) })) {
     const line = lines.at(-1) ?? ''
     if (line === '') lines[lines.length - 1] = text
     else if (line.length + 3 + text.length <= width) lines[lines.length - 1] = `${line} · ${text}`

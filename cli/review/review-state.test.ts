@@ -6,16 +6,16 @@ import { summaryLines } from './review-texts.ts'
 describe('the list', () => {
   it('is read on while it is looked at, and again at its end', () => {
     const review = openReview()
-    expect(review.effects()).toEqual([{ kind: 'list', where: { verdict: 'pending' }, from: 'start' }])
-    review.list([], { hasMore: true })
-    expect(review.effects()).toMatchObject([{ kind: 'list', from: 'next' }])
-    review.list([aChange('one')], { hasMore: true })
+    expect(review.effects()).toEqual([{ kind: 'list', where: { verdict: 'pending' }, cursor: null }])
+    review.list([], { next: '0-1' })
+    expect(review.effects()).toMatchObject([{ kind: 'list', cursor: '0-1' }])
+    review.list([aChange('one')], { next: '0-2' })
     expect(review.kinds()).toEqual(['look', 'list'])
     expect(review.screen()).toContain('1 of 1+')
     review.list([aChange('two'), aChange('old', { is_redone: true })])
     expect(review.screen()).toContain('1 of 2')
     review.press('s', 'n')
-    expect(review.effects()).toEqual([{ kind: 'list', where: { verdict: 'pending' }, from: 'start' }])
+    expect(review.effects()).toEqual([{ kind: 'list', where: { verdict: 'pending' }, cursor: null }])
     review.list([aChange('one'), aChange('two')])
     expect(review.screen()).toContain('That was the last one. Still pending: 2.')
     review.press('s')
@@ -23,16 +23,33 @@ describe('the list', () => {
   })
 
   it('grows while the run goes on, and what is typed meanwhile stays', () => {
-    const review = reviewing([], { goesOn: true })
+    const review = reviewing([], { run: 'goes on' })
     expect(review.kinds()).toEqual(['wait'])
     expect(review.screen()).toContain('The run goes on')
     review.take({ kind: 'waited' })
-    expect(review.effects()).toMatchObject([{ kind: 'list', from: 'start' }])
+    expect(review.effects()).toMatchObject([{ kind: 'list', cursor: null }])
     review.press('f', ' ')
-    review.list([aChange('one')], { goesOn: true })
+    review.list([aChange('one')], { run: 'goes on' })
     expect(review.screen()).toContain('Show: verdict=pending ▏')
     review.press('escape')
     expect(review.screen()).toContain('lint a.py one')
+  })
+
+  it('is read by one poll at a time, however often the reviewer looks again, and also after they have typed', () => {
+    const review = reviewing([], { run: 'goes on' })
+    review.press('n')
+    expect(review.kinds()).toEqual(['list'])
+    review.list([], { run: 'goes on' })
+    expect(review.kinds()).toEqual([])
+    review.press('f', 'ctrl-u', 'return')
+    review.list([], { run: 'goes on' })
+    expect(review.kinds()).toEqual([])
+    review.press('f')
+    review.take({ kind: 'waited' })
+    expect(review.kinds()).toEqual(['wait'])
+    review.press('escape')
+    review.take({ kind: 'waited' })
+    expect(review.kinds()).toEqual(['list'])
   })
 
   it('is that of other conditions when somebody asks for these; answers for the ones before no longer count', () => {
@@ -43,9 +60,12 @@ describe('the list', () => {
     expect(review.screen()).toContain('The value of verdict must be one of')
     review.press('ctrl-u', ...charactersOf('agent=lint path=my src/**'), 'return')
     const where = { agent: 'lint', path: 'my src/**' }
-    expect(review.effects()).toEqual([{ kind: 'list', where, from: 'start' }])
-    review.take({ kind: 'listed', where: { agent: 'lint' }, changes: threeChanges(), hasMore: false, goesOn: false })
+    expect(review.effects()).toEqual([{ kind: 'list', where, cursor: null }])
+    review.take({ kind: 'listed', where: { agent: 'lint' }, changes: threeChanges(), next: '0-9', run: 'ended' })
     expect(review.state().sets).toEqual([])
+    const before = { kind: 'list', where: { agent: 'lint' }, cursor: null } as const
+    review.take({ kind: 'failed', effect: before, message: 'STORE_002 unreachable' })
+    expect(review.screen()).toContain('Looking for changes …')
     review.list([])
     expect(review.screen()).toContain('No change meets these conditions.')
   })
@@ -65,12 +85,13 @@ describe('the list', () => {
 
   it('that could not be read is said so, and read again at a key', () => {
     const review = openReview()
-    review.take({ kind: 'failed', effect: 'list', message: 'STORE_002 unreachable' })
+    review.list([], { next: '0-1' })
+    review.fail('STORE_002 unreachable')
     expect(review.screen()).toContain('The list of changes could not be read to its end')
     expect(review.screen()).toContain('STORE_002 unreachable')
     expect(review.effects()).toEqual([])
     review.press('n')
-    expect(review.effects()).toMatchObject([{ kind: 'list', from: 'next' }])
+    expect(review.effects()).toMatchObject([{ kind: 'list', cursor: '0-1' }])
   })
 })
 
@@ -79,11 +100,15 @@ describe('the end', () => {
     const review = reviewing()
     review.press('a', 'q')
     expect(review.effects()).toEqual([])
-    review.take({ kind: 'decided', wanted: [], answer: madeDecisions({ id: 'one', verdict: 'accepted' }) })
+    review.take({
+      kind: 'decided',
+      wanted: { decisions: [] },
+      answer: madeDecisions({ id: 'one', verdict: 'accepted' }),
+    })
     expect(review.kinds()).toContain('quit')
     const refused = reviewing()
     refused.press('a', 'q')
-    refused.take({ kind: 'failed', effect: 'decide', message: 'CONFIG_006 no answer' })
+    refused.take({ kind: 'failed', effect: { kind: 'decide', decisions: [] }, message: 'CONFIG_006 no answer' })
     expect(refused.kinds()).toEqual([])
     expect(refused.screen()).toContain('CONFIG_006 no answer')
     const hasty = reviewing()
@@ -108,6 +133,32 @@ describe('the end', () => {
       'next      remora apply r1',
       '          remora retry r1 --rejected',
     ])
+  })
+
+  it('names the retry of what was sent back with a word while the run went on', () => {
+    const review = reviewing(threeChanges(), { run: 'goes on' })
+    review.press('w', 'n', 'o', 'return')
+    expect(review.sent()).toMatchObject([{ verdict: 'reject', reason: 'no', retry: true }])
+    const rejected = madeDecisions({ id: 'one', verdict: 'rejected', reason: 'no' })
+    review.answer({ ...rejected, retry: { retry_of: 'r1', run_id: null, operations: 1 } })
+    review.press('w', 'n', 'o', 'return')
+    const second = madeDecisions({ id: 'two', verdict: 'rejected', reason: 'no' })
+    review.answer({ ...second, retry: { retry_of: 'r1', run_id: null, operations: 1 } })
+    expect(summaryLines(review.state())).toEqual([
+      'accepted  0',
+      'rejected  2 (2 with a word)',
+      'skipped   0',
+      'left      1',
+      'again     2, when run r1 has ended: remora show r1 names the retry',
+    ])
+    review.press('r')
+    expect(review.sent()).toEqual([{ change_set_id: 'three', verdict: 'reject', version: 0 }])
+    review.answer({ ...rejected, retry: { retry_of: 'r1', run_id: 'r2', operations: 1 } })
+    expect(summaryLines(review.state())).toContain('again     2, in run r2')
+    review.press('n')
+    review.list([aChange('four')], { run: 'ended' })
+    review.press('w', 'n', 'o', 'return')
+    expect(review.sent()).toMatchObject([{ change_set_id: 'four', retry: true }])
   })
 
   it('offers no retry for what a program would make again as it is', () => {

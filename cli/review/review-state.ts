@@ -1,5 +1,5 @@
-import type { SeenDecision } from '../api-client.ts'
-import type { ChangeView, DecisionsView, RefusedDecision } from '../operation-views.ts'
+import type { SeenDecision, SeenDecisions } from '../api-client.ts'
+import type { ChangeView, DecisionsView, RefusedDecision, RejectedRetry } from '../operation-views.ts'
 import type { Where } from '../run/change-conditions.ts'
 import { nodePlace } from '../wording.ts'
 
@@ -22,10 +22,13 @@ export type ReviewedSet = {
 export type Mode =
   | { kind: 'looking' }
   | { kind: 'typing'; what: 'reason' | 'conditions'; text: string }
-  /** A decision was refused because of other sets, and the reviewer chooses. */
-  | { kind: 'refused'; refusal: RefusedDecision; refused: SeenDecision }
+  /** A decision was refused because of other sets, and the reviewer chooses. `instead`: what is to give way to the set, if anything can. */
+  | { kind: 'refused'; refusal: RefusedDecision; refused: SeenDecision; instead: GivingWay | undefined }
   /** A text of its own, line by line: a transcript, or the help. */
   | { kind: 'reading'; title: string; text: string }
+
+/** Accepted sets that are taken back in the same request in which another one is accepted, or it is refused as a whole. */
+export type GivingWay = SeenDecisions
 
 export type Message = { text: string; style: 'green' | 'yellow' | 'red' | 'dim' }
 
@@ -43,8 +46,11 @@ export type ReviewState = {
   mode: Mode
   /** How much of the list of change sets was read. */
   list: 'under way' | 'in part' | 'whole'
-  /** Whether the run may still bring change sets. */
-  goesOn: boolean
+  /** Where it is read on; null: from its start. */
+  cursor: string | null
+  run: Progress
+  /** The time until the list is read again is running: it is never started twice. */
+  isPausing: boolean
   /** A decision has no answer yet: nothing else is decided meanwhile. */
   isSending: boolean
   /** The reviewer wants to end once that answer is there. */
@@ -52,11 +58,19 @@ export type ReviewState = {
   message: Message | undefined
   /** What was decided here, in this order, by the ids of the sets. */
   decided: ReadonlyMap<string, Decided>
+  /** The run in which rejected changes are tried again, as the last answer said. */
+  retry: RejectedRetry | undefined
   skipped: ReadonlySet<string>
 }
 
-/** `word`: whether a rejection says why, and whether it was an agent's change, so that a retry can tell it. */
-export type Decided = { verdict: 'accepted' | 'rejected'; word: 'none' | 'for people' | 'for the agent' }
+/** Whether the run may still bring change sets: it stands still where nobody works on it. */
+export type Progress = 'goes on' | 'stands still' | 'ended'
+
+/**
+ * `word`: whether a rejection says why, and who is told: people only, where a program made the change; its agent in a retry that
+ * somebody has to start, or in one that the services start.
+ */
+export type Decided = { verdict: 'accepted' | 'rejected'; word: 'none' | 'for people' | 'for the agent' | 'sent back' }
 
 export type Key = { name: string; text: string }
 
@@ -65,21 +79,21 @@ export type ReviewEvent =
   | { kind: 'pasted'; text: string }
   | { kind: 'resized'; size: Size }
   /** Some of the change sets that meet `where`. */
-  | { kind: 'listed'; where: Where; changes: readonly ChangeView[]; hasMore: boolean; goesOn: boolean }
+  | { kind: 'listed'; where: Where; changes: readonly ChangeView[]; next: string | null; run: Progress }
   /** All that the chain of runs has of the operation that made a set. */
   | { kind: 'looked'; id: string; changes: readonly ChangeView[]; summary: string }
-  | { kind: 'decided'; wanted: readonly SeenDecision[]; answer: DecisionsView }
+  | { kind: 'decided'; wanted: SeenDecisions; answer: DecisionsView }
   | { kind: 'transcript'; title: string; text: string }
   /** The reviewer has read it in a program of their own. */
   | { kind: 'transcript was read' }
   | { kind: 'waited' }
-  | { kind: 'failed'; effect: Effect['kind']; message: string }
+  | { kind: 'failed'; effect: Effect; message: string }
 
 export type Effect =
-  /** From the start also finds what has come since. */
-  | { kind: 'list'; where: Where; from: 'start' | 'next' }
+  /** From the start, `cursor` null, it also finds what has come since. */
+  | { kind: 'list'; where: Where; cursor: string | null }
   | { kind: 'look'; change: ChangeView }
-  | { kind: 'decide'; decisions: readonly SeenDecision[]; withDependents?: true }
+  | ({ kind: 'decide' } & SeenDecisions)
   | { kind: 'open transcript'; change: ChangeView }
   /** A while, before the list is read again. */
   | { kind: 'wait' }
@@ -98,14 +112,17 @@ export function startReview(given: Pick<ReviewState, 'runId' | 'agents' | 'size'
     scroll: 0,
     mode: { kind: 'looking' },
     list: 'under way',
-    goesOn: false,
+    cursor: null,
+    run: 'stands still',
+    isPausing: false,
     isSending: false,
     isQuitting: false,
     message: undefined,
     decided: new Map(),
+    retry: undefined,
     skipped: new Set(),
   }
-  return { state, effects: [{ kind: 'list', where: given.where, from: 'start' }] }
+  return { state, effects: [{ kind: 'list', where: given.where, cursor: null }] }
 }
 
 export function shownSet({ sets, at }: ReviewState): ReviewedSet | undefined {
@@ -131,8 +148,8 @@ export function show(state: ReviewState, at: number, message?: Message): Step {
   if (change !== undefined && (moved.list === 'whole' || at + listedAhead < moved.sets.length)) {
     return { state: moved, effects: look }
   }
-  const from = moved.list === 'whole' ? 'start' : 'next'
-  return { state: { ...moved, list: 'under way' }, effects: [...look, { kind: 'list', where: moved.where, from }] }
+  const { where, cursor } = moved
+  return { state: { ...moved, list: 'under way' }, effects: [...look, { kind: 'list', where, cursor }] }
 }
 
 /**
@@ -146,16 +163,23 @@ export function showFollowing(state: ReviewState, message?: Message): Step {
   return show(state, Math.min(at + 1, sets.length), message)
 }
 
-/** Decides on the set as it is shown, before it on `others`, and with `withDependents` also on what is built on it. */
+/**
+ * Decides on the set as it is shown, before it on `others`, and with `withDependents` also on what is built on it. An agent's change that
+ * is rejected with a word while the run, or a retry of what was sent back before, goes on is sent back, too: all of these are tried again
+ * in one retry after its end.
+ */
 export function send(state: ReviewState, { verdict, reason, others = [], withDependents }: SentDecision): Step {
   const shown = shownSet(state)
   if (shown === undefined) return withoutChange(state)
-  const { change_set_id: id, decision } = shown.change
+  const { change_set_id: id, decision, rules } = shown.change
+  const goesOn = state.run !== 'ended' || state.retry !== undefined
+  const isSentBack = reason !== undefined && goesOn && rules.length === 0
   const wanted = {
     change_set_id: id,
     verdict,
     version: decision?.version ?? 0,
     ...(reason !== undefined && { reason }),
+    ...(isSentBack && { retry: true as const }),
   }
   const sending: ReviewState = {
     ...state,

@@ -5,7 +5,8 @@ import type { ReviewedSet, ReviewState } from './review-state.ts'
 export const helpText = `a      accept this change
 r      reject it
 w      reject it with a word: why, in one line, for the agent
-       ("remora retry RUN --rejected" tells it)
+       (it tries again after the end of the run; if that has
+       ended, once "remora retry RUN --rejected" asks for it)
 u      take back the decision on this change, or the last one
 s      skip it: it stays as it is, and can be shown again at the end
 n →    the next change
@@ -21,11 +22,8 @@ What somebody else has decided meanwhile is shown, not changed.
 When a change collides with an accepted one, you see both texts and choose.
 When other changes are built on it, you see which, and decide on all or none.`
 
-/** What a refusal leaves to choose from. */
-type Over = { instead: { withDependents?: true } | undefined; hasDependents: boolean }
-
 /** What the keys do now; the most important first, since a narrow screen has no room for all. */
-export function keyTexts(state: ReviewState, over: Over): string[] {
+export function keyTexts(state: ReviewState, over: { hasDependents: boolean }): string[] {
   const { mode, sets, at } = state
   switch (mode.kind) {
     case 'typing':
@@ -33,8 +31,9 @@ export function keyTexts(state: ReviewState, over: Over): string[] {
     case 'reading':
       return ['space a page on', '↑ ↓ scroll', 'q back to the review']
     case 'refused':
-      if (over.instead !== undefined) {
-        const others = over.instead.withDependents === true ? ' of all these' : ''
+      if (mode.instead !== undefined) {
+        const { decisions, withDependents = false } = mode.instead
+        const others = withDependents || decisions.length > 1 ? ' of all these' : ''
         const keep = `k keep ${others === '' ? 'both' : 'all'} as they are`
         return [`i this one instead${others}`, 'r reject this one', 'w reject with a word', keep, 'q quit']
       }
@@ -54,18 +53,18 @@ export function keyTexts(state: ReviewState, over: Over): string[] {
 
 /** At the end of the list. */
 export function endText(state: ReviewState): string[] {
-  const { list, goesOn } = state
+  const { list, run } = state
   if (list === 'under way') return ['Looking for changes …']
   if (list === 'in part') return ['The list of changes could not be read to its end: n tries again.']
   const pending = pendingSets(state).length
-  const more = goesOn ? ['The run goes on: new changes are shown as soon as there are some.'] : []
+  const more = run === 'goes on' ? ['The run goes on: new changes are shown as soon as there are some.'] : []
   return [endSentence(state, pending), ...more, '', ...summaryLines(state)]
 }
 
-function endSentence({ sets, where, goesOn }: ReviewState, pending: number): string {
+function endSentence({ sets, where, run }: ReviewState, pending: number): string {
   if (pending > 0) return `That was the last one. Still pending: ${pending}.`
   if (sets.length > 0 || Object.keys(where).length === 0) return 'Nothing is left to look at.'
-  return `No change meets these conditions${goesOn ? ' yet' : ''}.`
+  return `No change meets these conditions${run === 'goes on' ? ' yet' : ''}.`
 }
 
 function pendingSets({ sets }: ReviewState): ReviewedSet[] {
@@ -90,13 +89,21 @@ export function summaryLines(state: ReviewState): string[] {
     ...(isAccepted ? [`remora apply ${runId}`] : []),
     ...(made.some(({ word }) => word === 'for the agent') ? [`remora retry ${runId} --rejected`] : []),
   ]
+  const sentBack = made.filter(({ word }) => word === 'sent back').length
   return [
     `accepted  ${accepted}`,
     `rejected  ${rejected}${said === 0 ? '' : ` (${said} with a word)`}`,
     `skipped   ${skipped}`,
     `left      ${pendingSets(state).length - skipped}${list === 'whole' ? '' : ' or more'}`,
+    ...(sentBack === 0 ? [] : [`again     ${sentBack}, ${retryText(state)}`]),
     ...next.map((command, at) => `${at === 0 ? 'next' : '    '}      ${command}`),
   ]
+}
+
+/** Where what was sent back is tried again. */
+function retryText({ retry, runId }: ReviewState): string {
+  const { retry_of: of = runId, run_id: by = null } = retry ?? {}
+  return by === null ? `when run ${of} has ended: remora show ${of} names the retry` : `in run ${by}`
 }
 
 /** `12 accepted, 1 rejected`: of the list. */

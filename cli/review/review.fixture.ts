@@ -4,7 +4,7 @@ import type { Where } from '../run/change-conditions.ts'
 import { openPaint } from '../terminal-text.ts'
 import { charactersOf } from './fold-text.ts'
 import { renderReview } from './render-review.ts'
-import { type Effect, type ReviewEvent, type ReviewState, startReview } from './review-state.ts'
+import { type Effect, type Progress, type ReviewEvent, type ReviewState, startReview } from './review-state.ts'
 import { takeEvent } from './take-answer.ts'
 
 /** A diff that adds a line to ten. */
@@ -85,9 +85,14 @@ export function openReview({ columns = 60, rows = 24, where = { verdict: 'pendin
     /** Of the last step. */
     effects: () => effects,
     kinds: () => effects.map(({ kind }) => kind),
+    /** The first effect of the last step could not be had. */
+    fail(message: string) {
+      const [effect] = effects
+      if (effect !== undefined) take({ kind: 'failed', effect, message })
+    },
     screen: () => renderReview(state, openPaint(false)).join('\n'),
-    list: (changes: readonly ChangeView[], about: { hasMore?: boolean; goesOn?: boolean } = {}) =>
-      take({ kind: 'listed', where: state.where, changes, hasMore: false, goesOn: false, ...about }),
+    list: (changes: readonly ChangeView[], about: { next?: string; run?: Progress } = {}) =>
+      take({ kind: 'listed', where: state.where, changes, next: null, run: 'ended', ...about }),
     /** The decisions that the last step sends. */
     sent(): readonly SeenDecision[] {
       const [decide] = effects.filter((effect) => effect.kind === 'decide')
@@ -95,7 +100,7 @@ export function openReview({ columns = 60, rows = 24, where = { verdict: 'pendin
     },
     answer(answer: DecisionsView) {
       const [decide] = effects.filter((effect) => effect.kind === 'decide')
-      take({ kind: 'decided', wanted: decide?.decisions ?? [], answer })
+      take({ kind: 'decided', wanted: decide ?? { decisions: [] }, answer })
     },
   }
 }
@@ -103,9 +108,9 @@ export function openReview({ columns = 60, rows = 24, where = { verdict: 'pendin
 export const threeChanges = () => [aChange('one'), aChange('two'), aChange('three')]
 
 /** A review whose list is there. */
-export function reviewing(changes = threeChanges(), { goesOn = false, ...options }: Reviewing = {}) {
+export function reviewing(changes = threeChanges(), { run = 'ended', ...options }: Reviewing = {}) {
   const review = openReview(options)
-  review.list(changes, { goesOn })
+  review.list(changes, { run })
   return review
 }
-type Reviewing = ReviewOptions & { goesOn?: boolean }
+type Reviewing = ReviewOptions & { run?: Progress }

@@ -77,15 +77,13 @@ const waitMs = 3_000
 /** Has effects; a fault that the reviewer can do something about is an event, too. */
 function openEffects({ runId, screen, signal }: Performing, service: Service, context: CliContext) {
   const { client } = service
-  let cursor: string | null = null
-  const list = async ({ where, from }: Extract<Effect, { kind: 'list' }>): Promise<ReviewEvent> => {
-    if (from === 'start') cursor = null
+  const list = async ({ where, cursor }: Extract<Effect, { kind: 'list' }>): Promise<ReviewEvent> => {
     // Before the list: a run that has ended by then brings nothing more.
     const { status } = await client.getRun(runId)
     const page = { where, context: mostContext, limit: pageLength, ...(cursor !== null && { cursor }) }
     const { changes, next } = await client.listChanges(runId, page)
-    cursor = next
-    return { kind: 'listed', where, changes, hasMore: next !== null, goesOn: !hasEnded(status) && !isIdle(service) }
+    const run = hasEnded(status) ? 'ended' : isIdle(service) ? 'stands still' : 'goes on'
+    return { kind: 'listed', where, changes, next, run }
   }
   const perform = async (effect: Performed): Promise<ReviewEvent> => {
     switch (effect.kind) {
@@ -94,7 +92,7 @@ function openEffects({ runId, screen, signal }: Performing, service: Service, co
       case 'look':
         return look(client, runId, effect.change)
       case 'decide':
-        return { kind: 'decided', wanted: effect.decisions, answer: await client.decideSeen(runId, effect) }
+        return { kind: 'decided', wanted: effect, answer: await client.decideSeen(runId, effect) }
       case 'open transcript':
         return openTranscript(effect.change, { screen, signal, client }, context)
       case 'wait':
@@ -107,7 +105,7 @@ function openEffects({ runId, screen, signal }: Performing, service: Service, co
   return (effect: Performed): Promise<ReviewEvent> =>
     perform(effect).catch((error: unknown) => {
       if (error instanceof AppError && !signal.aborted) {
-        return { kind: 'failed', effect: effect.kind, message: `${error.code} ${error.message}` }
+        return { kind: 'failed', effect, message: `${error.code} ${error.message}` }
       }
       throw error
     })

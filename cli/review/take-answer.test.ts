@@ -22,7 +22,11 @@ describe('a decision', () => {
     review.press('a', 'r', 'n')
     expect(review.effects()).toEqual([])
     expect(review.state().at).toBe(0)
-    review.take({ kind: 'failed', effect: 'decide', message: 'CONFIG_006 the service does not answer' })
+    review.take({
+      kind: 'failed',
+      effect: { kind: 'decide', decisions: [] },
+      message: 'CONFIG_006 the service does not answer',
+    })
     expect(review.screen()).toContain('CONFIG_006 the service does not answer')
     review.press('a')
     expect(review.effects()).toEqual(sending)
@@ -124,7 +128,9 @@ describe('a change that collides with an accepted one', () => {
   }
   const own = { change_set_id: 'one', operation_id: 'o-one', agent: 'lint', node: node('one'), text: 'b = 1\n' }
   const conflict = { ...own, path: 'a.py', error_code: 'WORK_001', reason: 'overlaps', with: other }
-  const refused = [{ change_set_id: 'one', error_code: 'WORK_001', detail: 'cannot be accepted', conflict }]
+  const detail = 'cannot be accepted'
+  const accepted = { ...somebody, verdict: 'accepted', version: 5 }
+  const refused = [{ change_set_id: 'one', error_code: 'WORK_001', detail, conflict, with_decision: accepted }]
 
   function collided(verdict = 'a') {
     const review = reviewing()
@@ -141,11 +147,11 @@ describe('a change that collides with an accepted one', () => {
     expect(screen).toContain('i this one instead')
   })
 
-  it('is accepted instead of the other one, in one request', () => {
+  it('is accepted instead of the other one as it was seen, in one request', () => {
     const review = collided()
     review.press('i')
     expect(review.sent()).toEqual([
-      { change_set_id: 'zero', verdict: 'undo' },
+      { change_set_id: 'zero', verdict: 'undo', version: 5 },
       { change_set_id: 'one', verdict: 'accept', version: 0 },
     ])
     review.answer(
@@ -158,15 +164,20 @@ describe('a change that collides with an accepted one', () => {
   it('is accepted instead of the other one and of what is built on that, which is named first', () => {
     const review = collided()
     review.press('i')
-    const detail = 'docstring a.py zero cannot be taken back: built on it is lint a.py last'
-    const blocked = { change_set_id: 'zero', error_code: 'WORK_001', detail, blocked_by: [{ change_set_id: 'last' }] }
+    const why = 'docstring a.py zero cannot be taken back: built on it is lint a.py last'
+    const blocked = {
+      change_set_id: 'zero',
+      error_code: 'WORK_001',
+      detail: why,
+      blocked_by: [{ change_set_id: 'last' }],
+    }
     review.answer({ ...madeDecisions(), refused_count: 2, refused: [blocked, ...refused] })
-    expect(review.screen().replaceAll(/\s+/g, ' ')).toContain(`Not accepted: WORK_001 ${detail}`)
+    expect(review.screen().replaceAll(/\s+/g, ' ')).toContain(`Not accepted: WORK_001 ${why}`)
     expect(review.screen()).toContain('i this one instead of all these')
     review.press('d')
     expect(review.effects()).toEqual([])
     review.press('i')
-    const undo = { change_set_id: 'zero', verdict: 'undo' }
+    const undo = { change_set_id: 'zero', verdict: 'undo', version: 5 }
     const accept = { change_set_id: 'one', verdict: 'accept', version: 0 }
     expect(review.effects()).toEqual([{ kind: 'decide', decisions: [undo, accept], withDependents: true }])
     review.answer(
@@ -180,22 +191,40 @@ describe('a change that collides with an accepted one', () => {
     expect(review.state().at).toBe(1)
   })
 
-  it('says what it took back in vain when a third one is in the way', () => {
-    const review = collided()
-    review.press('i')
-    const third = { ...refused[0], conflict: { ...conflict, with: { ...other, change_set_id: 'third' } } }
-    const made = madeDecisions({ id: 'zero', verdict: 'pending', was: 'accepted' })
-    review.answer({
-      ...made,
-      refused_count: 1,
-      refused: [{ ...third, change_set_id: 'one', error_code: 'WORK_001', detail: '' }],
-    })
-    expect(review.screen()).toContain('pending again lint a.py zero (was accepted)')
+  it('is accepted instead of both when a third one is in the way, or leaves both as they are', () => {
+    const thirdInWay = () => {
+      const review = collided()
+      review.press('i')
+      const third = { ...conflict, with: { ...other, change_set_id: 'third' } }
+      const [first] = refused.map((one) => ({ ...one, conflict: third, with_decision: { ...accepted, version: 6 } }))
+      review.answer({ ...madeDecisions(), refused_count: 1, refused: first === undefined ? [] : [first] })
+      return review
+    }
+    const review = thirdInWay()
+    expect(review.screen()).toContain('nothing is changed yet: this one collides with 2')
+    expect(review.screen()).toContain('i this one instead of all these')
     review.press('i')
     expect(review.sent()).toEqual([
-      { change_set_id: 'third', verdict: 'undo' },
+      { change_set_id: 'zero', verdict: 'undo', version: 5 },
+      { change_set_id: 'third', verdict: 'undo', version: 6 },
       { change_set_id: 'one', verdict: 'accept', version: 0 },
     ])
+    const keeping = thirdInWay()
+    keeping.press('k')
+    expect(keeping.screen()).toContain('left as it is')
+  })
+
+  it.each([
+    ['one', 'it is rejected'],
+    ['zero', 'it is accepted'],
+  ])('takes nothing back when somebody has decided on %s meanwhile, and says who', (id, what) => {
+    const review = collided()
+    review.press('i')
+    const late = { change_set_id: id, error_code: 'WORK_003', detail: `human/t0 has decided otherwise: ${what}` }
+    const decision = { ...somebody, verdict: what.slice(6) }
+    review.answer({ ...madeDecisions(), refused_count: 2, refused: [{ ...late, decision }, ...refused] })
+    expect(review.screen()).toContain(`not sent: ${late.detail}`)
+    expect(review.state()).toMatchObject({ at: 0, mode: { kind: 'looking' } })
   })
 
   it('is rejected, also with a word, or left as it is', () => {

@@ -1,5 +1,5 @@
 import { unreachable } from '#domain/error.ts'
-import type { SeenDecision } from '../api-client.ts'
+import type { SeenDecisions } from '../api-client.ts'
 import {
   type ChangeView,
   type DecidedSet,
@@ -11,6 +11,7 @@ import { pressKey } from './press-key.ts'
 import { typePasted } from './type-line.ts'
 import {
   type Decided,
+  type GivingWay,
   nameOfChange,
   type ReviewedSet,
   type ReviewEvent,
@@ -42,7 +43,7 @@ export function takeEvent(state: ReviewState, event: ReviewEvent): Step {
     case 'transcript was read':
       return stay(state)
     case 'waited':
-      return isWaiting(state) ? show(state, state.at) : { state, effects: [] }
+      return takeWaited(state)
     case 'failed':
       return takeFailure(state, event)
     default:
@@ -52,8 +53,15 @@ export function takeEvent(state: ReviewState, event: ReviewEvent): Step {
 
 type Taken<Kind extends ReviewEvent['kind']> = Extract<ReviewEvent, { kind: Kind }>
 
-function isWaiting(state: ReviewState): boolean {
-  return state.list === 'whole' && shownSet(state) === undefined && state.mode.kind === 'looking'
+/** A reviewer who types, or reads a text, at the end of the list is not interrupted: the list is read after that. */
+function takeWaited(state: ReviewState): Step {
+  if (!isAtEnd(state)) return { state: { ...state, isPausing: false }, effects: [] }
+  if (state.mode.kind !== 'looking') return { state, effects: [{ kind: 'wait' }] }
+  return show({ ...state, isPausing: false }, state.at)
+}
+
+function isAtEnd(state: ReviewState): boolean {
+  return state.list === 'whole' && shownSet(state) === undefined
 }
 
 /** Not over what the reviewer has begun meanwhile. */
@@ -66,7 +74,7 @@ function takeTranscript(state: ReviewState, { title, text }: Taken<'transcript'>
  * Sets that were listed before are brought up to date; new ones come after them. What a retry has made again is left out, and the
  * newest run that has a set comes first.
  */
-function takeListed(state: ReviewState, { changes, hasMore, goesOn }: Taken<'listed'>): Step {
+function takeListed(state: ReviewState, { changes, next: cursor, run }: Taken<'listed'>): Step {
   const current = changes.filter(isCurrent).toReversed()
   const listed = new Map(current.map((one) => [one.change_set_id, one]))
   const before = state.sets.map((set) => refreshed(set, listed.get(set.change.change_set_id)))
@@ -75,13 +83,15 @@ function takeListed(state: ReviewState, { changes, hasMore, goesOn }: Taken<'lis
     .toReversed()
     .filter(({ change_set_id: id }) => !known.has(id))
     .map((change) => ({ change }))
-  const next: ReviewState = { ...state, sets: [...before, ...added], goesOn, list: hasMore ? 'in part' : 'whole' }
+  const list = cursor === null ? 'whole' : 'in part'
+  const next: ReviewState = { ...state, sets: [...before, ...added], run, list, cursor }
   if (shownSet(state) === undefined && shownSet(next) !== undefined) {
     const { state: shown, effects } = show(next, next.at, state.message)
     return { state: { ...shown, mode: state.mode }, effects }
   }
-  if (hasMore) return listOn(next)
-  return { state: next, effects: goesOn && isWaiting(next) ? [{ kind: 'wait' }] : [] }
+  if (list === 'in part') return listOn(next)
+  const pauses = run === 'goes on' && isAtEnd(next) && !next.isPausing
+  return pauses ? { state: { ...next, isPausing: true }, effects: [{ kind: 'wait' }] } : { state: next, effects: [] }
 }
 
 /** Lists more while that is due. What is shown, and what its reviewer does there, stays as it is. */
@@ -108,43 +118,46 @@ function takeLooked(state: ReviewState, { id, changes, summary }: Taken<'looked'
   return { ...state, sets }
 }
 
-/** Whoever wanted to quit is told first that the decision was not made. */
+/** Whoever wanted to quit is told first that the decision was not made; of a list that nobody asks for any more nobody is told. */
 function takeFailure(state: ReviewState, { effect, message }: Taken<'failed'>): Step {
   const failed = { text: message, style: 'red' as const }
-  if (effect === 'list') return stay({ ...state, list: 'in part' }, failed)
-  return stay(effect === 'decide' ? { ...state, isSending: false, isQuitting: false } : state, failed)
+  if (effect.kind === 'list') {
+    return effect.where === state.where ? stay({ ...state, list: 'in part' }, failed) : { state, effects: [] }
+  }
+  return stay(effect.kind === 'decide' ? { ...state, isSending: false, isQuitting: false } : state, failed)
 }
 
 /** The set that was decided on comes last in `wanted`; the service may have decided on others with it. */
 function takeDecided(state: ReviewState, { wanted, answer }: Taken<'decided'>): Step {
-  const id = wanted.at(-1)?.change_set_id
-  const noted = noteDecisions(state, wanted, answer)
+  const id = wanted.decisions.at(-1)?.change_set_id
+  const noted = noteDecisions({ ...state, retry: answer.retry ?? state.retry }, wanted, answer)
   const refusal = refusalToShow(answer, id)
-  const refused = wanted.at(-1)
-  if (refusal !== undefined && refused !== undefined) {
-    return takeRefusal({ ...noted, isQuitting: false }, { refusal, refused, made: answer.decisions })
-  }
+  if (refusal !== undefined) return takeRefusal({ ...noted, isQuitting: false }, refusal, wanted)
   const step = afterDecision(noted, { id, answer })
   return state.isQuitting ? { ...step, effects: [{ kind: 'quit' }] } : step
 }
 
 /**
- * That of the set itself, unless another one was to give way to it and could not because of what is built on it: then the set still
- * collides, and the other refusal says what to decide next.
+ * What somebody else has decided meanwhile; else that of the set itself, unless another one was to give way to it and could not because
+ * of what is built on it: then the set still collides, and the other refusal says what to decide next.
  */
 function refusalToShow({ refused }: DecisionsView, id: string | undefined): RefusedDecision | undefined {
+  const late = refused.find((one) => one.error_code === 'WORK_003')
+  if (late !== undefined) return late
   const own = refused.find((one) => one.change_set_id === id)
   const other = refused.find((one) => one.change_set_id !== id && one.blocked_by !== undefined)
   return (own?.conflict === undefined ? own : (other ?? own)) ?? refused[0]
 }
 
-function noteDecisions(state: ReviewState, wanted: readonly SeenDecision[], answer: DecisionsView): ReviewState {
+function noteDecisions(state: ReviewState, wanted: SeenDecisions, answer: DecisionsView): ReviewState {
   const now = new Map(answer.decisions.map((one) => [one.change_set_id, one]))
   const decided = new Map(state.decided)
   for (const one of now.values()) {
     decided.delete(one.change_set_id)
-    const isOurs = one.made || wanted.some(({ change_set_id: id }) => id === one.change_set_id)
-    const ours = isOurs ? decidedHere(one, state) : state.decided.get(one.change_set_id)
+    const isOurs = one.made || wanted.decisions.some(({ change_set_id: id }) => id === one.change_set_id)
+    const ours = isOurs
+      ? decidedHere(one, state, { isSentBack: Boolean(answer.retry) })
+      : state.decided.get(one.change_set_id)
     if (ours !== undefined) decided.set(one.change_set_id, ours)
   }
   const sets = state.sets.map((set): ReviewedSet => {
@@ -154,12 +167,17 @@ function noteDecisions(state: ReviewState, wanted: readonly SeenDecision[], answ
   return { ...state, sets, decided }
 }
 
-function decidedHere({ change_set_id: id, verdict, decision }: DecidedSet, { sets }: ReviewState): Decided | undefined {
+function decidedHere(
+  { change_set_id: id, verdict, decision }: DecidedSet,
+  { sets }: ReviewState,
+  { isSentBack }: { isSentBack: boolean },
+): Decided | undefined {
   if (verdict !== 'accepted' && verdict !== 'rejected') return undefined
   if (verdict === 'accepted' || decision === null || decision.reason === null) return { verdict, word: 'none' }
   // A program would make the same fix again.
   const isMechanical = (sets.find(({ change }) => change.change_set_id === id)?.change.rules ?? []).length > 0
-  return { verdict, word: isMechanical ? 'for people' : 'for the agent' }
+  if (isMechanical) return { verdict, word: 'for people' }
+  return { verdict, word: isSentBack ? 'sent back' : 'for the agent' }
 }
 
 /** The next set, or the same one when a decision on it was taken back. */
@@ -178,10 +196,11 @@ function decidedText(one: DecidedSet & { rules?: readonly string[] }): string {
   return `${made ? '' : 'already '}${verdict === 'pending' ? 'pending again' : verdict} ${nameOfChange(one)}${before}`
 }
 
-type Refused = { refusal: RefusedDecision; refused: SeenDecision; made: readonly DecidedSet[] }
-
-/** Somebody else's decision is shown instead of being overwritten; over other sets in the way the reviewer decides. */
-function takeRefusal(state: ReviewState, { refusal, refused, made }: Refused): Step {
+/**
+ * Nothing of the request was made. Somebody else's decision is shown instead of being overwritten; over other sets in the way the
+ * reviewer decides.
+ */
+function takeRefusal(state: ReviewState, refusal: RefusedDecision, wanted: SeenDecisions): Step {
   const { error_code: code, change_set_id: id, decision, detail } = refusal
   if (code === 'WORK_003') {
     const sets = state.sets.map((set): ReviewedSet => {
@@ -192,8 +211,26 @@ function takeRefusal(state: ReviewState, { refusal, refused, made }: Refused): S
     return show({ ...state, sets }, state.at, { text: `not sent: ${detail}`, style: 'yellow' })
   }
   const isChoice = refusal.conflict !== undefined || refusal.blocked_by !== undefined
-  if (!isChoice) return stay(state, { text: `${code} ${detail}`, style: 'red' })
-  const message = { text: made.map(decidedText).join('; '), style: 'yellow' as const }
-  const choosing = { ...state, mode: { kind: 'refused' as const, refusal, refused }, scroll: 0 }
-  return stay(choosing, made.length === 0 ? undefined : message)
+  const refused = wanted.decisions.at(-1)
+  if (!isChoice || refused === undefined) return stay(state, { text: `${code} ${detail}`, style: 'red' })
+  const instead = givingWay(refusal, wanted)
+  const choosing = { ...state, mode: { kind: 'refused' as const, refusal, refused, instead }, scroll: 0 }
+  const count = instead?.decisions.length ?? 0
+  const message = { text: `nothing is changed yet: this one collides with ${count} accepted changes`, style: 'yellow' }
+  return stay(choosing, count > 1 ? { ...message, style: 'yellow' } : undefined)
+}
+
+/**
+ * What can be taken back so that the set can be accepted: what it collides with, beside what was to give way before, or, once that was
+ * refused, the same with what is built on it.
+ */
+function givingWay(refusal: RefusedDecision, { decisions, withDependents }: SeenDecisions): GivingWay | undefined {
+  const [set, before] = [decisions.at(-1), decisions.slice(0, -1)]
+  const { change_set_id: id, conflict, blocked_by: blockedBy, with_decision: decision } = refusal
+  if (set?.verdict !== 'accept') return undefined
+  if (id !== set.change_set_id) return blockedBy && { decisions: before, withDependents: true }
+  const other = conflict?.with?.change_set_id
+  if (other === undefined) return undefined
+  const undo = { change_set_id: other, verdict: 'undo' as const, ...(decision && { version: decision.version }) }
+  return { decisions: [...before, undo], ...(withDependents && { withDependents }) }
 }

@@ -55,7 +55,8 @@ function applyConditions(state: ReviewState, line: string): Step {
   const fault = faultOfAgent(read.where, state.agents)
   if (fault !== undefined) return stay(state, { text: `this run has ${fault}`, style: 'red' })
   const { state: anew, effects } = startReview({ ...state, where: read.where })
-  return { state: { ...anew, decided: state.decided, skipped: state.skipped }, effects }
+  const { decided, retry, skipped, isPausing } = state
+  return { state: { ...anew, decided, retry, skipped, isPausing }, effects }
 }
 
 function conditionsOf(line: string): { where: Where } | { fault: string } {

@@ -1,6 +1,7 @@
-import type { ApiClient, WantedVerdict } from '../api-client.ts'
+import type { ApiClient } from '../api-client.ts'
 import { allChanges } from '../api-lists.ts'
 import type { CliContext } from '../cli-context.ts'
+import type { WantedVerdict } from '../decide-in-slices.ts'
 import type { ChangeView, DecidedSet, DecisionsView, RefusedDecision } from '../operation-views.ts'
 import { leftOutText } from '../progress/result-report.ts'
 import type { ConflictingSet } from '../run-views.ts'
@@ -36,10 +37,9 @@ export function printRetry(
 ): void {
   if (decisions.length === 0) return
   if (!retry) {
-    io.err(
-      'nothing of it is tried again: a program made it, or it was tried again since; another --because asks once more\n',
+    return io.err(
+      'No agent can try this again: these changes were made by rules, or have been retried since. To retry once more, reject with a new --because.\n',
     )
-    return
   }
   const what = plural(retry.operations, 'operation')
   const { run_id: runId, retry_of: former } = retry

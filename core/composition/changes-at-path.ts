@@ -22,8 +22,8 @@ export type OwnChange = { set: ChangeSet; change: FileChange }
 export type ChangesAtPath = ReadonlyMap<string, OwnChange>
 
 /**
- * Why a change cannot be at its path together with those that are there. Two changes collide or they do not, whatever order they
- * come in: what a set replaces of those that it is built on still has its place, for others.
+ * Why a change cannot be at its path together with those that are there. The answer is the same in whatever order two changes are added.
+ * For that, the place of a change still counts for other sets after a set that is built on it has replaced it.
  */
 export function collisionAt(held: ChangesAtPath, added: OwnChange): Collision | undefined {
   for (const other of held.values()) {
@@ -38,7 +38,7 @@ function collide(held: OwnChange, added: OwnChange, all: ChangesAtPath): Collisi
   const [theirs, own] = [leftBeside(held, added, all), leftBeside(added, held, all)]
   const left = theirs && own && clash({ set: held.set, change: theirs }, { set: added.set, change: own })
   if (left !== undefined) return left
-  // Where each would replace what the other one does, neither would be there.
+  // Nothing collides if one of the two replaces the other. If each replaces the other, both would be gone: that is a collision.
   const [theirLoss, ownLoss] = [lossOf(held.change, theirs), lossOf(added.change, own)]
   return theirLoss && ownLoss && clash({ set: held.set, change: theirLoss }, { set: added.set, change: ownLoss })
 }
@@ -119,7 +119,7 @@ function isSame(one: FileChange, other: FileChange): boolean {
   return one.kind === 'delete' && other.kind === 'delete'
 }
 
-export function isBuiltOn({ builtOn }: Pick<ChangeSet, 'builtOn'>, changeSetId: string): boolean {
+function isBuiltOn({ builtOn }: Pick<ChangeSet, 'builtOn'>, changeSetId: string): boolean {
   return builtOn?.includes(changeSetId) ?? false
 }
 

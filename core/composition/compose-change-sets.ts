@@ -5,11 +5,11 @@ import {
   collisionAt,
   type FileResult,
   inConflict,
-  isBuiltOn,
   type OwnChange,
   resultAt,
   type SetInConflict,
 } from './changes-at-path.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 import { foldersOf, neededFirst } from './independent-groups.ts'
 
 /** A change set that is left out of the composed files; `with` is the one that it is in conflict with, or that is missing. */
@@ -52,6 +52,8 @@ export type ComposedFiles = {
 /** `known`: sets that may be named, also those that are not added. */
 export function openComposedFiles(known: KnownSets): ComposedFiles {
   const held = new Map<string, ChangeSet>()
+  /** By a set: those of the held ones that are built on it. */
+  const dependents = new Map<string, Set<string>>()
   const changes = new Map<string, Map<string, OwnChange>>()
   const created = openCreatedPaths(changes)
 
@@ -63,8 +65,9 @@ export function openComposedFiles(known: KnownSets): ComposedFiles {
     }
     return undefined
   }
-  function take({ changeSetId, files }: ChangeSet): void {
+  function take({ changeSetId, files, builtOn = [] }: ChangeSet): void {
     held.delete(changeSetId)
+    for (const id of builtOn) dependents.get(id)?.delete(changeSetId)
     for (const { path } of files) {
       const there = changes.get(path)
       there?.delete(changeSetId)
@@ -81,6 +84,7 @@ export function openComposedFiles(known: KnownSets): ComposedFiles {
       const collision = collisionOf(set)
       if (collision !== undefined) return { ...inConflict(set, collision.path), errorCode: 'WORK_001', ...collision }
       held.set(set.changeSetId, set)
+      for (const id of set.builtOn ?? []) getOrMake(dependents, id, () => new Set()).add(set.changeSetId)
       for (const change of set.files) {
         const there = changes.get(change.path) ?? new Map<string, OwnChange>()
         if (change.kind === 'create') created.add(change.path)
@@ -89,8 +93,9 @@ export function openComposedFiles(known: KnownSets): ComposedFiles {
       return undefined
     },
     remove({ changeSetId: id }) {
-      const out = [...held.values()].filter((set) => set.changeSetId === id || isBuiltOn(set, id))
+      const out = [id, ...(dependents.get(id) ?? [])].flatMap((one) => held.get(one) ?? [])
       for (const set of out) take(set)
+      dependents.delete(id)
     },
     files: () => [...changes.values()].flatMap((there) => resultAt(there) ?? []),
   }

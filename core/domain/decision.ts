@@ -13,6 +13,8 @@ export const Decision = z.strictObject({
   verdict: Verdict,
   /** Why, as who decided said it: of a rejection, what the next attempt is told. */
   reason: z.string().nullable(),
+  /** Of a set that was decided with another one: with which. A decision of an earlier version has it in `reason`. */
+  note: z.string().optional(),
   /** Number of its event; greater than that of every earlier decision. */
   version: z.int().min(1),
   /** Milliseconds since the epoch. */

@@ -13,8 +13,8 @@ const decideScript = runScript('decide', 'events')
 
 const Kept = Decision.omit({ changeSetId: true, version: true, at: true })
 
-/** Of a run with decisions, and of one with a decision that asks for a retry: versions that know neither leave it alone. */
-const schemas = { decided: 5, retryWanted: 6 } as const
+/** Of a run with decisions, and of one with a decision that asks for a retry or has a note: versions that know neither leave it alone. */
+const schemas = { decided: 5, retryWanted: 6, noted: 6 } as const
 
 /** Number of the event, time and what was decided, with a space between them (decide.lua). */
 const StoredDecision = z.tuple([z.string(), z.string()]).transform(([changeSetId, stored]): Decision => {
@@ -83,7 +83,11 @@ export async function decide(
   if (decisions.length === 0) return []
   const isRetryWanted = decisions.some(({ retry }) => retry !== undefined)
   if (isRetryWanted) await noteWanted(store, runId)
-  const schema = isRetryWanted ? schemas.retryWanted : schemas.decided
+  const schema = Math.max(
+    schemas.decided,
+    ...(isRetryWanted ? [schemas.retryWanted] : []),
+    ...(decisions.some(({ note }) => note !== undefined) ? [schemas.noted] : []),
+  )
   const made = decisions.map((one) => ({ ...keptOf(one, by), changeSetId: one.changeSetId }))
   const bodies = encodeEvents(
     decisions.map((one) => eventOf(one, by)),
@@ -137,14 +141,14 @@ export async function countVerdicts(
 }
 
 function keptOf(decision: NewDecision, by: EventOrigin): z.infer<typeof Kept> {
-  const { verdict, reason, agent, runId, operationId, recordHash, retry } = decision
+  const { verdict, reason, note, agent, runId, operationId, recordHash, retry } = decision
   const kept = { verdict, reason, by: `${by.kind}/${by.id}`, agent, runId, operationId, recordHash }
-  return retry === undefined ? kept : { ...kept, retry }
+  return { ...kept, ...(note === undefined ? {} : { note }), ...(retry === undefined ? {} : { retry }) }
 }
 
 /** `operation_id` is in the data: the operation may be one of a run that retries this one. */
 function eventOf(decision: NewDecision, by: EventOrigin): NewEvent {
-  const { changeSetId, verdict, reason, runId, operationId, node, agent, retry } = decision
+  const { changeSetId, verdict, reason, note, runId, operationId, node, agent, retry } = decision
   return {
     event: 'decision.made',
     phase: 'review',
@@ -155,6 +159,7 @@ function eventOf(decision: NewDecision, by: EventOrigin): NewEvent {
       change_set_id: changeSetId,
       verdict,
       ...(reason === null ? {} : { reason }),
+      ...(note === undefined ? {} : { note }),
       ...(retry === undefined ? {} : { retry: true }),
       run_id: runId,
       operation_id: operationId,

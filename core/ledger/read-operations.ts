@@ -227,6 +227,23 @@ export async function endedOperations({ redis, namespace }: LedgerStore, runId: 
   return found.toSorted((one, other) => one.endedAt - other.endedAt)
 }
 
+const sliceLength = 500
+
+type EndedReader = { endedOperations(runId: RunId, ids: readonly OperationId[]): Promise<EndedOperation[]> }
+
+/** As `endedOperations`, of many: those of one slice after those of the one before. */
+export async function endedInSlices(
+  runId: RunId,
+  ids: readonly OperationId[],
+  ledger: EndedReader,
+): Promise<EndedOperation[]> {
+  const found: EndedOperation[] = []
+  for (let first = 0; first < ids.length; first += sliceLength) {
+    found.push(...(await ledger.endedOperations(runId, ids.slice(first, first + sliceLength))))
+  }
+  return found
+}
+
 const pageLength = 500
 
 type OperationLister = {

@@ -1,9 +1,9 @@
 import type { Decision } from '#domain/decision.ts'
-import { type OperationId, repeatedOperationId, type RunId } from '#domain/ids.ts'
-import { changeSetIdsOf } from '#domain/operation.ts'
+import { type OperationId, repeatedOperationId } from '#domain/ids.ts'
+import { changeSetIdsOf, originalId } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import type { EndedOperation } from '#ledger/read-operations.ts'
+import { endedInSlices, type EndedOperation } from '#ledger/read-operations.ts'
 
 /** A retry repeats no more operations. */
 export const mostOperations = 1_000
@@ -55,26 +55,8 @@ async function lastTries(
   const forms = [...roots].flatMap((id) => [id, repeatedOperationId(id)])
   const last = new Map<OperationId, EndedOperation[]>()
   for (const { runId } of chain.toReversed()) {
-    const ended = Map.groupBy(
-      await endedInSlices(runId, forms, ledger),
-      (one) => one.repeats?.operationId ?? one.operationId,
-    )
+    const ended = Map.groupBy(await endedInSlices(runId, forms, ledger), originalId)
     for (const [root, tried] of ended) last.set(root, tried)
   }
   return new Map([...last.values()].flat().map((one) => [one.operationId, one]))
-}
-
-const sliceLength = 500
-
-/** As `endedOperations`, of many. */
-export async function endedInSlices(
-  runId: RunId,
-  ids: readonly OperationId[],
-  ledger: Pick<Ledger, 'endedOperations'>,
-): Promise<EndedOperation[]> {
-  const found: EndedOperation[] = []
-  for (let first = 0; first < ids.length; first += sliceLength) {
-    found.push(...(await ledger.endedOperations(runId, ids.slice(first, first + sliceLength))))
-  }
-  return found
 }

@@ -2,7 +2,7 @@ import { chainOf } from '#composition/run-chain.ts'
 import type { Decision } from '#domain/decision.ts'
 import { undefinedOn } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
-import type { Run } from '#domain/run.ts'
+import { isEnded, type Run } from '#domain/run.ts'
 import type { Decisions } from '#ledger/decisions.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { isFeedback, repeatable } from './rejected-operations.ts'
@@ -19,7 +19,10 @@ export type WantedRetry =
   | { state: 'void'; decision: Decision }
 
 /** What became of all rejections of a chain that ask for a retry, in the order in which they were made. */
-export async function wantedByDecisions({ byChangeSet }: Decisions, ledger: WantedLedger): Promise<WantedRetry[]> {
+export async function wantedByDecisions(
+  { byChangeSet }: Pick<Decisions, 'byChangeSet'>,
+  ledger: WantedLedger,
+): Promise<WantedRetry[]> {
   const asking = [...byChangeSet.values()].filter((one) => one.retry !== undefined && isFeedback(one))
   const found: WantedRetry[] = []
   for (const [named, decisions] of Map.groupBy(asking, ({ retry }) => retry)) {
@@ -30,7 +33,37 @@ export async function wantedByDecisions({ byChangeSet }: Decisions, ledger: Want
   return found.toSorted((one, other) => one.decision.version - other.decision.version)
 }
 
-/** Of the rejections that were sent to `run`: its newest retry is the one to go on from. */
+/**
+ * Of sets that are to be rejected with a retry once more, those whose earlier wish for one is over: its retry has ended, or there will
+ * be none, and an agent could try them again now.
+ */
+export async function retriesOver(
+  wanted: readonly { changeSetId: string; retry?: RunId | undefined }[],
+  { byChangeSet }: Decisions,
+  ledger: WantedLedger,
+): Promise<ReadonlySet<string>> {
+  const before = new Map<string, Decision>()
+  const asked = new Map<string, RunId>()
+  for (const { changeSetId: id, retry } of wanted) {
+    const decision = byChangeSet.get(id)
+    if (retry === undefined || decision?.retry === undefined) continue
+    asked.set(id, retry)
+    before.set(id, decision)
+  }
+  if (asked.size === 0) return new Set()
+  const over = new Map<string, Decision>()
+  for (const one of await wantedByDecisions({ byChangeSet: before }, ledger)) {
+    const isOver = one.state === 'void' || (one.state === 'started' && isEnded(one.by.status))
+    const { changeSetId: id } = one.decision
+    const retry = asked.get(id)
+    if (isOver && retry !== undefined) over.set(id, { ...one.decision, retry, at: Number.MAX_SAFE_INTEGER })
+  }
+  // As if it was said after all that has happened.
+  const again = await wantedByDecisions({ byChangeSet: over }, ledger)
+  return new Set(again.flatMap(({ state, decision }) => (state === 'waiting' ? decision.changeSetId : [])))
+}
+
+/** What became of the rejections that named `run`. What still waits is tried again in a retry of the newest run of its chain. */
 async function wantedOf(run: Run, decisions: readonly Decision[], ledger: WantedLedger): Promise<WantedRetry[]> {
   const of = await newestRetry(run, ledger)
   const chain = await chainOf(of, ledger)
@@ -46,7 +79,7 @@ async function wantedOf(run: Run, decisions: readonly Decision[], ledger: Wanted
   })
 }
 
-/** Who cancels a run wants nothing more of it; who rejects with a retry afterwards does. */
+/** Cancelling a run also cancels the retries that were asked for before, and none that is asked for afterwards. */
 function isCancelledSince({ at }: Decision, { status, endedAt }: Run): boolean {
   return status === 'cancelled' && endedAt !== null && at <= endedAt
 }

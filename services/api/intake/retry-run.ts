@@ -6,6 +6,7 @@ import { isEnded, type ErrorPolicyName, type Run, type RunRequest } from '#domai
 import type { Ledger } from '#ledger/ledger.ts'
 import { isFeedback, mostOperations, repeatable } from '#retries/rejected-operations.ts'
 import { requestOfRetry, startRetry } from '#retries/start-retry.ts'
+import { wantedByDecisions } from '#retries/wanted-by-decisions.ts'
 import { expectNotDeleted, hashedJson, withModelKind, type AcceptDeps } from './accept-run.ts'
 import type { Correlation } from './traced-request.ts'
 
@@ -76,13 +77,24 @@ export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ runId: 
 
 /**
  * The agents' operations, of the run or of one that it retries, whose last change set was rejected with a reason after they
- * ended. INTAKE_007 when there is none, INTAKE_003 for more than 1,000.
+ * ended, without those that a retry tries again which was asked for beside the rejection. INTAKE_007 when there is none, INTAKE_003 for
+ * more than 1,000.
  */
 async function rejectedOperations(run: Run, ledger: RetryDeps['ledger']): Promise<OperationId[]> {
   const chain = await chainOf(run, ledger)
-  const { byChangeSet } = await ledger.readDecisions((chain.at(-1) ?? run).runId)
-  const rejected = await repeatable(chain, [...byChangeSet.values()].filter(isFeedback), ledger)
-  const found = new Set(rejected.map(({ operationId }) => operationId))
+  const decisions = await ledger.readDecisions((chain.at(-1) ?? run).runId)
+  const rejected = await repeatable(chain, [...decisions.byChangeSet.values()].filter(isFeedback), ledger)
+  const wanted = await wantedByDecisions(decisions, ledger)
+  const started = new Map(
+    wanted.flatMap((one) => (one.state === 'started' ? [[one.decision.changeSetId, one.by.runId] as const] : [])),
+  )
+  const open = rejected.filter(({ changeSetId }) => !started.has(changeSetId))
+  const found = new Set(open.map(({ operationId }) => operationId))
+  const [other] = rejected
+  if (found.size === 0 && other !== undefined) {
+    const message = `What was rejected with a reason is tried again in run "${started.get(other.changeSetId) ?? ''}" already.`
+    throw new AppError('INTAKE_007', message)
+  }
   if (found.size === 0) {
     const message = `No agent's change of run "${run.runId}" was rejected with a reason since it was last tried.`
     throw new AppError('INTAKE_007', message)

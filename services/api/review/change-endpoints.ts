@@ -170,6 +170,10 @@ const DecisionsBody = z
       description:
         'whether what is built on a set is rejected or taken back with it; without it, such a set is refused',
     }),
+    all_or_none: z.boolean().optional().openapi({
+      description:
+        'whether nothing is decided where one of the decisions is refused; INTAKE_003 for more than 500, with those that are made with them',
+    }),
     retry: RetryWanted,
   })
   .refine(({ decisions, where }) => (decisions === undefined) !== (where === undefined), 'decisions or where')
@@ -188,7 +192,7 @@ one decision on a change set, whichever run of a chain of retries shows it. What
 on something rejected, and to reject or take back what others are built on (unless \`with_dependents\` is true), WORK_004
 what breaks a file together with it, WORK_003 for a decision on what somebody else has decided since you looked (give the
 \`version\` that you have seen). Where nothing of it can be decided, the answer is 409 (404 for RUN_004) with the first refusal's
-code, and the problem has \`refused_count\` and \`refused\`. What a set is built on is accepted with it. The same decision again changes nothing, so a request can be repeated.
+code, and the problem has \`refused_count\` and \`refused\`: so it is with \`all_or_none\` where anything is refused. What a set is built on is accepted with it. The same decision again changes nothing, so a request can be repeated.
 
 With \`retry\` beside \`reject\` and a reason, [the agents try again](../guide/review.md#send-it-back-with-a-word) what was rejected:
 when the run has ended, or at once if it has, in one run that is started by itself. Rejected while that one still runs: in another one after its end.

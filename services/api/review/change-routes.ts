@@ -3,7 +3,7 @@ import { OpenAPIHono } from '@hono/zod-openapi'
 import { chainOf } from '#composition/run-chain.ts'
 import type { Verdict } from '#domain/decision.ts'
 import { type ModelKind, requireSameModel } from '#domain/model-kind.ts'
-import type { Run } from '#domain/run.ts'
+import { isEnded, type Run } from '#domain/run.ts'
 import type { MemoryGate } from '#ledger/memory-gate.ts'
 import { startWantedRetries, type StartWantedDeps } from '#retries/start-wanted-retries.ts'
 import type { WantedRetry } from '#retries/wanted-by-decisions.ts'
@@ -14,7 +14,7 @@ import { decide, type DecideDeps, type Decided } from './decide.ts'
 import type { DecisionsView, RejectedRetry, WantedVerdict } from './decision-schema.ts'
 import { decisionsView } from './decisions-view.ts'
 import { findPatch, type PatchDeps, withoutPatch } from './find-patch.ts'
-import type { WantedDecision } from './judge-decisions.ts'
+import type { JudgeOptions, WantedDecision } from './judge-decisions.ts'
 import { archiveOf, compositionId } from './result-archive.ts'
 import { type ChangeDeps, changesOfOperation, changesOfSet, findChanges, listChanges, patchOf } from './run-changes.ts'
 
@@ -47,8 +47,8 @@ export function changeRoutes(deps: ChangeRouteDeps): OpenAPIHono<ApiEnv> {
     const run = await findRun(c.req.valid('param').run_id, projectId, deps.ledger)
     const body = c.req.valid('json')
     const wanted = await wantedIn(body, run, deps)
-    const by = { tokenId, requestId: c.get('requestId'), withDependents: body.with_dependents }
-    return c.json(await decidedView(run, wanted, by, deps), 200)
+    const options = { withDependents: body.with_dependents === true, allOrNone: body.all_or_none === true }
+    return c.json(await decidedView(run, wanted, { tokenId, requestId: c.get('requestId'), options }, deps), 200)
   })
   routes.openapi(changeEndpoints.patch, async (c) => {
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
@@ -111,18 +111,21 @@ function wantedOf({ change_set_id: changeSetId, verdict, reason, version, retry 
 async function decidedView(
   run: Run,
   wanted: readonly WantedDecision[],
-  { tokenId, requestId, withDependents }: { tokenId: string; requestId: string; withDependents?: boolean | undefined },
+  { tokenId, requestId, options }: { tokenId: string; requestId: string; options: JudgeOptions },
   deps: ChangeRouteDeps,
 ): Promise<DecisionsView> {
   const asksForRetry = wanted.some(({ retry }) => retry !== undefined)
   if (asksForRetry) requireSameModel({ runId: run.runId, labels: run.request.labels }, deps.modelKind)
-  const decided = await decide(run, wanted, { by: { kind: 'human', id: tokenId }, deps, withDependents })
+  const decided = await decide(run, wanted, { by: { kind: 'human', id: tokenId }, deps, ...options })
   const view = decisionsView(run, decided)
   if (!asksForRetry) return view
   return { ...view, retry: await retryOfRejected(run, decided, { ...deps, origin: { kind: 'api', id: requestId } }) }
 }
 
-/** Starts what is to be tried again, if its run has ended, and says how it stands with what this request has rejected. */
+/**
+ * Starts what is to be tried again, if its run has ended, and says how it stands with what this request has rejected. Null where nothing
+ * of it is tried again: a retry that has ended is none of this request.
+ */
 async function retryOfRejected(run: Run, { decisions }: Decided, deps: StartWantedDeps): Promise<RejectedRetry | null> {
   const root = (await chainOf(run, deps.ledger)).at(-1) ?? run
   const all = await startWantedRetries(root.runId, deps)
@@ -131,8 +134,9 @@ async function retryOfRejected(run: Run, { decisions }: Decided, deps: StartWant
   const operationsIn = (list: readonly WantedRetry[]) => new Set(list.map(({ decision }) => decision.operationId)).size
   const [waiting] = open
   if (waiting !== undefined) return { retry_of: waiting.of.runId, run_id: null, operations: operationsIn(open) }
-  const by = own.findLast((one) => one.state === 'started')?.by
-  const started = own.filter((one) => one.state === 'started' && one.by.runId === by?.runId)
+  const underWay = own.flatMap((one) => (one.state === 'started' && !isEnded(one.by.status) ? [one] : []))
+  const by = underWay.at(-1)?.by
+  const started = underWay.filter((one) => one.by.runId === by?.runId)
   const retryOf = by?.request.retryOf
   return by === undefined || retryOf === undefined
     ? null

@@ -51,7 +51,8 @@ describe('decisions on change sets that are built on others', () => {
       ['fix', idOf(last())],
       ['doc', idOf(last())],
     ])
-    expect(decisions[1]?.decision?.reason).toBe(`lint a.py more ${idOf(last())}, which was accepted, is built on it`)
+    expect(decisions[1]?.decision?.reason).toBe(null)
+    expect(decisions[1]?.decision?.note).toBe(`lint a.py more ${idOf(last())}, which was accepted, is built on it`)
     expect(await review.verdicts(runId)).toEqual({ fix: 'accepted', doc: 'accepted', more: 'accepted' })
     const events = await api.ledger.readEvents(runId, { after: 0, limit: 1_000 })
     const made = events.flatMap(({ event, data }) => (event === 'decision.made' ? [data['qualified_name']] : []))
@@ -109,7 +110,8 @@ describe('decisions on change sets that are built on others', () => {
       ['doc', becomes, idOf(fix())],
     ])
     const why = verdict === 'undo' ? 'taken back' : 'rejected'
-    expect(decisions[1]?.decision?.reason).toBe(`built on lint a.py fix ${idOf(fix())}, which was ${why}: wrong`)
+    const note = `built on lint a.py fix ${idOf(fix())}, which was ${why}`
+    expect(decisions[1]?.decision).toMatchObject({ note, reason: 'wrong' })
   })
 
   it('reject and take back all at once', async () => {
@@ -133,6 +135,18 @@ describe('decisions on change sets that are built on others', () => {
     const again = await review.retried(former, [alone])
     const remade = (await review.changes(again)).filter(({ run_id: runId }) => runId === again)
     expect(remade).toMatchObject([{ change_set_id: idOf(alone), verdict: 'rejected' }])
+  })
+
+  it('without a word bring nothing back: nobody has said anything of what was rejected with another one', async () => {
+    const runId = await played()
+    await composeRun(api, runId, { files: [] })
+    await review.decide(runId, one(fix(), 'reject', { with_dependents: true }))
+    const headers = { 'content-type': 'application/json' }
+    const retry = (choice: object) =>
+      api.ask(`/v1/runs/${runId}/retry`, { method: 'POST', headers, body: JSON.stringify(choice) })
+    expect(await (await retry({ rejected: true })).json()).toMatchObject({ error_code: 'INTAKE_007' })
+    await review.decide(runId, one(doc(), 'reject', { reason: 'says nothing' }))
+    expect((await retry({ rejected: true })).status).toBe(202)
   })
 
   it('reach from a retry to what the run before it made', async () => {

@@ -3,7 +3,14 @@ import type { FileChange } from '#domain/change-set.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { openTestApi, type TestApi } from '../app.fixture.ts'
-import { composeRun, playedSetId, type PlayedEnding, playRepeat, playRun } from '../played-run.fixture.ts'
+import {
+  composeRun,
+  plannedOperation,
+  playedSetId,
+  type PlayedEnding,
+  playRepeat,
+  playRun,
+} from '../played-run.fixture.ts'
 import { openPlayedReview, type PlayedReview } from './played-review.fixture.ts'
 
 const source = 'a = 1\nb = 2\nc = 3\n'
@@ -54,9 +61,9 @@ describe('a decision that is sent to an older run', () => {
         [base, undefined],
         [built, base],
       ])
-      expect(await review.verdicts(retry)).toEqual(
-        await review.verdicts(former).then((of) => ({ ...of, doc: of['fix'] })),
-      )
+      const becomes = verdict === 'undo' ? 'pending' : 'rejected'
+      expect(await review.verdicts(former)).toEqual({ fix: becomes })
+      expect(await review.verdicts(retry)).toEqual({ fix: becomes, doc: becomes })
       expect((await api.ledger.verify(former)).violations).toEqual([])
     },
   )
@@ -121,6 +128,23 @@ describe('a change set that was made again', () => {
     const redone = shown.filter((set) => set.is_redone).map((set) => set.qualified_name)
     expect(redone).toEqual(['doc', 'doc'])
     expect((await review.decide(retry, one(idOf(fix), 'reject'))).refused).toEqual([])
+  })
+
+  it('by a retry is shown beside what it is, also where it was itself made because something collided', async () => {
+    const { run, former } = await madeAgain()
+    const again = (await review.changes(run)).find(
+      (set) => set.qualified_name === 'doc' && set.change_set_id !== former,
+    )
+    await review.decide(run, one(again?.change_set_id ?? '', 'reject', { reason: 'says nothing' }))
+    await composeRun(api, run, { files: [] })
+    const retry = await review.retried(run, [{ name: 'doc', changes: changesAt(12, 12, '# c\n') }])
+    const shown = await review.changesOf(retry, plannedOperation('doc').operationId)
+    expect(shown.map((set) => [set.run_id, set.is_redone, set.verdict])).toEqual([
+      [retry, false, 'pending'],
+      [run, true, 'pending'],
+      [run, true, 'rejected'],
+    ])
+    expect(await review.changesOf(run, plannedOperation('doc').operationId)).toHaveLength(1)
   })
 
   it('by a retry, since it collided there, is not proposed any more', async () => {

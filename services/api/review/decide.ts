@@ -10,9 +10,15 @@ import { type Decisions, maxDecisionsAtOnce, type NewDecision } from '#ledger/de
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Conflict } from '#objects/composition.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
-import { wantedByDecisions } from '#retries/wanted-by-decisions.ts'
+import { retriesOver, wantedByDecisions } from '#retries/wanted-by-decisions.ts'
 import { findSets, type FoundSet } from './find-sets.ts'
-import { judgeDecisions, type MadeDecision, type RefusedDecision, type WantedDecision } from './judge-decisions.ts'
+import {
+  judgeDecisions,
+  type JudgeOptions,
+  type MadeDecision,
+  type RefusedDecision,
+  type WantedDecision,
+} from './judge-decisions.ts'
 import { readRelated, type RelatedDeps, type RelatedSets } from './read-related.ts'
 import type { ChangeRecords } from './run-changes.ts'
 
@@ -24,28 +30,32 @@ export type DecideDeps = {
 /** A set in the way of a decision, and how it stands. */
 export type SetInWay = NamedSet & { changeSetId: string; verdict: Verdict }
 
-/** A decision that was refused, with the conflict as people read it; `operation` made the set, unless there is no such set. */
+/**
+ * A decision that was refused, with the conflict as people read it and the decision on its other set; `operation` made the set, unless
+ * there is no such set.
+ */
 export type Refusal = Omit<RefusedDecision, 'conflict' | 'blocked'> & {
   conflict?: Conflict
+  withDecision?: Decision
   blocked?: { verdict: Verdict; by: SetInWay[] }
 } & Partial<NamedSet>
 
-/**
- * `decision`: what is decided now, null where nobody has. `isMade`: by this request, before which it was `was`. `becauseOf`: it was
- * decided with that set, which was asked for.
- */
 export type DecidedSet = {
   operation: Operation
+  /** How it stands now; null where nobody has decided. */
   decision: Decision | null
+  /** Whether this request has made the decision. */
   isMade: boolean
+  /** The verdict before this request. */
   was: Verdict
+  /** The set with which this one was decided, if nobody asked for this one itself. */
   becauseOf: string | undefined
 }
 
 /** `decisions`: each set that was not refused, and those that were decided with them. */
 export type Decided = { decisions: Map<string, DecidedSet>; refused: Refusal[] }
 
-/** So often somebody else may decide in between. Each time one of them gets on. */
+/** Each try fails only because somebody else's decision has been made meanwhile. */
 const maxTries = 50
 
 /**
@@ -54,12 +64,13 @@ const maxTries = 50
  * cannot be together with something accepted, and WORK_001 what would leave something accepted, or open, without a set that it is
  * built on; WORK_003, a decision on what somebody else has decided since it was seen, or since this began. The others are made, each
  * with its event. What an accepted set is built on is accepted with it; `withDependents`: what is built on a set is rejected or
- * taken back with it. Deciding again is harmless.
+ * taken back with it. `allOrNone`: all are made in one step, or none when one of them is refused; INTAKE_003 where these are more than
+ * a step takes. Deciding again is harmless.
  */
 export async function decide(
   run: Run,
   asked: readonly WantedDecision[],
-  { by, deps, withDependents = false }: { by: EventOrigin; deps: DecideDeps; withDependents?: boolean | undefined },
+  { by, deps, ...options }: JudgeOptions & { by: EventOrigin; deps: DecideDeps },
 ): Promise<Decided> {
   const chain = await chainOf(run, deps.ledger)
   const root = (chain.at(-1) ?? run).runId
@@ -68,22 +79,36 @@ export async function decide(
   const { conflicts = [] } = (await deps.records.readComposition(run)) ?? {}
   const made: DecidedBefore = new Map()
   let wanted = asked
+  let seen: Decisions['byChangeSet'] = new Map()
   for (let tries = 0; tries < maxTries; tries += 1) {
     const decisions = await deps.ledger.readDecisions(root)
-    if (tries === 0) wanted = asked.map((one) => ({ ...one, version: one.version ?? versionOf(one, decisions) }))
+    if (tries === 0) {
+      seen = new Map(decisions.byChangeSet)
+      wanted = asked.map((one) => ({ ...one, version: one.version ?? versionOf(one, decisions) }))
+    }
     const open = wanted.filter(({ changeSetId }) => !made.has(changeSetId))
     const related = await readRelated(run, open, { found, decisions }, deps)
-    const known = { ...related, decisions: decisions.byChangeSet, conflicts }
-    const judged = judgeDecisions(open, known, { withDependents })
+    const retried = await retriesOver(open, decisions, deps.ledger)
+    const known = { ...related, decisions: decisions.byChangeSet, seen, retried, conflicts }
+    const judged = judgeDecisions(open, known, options)
+    if (options.allOrNone === true && judged.refused.length > 0) {
+      return { decisions: new Map(), refused: await named(run, judged.refused, { ...related, found, decisions }, deps) }
+    }
     const wantedBefore = await waitingRetries(judged.made, decisions, deps.ledger)
     const toDecide = { ...related, found, decisions, wantedBefore }
     const steps = judged.made.flatMap((one) => newDecision(one, toDecide) ?? [])
+    if (options.allOrNone === true && steps.length > maxDecisionsAtOnce) throw tooManyAtOnce(steps.length)
     if (await makeInSteps(root, { steps, decisions, by, made }, deps.ledger)) {
       const refused = await named(run, judged.refused, { ...related, found, decisions }, deps)
       return { decisions: decidedNow(asked, refused, { found, decisions, made }), refused }
     }
   }
   throw new AppError('WORK_003', 'Others decide on the same run all the time: try again in a moment.')
+}
+
+function tooManyAtOnce(count: number): AppError {
+  const message = `These are ${count} decisions: all or none are made of ${maxDecisionsAtOnce} at most.`
+  return new AppError('INTAKE_003', message)
 }
 
 function versionOf({ changeSetId }: Pick<WantedDecision, 'changeSetId'>, { byChangeSet }: Decisions): number {
@@ -126,16 +151,20 @@ function newDecision(one: MadeDecision, known: Known & { wantedBefore: ReadonlyM
   const wanted = verdict === 'rejected' ? (one.retry ?? known.wantedBefore.get(changeSetId)) : undefined
   const retry = wanted === undefined ? {} : { retry: wanted }
   const place = { runId: set.run, operationId, recordHash: set.recordHash, node, agent }
-  return { decision: { changeSetId, verdict, before, reason: reasonOf(one, known), ...place, ...retry }, becauseOf }
+  // What was said of the set that is accepted says nothing of those that it needs.
+  const reason = becauseOf !== undefined && verdict === 'accepted' ? null : one.reason
+  return { decision: { changeSetId, verdict, before, reason, ...noteOf(one, known), ...place, ...retry }, becauseOf }
 }
 
-/** Of a set that is decided with another, it says with which. */
-function reasonOf({ verdict, reason, becauseOf }: MadeDecision, known: Known): string | null {
-  if (becauseOf === undefined) return reason
+/** Of a set that is decided with another, it says with which. It is apart from the reason, which agents are told. */
+function noteOf({ verdict, becauseOf }: MadeDecision, known: Known): { note?: string } {
+  if (becauseOf === undefined) return {}
   const name = nameOfSet(becauseOf, namedSet(becauseOf, known))
-  if (verdict === 'accepted') return `${name}, which was accepted, is built on it`
-  const why = `built on ${name}, which was ${verdict === 'rejected' ? 'rejected' : 'taken back'}`
-  return (reason === null ? why : `${why}: ${reason}`).slice(0, maxReasonCharacters).toWellFormed()
+  const note =
+    verdict === 'accepted'
+      ? `${name}, which was accepted, is built on it`
+      : `built on ${name}, which was ${verdict === 'rejected' ? 'rejected' : 'taken back'}`
+  return { note: note.slice(0, maxReasonCharacters).toWellFormed() }
 }
 
 /** What this request has decided: the verdict before, and the set because of which. */
@@ -206,9 +235,11 @@ async function named(
   const readBlob = (hash: string) => records.readBlob(projectId, hash)
   return mapBounded([...refused.entries()], namesAtOnce, async ([at, { conflict, blocked, ...one }]) => {
     const by = blocked?.by.map((id) => setInWay(id, known))
+    const withDecision = decisions.byChangeSet.get(conflict?.with?.changeSetId ?? '')
     const refusal = {
       ...one,
       ...namedSet(one.changeSetId, known),
+      ...(withDecision && { withDecision }),
       ...(blocked && by && { blocked: { ...blocked, by } }),
     }
     if (conflict === undefined || at >= shownRefusals) return refusal

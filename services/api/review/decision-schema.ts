@@ -12,6 +12,7 @@ export const DecisionView = z
     verdict: VerdictShape,
     version: z.int().openapi({ description: 'number of its event; a decision on the set can name it' }),
     reason: z.string().nullable(),
+    note: z.string().optional().openapi({ description: 'of a set that was decided with another one: with which' }),
     decided_at: Time,
     decided_by: z.string().openapi({ description: '`kind/id` of who decided' }),
   })
@@ -80,6 +81,9 @@ export const RefusedView = z
     error_code: z.enum(['RUN_004', 'WORK_001', 'WORK_002', 'WORK_003', 'WORK_004']).openapi('RefusalCode'),
     detail: z.string(),
     conflict: LeftOut.optional(),
+    with_decision: DecisionView.optional().openapi({
+      description: 'of a conflict: the decision on the other set, whose `version` a request to take it back can name',
+    }),
     blocked_by: z.array(SetInWay).optional().openapi({
       description: 'rejected sets that it is built on, or sets that are built on it; the first 20',
     }),

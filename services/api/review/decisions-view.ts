@@ -50,13 +50,14 @@ function authorView({ operationId, bundle, node }: Operation) {
 }
 
 function refusedView(refusal: Refusal): RefusedView {
-  const { changeSetId, operation, errorCode, conflict, blocked, decision } = refusal
+  const { changeSetId, operation, errorCode, conflict, withDecision, blocked, decision } = refusal
   return {
     change_set_id: changeSetId,
     ...(operation === undefined ? {} : authorView(operation)),
     error_code: errorCode,
     detail: detailOf(refusal),
     ...(conflict === undefined ? {} : { conflict: conflictView(conflict) }),
+    ...(withDecision === undefined ? {} : { with_decision: decisionView(withDecision) }),
     ...(blocked === undefined ? {} : blockedView(blocked.by)),
     ...(decision === undefined ? {} : { decision: decisionView(decision) }),
   }

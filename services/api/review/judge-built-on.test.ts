@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest'
 import { composeChangeSets } from '#composition/compose-change-sets.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import type { Decision, Verdict } from '#domain/decision.ts'
-import { judgeDecisions, type JudgedDecisions, type WantedDecision } from './judge-decisions.ts'
+import { judgeDecisions, type JudgedDecisions, type JudgeOptions, type WantedDecision } from './judge-decisions.ts'
 
 function setOf(id: string, [start, end, text]: [number, number, string], builtOn: string[] = []): ChangeSet {
   const ids = { changeSetId: id, operationId: `o${id}`, bundle: 'lint', nodeId: 'n1', evidence: [] }
@@ -13,20 +13,27 @@ function setOf(id: string, [start, end, text]: [number, number, string], builtOn
 
 type Verdicts = Readonly<Record<string, Verdict>>
 
+/** `unseen`: sets that nobody looks at any more, since they were made again. */
+type Case = JudgeOptions & { before?: Verdicts; seen?: Verdicts; unseen?: readonly string[] }
+
 function judge(
   sets: readonly ChangeSet[],
   wanted: readonly [string, Verdict][],
-  { before = {}, withDependents = false }: { before?: Verdicts; withDependents?: boolean } = {},
+  { before = {}, seen, unseen = [], ...options }: Case = {},
 ): JudgedDecisions {
   const decisions = Object.entries(before).map(([changeSetId, verdict], at): [string, Decision] => {
     const made = { reason: null, version: at + 1, at: 0, by: 'human/t', agent: 'lint', runId: 'r1', recordHash: 'h' }
     return [changeSetId, { changeSetId, verdict, operationId: `o${changeSetId}`, ...made }]
   })
-  const dependents = (id: string) => sets.filter(({ builtOn }) => builtOn?.includes(id)).map((set) => set.changeSetId)
+  const dependents = (id: string) =>
+    sets.flatMap(({ changeSetId, builtOn }) =>
+      builtOn?.includes(id) && !unseen.includes(changeSetId) ? changeSetId : [],
+    )
   const known = {
     sets: new Map(sets.map((set) => [set.changeSetId, set])),
     builtOn: new Map(sets.map(({ changeSetId }) => [changeSetId, dependents(changeSetId)])),
     decisions: new Map(decisions),
+    ...(seen && { seen: new Map(decisions.filter(([id, { verdict }]) => seen[id] === verdict)) }),
     conflicts: [],
   }
   const all = wanted.map(([changeSetId, verdict]): WantedDecision => ({
@@ -35,7 +42,7 @@ function judge(
     reason: null,
     version: undefined,
   }))
-  return judgeDecisions(all, known, { withDependents })
+  return judgeDecisions(all, known, options)
 }
 
 const made = (judged: JudgedDecisions) =>
@@ -119,6 +126,30 @@ describe('a change set that is built on others', () => {
     }
     expect(judge(all, [['c1', 'pending']], { before: { c1: 'accepted' } }).refused).toEqual([])
     expect(judge(all, [['c1', 'rejected']]).refused).toMatchObject([{ blocked: { by: ['c3', 'c2'] } }])
+  })
+
+  it('keeps these once it is accepted, also where it was made again and is accepted in the same request', () => {
+    const asked: [string, Verdict][] = [
+      ['c2', 'accepted'],
+      ['c1', 'rejected'],
+    ]
+    const judged = judge(all.slice(1), asked, { before: { c1: 'accepted' }, unseen: ['c2'] })
+    expect(made(judged)).toEqual([['c2', 'accepted', undefined]])
+    expect(judged.refused).toMatchObject([{ changeSetId: 'c1', blocked: { verdict: 'rejected', by: ['c2'] } }])
+  })
+
+  it.each<[Verdict, Verdict]>([
+    ['accepted', 'rejected'],
+    ['pending', 'accepted'],
+  ])('is not decided with another one when somebody has made it %s since the request began', (since, verdict) => {
+    const [asked, other] = verdict === 'accepted' ? ['c2', 'c1'] : ['c1', 'c2']
+    const judged = judge(all.slice(1), [[asked, verdict]], {
+      before: { [other]: since },
+      seen: {},
+      withDependents: true,
+    })
+    expect(judged.made).toEqual([])
+    expect(judged.refused).toMatchObject([{ changeSetId: asked, blocked: { verdict, by: [other] } }])
   })
 
   it('is decided once in a request, as it was asked for', () => {

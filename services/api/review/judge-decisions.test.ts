@@ -3,7 +3,7 @@ import { composeChangeSets } from '#composition/compose-change-sets.ts'
 import type { ChangeSet, FileChange } from '#domain/change-set.ts'
 import type { Decision, Verdict } from '#domain/decision.ts'
 import { openRandom } from '#platform/seeded-random.ts'
-import { judgeDecisions, type WantedDecision } from './judge-decisions.ts'
+import { judgeDecisions, type JudgeOptions, type KnownSets, type WantedDecision } from './judge-decisions.ts'
 
 function setOf(changeSetId: string, ...files: FileChange[]): ChangeSet {
   return { changeSetId, operationId: `o${changeSetId}`, bundle: 'lint', nodeId: 'n1', files, evidence: [] }
@@ -22,12 +22,16 @@ function want(changeSetId: string, verdict: Verdict, more: Partial<WantedDecisio
   return { changeSetId, verdict, reason: null, version: undefined, ...more }
 }
 
-type Case = { conflicts?: Parameters<typeof judgeDecisions>[1]['conflicts']; before?: Decision[] }
+type Case = JudgeOptions & Partial<Pick<KnownSets, 'conflicts' | 'retried'>> & { before?: Decision[] }
 
-function judge(sets: readonly ChangeSet[], wanted: WantedDecision[], { conflicts = [], before = [] }: Case = {}) {
+function judge(
+  sets: readonly ChangeSet[],
+  wanted: WantedDecision[],
+  { conflicts = [], retried = new Set(), before = [], ...options }: Case = {},
+) {
   const decisions = new Map(before.map((one) => [one.changeSetId, one]))
-  const known = { sets: new Map(sets.map((set) => [set.changeSetId, set])), builtOn: new Map(), decisions, conflicts }
-  return judgeDecisions(wanted, known)
+  const byId = new Map(sets.map((set) => [set.changeSetId, set]))
+  return judgeDecisions(wanted, { sets: byId, builtOn: new Map(), decisions, conflicts, retried }, options)
 }
 
 const [one, two] = [setOf('c1', edit(0, 5, 'x')), setOf('c2', edit(3, 8, 'y'))]
@@ -53,11 +57,25 @@ describe('a decision', () => {
     expect(judge([one, two], wanted, { before })).toEqual({ made: [], refused: [] })
   })
 
-  it('to try again what was rejected before is a new one, and nothing when that was asked for before', () => {
+  it('to try again what was rejected before is a new one, and nothing while the retry that was asked for is not over', () => {
     const before = decided('c1', 'rejected', 7, 'too long')
     const again = want('c1', 'rejected', { reason: 'too long', retry: 'r1' })
     expect(judge([one], [again], { before: [before] }).made).toEqual([again])
     expect(judge([one], [again], { before: [{ ...before, retry: 'r1' }] }).made).toEqual([])
+    const retried = new Set(['c1'])
+    expect(judge([one], [again], { before: [{ ...before, retry: 'r1' }], retried }).made).toEqual([again])
+  })
+
+  it('is made with all others or not at all, where that is asked for', () => {
+    const before = [decided('c1', 'accepted', 3), decided('c3', 'accepted', 4)]
+    const third = setOf('c3', edit(6, 9, 'z'))
+    const instead = [want('c1', 'pending'), accept('c2')]
+    const judged = judge([one, two, third], instead, { before, allOrNone: true })
+    expect(judged).toMatchObject({
+      made: [],
+      refused: [{ changeSetId: 'c2', conflict: { with: { changeSetId: 'c3' } } }],
+    })
+    expect(judge([one, two], instead, { before, allOrNone: true }).made).toEqual(instead)
   })
 
   it('with another reason is a new one', () => {

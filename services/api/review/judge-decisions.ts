@@ -4,6 +4,7 @@ import type { ChangeSet } from '#domain/change-set.ts'
 import type { Decision, Verdict } from '#domain/decision.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Conflict } from '#objects/composition.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 
 export type WantedDecision = {
   changeSetId: string
@@ -37,6 +38,10 @@ export type KnownSets = {
   /** By each set to decide on: those that are built on it, unless nobody looks at them any more. */
   builtOn: ReadonlyMap<string, readonly string[]>
   decisions: ReadonlyMap<string, Decision>
+  /** Those of when the request began: what somebody has decided since is not decided with another set. As `decisions` if absent. */
+  seen?: ReadonlyMap<string, Decision>
+  /** Rejected sets whose retry is over: to ask for one again is to ask for another. */
+  retried?: ReadonlySet<string>
   /** What the composition of the run has proved about sets that cannot be together. */
   conflicts: readonly Pick<Conflict, 'changeSetId' | 'operationId' | 'path' | 'errorCode' | 'reason' | 'with'>[]
 }
@@ -47,6 +52,9 @@ export type KnownSets = {
  */
 export type JudgedDecisions = { made: MadeDecision[]; refused: RefusedDecision[] }
 
+/** `allOrNone`: none is made when one of them is refused. */
+export type JudgeOptions = { withDependents?: boolean; allOrNone?: boolean }
+
 /**
  * Judges decisions in their order, each by what the ones before it have made of the accepted sets. What a set is built on is
  * accepted with it; what is built on a set is rejected or taken back with it, if `withDependents` says so. What is asked for
@@ -55,7 +63,7 @@ export type JudgedDecisions = { made: MadeDecision[]; refused: RefusedDecision[]
 export function judgeDecisions(
   wanted: readonly WantedDecision[],
   known: KnownSets,
-  { withDependents = false }: { withDependents?: boolean } = {},
+  { withDependents = false, allOrNone = false }: JudgeOptions = {},
 ): JudgedDecisions {
   const asked = new Map(wanted.map((one) => [one.changeSetId, one]))
   const judging: Judging = {
@@ -65,10 +73,12 @@ export function judgeDecisions(
     open: new Map(asked),
     accepted: openAccepted(known),
     made: new Map(),
+    acceptedOn: new Map(),
     refused: [],
   }
   for (const one of wanted) judgeIfOpen(one, judging)
-  return { made: [...judging.made.values()], refused: judging.refused }
+  const { made, refused } = judging
+  return { made: allOrNone && refused.length > 0 ? [] : [...made.values()], refused }
 }
 
 type Judging = KnownSets & {
@@ -78,6 +88,8 @@ type Judging = KnownSets & {
   open: Map<string, WantedDecision>
   accepted: ReturnType<typeof openAccepted>
   made: Map<string, MadeDecision>
+  /** By a set: those built on it that this request accepts. They may be such as nobody looks at any more. */
+  acceptedOn: Map<string, Set<string>>
   refused: RefusedDecision[]
 }
 
@@ -94,7 +106,8 @@ function judge(one: WantedDecision, judging: Judging): Refusal | undefined {
   const [set, decision] = [judging.sets.get(changeSetId), judging.decisions.get(changeSetId)]
   if (set === undefined) return { errorCode: 'RUN_004' }
   const isSameVerdict = (decision?.verdict ?? 'pending') === verdict
-  const asksMore = one.retry !== undefined && decision?.retry === undefined
+  const asksMore =
+    one.retry !== undefined && (decision?.retry === undefined || judging.retried?.has(changeSetId) === true)
   if (isSameVerdict && (reason === null || reason === decision?.reason) && !asksMore) return undefined
   if (version !== undefined && version !== (decision?.version ?? 0)) return { errorCode: 'WORK_003', decision }
   if (isSameVerdict) {
@@ -110,7 +123,7 @@ function accept(one: WantedDecision, set: ChangeSet, judging: Judging): Refusal 
   const builtOn = set.builtOn ?? []
   for (const id of builtOn) if (asked.get(id)?.verdict === 'accepted') judgeIfOpen(open.get(id), judging)
   const missing = builtOn.filter((id) => verdictOn(id, judging) !== 'accepted')
-  const by = missing.filter((id) => verdictOn(id, judging) === 'rejected' || isDecidedHere(id, judging))
+  const by = missing.filter((id) => verdictOn(id, judging) === 'rejected' || isDecidedApart(id, judging))
   if (by.length > 0) return { errorCode: 'WORK_001', blocked: { verdict: 'accepted', by } }
   const needed = neededFirst(missing.flatMap((id) => sets.get(id) ?? []))
   const added: ChangeSet[] = []
@@ -130,11 +143,13 @@ function accept(one: WantedDecision, set: ChangeSet, judging: Judging): Refusal 
 function release(one: WantedDecision, judging: Judging): Refusal | undefined {
   const { changeSetId, verdict } = one
   const { sets, asked, open, accepted, withDependents } = judging
-  const dependents = judging.builtOn.get(changeSetId) ?? []
+  const dependents = [
+    ...new Set([...(judging.builtOn.get(changeSetId) ?? []), ...(judging.acceptedOn.get(changeSetId) ?? [])]),
+  ]
   const isOut = (other: Verdict) => other === 'rejected' || (other === 'pending' && verdict === 'pending')
   for (const id of dependents) if (isOut(asked.get(id)?.verdict ?? 'accepted')) judgeIfOpen(open.get(id), judging)
   const by = dependents.filter((id) => !isOut(verdictOn(id, judging)))
-  if (by.length > 0 && (!withDependents || by.some((id) => isDecidedHere(id, judging)))) {
+  if (by.length > 0 && (!withDependents || by.some((id) => isDecidedApart(id, judging)))) {
     return { errorCode: 'WORK_001', blocked: { verdict, by } }
   }
   const lastFirst = neededFirst(by.flatMap((id) => sets.get(id) ?? [])).toReversed()
@@ -147,17 +162,26 @@ function withIt({ changeSetId: becauseOf, verdict, reason, retry }: WantedDecisi
   return { changeSetId, verdict, reason, version: undefined, becauseOf, ...(retry === undefined ? {} : { retry }) }
 }
 
-function make(decisions: readonly MadeDecision[], { made }: Judging): void {
-  for (const one of decisions) made.set(one.changeSetId, one)
+function make(decisions: readonly MadeDecision[], { made, sets, acceptedOn }: Judging): void {
+  for (const one of decisions) {
+    made.set(one.changeSetId, one)
+    if (one.verdict !== 'accepted') continue
+    for (const id of sets.get(one.changeSetId)?.builtOn ?? []) {
+      getOrMake(acceptedOn, id, () => new Set()).add(one.changeSetId)
+    }
+  }
 }
 
 function verdictOn(id: string, { made, decisions }: Judging): Verdict {
   return (made.get(id) ?? decisions.get(id))?.verdict ?? 'pending'
 }
 
-/** A request decides on a set once: what was asked for it, or with another one. */
-function isDecidedHere(id: string, { asked, made }: Judging): boolean {
-  return asked.has(id) || made.has(id)
+/**
+ * Whether it is not to be decided with another set: a request decides on a set once, as was asked for it or with another one, and
+ * never over what somebody has decided since it began.
+ */
+function isDecidedApart(id: string, { asked, made, decisions, seen = decisions }: Judging): boolean {
+  return asked.has(id) || made.has(id) || decisions.get(id)?.version !== seen.get(id)?.version
 }
 
 /** The accepted sets, none of which collides with another. */

@@ -8,7 +8,7 @@ const Named = z.looseObject({
   verdict: z.string(),
   change_set_id: z.string(),
   because_of: z.string().optional(),
-  decision: z.looseObject({ reason: z.string().nullable() }).nullable(),
+  decision: z.looseObject({ reason: z.string().nullable(), note: z.string().optional() }).nullable(),
 })
 const Refused = z.looseObject({
   error_code: z.string(),
@@ -50,6 +50,11 @@ export function openPlayedReview(api: TestApi) {
     return found
   }
 
+  async function changesOf(runId: string, operationId: string): Promise<z.infer<typeof Change>[]> {
+    const answer = await api.ask(`/v1/runs/${runId}/changes?operation_id=${operationId}`)
+    return Page.parse(await answer.json()).changes
+  }
+
   async function retry(former: string, body: object = {}): Promise<string> {
     const answer = await post(`/v1/runs/${former}/retry`, body)
     expect(answer.status).toBe(202)
@@ -59,6 +64,7 @@ export function openPlayedReview(api: TestApi) {
   return {
     decide,
     changes,
+    changesOf,
     retry,
     /** By the name of what was changed; of the oldest run that has changed it. */
     verdicts: async (runId: string) =>

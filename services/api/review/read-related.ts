@@ -6,9 +6,9 @@ import type { RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
 import type { Decisions } from '#ledger/decisions.ts'
 import type { Ledger } from '#ledger/ledger.ts'
+import { endedInSlices } from '#ledger/read-operations.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
-import { endedInSlices } from '#retries/rejected-operations.ts'
 import { newestRetry } from '#retries/wanted-by-decisions.ts'
 import { type FindDeps, findSets, type FoundSet, lookupLength, makersOf } from './find-sets.ts'
 import type { WantedDecision } from './judge-decisions.ts'
@@ -51,14 +51,17 @@ export async function readRelated(
   const released = wanted.filter(({ verdict }) => verdict !== 'accepted').map(({ changeSetId }) => changeSetId)
   const dependents = await openDependents(chain, released, ledger)
   const isReleased = new Set(released)
+  const besides: Decision[] = []
   for (const decision of accepted) {
-    const { changeSetId: id, runId, operationId, recordHash } = decision
+    const { changeSetId: id } = decision
     const bases = (sets.get(id)?.builtOn ?? []).filter((base) => isReleased.has(base))
     for (const base of bases) getOrMake(dependents, base, () => new Set()).add(id)
     // It may be of a retry beside this chain.
-    if (bases.length === 0 || found.has(id)) continue
-    found.set(id, { run: runId, operation: await ledger.getOperation(runId, operationId), recordHash })
+    if (bases.length > 0 && !found.has(id)) besides.push(decision)
   }
+  await mapBounded(besides, readsAtOnce, async ({ changeSetId, runId, operationId, recordHash }) => {
+    found.set(changeSetId, { run: runId, operation: await ledger.getOperation(runId, operationId), recordHash })
+  })
   await add([...dependents.values()].flatMap((ids) => [...ids]))
   await add(
     wanted.flatMap(({ changeSetId: id, verdict }) => (verdict === 'accepted' ? (sets.get(id)?.builtOn ?? []) : [])),

@@ -1,8 +1,8 @@
-import { type OperationId, repeatedOperationId } from '#domain/ids.ts'
-import { type Operation, replacedBy } from '#domain/operation.ts'
+import { repeatedOperationId } from '#domain/ids.ts'
+import { type Operation, originalId, replacedBy } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import { endedInSlices } from '#retries/rejected-operations.ts'
+import { endedInSlices } from '#ledger/read-operations.ts'
 
 type Maker = Pick<Operation, 'operationId' | 'repeats'>
 
@@ -19,7 +19,7 @@ export async function redoneAmong(
   { chain, at }: MadeIn,
   ledger: Pick<Ledger, 'endedOperations'>,
 ): Promise<(changeSetId: string, maker: Maker) => boolean> {
-  const roots = [...new Set(makers.map(rootOf))]
+  const roots = [...new Set(makers.map(originalId))]
   const repeats = roots.map(repeatedOperationId)
   const ended = await Promise.all(
     chain
@@ -30,10 +30,5 @@ export async function redoneAmong(
     ended.flat().flatMap(({ outcome: { status }, repeats: work }) => replacedBy({ status, repeats: work })),
   )
   const again = new Set(ended.slice(0, at).flatMap((later) => later.map(({ operationId }) => operationId)))
-  return (changeSetId, maker) => replaced.has(changeSetId) || again.has(rootOf(maker))
-}
-
-/** The operation whose work it does. */
-function rootOf({ operationId, repeats }: Maker): OperationId {
-  return repeats?.operationId ?? operationId
+  return (changeSetId, maker) => replaced.has(changeSetId) || again.has(originalId(maker))
 }

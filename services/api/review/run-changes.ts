@@ -2,8 +2,8 @@ import { chainOf, changesOf } from '#composition/run-chain.ts'
 import { applyEdits, type ChangeSet, type FileChange, proofOf } from '#domain/change-set.ts'
 import type { Decision } from '#domain/decision.ts'
 import { undefinedOn, unreachable } from '#domain/error.ts'
-import type { OperationId } from '#domain/ids.ts'
-import type { Operation } from '#domain/operation.ts'
+import { type OperationId, repeatedOperationId } from '#domain/ids.ts'
+import { type Operation, originalId } from '#domain/operation.ts'
 import { pathGlobs } from '#domain/path-globs.ts'
 import type { Run } from '#domain/run.ts'
 import type { Decisions } from '#ledger/decisions.ts'
@@ -88,14 +88,31 @@ export async function changesOfOperation(
   deps: ChangeDeps,
 ): Promise<ChangeView[]> {
   const review = await openReview(run, deps)
-  const found = await Promise.all(
-    review.chain.map(({ runId }) => deps.ledger.getOperation(runId, operationId).catch(undefinedOn('RUN_004'))),
-  )
-  if (found.every((operation) => operation === undefined)) await deps.ledger.getOperation(run.runId, operationId)
-  const changes = await mapBounded([...found.entries()], 1, async ([at, operation]) =>
-    operation === undefined ? [] : changesIn([operation], { review, at, filter: {} }, deps),
+  const forms = await formsOf(operationId, review.chain, deps.ledger)
+  const changes = await mapBounded([...forms.entries()], 1, ([at, operations]) =>
+    changesIn(operations, { review, at, filter: {} }, deps),
   )
   return viewsOf(changes.flat(), { review, context }, deps)
+}
+
+/**
+ * For each run of the chain, what did the work of the operation there. Of the runs before the newest that has it these are both its
+ * forms, itself and the one that repeats it because it collided, unless that run has both: then each goes on from its own.
+ */
+async function formsOf(
+  operationId: OperationId,
+  chain: Review['chain'],
+  ledger: ChangeDeps['ledger'],
+): Promise<Operation[][]> {
+  const read = (id: OperationId) =>
+    Promise.all(chain.map(({ runId }) => ledger.getOperation(runId, id).catch(undefinedOn('RUN_004'))))
+  const own = await read(operationId)
+  const newest = own.findIndex((operation) => operation !== undefined)
+  const first = own[newest] ?? (await ledger.getOperation(chain[0].runId, operationId))
+  const original = originalId(first)
+  const other = await read(original === operationId ? repeatedOperationId(original) : original)
+  const hasBoth = other[newest] !== undefined
+  return own.map((one, at) => [one, hasBoth || at < newest ? undefined : other[at]].flatMap((form) => form ?? []))
 }
 
 /** The change set of this id, once for each run of the chain that has made it; none when none has. */
@@ -198,8 +215,8 @@ async function viewIn(
   })
 }
 
-export function decisionView({ verdict, version, reason, at, by }: Decision): DecisionView {
-  return { verdict, version, reason, decided_at: isoTime(at), decided_by: by }
+export function decisionView({ verdict, version, reason, note, at, by }: Decision): DecisionView {
+  return { verdict, version, reason, ...(note === undefined ? {} : { note }), decided_at: isoTime(at), decided_by: by }
 }
 
 /** A file of a change set before and after, against its own base. */

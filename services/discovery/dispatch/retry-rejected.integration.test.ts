@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
+import type { RunRequest } from '#domain/run.ts'
 import { indexKeys } from '#ledger/keys.ts'
 import { openRetention } from '#ledger/retention.ts'
 import { silentLog } from '#platform/log.ts'
@@ -19,8 +20,8 @@ const operation = aPlannedOperation('one')
 const deps = () => ({ ledger: test.ledger, log: silentLog })
 
 /** A run whose change was rejected, and is to be tried again. */
-async function rejected(): Promise<RunId> {
-  const runId = await test.executing([operation])
+async function rejected(request: Partial<RunRequest> = {}): Promise<RunId> {
+  const runId = await test.executing([operation], request)
   const [attempt] = await test.claimReady(runId)
   if (attempt === undefined) throw new Error('nothing was ready')
   await test.ledger.settle(attempt, 1, { outcome: anOutcome({ changeSetIds: ['c1'], recordHash: 'r' }), events: [] })
@@ -80,6 +81,40 @@ describe('the retries of rejected changes', () => {
     await openRetention(test.redis, test.namespace).forgetRun(run)
     await retryRejected(deps())
     expect(await notes()).toEqual([])
+  })
+
+  it('of a run of another kind of model wait, and its decisions are not read again in each round', async () => {
+    const runId = await rejected({ labels: { 'remora.model': 'rehearsal' } })
+    await age(runId)
+    await end(runId)
+    let reads = 0
+    const readDecisions = (root: RunId) => {
+      reads += 1
+      return test.ledger.readDecisions(root)
+    }
+    const counted = { ...deps(), ledger: { ...test.ledger, readDecisions }, modelKind: 'servers' } as const
+    const looks: Parameters<typeof retryRejected>[1] = new Map()
+    for (let round = 0; round < 5; round += 1) await retryRejected(counted, looks)
+    expect(reads).toBe(1)
+    expect(await notes()).toEqual([runId])
+    await retryRejected({ ...deps(), modelKind: 'rehearsal' })
+    expect(await retriesOf(runId)).toHaveLength(1)
+  })
+
+  it('start also behind a run whose decisions cannot be read, which is logged and looked at ever more rarely', async () => {
+    const broken = await rejected()
+    const runId = await rejected()
+    await end(runId)
+    await age(broken)
+    await test.redis.hset(`${test.namespace}:{${broken}}:decisions`, 'c1', 'broken')
+    const lines: unknown[] = []
+    const log = { ...silentLog, warn: (_message: string, fields?: object) => void lines.push(fields) }
+    const looks: Parameters<typeof retryRejected>[1] = new Map()
+    await retryRejected({ ...deps(), log }, looks)
+    expect(await retriesOf(runId)).toHaveLength(1)
+    expect(lines).toMatchObject([{ run_id: broken }])
+    await retryRejected({ ...deps(), log }, looks)
+    expect(lines).toHaveLength(1)
   })
 
   it('are left to a newer version, where a run is one of it', async () => {

@@ -5,7 +5,7 @@ import { isEnded } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { WantedNote } from '#ledger/wanted-retries.ts'
 import { repeatEvery } from '#platform/clock.ts'
-import { type Log, openStoreUser, type StoreLog } from '#platform/log.ts'
+import { type Log, openStoreUser, storeAtFault, type StoreLog } from '#platform/log.ts'
 import { startWantedRetries, type StartWantedDeps } from '#retries/start-wanted-retries.ts'
 
 export type RetryRejectedDeps = {
@@ -20,7 +20,7 @@ const origin = { kind: 'discovery', id: 'discovery' } as const
 
 /**
  * Starts the retries that people asked for when they rejected changes, as soon as the runs have ended. Several processes may do this: a
- * retry is made once. The returned function stops it. A failed round is logged and tried again.
+ * retry is made once. The returned function stops it. What fails is logged and tried again.
  */
 export function runRejectedRetries(deps: RetryRejectedDeps): () => Promise<void> {
   const stores = openStoreUser(deps.log)
@@ -35,14 +35,26 @@ export function runRejectedRetries(deps: RetryRejectedDeps): () => Promise<void>
   })
 }
 
-/** When the decisions of a noted run are read next, and the runs at whose end that is earlier. */
-type Looks = Map<RunId, { at: number; nextAt: number; waitsFor: ReadonlySet<RunId> }>
+/** What is known of a noted run since its decisions were read last. */
+type Look = {
+  /** Of the note; a newer note has them read at once. */
+  at: number
+  /** When they are read again, or as soon as one of the runs `waitsFor` has ended. */
+  nextAt: number
+  waitsFor: ReadonlySet<RunId>
+  /** How often in a row reading them has failed. */
+  failures: number
+}
+type Looks = Map<RunId, Look>
 
 /** While it is younger, the decision that it was made for may still be under way. */
 const noteMs = 600_000
 const pauseMs = { least: 1_000, most: 60_000 }
 
-/** One round: looks at all runs whose decisions may ask for a retry, at those that wait for nothing ever more rarely. */
+/**
+ * One round: looks at all runs whose decisions may ask for a retry. It looks ever more rarely at those that wait for nothing, and at
+ * those that fail, which are logged. Only a fault of a store ends it.
+ */
 export async function retryRejected(deps: RetryRejectedDeps, looks: Looks = new Map()): Promise<void> {
   const notes = await deps.ledger.wantedNotes()
   const noted = new Set(notes.map(({ root }) => root))
@@ -50,32 +62,55 @@ export async function retryRejected(deps: RetryRejectedDeps, looks: Looks = new 
   for (const note of notes) {
     const last = looks.get(note.root)
     if (last?.at === note.at && Date.now() < last.nextAt && !(await hasOneEnded(last.waitsFor, deps))) continue
-    const waitsFor = await retryNoted(note, deps)
-    const ageMs = Date.now() - note.at
-    const pause = Math.min(pauseMs.most, Math.max(pauseMs.least, ageMs / 4))
-    looks.set(note.root, { at: note.at, nextAt: Date.now() + pause, waitsFor: waitsFor ?? new Set() })
-    if (waitsFor?.size === 0 && ageMs > noteMs) await deps.ledger.endWanted(note)
+    looks.set(note.root, await lookAt(note, last?.failures ?? 0, deps))
   }
 }
 
+async function lookAt(note: WantedNote, failures: number, deps: RetryRejectedDeps): Promise<Look> {
+  const { at, root } = note
+  const nextAt = (ms: number) => Date.now() + Math.min(pauseMs.most, Math.max(pauseMs.least, ms))
+  try {
+    const wanted = await retryNoted(note, deps)
+    const ageMs = Date.now() - at
+    if (wanted?.isOver === true && ageMs > noteMs) await deps.ledger.endWanted(note)
+    return { at, nextAt: nextAt(ageMs / 4), waitsFor: wanted?.waitsFor ?? new Set(), failures: 0 }
+  } catch (error) {
+    if (storeAtFault(error) !== undefined) throw error
+    deps.log.warn('retries of rejected changes are not started', { run_id: root, error })
+    return { at, nextAt: nextAt(pauseMs.least * 2 ** failures), waitsFor: new Set(), failures: failures + 1 }
+  }
+}
+
+/** One that cannot be read counts as ended: whoever looks then finds out why. */
 async function hasOneEnded(runs: ReadonlySet<RunId>, { ledger }: RetryRejectedDeps): Promise<boolean> {
   for (const runId of runs) {
-    const run = await ledger.getRun(runId).catch(undefinedOn('RUN_001', 'RUN_005'))
+    const run = await ledger.getRun(runId).catch((error: unknown) => {
+      if (storeAtFault(error) !== undefined) throw error
+      return undefined
+    })
     if (run === undefined || isEnded(run.status)) return true
   }
   return false
 }
 
-/** Answers the runs for whose end a retry still waits; undefined when it is not for this process to say. */
-async function retryNoted(note: WantedNote, deps: RetryRejectedDeps): Promise<Set<RunId> | undefined> {
+/**
+ * Answers the runs for whose end a retry still waits, and whether none waits for anything: a run that has ended may still wait for its kind of
+ * model. Undefined when it is not for this process to say.
+ */
+async function retryNoted(
+  note: WantedNote,
+  deps: RetryRejectedDeps,
+): Promise<{ waitsFor: Set<RunId>; isOver: boolean } | undefined> {
   const { ledger, modelKind } = deps
   try {
     const wanted = await startWantedRetries(note.root, { ledger, modelKind, origin })
-    return new Set(wanted.flatMap((one) => (one.state === 'waiting' ? [one.of.runId] : [])))
+    const waiting = wanted.flatMap((one) => (one.state === 'waiting' ? [one.of] : []))
+    const goingOn = waiting.filter(({ status }) => !isEnded(status))
+    return { waitsFor: new Set(goingOn.map(({ runId }) => runId)), isOver: waiting.length === 0 }
   } catch (error) {
     if (!hasCode(error, 'RUN_001', 'RUN_005')) throw error
     const root = await ledger.getRun(note.root).catch(undefinedOn('RUN_001', 'RUN_005'))
-    // Without its root a chain is deleted. Else one of its runs is of a newer version, or was deleted just now.
+    // A chain whose root is gone is deleted as a whole. If the root is there, one of its runs is of a newer version, or was deleted just now.
     if (hasCode(error, 'RUN_001') && root === undefined) await ledger.endWanted(note)
     return undefined
   }

@@ -1,7 +1,7 @@
 import type { CodeNode, SkippedFile } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
 import { type OperationId, type RunId, sha256 } from '#domain/ids.ts'
-import type { OperationStatus, PlannedOperation } from '#domain/operation.ts'
+import { type OperationStatus, originalId, type PlannedOperation } from '#domain/operation.ts'
 import type { Run, RunRequest } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { maxSliceOperations } from '#ledger/plan.ts'
@@ -163,10 +163,11 @@ type Unwell = { status: OperationStatus; failedWith: string | undefined }
 async function notEndedWell(runId: RunId, ledger: Pick<Ledger, 'listOperations'>): Promise<Map<OperationId, Unwell>> {
   const found = new Map<OperationId, Unwell>()
   for await (const page of operationPages(ledger, runId)) {
-    for (const { operationId, repeats, status, outcome } of page) {
+    for (const operation of page) {
+      const { status, outcome } = operation
       const failedWith = status === 'failed' || status === 'blocked' ? outcome?.errorCode : undefined
       // A retry plans the operations of the snapshot, and repeats again where these collide again.
-      if (!well.has(status)) found.set(repeats?.operationId ?? operationId, { status, failedWith })
+      if (!well.has(status)) found.set(originalId(operation), { status, failedWith })
     }
   }
   return found

@@ -3,7 +3,7 @@ import type { ChangeSet } from '#domain/change-set.ts'
 import { repeatedOperationId, type RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import { anEvent, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
-import { collectChanges } from './collect-changes.ts'
+import { collectChanges, readAccepted } from './collect-changes.ts'
 
 let test: TestLedger
 beforeAll(async () => {
@@ -58,4 +58,33 @@ it('knows what was made again since it collided, and takes what a retry makes ju
     [former, again.operationId, true],
     [retry, first.operationId, false],
   ])
+})
+
+it('has what was accepted in a retry beside it among what is accepted, if it has made the same', async () => {
+  const former = await test.executing([first])
+  for (const attempt of await test.claimReady(former)) {
+    await test.ledger.settle(attempt, 1, { outcome: anOutcome({ status: 'unchanged' }), events: [] })
+  }
+  const [one, beside] = [
+    await test.executing([first], { retryOf: former }),
+    await test.executing([first], { retryOf: former }),
+  ]
+  await play(one)
+  await play(beside)
+  const { operationId, node, bundle: agent } = first
+  const { changeSetId } = setOf(first)
+  const made = { changeSetId, runId: beside, operationId, recordHash: 'of the other run', node, agent, reason: null }
+  const decisions = [{ ...made, verdict: 'accepted', before: 'pending' } as const]
+  await test.ledger.decide(former, { last: 0, decisions, by: { kind: 'human', id: 't1' } })
+  const acceptedIn = async (...ids: RunId[]) => {
+    const [newest, ...older] = await Promise.all(ids.map((id) => test.ledger.getRun(id)))
+    if (newest === undefined) throw new Error('there is no run')
+    const readSets = async (_project: string, recordHash: string) =>
+      recordHash === operationId ? [setOf({ operationId })] : []
+    const deps = { ledger: test.ledger, readSets }
+    const { sets, nodeOf } = await readAccepted([newest, ...older], await test.ledger.readDecisions(former), deps)
+    return [sets.map((set) => set.changeSetId), (await nodeOf(operationId))?.nodeId]
+  }
+  expect(await acceptedIn(one, former)).toEqual([[changeSetId], node.nodeId])
+  expect(await acceptedIn(former)).toEqual([[], undefined])
 })

@@ -5,6 +5,7 @@ import { type OperationId, repeatedOperationId } from '#domain/ids.ts'
 import type { PlannedOperation, RepeatedWork } from '#domain/operation.ts'
 import { maxSliceOperations } from '#ledger/plan.ts'
 import type { Composition } from '#objects/composition.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 import type { CollectedChange } from './collect-changes.ts'
 
 type Composed = {
@@ -78,7 +79,7 @@ function repeatedWork(operationId: OperationId, { sets, startsFrom, conflicts }:
 function byPath(changes: readonly CollectedChange[]): Map<string, CollectedChange[]> {
   const found = new Map<string, CollectedChange[]>()
   for (const change of changes) {
-    for (const { path } of change.set.files) found.set(path, [...(found.get(path) ?? []), change])
+    for (const { path } of change.set.files) getOrMake(found, path, () => []).push(change)
   }
   return found
 }

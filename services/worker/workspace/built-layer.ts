@@ -110,7 +110,7 @@ function editOnSnapshot(
     return files.flatMap((file) => (file.kind === 'edit' && file.path === change.path ? file.edits : []))
   }
   const isLive = (edit: Edit) => result.edits.some((one) => isSameEdit(one, edit))
-  // What another set has replaced still has its place: what is done there comes after both.
+  // An edit that another set has replaced: a change at the same place is built on both of these sets.
   const isBeside = (edit: Edit) =>
     !isLive(edit) &&
     rebased.edits.some((made) => isSamePlace(made, edit)) &&

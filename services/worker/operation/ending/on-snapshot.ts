@@ -10,9 +10,13 @@ export type BuiltStart = { layer: BuiltLayer; node: CodeNode }
 export type OnSnapshot = Pick<ChangeSet, 'files' | 'builtOn'>
 
 /**
- * The changes of an attempt as changes of the snapshot, and the sets that they are built on: those of which they replace
- * something, those that changed the node, and those of an agent that changed anything that was read. A safe fix elsewhere in the file
- * is none of them: the changes hold without it.
+ * The changes of an attempt as changes of the snapshot, and the sets that they are built on, which are
+ *
+ * - sets of which the changes replace something,
+ * - sets that changed the node,
+ * - sets of agents that changed anything which the attempt has read.
+ *
+ * The changes hold without the safe fixes elsewhere in the file, so these are not among them.
  */
 export function onSnapshot(
   { built, workspace }: { built: BuiltStart | undefined; workspace: Pick<Workspace, 'reads'> },

@@ -4,6 +4,7 @@ import type { Ledger } from '#ledger/ledger.ts'
 import { putAttemptRecord, putUnfinishedAttempt } from '#objects/stored-records.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { type AttemptRecord, changeSetsOf } from '#objects/attempt-record.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 import type { AgentEvent } from '../../agent/journal.ts'
 import type { Suspension } from '../../agent/run-agent.ts'
 import { decideOutcome, type OperationEnding } from './decide-outcome.ts'
@@ -80,7 +81,7 @@ export async function commitOutcome(
 function setsBySupport(sets: readonly ChangeSet[]): Map<string, string[]> {
   const built = new Map<string, string[]>()
   for (const { changeSetId, builtOn = [] } of sets) {
-    for (const id of builtOn) built.set(id, [...(built.get(id) ?? []), changeSetId])
+    for (const id of builtOn) getOrMake(built, id, () => []).push(changeSetId)
   }
   return built
 }

@@ -42,8 +42,8 @@ async function reject(
   root: RunId,
   runId: RunId,
   set: ChangeSet,
-  reason: string,
-  { isGone = false } = {},
+  reason: string | null,
+  { isGone = false, note }: { isGone?: boolean; note?: string } = {},
 ): Promise<void> {
   const record = { changeSet: set }
   const put = () => putHashedJson(store.objects, (hash) => objectKeys.attempt(store.project, hash), record)
@@ -52,7 +52,7 @@ async function reject(
   const { operationId, node, bundle: agent } = operation
   const where = { runId, operationId, recordHash, node, agent }
   const decision = { changeSetId: set.changeSetId, verdict: 'rejected', before: 'pending', reason, ...where } as const
-  await test.ledger.decide(root, { last, decisions: [decision], by })
+  await test.ledger.decide(root, { last, decisions: [{ ...decision, ...(note && { note }) }], by })
 }
 
 type Told = Parameters<ReturnType<typeof openReviewFeedback>>[0]
@@ -71,6 +71,17 @@ describe('what an agent is told of a rejection', () => {
     const text = await told(await runThat(undefined, former))
     expect(text).toContain('- Say what it does.\n')
     expect(text).toContain('```\n"""Do it."""\n```')
+  })
+
+  it('is nothing where a change was rejected with another one without a word, and with a word both', async () => {
+    const set = docstring('"""It does so."""\n')
+    const former = await runThat(set)
+    const note = 'built on lint a.py f c1, which was rejected'
+    await reject(former, former, set, null, { note })
+    const retry = await runThat(undefined, former)
+    expect(await told(retry)).toBe('')
+    await reject(former, former, set, 'The fix was wrong.', { note })
+    expect(await told(retry)).toContain(`- ${note}: The fix was wrong.\n`)
   })
 
   it('is nothing where nobody has said anything', async () => {

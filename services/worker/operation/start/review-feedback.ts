@@ -50,7 +50,10 @@ export function openReviewFeedback({ ledger, objects }: FeedbackDeps) {
     const last = said.slice(-mostShown)
     if (last.length === 0) return ''
     const sets = await Promise.all(last.map((one) => readSet(projectId, one)))
-    const reasons = last.map(({ reason }) => beginningOf((reason ?? '').trim(), maxReason))
+    const reasons = last.map(({ reason, note }) => {
+      const word = (reason ?? '').trim()
+      return beginningOf(note === undefined ? word : `${note}: ${word}`, maxReason)
+    })
     let left = charactersOf(maxTokens) - reasons.reduce((sum, { length }) => sum + length, 0)
     const entries = reasons.map((reason, at) => {
       const change = changeText(sets[at], left)

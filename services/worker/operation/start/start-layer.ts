@@ -6,7 +6,7 @@ import { changeSetIdsOf, replacedBy } from '#domain/operation.ts'
 import type { Attempt } from '#ledger/attempt.ts'
 import type { Decisions } from '#ledger/decisions.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import type { EndedOperation } from '#ledger/read-operations.ts'
+import { endedInSlices, type EndedOperation } from '#ledger/read-operations.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { getChangeSets } from '#objects/stored-records.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
@@ -90,7 +90,7 @@ function openSetReader({ ledger, objects }: StartDeps) {
     for (const runId of chain) {
       const missing = ids.filter((id) => !found.has(id))
       const asked = missing.flatMap((id) => [id, repeatedOperationId(id)])
-      for (const ended of await ledger.endedOperations(runId, [...new Set(asked)])) {
+      for (const ended of await endedInSlices(runId, [...new Set(asked)], ledger)) {
         const { outcome, repeats, operationId } = ended
         for (const id of replacedBy({ status: outcome.status, repeats })) replaced.add(id)
         found.set(operationId, await setsOf(ended, projectId))
@@ -107,7 +107,7 @@ function openSetReader({ ledger, objects }: StartDeps) {
     const sets = new Map<string, ChangeSet>()
     for (const runId of chain.toReversed()) {
       const makers = (await ledger.operationsOfSets(runId, ids)).filter((id) => id !== undefined)
-      for (const ended of await ledger.endedOperations(runId, [...new Set(makers)])) {
+      for (const ended of await endedInSlices(runId, [...new Set(makers)], ledger)) {
         for (const set of await setsOf(ended, projectId)) sets.set(set.changeSetId, set)
       }
     }

@@ -1,0 +1,87 @@
+import { ApiProblem } from './api-connection.ts'
+import { type DecisionsView, RefusedDecisions } from './operation-views.ts'
+
+export type WantedVerdict = 'accept' | 'reject' | 'undo'
+
+/**
+ * Decisions on the change sets with these ids, or on all that meet a filter, `{}` for all. `withDependents`: what is built on them is
+ * rejected or taken back with them.
+ */
+export type WantedDecisions = {
+  verdict: WantedVerdict
+  reason?: string | undefined
+  withDependents?: true | undefined
+  /** The agents try again what is rejected. */
+  retry?: true | undefined
+} & ({ sets: readonly string[] } | { where: Readonly<Record<string, string>> })
+
+/** As many as a request takes and a retry repeats. With the longest reason they are less than the 64 KiB of a request. */
+const decisionsAtOnce = 1_000
+
+/**
+ * Decides on any number of change sets, a request for each thousand of those that are named. What was refused, since sets of a later
+ * request are built on it, is asked for again as long as that decides more.
+ */
+export async function decideInSlices(
+  runId: string,
+  { verdict, reason, retry, withDependents, ...chosen }: WantedDecisions,
+  send: (document: object) => Promise<DecisionsView>,
+): Promise<DecisionsView> {
+  const same = { verdict, reason, retry, with_dependents: withDependents }
+  if ('where' in chosen) return send({ where: chosen.where, ...same })
+  const made: DecisionsView[] = []
+  for (let open = chosen.sets; ;) {
+    const answers: DecisionsView[] = []
+    for (const slice of slicesOf(open)) {
+      const decisions = slice.map((id) => ({ change_set_id: id }))
+      answers.push(await send({ decisions, ...same }))
+    }
+    const decided = new Set(answers.flatMap(({ decisions }) => decisions.map((one) => one.change_set_id)))
+    const left = open.filter((id) => !decided.has(id))
+    const isDone = left.length === 0 || left.length === open.length
+    if (isDone || verdict === 'accept' || open.length <= decisionsAtOnce)
+      return allDecided(runId, [...made, ...answers])
+    made.push(...answers.map(withoutRefusals))
+    open = left
+  }
+}
+
+function slicesOf(sets: readonly string[]): (readonly string[])[] {
+  return Array.from({ length: Math.ceil(sets.length / decisionsAtOnce) }, (_none, at) =>
+    sets.slice(at * decisionsAtOnce, (at + 1) * decisionsAtOnce),
+  )
+}
+
+/** The answer that a request gets whose problem has all its refusals. */
+export function nothingDecided(runId: string): (error: unknown) => DecisionsView {
+  return (error) => {
+    const document = error instanceof ApiProblem ? RefusedDecisions.safeParse(error.document).data : undefined
+    if (document === undefined) throw error
+    const { refused_count, refused } = document
+    return { run_id: runId, made: 0, by_agent: {}, decisions: [], refused_count, refused }
+  }
+}
+
+function withoutRefusals(answer: DecisionsView): DecisionsView {
+  const counts = Object.entries(answer.by_agent).map(([agent, one]) => [agent, { ...one, refused: 0 }] as const)
+  return { ...answer, refused_count: 0, refused: [], by_agent: Object.fromEntries(counts) }
+}
+
+function allDecided(runId: string, answers: readonly DecisionsView[]): DecisionsView {
+  const nothing = { made: 0, by_agent: {}, decisions: [], retry: null, refused_count: 0, refused: [] }
+  const all: DecisionsView = { run_id: runId, ...nothing }
+  for (const answer of answers) {
+    all.made += answer.made
+    all.decisions.push(...answer.decisions)
+    all.refused_count += answer.refused_count
+    all.refused.push(...answer.refused)
+    all.retry = answer.retry ?? all.retry
+    for (const [agent, { made, before, refused }] of Object.entries(answer.by_agent)) {
+      const counts = (all.by_agent[agent] ??= { made: 0, before: 0, refused: 0 })
+      counts.made += made
+      counts.before += before
+      counts.refused += refused
+    }
+  }
+  return all
+}
