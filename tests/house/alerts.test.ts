@@ -1,4 +1,4 @@
-import { execFileSync } from 'node:child_process'
+import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
@@ -66,6 +66,8 @@ describe('the alerts and the dashboard', () => {
   })
 
   it.skipIf(lacks('promtool'))('fire for what they are about and not before, says promtool', () => {
-    execFileSync('promtool', ['test', 'rules', `${root}infra/prometheus/alerts.test.yaml`])
+    const tests = `${root}infra/prometheus/alerts.test.yaml`
+    const { status, stdout } = spawnSync('promtool', ['test', 'rules', tests], { encoding: 'utf8' })
+    expect(status, stdout).toBe(0)
   })
 })
