@@ -73,13 +73,9 @@ describe.skipIf(lacks('prometheus'))('a Prometheus that scrapes the services', (
       'Failures, by agent and code',
       'Requests to models that did not go well',
     ]
-    for (const { title, targets } of panels.filter((panel) => !mayBeEmpty.includes(panel.title))) {
-      for (const { expr } of targets) {
-        await until(async () => (await query(expr)).length > 0).catch(() =>
-          expect(expr, `nothing in ${title}`).toBe(''),
-        )
-      }
-    }
+    const asked = panels.filter(({ title }) => !mayBeEmpty.includes(title)).flatMap(({ targets }) => targets)
+    expect(asked.length).toBeGreaterThan(20)
+    for (const { expr } of asked) await until(async () => (await query(expr)).length > 0)
   })
 
   it('loads the alerts, and none of them fires for services that work', async () => {
