@@ -2,6 +2,7 @@ import type { EventOrigin } from '#domain/event.ts'
 import { newRunId, type OperationId, type RunId } from '#domain/ids.ts'
 import { mayGoOn, type ModelKind } from '#domain/model-kind.ts'
 import { isEnded, type Run } from '#domain/run.ts'
+import { newTraceparent, parseTraceparent } from '#domain/traceparent.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { mostOperations } from './rejected-operations.ts'
 import { requestOfRetry, startRetry, type StartRetryDeps } from './start-retry.ts'
@@ -50,6 +51,8 @@ async function startOne({ of, operations }: DueRetry, deps: StartWantedDeps): Pr
   const runId = await ledger.claimRetry(of.runId, { retry: newRunId(Date.now()), seen: of.retries })
   if (runId === 'changed') return
   const request = { ...requestOfRetry(of), operations }
-  await startRetry(of, { runId, request, origin, traceparent: null }, deps)
+  // A trace of its own, recorded where the former run's was.
+  const traceparent = newTraceparent(null, parseTraceparent(of.traceparent)?.isSampled)
+  await startRetry(of, { runId, request, origin, traceparent }, deps)
   await ledger.noteRetry(of.runId, { retry: runId, how: 'made' })
 }
