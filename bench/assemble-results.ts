@@ -26,6 +26,7 @@ async function readSection(name: string): Promise<string | undefined> {
 /** The benches of `npm run bench`, in the order of RESULTS.md. */
 export const benches = [
   'operation',
+  'traces',
   'discovery',
   'ledger',
   'loop',

@@ -1,4 +1,5 @@
 import type { CodeNode } from '#domain/code-node.ts'
+import { newTraceparent } from '#domain/traceparent.ts'
 import { defaultProject, newRunId, nodeId, type RunId, sha256 } from '#domain/ids.ts'
 import { RunRequest } from '#domain/run.ts'
 import { maxSliceOperations } from '#ledger/plan.ts'
@@ -42,7 +43,7 @@ export async function planNodes(stack: BenchStack, { files, nodes, priority }: P
     projectId: defaultProject,
     request,
     uploadKey: 'none',
-    traceparent: null,
+    traceparent: newTraceparent(null, true),
     acceptedEvent: { event: 'run.accepted', phase: 'snapshot', origin, data: {} },
   })
   await ledger.move(runId, {

@@ -29,7 +29,7 @@ import type { Redactor } from '#platform/secrets/redactor.ts'
 import { openReleaser, type Releaser } from '#platform/service-process.ts'
 import { openConsumer } from '#queues/consumer.ts'
 import { loadLanguage } from '#syntax/parser.ts'
-import { openTracing } from '#tracing/open-tracing.ts'
+import { noTracing, openTracing } from '#tracing/open-tracing.ts'
 import { tracedStage } from '#tracing/traced-stage.ts'
 import { openScriptPool, type ScriptPool } from '#tool-scripts/script-pool.ts'
 import { openPreparedBundles } from './agent/prepared-bundle.ts'
@@ -73,7 +73,9 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     const traces = await openTracing(config.traces, { service: 'worker', instance: workerId, log })
     releaser.add('traces', traces.close)
     const own = openLedger(redis, { leaseMs, origin: { kind: 'worker', id: workerId }, redactor, log, traces })
-    const ledger = reportedAttempts(tracedAttempts(patientCommands(own, closing), traces), { metrics, log })
+    const patient = patientCommands(own, closing)
+    const traced = traces === noTracing ? patient : tracedAttempts(patient, traces)
+    const ledger = reportedAttempts(traced, { metrics, log })
     const stops = openStopSignals({ redisUrl: storage.redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const models = openModelsInUse(model, config.model.name)
