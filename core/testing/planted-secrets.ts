@@ -36,6 +36,7 @@ export const plantedSecrets: readonly PlantedSecret[] = [
   token('Slack token', `xoxb-${drawn(12, digits)}-${drawn(12, digits)}-${drawn(24)}`),
   token('Stripe key', `sk_live_${drawn(32)}`),
   token('Google key', `AIza${drawn(35)}`),
+  token('Remora token', `rmr_${drawn(43)}`),
   token('npm token', `npm_${drawn(36, letters + digits)}`),
   token('SendGrid key', `SG.${drawn(22)}.${drawn(43)}`),
   token('JSON web token', `eyJ${drawn(33)}.eyJ${drawn(60)}.${drawn(43)}`),

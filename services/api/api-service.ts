@@ -159,7 +159,7 @@ function appParts(
     },
     runs: { ledger, records, readAway: async () => (await fleet.read()).away, log, redactor, closing },
     changes: { ledger, records, producer, memoryGate, modelKind },
-    transcripts: { ledger, records, fullPrompts: config.fullPrompts },
+    transcripts: { ledger, records, fullPrompts: config.fullPrompts, redactor },
     tokens: { store, projects: openProjectStore(redis, namespace), table, idempotency },
     workers: { readWorkers: () => orStoreError(readWorkers(redis, namespace)) },
   }

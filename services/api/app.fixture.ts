@@ -134,7 +134,7 @@ export async function openTestApi(
       producer: { add: async (_queue, id) => void jobs.push(id) },
       memoryGate: intake.memoryGate,
     },
-    transcripts: { ledger, records, fullPrompts: options.fullPrompts ?? true },
+    transcripts: { ledger, records, fullPrompts: options.fullPrompts ?? true, redactor },
     tokens: {
       store: tokenStore,
       projects: openProjectStore(redis, server.namespace),

@@ -152,6 +152,21 @@ it('says how many requests wait for a slot, also while its model is away, and wh
   modelServer.close()
 })
 
+it('is not ready when its servers stop while nothing asks for them', async () => {
+  const modelServer = await startModelServer('good', { models: ['m'] })
+  const limits = { requestTimeoutMs: 1000, retryBudgetMs: 0, maxInFlight: 1 }
+  const pool = openModelPool({ endpoints: [{ url: modelServer.url }], ...limits })
+  const models = openModelsInUse(pool, 'm', { idleMs: 100 })
+  await until(() => models.reports().some(({ isWorking }) => isWorking === true))
+  modelServer.plays('reset')
+  await until(async () => {
+    models.attend([])
+    return (await models.check()).state === 'away'
+  })
+  await pool.close()
+  modelServer.close()
+})
+
 it('says once that Redis hangs, and once that it answers again', async () => {
   const { log, entries } = recordedLog({ clock: soonClock })
   await worker('one', log)

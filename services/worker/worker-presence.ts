@@ -23,9 +23,15 @@ const notableChange = 0.2
 
 /** A worker is asked again for a model that others are in doubt about when none of its servers has answered for so long. */
 const freshMs = 5000
+/** And for its own model, which nothing may ask for: a worker that is idle is ready only while its servers answer. */
+const idleMs = 30_000
 
 /** The models that this worker is asked for, as its pool sees them; others are forgotten about a minute after their last use. */
-export function openModelsInUse(pool: Pick<ModelPool, 'health' | 'status'>, ownName: string | undefined) {
+export function openModelsInUse(
+  pool: Pick<ModelPool, 'health' | 'status'>,
+  ownName: string | undefined,
+  limits = { idleMs },
+) {
   const inUse = new Set<string>()
   const nameOf = (model: string) => (model === defaultModel ? ownName : model)
   const uses = (model: string, limit?: { freshMs: number }) => {
@@ -40,7 +46,7 @@ export function openModelsInUse(pool: Pick<ModelPool, 'health' | 'status'>, ownN
     uses: (model: string): void => uses(model),
     /** Judges its own model and the `wanted` ones, which others are in doubt about, and forgets what nobody needs. */
     attend(wanted: readonly string[]): void {
-      uses(defaultModel)
+      uses(defaultModel, { freshMs: limits.idleMs })
       for (const model of wanted) uses(model, { freshMs })
       for (const model of inUse) if (!pool.health.isWatched(nameOf(model))) inUse.delete(model)
     },

@@ -125,6 +125,14 @@ export const passwordRules: readonly SecretRule[] = [
     allowed: unlessSecret(/^[^A-Z]*$/, /^[^a-z]*$/, /^[^\d]*$/, /^\/?(?:[A-Za-z][a-z]+\d*\/){2}/),
   },
   {
+    // A token of this service (services/api/access/token-record.ts).
+    keywords: ['rmr_'],
+    pattern: /rmr_[\w-]{43}(?![\w-])/g,
+    group: 0,
+    entropy: 3,
+    allowed: [],
+  },
+  {
     keywords: ['django-insecure-'],
     pattern: /django-insecure-[^\s"'`\\]{20,100}/g,
     group: 0,

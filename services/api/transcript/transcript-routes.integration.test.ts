@@ -5,6 +5,7 @@ import { plannedOperation, playRun, storeNodes, submitRun } from '../played-run.
 import { objectKeys } from '#objects/object-keys.ts'
 import { putAttemptRecord, putUnfinishedAttempt } from '#objects/stored-records.ts'
 import { anEvent } from '#testing/open-test-ledger.ts'
+import { plantedSecrets } from '#testing/planted-secrets.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { anAskingRecord, anEndedRecord } from './transcript.fixture.ts'
@@ -77,6 +78,22 @@ describe('GET /v1/runs/{run_id}/operations/{operation_id}/transcript', () => {
     expect(view.entries[7]).toMatchObject({ turn: 3, reply: null, exchange: { error: { error_code: 'AGENT_007' } } })
     expect(view.entries[9]).toMatchObject({ name: 'submit_result', run: null })
     expect(view.entries[10]).toMatchObject({ turn: 4, reply: { raw: { id: 'reply 4' } }, exchange: { left_out: 3 } })
+  })
+
+  it('as Markdown shows nothing of a secret that it cuts', async () => {
+    const { runId, attempt } = await underWay()
+    const { value = '' } = plantedSecrets.find(({ kind }) => kind === 'GitLab token') ?? {}
+    const cutWithin = `${'x'.repeat(150)} ${value} and more`
+    const own = anEndedRecord()
+    const [first, ...others] = own.tools
+    if (first === undefined) throw new Error('the fixture has a tool')
+    const externals = [{ name: 'read_file', args: ['a.py'], answer: cutWithin }]
+    const record = { ...own, runId, tools: [{ ...first, externals }, ...others] }
+    const recordHash = await putAttemptRecord(api.objects, api.project, record)
+    await api.ledger.settle(attempt, 1, { outcome: { ...record.outcome, recordHash }, events: [] })
+    const text = await (await api.ask(`${addressOf(runId)}?format=markdown`)).text()
+    expect(text).toContain('x'.repeat(100))
+    expect(text).not.toContain(value.slice(0, 8))
   })
 
   it.each([

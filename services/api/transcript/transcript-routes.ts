@@ -1,9 +1,10 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { accepts } from 'hono/accepts'
 import type { Ledger } from '#ledger/ledger.ts'
+import type { Redactor } from '#platform/secrets/redactor.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { findRun } from '../runs/run-view.ts'
-import { transcriptEndpoints } from './transcript-endpoints.ts'
+import { transcriptEndpoints, TranscriptView } from './transcript-endpoints.ts'
 import { transcriptMarkdown } from './transcript-markdown.ts'
 import { storedTranscript, type TranscriptRecords, transcriptView } from './transcript-view.ts'
 
@@ -12,13 +13,14 @@ export type TranscriptRouteDeps = {
   records: TranscriptRecords
   /** False leaves the prompts' texts out. */
   fullPrompts: boolean
+  redactor: Pick<Redactor, 'value'>
 }
 
 const json = 'application/json'
 const markdown = 'text/markdown'
 
 /** The conversation of an operation, as JSON for programs or Markdown for people. */
-export function transcriptRoutes({ ledger, records, fullPrompts }: TranscriptRouteDeps): OpenAPIHono<ApiEnv> {
+export function transcriptRoutes({ ledger, records, fullPrompts, redactor }: TranscriptRouteDeps): OpenAPIHono<ApiEnv> {
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(transcriptEndpoints.transcript, async (c) => {
     const { run_id: runId, operation_id: operationId } = c.req.valid('param')
@@ -30,7 +32,9 @@ export function transcriptRoutes({ ledger, records, fullPrompts }: TranscriptRou
     const { format = accepted === markdown ? 'markdown' : 'json' } = c.req.valid('query')
     c.header('vary', 'Accept')
     if (format === 'json') return c.json(view, 200)
-    return c.body(transcriptMarkdown(view), 200, { 'content-type': `${markdown}; charset=utf-8` })
+    // Before its texts are cut: what is left of a secret would not be recognised.
+    const shown = TranscriptView.parse(redactor.value(view))
+    return c.body(transcriptMarkdown(shown), 200, { 'content-type': `${markdown}; charset=utf-8` })
   })
   return routes
 }
