@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest'
+import { repeatEvery } from '#platform/clock.ts'
 import { readFleet } from '#ledger/fleet.ts'
 import { openModelPool } from '#models/model-pool.ts'
 import { modelRequest, startModelServer } from '#models/pool/model-server.fixture.ts'
@@ -159,10 +160,10 @@ it('is not ready when its servers stop while nothing asks for them', async () =>
   const models = openModelsInUse(pool, 'm', { idleMs: 100 })
   await until(() => models.reports().some(({ isWorking }) => isWorking === true))
   modelServer.plays('reset')
-  await until(async () => {
-    models.attend([])
-    return (await models.check()).state === 'away'
-  })
+  const stopAttending = repeatEvery(50, async () => models.attend([]))
+  await until(async () => (await models.check()).state !== 'ok')
+  expect(await models.check()).toMatchObject({ state: 'away' })
+  await stopAttending()
   await pool.close()
   modelServer.close()
 })
