@@ -205,6 +205,8 @@ export const Run = z.strictObject({
   isPlanned: z.boolean(),
   /** The bundles of its plan, once chosen. */
   bundleHashes: z.array(z.string()).nullable(),
+  /** Those of them with operations of agents, which need a model; null while none is planned, and for runs of an earlier version. */
+  agentBundles: z.array(z.string()).nullable().default(null),
   seq: z.int().min(0),
   nodes: z.int().min(0),
   files: z.int().min(0),

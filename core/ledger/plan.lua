@@ -5,7 +5,8 @@
 -- not end well. After the operations: (event age, event body)…
 local refused = refusal()
 if refused then return refused end
-local run = redis.call('HMGET', keys.run, 'status', 'planned', 'slices', 'operations', 'cancel', 'plan_hash', 'phase')
+local run = redis.call('HMGET', keys.run, 'status', 'planned', 'slices', 'operations', 'cancel', 'plan_hash', 'phase',
+  'agent_bundles')
 local slice, slices, again = tonumber(ARGV[1]), tonumber(run[3] or '0'), ARGV[2] == 'again'
 local operations, dependencies = tonumber(ARGV[4]), tonumber(ARGV[5])
 local first_arg = 6 + dependencies
@@ -37,6 +38,8 @@ end
 local index = tonumber(run[4] or '0')
 local pending = 0
 local listed, ranked, nodes, waiting = {}, {}, {}, {}
+-- The bundles with work of agents, which need a model.
+local agents = run[8] or ''
 arg = first_arg
 for i = 1, operations do
   local id, starts_from, repeats, left = ARGV[arg], ARGV[arg + 7], ARGV[arg + 8], tonumber(ARGV[arg + 9])
@@ -58,7 +61,11 @@ for i = 1, operations do
     pending = pending + 1
   end
   -- An operation without the field is an agent's, as nearly all are.
-  if ARGV[arg + 6] ~= 'agent' then redis.call('HSET', op, 'work', ARGV[arg + 6]) end
+  if ARGV[arg + 6] ~= 'agent' then
+    redis.call('HSET', op, 'work', ARGV[arg + 6])
+  elseif not string.find(' ' .. agents .. ' ', ' ' .. ARGV[arg + 1] .. ' ', 1, true) then
+    agents = agents .. ' ' .. ARGV[arg + 1]
+  end
   -- Older versions would start it without these changes.
   if starts_from ~= '' then
     redis.call('HSET', op, 'on', starts_from)
@@ -79,6 +86,8 @@ for i = 1, dependencies do redis.call('RPUSH', KEYS[own_keys + 2 * operations + 
 redis.call('HINCRBY', keys.run, 'n:pending', pending)
 redis.call('HINCRBY', keys.run, 'n:ready', #ranked / 2)
 redis.call('HSET', keys.run, 'operations', index)
+-- Not for runs that an earlier version has begun to plan.
+if run[8] or index == operations then redis.call('HSET', keys.run, 'agent_bundles', agents) end
 if again then
   need_schema(6)
   redis.call('HSET', keys.run, 'phase', 'execution')

@@ -20,7 +20,17 @@ const plainFields = {
   ...foundFields,
 } as const
 const numbers = ['schema', 'seq', 'nodes', 'files', 'accepted', 'ended'] as const
-const others = ['request', 'planned', 'bundles', 'traceparent', 'away', 'composing', 'funnel', 'retries'] as const
+const others = [
+  'request',
+  'planned',
+  'bundles',
+  'agent_bundles',
+  'traceparent',
+  'away',
+  'composing',
+  'funnel',
+  'retries',
+] as const
 const patches = PatchKind.options.map((of) => [of, `patch:${of}`] as const)
 const stopFields = ['cancel', 'cancel_reason', 'cancel_by', 'cancel_code', 'stopped_by'] as const
 const counters = operationStatuses.map((status) => `n:${status}`)
@@ -49,6 +59,10 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
     request: JSON.parse(stored('request') ?? 'null'),
     isPlanned: stored('planned') === '1',
     bundleHashes: JSON.parse(stored('bundles') ?? 'null'),
+    agentBundles:
+      stored('agent_bundles')
+        ?.split(' ')
+        .filter((name) => name !== '') ?? null,
     seq: number.parse(stored('seq')),
     nodes: number.parse(stored('nodes')),
     files: number.parse(stored('files')),

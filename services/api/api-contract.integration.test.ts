@@ -91,6 +91,7 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
   'DELETE /v1/tokens/{token_id}': async () => ({ path: `/v1/tokens/${tokenId}`, init: { method: 'DELETE' } }),
   'PUT /v1/projects/{project_id}': async () => ({ path: '/v1/projects/shop', init: { method: 'PUT' } }),
   'GET /v1/projects': async () => ({ path: '/v1/projects' }),
+  'GET /v1/workers': async () => ({ path: '/v1/workers' }),
   'GET /healthz': async () => ({ path: '/healthz' }),
   'GET /readyz': async () => ({ path: '/readyz' }),
   'GET /openapi.json': async () => ({ path: '/openapi.json' }),

@@ -106,6 +106,8 @@ function accessLog({ log, metrics }: Pick<AppDeps, 'log' | 'metrics'>): Middlewa
 function redactAnswers(redactor: Redactor): MiddlewareHandler<ApiEnv> {
   return async (context, next) => {
     await next()
+    // A new token is shown this once.
+    if (context.req.method === 'POST' && context.req.path === '/v1/tokens') return
     const type = context.res.headers.get('content-type') ?? ''
     const redact = /^application\/(?:problem\+)?json\b/.test(type) ? redactor.json : redactor.text
     if (redact === redactor.text && !type.startsWith('text/markdown')) return

@@ -28,6 +28,7 @@ const run: Run = {
   stop: null,
   isPlanned: true,
   bundleHashes: null,
+  agentBundles: null,
   retries: [],
   traceparent: null,
   acceptedAt: Date.UTC(2026, 0, 1),

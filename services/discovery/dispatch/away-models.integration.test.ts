@@ -59,6 +59,15 @@ describe('a run whose bundles need a model', () => {
     expect(await note(runId, working)).toMatchObject({ status: 'running', away: [] })
   })
 
+  it('waits for none while all of its operations are done without one', async () => {
+    const { bundle } = aPlannedOperation('a')
+    const runId = await test.executing([{ ...aPlannedOperation('a'), work: 'mechanical' }])
+    const { note } = attending()
+    expect(await note(runId, away)).toMatchObject({ away: [], agentBundles: [] })
+    const asking = await test.executing([{ ...aPlannedOperation('a'), work: 'mechanical' }, aPlannedOperation('b')])
+    expect(await note(asking, away)).toMatchObject({ away: [{ model: 'default' }], agentBundles: [bundle] })
+  })
+
   it('goes on while a worker of an earlier version lives, which reports nothing', async () => {
     const runId = await test.executing([aPlannedOperation('a')])
     const { note } = attending()

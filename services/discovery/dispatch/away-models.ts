@@ -55,7 +55,8 @@ export function openAwayModels(deps: AwayModelsDeps) {
       if (fleet.away.length === 0 && run.away.length === 0) return
       const bundles = await bundlesOf(run).catch(undefinedOn('STORE_002'))
       if (bundles === undefined) return
-      const byModel = Map.groupBy(bundles, ({ model }) => model)
+      const asking = bundles.filter(({ name }) => run.agentBundles?.includes(name) ?? true)
+      const byModel = Map.groupBy(asking, ({ model }) => model)
       const away = asStored([...byModel].flatMap(([model, users]) => awayModel(model, users, { run, fleet }) ?? []))
       if (!isDeepStrictEqual(away, run.away)) {
         const words = away.length > 0 ? 'a run waits for models that are away' : 'the models of a run work again'
