@@ -34,6 +34,8 @@ const ProjectView = z.looseObject({ project_id: z.string(), created_at: Time })
 
 const ProjectPage = z.object({ projects: z.array(ProjectView) })
 
+type UsageQuery = Partial<Record<'since' | 'until' | 'by' | 'project_id', string | undefined>>
+
 export const WorkerView = z.looseObject({
   worker_id: z.string(),
   version: z.string().nullable(),
@@ -44,6 +46,22 @@ export const WorkerView = z.looseObject({
   servers: z.array(z.looseObject({ url: z.string(), limit: z.number(), max_in_flight: z.number() })),
 })
 export type WorkerView = z.infer<typeof WorkerView>
+
+const UsageFigures = z.looseObject({
+  operations: z.number(),
+  turns: z.number(),
+  prompt_tokens: z.number(),
+  completion_tokens: z.number(),
+  duration_ms: z.number(),
+})
+export const UsageView = z.looseObject({
+  since: z.string(),
+  until: z.string(),
+  by: z.string(),
+  rows: z.array(UsageFigures.extend({ of: z.string() })),
+  total: UsageFigures,
+})
+export type UsageView = z.infer<typeof UsageView>
 
 const WorkerPage = z.object({ workers: z.array(WorkerView) })
 
@@ -224,6 +242,7 @@ function tokenCalls(connection: ApiConnection) {
     createProject: (projectId: string) => connection.put(`/v1/projects/${encodeURIComponent(projectId)}`, ProjectView),
     listProjects: () => connection.get('/v1/projects', ProjectPage),
     listWorkers: () => connection.get('/v1/workers', WorkerPage),
+    getUsage: (query: UsageQuery) => connection.get('/v1/usage', UsageView, query),
   }
 }
 

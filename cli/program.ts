@@ -27,6 +27,7 @@ import { addProjectCommand } from './commands/project-command.ts'
 import { addToolCommand } from './commands/tool-command.ts'
 import { addTranscriptCommand } from './commands/transcript-command.ts'
 import { addUpCommand } from './commands/up-command.ts'
+import { addUsageCommand } from './commands/usage-command.ts'
 import { addWorkersCommand } from './commands/workers-command.ts'
 import { addVerifyCommand } from './commands/verify-command.ts'
 import { addWatchCommand } from './commands/watch-command.ts'
@@ -64,6 +65,7 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addTokenCommand(program, context)
   addProjectCommand(program, context)
   addWorkersCommand(program, context)
+  addUsageCommand(program, context)
   addVerifyCommand(program, context)
   addConfigCommand(program, context)
   addDiscoverCommand(program, context)

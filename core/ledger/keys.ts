@@ -103,7 +103,12 @@ export function stopsChannel(namespace: string): string {
   return `${namespace}:stops`
 }
 
-/** The results stream and, in the same slot, the last seq published of each run. */
+/** The results stream and, in the same slot, the last seq published of each run, and what a project used on a day. */
 export function resultKeys(namespace: string) {
-  return { results: `${namespace}:results`, published: `{${namespace}:results}:published` }
+  const slot = `{${namespace}:results}`
+  return {
+    results: `${namespace}:results`,
+    published: `${slot}:published`,
+    usageOf: (projectId: string, day: string) => `${slot}:usage:${projectId}:${day}`,
+  }
 }

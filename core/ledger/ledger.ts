@@ -27,6 +27,7 @@ import { outboxLength, relayResults } from './results.ts'
 import { claimRetry, endWanted, mayWantRetry, wantedNotes, noteRetry } from './wanted-retries.ts'
 import { cancel, createRun, deactivate, endSlice, move } from './run-commands.ts'
 import { bindTo, type LedgerStore } from './store.ts'
+import { readUsage } from './usage.ts'
 import type { EventArchive } from './stored-events.ts'
 import { verifyRun } from './verify.ts'
 
@@ -104,6 +105,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     ...reviewCommands(bind),
     outboxLength: bind(outboxLength),
     relayResults: bind(relayResults),
+    readUsage: bind(readUsage),
     getRun: bind(getRun),
     listRuns: bind(listRuns),
     activeRuns: bind(activeRuns),

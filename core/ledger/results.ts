@@ -4,6 +4,7 @@ import { OperationId, type RunId } from '#domain/ids.ts'
 import { resultKeys, runKeys } from './keys.ts'
 import { plainScript } from './script.ts'
 import type { LedgerStore } from './store.ts'
+import { dayOf, type OperationUsage, usageArgs, usageKeptS } from './usage.ts'
 
 const publishScript = plainScript('publish-results')
 const jsonObjects = z.array(z.record(z.string(), z.unknown())).default([])
@@ -32,6 +33,8 @@ export const OperationResult = ResultDetail.extend({
     .optional(),
   turns: z.int(),
   tokens: z.int(),
+  prompt_tokens: z.int(),
+  completion_tokens: z.int(),
   duration_ms: z.number(),
   change_set_id: z.string().optional(),
   change_set_ids: z.array(z.string()).optional(),
@@ -56,6 +59,8 @@ export function resultOf(source: ResultSource, detail: Partial<ResultDetail> = {
     error: errorCode === undefined ? undefined : { error_code: errorCode, phase, reason },
     turns: outcome.turns,
     tokens: outcome.promptTokens + outcome.completionTokens,
+    prompt_tokens: outcome.promptTokens,
+    completion_tokens: outcome.completionTokens,
     duration_ms: outcome.durationMs,
     change_set_id: outcome.changeSetId,
     change_set_ids: outcome.changeSetIds,
@@ -91,22 +96,47 @@ export async function relayResults(
   noteBare: (end: BareEnd) => void = () => {},
 ): Promise<number> {
   const { outbox, run } = runKeys(store.namespace, runId)
-  const { results, published } = resultKeys(store.namespace)
+  const { results, published, usageOf } = resultKeys(store.namespace)
   let added = 0
   for (;;) {
     const entries = z.array(OutboxEntry).parse(await store.redis.xrange(outbox, '-', '+', 'COUNT', sliceEntries))
     const last = entries.at(-1)
     if (last === undefined) return added
     const found = await Promise.all(entries.map((entry) => resultIn(store, runId, entry)))
-    const args = found.flatMap(({ seq, operationId, json }) => [seq, operationId, json])
+    const args = found.flatMap(({ seq, operationId, json }) => [
+      seq,
+      operationId,
+      json,
+      ...usageArgs(usageOfResult(json)),
+    ])
     const projectId = (await store.redis.hget(run, 'project')) ?? ''
-    const answer = await publishScript(store.redis, [results, published], [runId, projectId, keptResults, ...args])
+    const keys = [results, published, usageOf(projectId, dayOf(Date.now()))]
+    const answer = await publishScript(store.redis, keys, [runId, projectId, keptResults, usageKeptS, ...args])
     const count = z.int().min(0).parse(answer)
     // What was published before, by another process, comes first.
     for (const { bare } of found.slice(found.length - count)) if (bare !== undefined) noteBare(bare)
     added += count
     await store.redis.xtrim(outbox, 'MINID', seqOf(last[0]) + 1)
   }
+}
+
+const Used = OperationResult.pick({ agent: true, turns: true, tokens: true, duration_ms: true }).extend({
+  // Workers of an earlier version do not split them.
+  prompt_tokens: z.int().optional(),
+  completion_tokens: z.int().default(0),
+})
+
+function usageOfResult(json: string): OperationUsage {
+  const {
+    agent,
+    turns,
+    tokens,
+    completion_tokens: completion,
+    duration_ms: durationMs,
+    ...used
+  } = Used.loose().parse(JSON.parse(json))
+  const { prompt_tokens: prompt = tokens - completion } = used
+  return { agent, turns, promptTokens: prompt, completionTokens: completion, durationMs }
 }
 
 type FoundResult = { seq: number; operationId: OperationId; json: string; bare?: BareEnd }

@@ -92,6 +92,7 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
   'PUT /v1/projects/{project_id}': async () => ({ path: '/v1/projects/shop', init: { method: 'PUT' } }),
   'GET /v1/projects': async () => ({ path: '/v1/projects' }),
   'GET /v1/workers': async () => ({ path: '/v1/workers' }),
+  'GET /v1/usage': async () => ({ path: '/v1/usage?by=agent' }),
   'GET /healthz': async () => ({ path: '/healthz' }),
   'GET /readyz': async () => ({ path: '/readyz' }),
   'GET /openapi.json': async () => ({ path: '/openapi.json' }),

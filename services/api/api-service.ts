@@ -161,6 +161,7 @@ function appParts(
     changes: { ledger, records, producer, memoryGate, modelKind },
     transcripts: { ledger, records, fullPrompts: config.fullPrompts, redactor },
     tokens: { store, projects: openProjectStore(redis, namespace), table, idempotency },
+    usage: { ledger, projects: openProjectStore(redis, namespace) },
     workers: { readWorkers: () => orStoreError(readWorkers(redis, namespace)) },
   }
 }

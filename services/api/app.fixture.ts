@@ -141,6 +141,7 @@ export async function openTestApi(
       table,
       idempotency: intake.idempotency,
     },
+    usage: { ledger, projects: openProjectStore(redis, server.namespace) },
     workers: { readWorkers: () => readWorkers(redis, server.namespace) },
   })
   const close = () => inOrder([() => redis.quit(), () => store.close(), () => server.close()])

@@ -20,6 +20,7 @@ import {
 } from './http/problem.ts'
 import { type IntakeDeps, intakeRoutes } from './intake/intake-routes.ts'
 import { type WorkerRouteDeps, workerRoutes } from './fleet/worker-routes.ts'
+import { type UsageRouteDeps, usageRoutes } from './usage/usage-routes.ts'
 import { probeEndpoints, referenceEndpoints } from './service-endpoints.ts'
 import { type ChangeRouteDeps, changeRoutes } from './review/change-routes.ts'
 import { type RunRouteDeps, runRoutes } from './runs/run-routes.ts'
@@ -44,6 +45,7 @@ export type AppDeps = {
   transcripts: TranscriptRouteDeps
   tokens: TokenRouteDeps
   workers: WorkerRouteDeps
+  usage: UsageRouteDeps
 }
 
 /** The HTTP API, as docs/reference/api.md describes it. Opens nothing: `app.request()` serves a test without a port. */
@@ -67,6 +69,7 @@ export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
   app.route('/', tokenRoutes(deps.tokens))
   app.route('/', projectRoutes(deps.tokens))
   app.route('/', workerRoutes(deps.workers))
+  app.route('/', usageRoutes(deps.usage))
   return app
 }
 

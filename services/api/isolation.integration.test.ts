@@ -129,6 +129,11 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
   'PUT /v1/projects/{project_id}': ({ project }) => [{ path: `/v1/projects/${project}`, init: { method: 'PUT' } }],
   'GET /v1/projects': () => get('/v1/projects'),
   'GET /v1/workers': () => get('/v1/workers'),
+  'GET /v1/usage': ({ project }) => [
+    ...get('/v1/usage?by=agent'),
+    ...get('/v1/usage?by=project'),
+    ...get(`/v1/usage?project_id=${project}`),
+  ],
   'GET /healthz': () => get('/healthz'),
   'GET /readyz': () => get('/readyz'),
   'GET /openapi.json': () => get('/openapi.json'),

@@ -9,6 +9,7 @@ import { questionEndpoints } from '../runs/question-endpoints.ts'
 import { eventEndpoints } from '../runs/event-endpoints.ts'
 import { runEndpoints } from '../runs/run-endpoints.ts'
 import { projectEndpoints } from '../access/project-endpoints.ts'
+import { usageEndpoints } from '../usage/usage-endpoints.ts'
 import { workerEndpoints } from '../fleet/worker-endpoints.ts'
 import { tokenEndpoints } from '../access/token-endpoints.ts'
 import { transcriptEndpoints } from '../transcript/transcript-endpoints.ts'
@@ -32,6 +33,7 @@ const groups: readonly { tag: string; endpoints: Readonly<Record<string, RouteCo
   { tag: 'Tokens', endpoints: tokenEndpoints },
   { tag: 'Projects', endpoints: projectEndpoints },
   { tag: 'Workers', endpoints: workerEndpoints },
+  { tag: 'Usage', endpoints: usageEndpoints },
   { tag: 'Service', endpoints: { ...probeEndpoints, ...referenceEndpoints } },
 ]
 
