@@ -5,7 +5,7 @@ import { textLines } from '../run/describe-decisions.ts'
 import { type Paint, visible } from '../terminal-text.ts'
 import { plural, shortTime } from '../wording.ts'
 import { type DiffRow, readDiff, withContext } from './diff-rows.ts'
-import { fold, foldProse } from './fold-text.ts'
+import { fold, foldCode, foldProse } from './fold-text.ts'
 import type { ReviewedSet, Size } from './review-state.ts'
 
 /** The diffs of a review are asked for with so many unchanged lines around each change; the screen shows what it has room for. */
@@ -126,7 +126,7 @@ function paintedRows(rows: readonly DiffRow[], { width, paint }: View): string[]
     if (row.kind === 'file') return files === 1 ? [] : fold(row.text, width).map((line) => paint('bold', line))
     if (row.kind === 'note') return fold(row.text, width).map((line) => paint('dim', line))
     const number = String(row.line).padStart(numbers)
-    return fold(row.text, Math.max(1, width - numbers - 3)).map((text, at) => {
+    return foldCode(row.text, Math.max(1, width - numbers - 3)).map((text, at) => {
       const head = at === 0 ? number : ' '.repeat(numbers)
       const line = `${marks[row.kind]} ${text}`.trimEnd()
       if (row.kind === 'same') return `${paint('dim', head)} ${line}`.trimEnd()

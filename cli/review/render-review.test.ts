@@ -97,12 +97,53 @@ describe('the screen of a change', () => {
     expect(screen).toContain('docstring makes of the same place:\n  | zero\n')
   })
 
+  it('breaks long lines of code between words, and leaves nothing out', () => {
+    const code = 'def first(alpha, beta, gamma, delta, epsilon, zeta):'
+    const screen = looking(aChange('one', { diff: tenLineDiff('a.py', code) }), { columns: 40, rows: 40 }).screen()
+    expect(screen).toContain(' 6 + def first(alpha, beta, gamma,\n   + delta, epsilon, zeta):\n')
+  })
+
   it('names the files of a change of several', () => {
     const diff = tenLineDiff('a.py', 'x') + tenLineDiff('b.py', 'y')
     const screen = looking(aChange('one', { diff }), { rows: 40 }).screen()
     expect(screen).toContain('\na.py\n')
     expect(screen).toContain('\nb.py\n')
     expect(looking().screen()).not.toContain('\na.py\n')
+  })
+})
+
+describe('a screen with little room', () => {
+  const review = (columns: number, rows: number) => looking(undefined, { columns, rows })
+  const refused = `human/t34b1d8c2379a2fc8 has decided otherwise on cf135238f984bfc4c: ${'it is rejected. '.repeat(3)}`
+
+  it('shows a message to its end, and the diff gives up lines for it', () => {
+    const telling = review(80, 16)
+    const before = telling.screen().split('\n').length
+    telling.press('a')
+    telling.fail(refused)
+    expect(telling.screen().replaceAll(/\s+/g, ' ')).toContain(refused.trim())
+    expect(telling.screen()).toContain('+ by one')
+    expect(telling.screen().split('\n')).toHaveLength(before)
+  })
+
+  it('leaves a part of the change when a message is longer than the screen', () => {
+    const telling = review(40, 14)
+    telling.press('a')
+    telling.fail('word '.repeat(500))
+    const lines = telling.screen().split('\n')
+    expect(lines).toHaveLength(14)
+    expect(lines.filter((line) => line.endsWith('…'))).toHaveLength(1)
+    expect(telling.screen()).toContain('Did it.')
+  })
+
+  it('still shows the change, and which lines of it', () => {
+    const small = review(20, 8)
+    expect(small.screen()).toContain('Did it.\n')
+    expect(small.screen()).toMatch(/── lines 1-2 of \d+ ─/)
+    expect(small.screen()).toContain('a accept · r reject')
+    expect(small.screen().split('\n')).toHaveLength(8)
+    small.press(' ', ' ', ' ', ' ')
+    expect(small.screen()).toMatch(/line \d/)
   })
 })
 

@@ -13,7 +13,9 @@ export type Body = { lines: readonly string[]; room: number }
 const plain = openPaint(false)
 const headRows = 3
 /** Nothing can be read on a smaller screen; what does not fit on it is cut off. */
-const least = { columns: 20, rows: 9 }
+const least = { columns: 20, rows: 7 }
+/** So many lines are the change's before messages and the list of keys get theirs. */
+const leastBody = 3
 
 /** The whole screen, from top to bottom: head, body, and what the keys do. No line is wider than the terminal. */
 export function renderReview(state: ReviewState, paint: Paint): string[] {
@@ -28,8 +30,8 @@ export function renderReview(state: ReviewState, paint: Paint): string[] {
     ...shown,
     ...blank,
     paint('dim', scrollLine(body, first, width)),
-    messageLine(state, width, paint),
-    ...keyLines(state, width).map((line) => paint('dim', line)),
+    ...messageLines(state, paint),
+    ...keyLines(state).map((line) => paint('dim', line)),
   ].slice(0, state.size.rows)
 }
 
@@ -43,7 +45,7 @@ function sizeOfScreen({ size: { columns, rows } }: ReviewState) {
 
 export function bodyOf(state: ReviewState, paint: Paint = plain): Body {
   const { columns: width, rows } = sizeOfScreen(state)
-  const room = rows - headRows - 2 - keyLines(state, width).length
+  const room = Math.max(1, rows - headRows - 1 - messageLines(state, plain).length - keyLines(state).length)
   return { room, lines: bodyLines(state, { width, room }, paint) }
 }
 
@@ -100,21 +102,34 @@ function headLines(state: ReviewState, width: number, paint: Paint): string[] {
 function scrollLine({ lines, room }: Body, first: number, width: number): string {
   if (lines.length <= room) return '─'.repeat(width)
   const last = Math.min(lines.length, first + room)
-  const more = last < lines.length ? ', space shows more' : ''
-  const text = clipTo(`── lines ${first + 1}-${last} of ${lines.length}${more} `, width)
+  const [place, more] = [`${first + 1}-${last} of ${lines.length}`, last < lines.length ? ', space shows more' : '']
+  const texts = [`── lines ${place}${more} `, `── lines ${place} `, `── ${place} `]
+  const text = clipTo(texts.find((one) => one.length <= width) ?? place, width)
   return `${text}${'─'.repeat(width - widthOf(text))}`
 }
 
-/** The line that is typed shows its end when it is too long. */
-function messageLine({ mode, message }: ReviewState, width: number, paint: Paint): string {
-  if (mode.kind === 'typing' && message === undefined) {
-    const question = mode.what === 'reason' ? 'Why? ' : 'Show: '
-    return `${question}${endOf(mode.text, width - question.length - 1)}▏`
-  }
-  return message === undefined ? '' : paint(message.style, clipTo(onOneLine(message.text), width))
+/** The whole message, as long as a part of the change stays on the screen; one line when there is none. */
+function messageLines(state: ReviewState, paint: Paint): string[] {
+  const { mode, message } = state
+  const { columns: width, rows } = sizeOfScreen(state)
+  if (message === undefined) return [mode.kind === 'typing' ? typedLine(mode, width) : '']
+  const lines = foldProse(message.text, width)
+  const most = Math.max(1, rows - headRows - 1 - leastBody - keyLines(state).length)
+  const shown = lines.slice(0, most)
+  if (lines.length > most) shown[most - 1] = clipTo(`${shown[most - 1] ?? ''} ${'…'.repeat(width)}`, width)
+  return shown.map((line) => paint(message.style, line))
 }
 
-function keyLines(state: ReviewState, width: number): string[] {
+/** Shows the end before the cursor when it is too long, and what is behind it where there is room. */
+function typedLine({ what, text, after }: Extract<Mode, { kind: 'typing' }>, width: number): string {
+  const question = what === 'reason' ? 'Why? ' : 'Show: '
+  const before = `${question}${endOf(text, width - question.length - 1)}▏`
+  return fold(`${before}${after}`, width)[0] ?? ''
+}
+
+/** As many as there is room for, the most important keys first. */
+function keyLines(state: ReviewState): string[] {
+  const { columns: width, rows } = sizeOfScreen(state)
   const lines = ['']
   for (const text of keyTexts(state, { hasDependents: hasDependents(state.mode) })) {
     const line = lines.at(-1) ?? ''
@@ -122,5 +137,6 @@ function keyLines(state: ReviewState, width: number): string[] {
     else if (line.length + 3 + text.length <= width) lines[lines.length - 1] = `${line} · ${text}`
     else lines.push(text)
   }
-  return lines.map((line) => clipTo(line, width))
+  const most = Math.max(1, rows - headRows - 2 - leastBody)
+  return lines.slice(0, most).map((line) => clipTo(line, width))
 }
