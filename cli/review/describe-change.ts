@@ -1,5 +1,5 @@
 import { secretMark } from '#platform/secrets/redactor.ts'
-import { type ChangeView, whyText } from '../operation-views.ts'
+import { type ChangeView, whoText, whyText } from '../operation-views.ts'
 import { leftOutText } from '../progress/result-report.ts'
 import { textLines } from '../run/describe-decisions.ts'
 import { type Paint, visible } from '../terminal-text.ts'
@@ -36,9 +36,8 @@ export function describeChange(set: ReviewedSet, { columns: width, rows: room }:
 
 function decisionLines({ verdict, decision }: ChangeView, { width, paint }: View): string[] {
   if (decision === null) return []
-  const { decided_by: who, decided_at: when } = decision
   const again = verdict === 'pending' ? 'pending again' : verdict
-  const text = `${again} by ${who}, ${shortTime(when)} UTC${whyText(decision)}`
+  const text = `${again} by ${whoText(decision)}, ${shortTime(decision.decided_at)} UTC${whyText(decision)}`
   return foldProse(text, width).map((line) => paint(styleOf(verdict), line))
 }
 
