@@ -90,7 +90,7 @@ export function summaryLines(state: ReviewState): string[] {
   const leftOf = of === '' ? '' : ` of those with ${of}`
   const isAccepted = accepted > 0 || sets.some(({ change }) => change.verdict === 'accepted')
   const next = [
-    ...(isAccepted ? [`remora apply ${runId}`] : []),
+    ...(isAccepted ? [`remora apply ${runId}  # in the folder of the run, or with --to FOLDER`] : []),
     ...(made.some(({ word }) => word === 'for the agent') ? [`remora retry ${runId} --rejected`] : []),
   ]
   const sentBack = made.filter(({ word }) => word === 'sent back').length
