@@ -76,7 +76,9 @@ describe('remora token', () => {
     const who = `eve (human/${eve?.token_id ?? ''})`
     const shown = await remora(api.token, 'diff', runId, 'a.py', 'one')
     expect(shown.err).toContain(`rejected, by ${who} `)
-    const [change] = Diff.parse(JSON.parse((await remora(api.token, 'diff', runId, 'a.py', 'one', '--json')).out)).changes
+    const [change] = Diff.parse(
+      JSON.parse((await remora(api.token, 'diff', runId, 'a.py', 'one', '--json')).out),
+    ).changes
     expect(change?.decision).toMatchObject({ decided_by: `human/${eve?.token_id ?? ''}`, decided_by_name: 'eve' })
     const late = await api.ask(`/v1/runs/${runId}/decisions`, {
       method: 'POST',

@@ -37,22 +37,25 @@ export function addTranscriptCommand(program: Command, context: CliContext): voi
 
 type Wanted = { runId: string; operation: readonly string[]; format: 'markdown' | 'json' }
 
-/** Of the newest run of the chain that has one. RUN_004, of the run that was named, when none has. */
+/** Of the newest run of the chain that has one. RUN_004 when none has, which says why where one has the operation. */
 async function readTranscript(
   client: ApiClient,
   { runId, operation, format }: Wanted,
 ): Promise<{ text: string; of: string }> {
-  let first: AppError | undefined
+  let missing: AppError | undefined
+  let unreadable: AppError | undefined
   for (let of: string | undefined = runId; of !== undefined;) {
+    let id: string | undefined
     try {
-      const text = await client.readTranscript(of, await findOperation(client, of, operation), format)
-      return { text, of }
+      id = await findOperation(client, of, operation)
+      return { text: await client.readTranscript(of, id, format), of }
     } catch (error) {
       if (!hasCode(error, 'RUN_004')) throw error
-      first ??= error
+      if (id === undefined) missing ??= error
+      else unreadable ??= error
     }
     const run: RunView = await client.getRun(of)
     of = run.request.retry_of
   }
-  throw first ?? new AppError('RUN_004', `run ${runId} has no such operation`)
+  throw unreadable ?? missing ?? new AppError('RUN_004', `run ${runId} has no such operation`)
 }

@@ -26,12 +26,17 @@ export function describeChange(set: ReviewedSet, { columns: width, rows: room }:
   const notes = [
     ...decisionLines(change, view),
     ...earlier.flatMap((one) => earlierLines(one, view)),
-    ...foldProse(summary, width).filter((line) => line !== ''),
+    ...foldProse(summaryOf(change, summary), width).filter((line) => line !== ''),
     ...evidenceLines(change, view),
     ...warningLines(change, view),
   ]
   const below = [...earlier.flatMap((one) => earlierDiffLines(one, view)), ...otherLines(change, view)]
   return [...notes, '', ...diffLines(change.diff, { ...view, room: room - notes.length - 1 - below.length }), ...below]
+}
+
+/** A mechanical operation sums up the sets of all its rules, and this is one of them. */
+function summaryOf({ rules }: ChangeView, summary: string): string {
+  return rules.length === 0 ? summary : `the safe fixes of ${rules.join(', ')} in this file, made without a model`
 }
 
 function decisionLines({ verdict, decision }: ChangeView, { width, paint }: View): string[] {

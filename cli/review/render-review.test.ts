@@ -103,6 +103,15 @@ describe('the screen of a change', () => {
     expect(screen).toContain(' 6 + def first(alpha, beta, gamma,\n   + delta, epsilon, zeta):\n')
   })
 
+  it('says of the fixes of one rule what they are, and not what all of their operation are', () => {
+    const change = aChange('one', { rules: ['F401'] })
+    const review = looking(change)
+    const summary = 'fixed without a model: E713 (1); F401 (2)'
+    review.take({ kind: 'looked', id: 'one', changes: [change], summary })
+    expect(review.screen()).toContain('the safe fixes of F401 in this file')
+    expect(review.screen()).not.toContain('E713')
+  })
+
   it('names the files of a change of several', () => {
     const diff = tenLineDiff('a.py', 'x') + tenLineDiff('b.py', 'y')
     const screen = looking(aChange('one', { diff }), { rows: 40 }).screen()

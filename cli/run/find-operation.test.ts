@@ -95,7 +95,14 @@ it('names those in the file where one is wanted and there are several', async ()
 /** Two files with an operation on one function each; in the first one there is also a node with the name of the second. */
 function runOfFiles(...paths: string[]): ReturnType<typeof runWith> {
   const all = paths.map((path, at) => {
-    const node = { kind: 'function', qualified_name: 'f', path, language: 'python', name: 'f', node_id: `n${String(at).padStart(16, "0")}` }
+    const node = {
+      kind: 'function',
+      qualified_name: 'f',
+      path,
+      language: 'python',
+      name: 'f',
+      node_id: `n${String(at).padStart(16, '0')}`,
+    }
     const lines = { start_line: 1, end_line: 2, start_byte: 0, end_byte: 9, parent_id: null }
     return NodeDetail.parse({ ...node, ...lines, hash: 'a'.repeat(64), operations: [] })
   })

@@ -49,7 +49,9 @@ async function operationsOfEach(
   const runs = await withRetried(client, runId, { request })
   const lists: string[][] = []
   for (const word of words) {
-    const ids = OperationId.safeParse(word).success ? [word] : await operationsAt(client, runs, { place: word, agent: undefined, request })
+    const ids = OperationId.safeParse(word).success
+      ? [word]
+      : await operationsAt(client, runs, { place: word, agent: undefined, request })
     if (ids === undefined) return undefined
     lists.push(ids)
   }
