@@ -145,6 +145,18 @@ describe('a screen with little room', () => {
     expect(telling.screen()).toContain('Did it.')
   })
 
+  it('stays at the same lines when the terminal gets another size', () => {
+    const lines = Array.from({ length: 200 }, (_none, at) => `+this is line ${at} of the new file\n`).join('')
+    const diff = `diff --git a/n.py b/n.py\nnew file mode 100644\n--- /dev/null\n+++ b/n.py\n@@ -0,0 +1,200 @@\n${lines}`
+    const long = looking(aChange('one', { diff }))
+    long.press(' ', ' ', ' ')
+    const [, , , top] = long.screen().split('\n')
+    long.take({ kind: 'resized', size: { columns: 25, rows: 12 } })
+    expect(top).toContain(`this is line ${/line (\d+)/.exec(long.screen().split('\n')[3] ?? '')?.[1]} of`)
+    long.take({ kind: 'resized', size: { columns: 60, rows: 24 } })
+    expect(long.screen().split('\n')[3]).toBe(top)
+  })
+
   it('still shows the change, and which lines of it', () => {
     const small = review(20, 8)
     expect(small.screen()).toContain('Did it.\n')

@@ -2,13 +2,13 @@ import { sizeOf, textLines } from '../run/describe-decisions.ts'
 import { conditionsLine } from '../run/change-conditions.ts'
 import { leftOutText } from '../progress/result-report.ts'
 import { onOneLine, openPaint, type Paint, paintMarkdown, visible, widthOf } from '../terminal-text.ts'
-import { describeChange, verdictStyles } from './describe-change.ts'
+import { type BodyLine, describeChange, partOf, verdictStyles } from './describe-change.ts'
 import { bothEnds, clipTo, endOf, fold, foldProse } from './fold-text.ts'
-import { type Mode, nameOfChange, type ReviewState, shownSet } from './review-state.ts'
+import { type Mode, nameOfChange, type ReviewState, shownSet, type Size } from './review-state.ts'
 import { countsText, endText, keyTexts, placeText } from './review-texts.ts'
 
 /** The part of the screen that scrolls: all its lines, and how many of them there is room for. */
-export type Body = { lines: readonly string[]; room: number }
+export type Body = { lines: readonly BodyLine[]; room: number }
 
 const plain = openPaint(false)
 const headRows = 3
@@ -22,7 +22,7 @@ export function renderReview(state: ReviewState, paint: Paint): string[] {
   const { columns: width } = sizeOfScreen(state)
   const body = bodyOf(state, paint)
   const first = clampedScroll(body, state.scroll)
-  const shown = body.lines.slice(first, first + body.room)
+  const shown = body.lines.slice(first, first + body.room).map(({ text }) => text)
   const blank = Array.from({ length: body.room - shown.length }, () => '')
   return [
     ...headLines(state, width, paint),
@@ -39,6 +39,19 @@ export function clampedScroll({ lines, room }: Body, scroll: number): number {
   return Math.max(0, Math.min(scroll, lines.length - room))
 }
 
+/** The lines above the first that is shown, once the screen has another size: what was at its top stays there. */
+export function scrollAt(size: Size, state: ReviewState): number {
+  const [before, after] = [bodyOf(state), bodyOf({ ...state, size })]
+  const first = clampedScroll(before, state.scroll)
+  if (first === 0) return 0
+  const starts = new Map(after.lines.map(({ part }, at) => [part, at] as const).toReversed())
+  const kept = before.lines.slice(first).find(({ part }) => starts.has(part))
+  if (kept === undefined) return state.scroll
+  const within = first - before.lines.findIndex(({ part }) => part === kept.part)
+  const length = after.lines.filter(({ part }) => part === kept.part).length
+  return (starts.get(kept.part) ?? 0) + Math.max(0, Math.min(within, length - 1))
+}
+
 function sizeOfScreen({ size: { columns, rows } }: ReviewState) {
   return { columns: Math.max(least.columns, columns), rows: Math.max(least.rows, rows) }
 }
@@ -49,15 +62,21 @@ export function bodyOf(state: ReviewState, paint: Paint = plain): Body {
   return { room, lines: bodyLines(state, { width, room }, paint) }
 }
 
-function bodyLines(state: ReviewState, { width, room }: { width: number; room: number }, paint: Paint): string[] {
+function bodyLines(state: ReviewState, { width, room }: { width: number; room: number }, paint: Paint): BodyLine[] {
   const { mode } = state
   if (mode.kind === 'reading') {
     const text = visible(mode.text).split('\n')
-    return paintMarkdown(text.flatMap((line) => foldProse(line, width)).join('\n'), paint).split('\n')
+    const lines = text.flatMap((line, at) => partOf(`line ${at}`, foldProse(line, width)))
+    const painted = paintMarkdown(lines.map((line) => line.text).join('\n'), paint).split('\n')
+    return lines.map(({ part }, at) => ({ part, text: painted[at] ?? '' }))
   }
-  if (mode.kind === 'refused') return refusalLines(mode, width, paint)
+  if (mode.kind === 'refused') return partOf('refusal', refusalLines(mode, width, paint))
   const shown = shownSet(state)
-  if (shown === undefined) return endText(state).flatMap((line) => foldProse(line, width))
+  if (shown === undefined)
+    return partOf(
+      'end',
+      endText(state).flatMap((line) => foldProse(line, width)),
+    )
   return describeChange(shown, { columns: width, rows: room }, paint)
 }
 
