@@ -48,8 +48,14 @@ const DecisionView = z.looseObject({
   /** ISO 8601, not parsed. */
   decided_at: z.string(),
   decided_by: z.string(),
+  decided_by_name: z.string().optional(),
 })
 export type DecisionView = z.infer<typeof DecisionView>
+
+/** `eve (human/t0123)`, or the id alone of a token without a name. */
+export function whoText({ decided_by: id, decided_by_name: name }: DecisionView): string {
+  return name === undefined ? id : `${name} (${id})`
+}
 
 /** `: built on lint a.py f, which was rejected: too long`; empty where nothing is said. */
 export function whyText(decision: Pick<DecisionView, 'reason' | 'note'> | null): string {

@@ -112,7 +112,7 @@ describe.skipIf(lacks('git'))('remora apply --commit', () => {
     await writeFile(hook, '#!/bin/sh\necho "not on a Friday" >&2\nexit 1\n')
     await chmod(hook, 0o755)
     await expect(copy.apply(runId, '--commit')).rejects.toMatchObject({
-      code: 'CONFIG_003',
+      code: 'WORK_006',
       message: expect.stringContaining('not on a Friday'),
     })
     expect(await copy.read('shop/a.py')).toBe(after)

@@ -49,7 +49,7 @@ export type CommitOrder = {
 
 /**
  * Commits the files at `paths` as they are in the working copy, and returns the commit's id; undefined when all of them are
- * committed already. Whatever else is staged or changed stays so. The repository's hooks run as usual. CONFIG_003 with git's or the
+ * committed already. Whatever else is staged or changed stays so. The repository's hooks run as usual. WORK_006 with git's or the
  * hook's words when it refuses; the files keep their changes.
  */
 export async function commitChanges(checkout: Checkout, order: CommitOrder): Promise<string | undefined> {
@@ -77,7 +77,7 @@ export async function commitChanges(checkout: Checkout, order: CommitOrder): Pro
     await forget(checkout.top, added)
     order.signal.throwIfAborted()
     const text = `git does not commit the changes, which are in the files: ${wordsOf(cause)}`
-    throw new AppError('CONFIG_003', text, { cause })
+    throw new AppError('WORK_006', text, { cause })
   }
   return (await git.run('rev-parse', 'HEAD')).trim()
 }

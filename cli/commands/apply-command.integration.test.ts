@@ -1,6 +1,8 @@
+import { execFile } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { lacks } from '#testing/this-machine.ts'
 import { openApplying, tenLines, type WorkingCopy } from './apply-command.fixture.ts'
@@ -96,6 +98,26 @@ describe('remora apply', () => {
     await copy.write({ 'a.txt': encode(tenLines({ 9: 'mine' })) })
     await copy.apply(runId)
     expect(await readFile(join(copy.path, 'a.txt'))).toEqual(encode(tenLines({ 2: 'line two', 9: 'mine' })))
+  })
+
+  it('says once that it is the wrong folder, and which one has the files', async () => {
+    const runId = await applying.proposing({ 'src/a.py': { before, after }, 'b.py': { before, after } })
+    await copy.write({ 'part/src/a.py': before, 'part/b.py': before, 'part/src/deep/c.py': before })
+    const where = (folder: string) => `they are in ${folder}: remora apply ${runId} --to ${folder}`
+    const refusal = { code: 'WORK_002', message: expect.stringContaining('with --to') }
+    await expect(copy.apply(runId)).rejects.toMatchObject(refusal)
+    const above = copy.apply(runId, '--to', 'part/src/deep')
+    await expect(above).rejects.toMatchObject({ message: expect.stringContaining(where('part')) })
+    expect(await copy.read('part/b.py')).toBe(before)
+    if (lacks('git')) return
+    await promisify(execFile)('git', ['init', '-q'], { cwd: copy.path })
+    await promisify(execFile)('git', ['add', '-A'], { cwd: copy.path })
+    await expect(copy.apply(runId)).rejects.toMatchObject({ message: expect.stringContaining(where('part')) })
+    expect((await copy.apply(runId, '--to', 'part')).out).toContain('2 files written: part\n')
+  })
+
+  it('takes a folder that is not there for wrong usage', async () => {
+    await expect(copy.apply('r1', '--to', 'nowhere')).rejects.toMatchObject({ code: 'CONFIG_003', phase: 'usage' })
   })
 
   it.skipIf(lacks('git'))(

@@ -8,6 +8,7 @@ import type { ApiClient } from '../api-client.ts'
 import { changesWhere } from '../api-lists.ts'
 import { commitChanges, requireCheckout, requireCommittable } from '../apply/commit-changes.ts'
 import { fetchChanges } from '../apply/fetch-changes.ts'
+import { requireRunsFolder } from '../apply/find-folder.ts'
 import { mergeChanges, type Step, type StepResult } from '../apply/merge-changes.ts'
 import { writeChanges } from '../apply/write-changes.ts'
 import type { CliContext } from '../cli-context.ts'
@@ -37,7 +38,7 @@ export function addApplyCommand(program: Command, context: CliContext): void {
     .action(async (runId: string, options: ApplyOptions) => {
       const named = resolve(context.cwd, options.to)
       if (!(await isFolder(named)))
-        throw new AppError('CONFIG_003', `--to needs a folder, but ${options.to} is not one`)
+        throw new AppError('CONFIG_003', `--to needs a folder, but ${options.to} is not one`, { phase: 'usage' })
       const scratch = await mkdtemp(join(tmpdir(), 'remora-apply-'))
       try {
         const apply = (service: Service) => applyRun(service, { ...options, runId, named, scratch }, context)
@@ -65,7 +66,7 @@ type Applied = {
 async function applyRun(
   { client, stack, modelKind, signal }: Service,
   { runId, of, named, scratch, commit }: ApplyOrder,
-  { config, io }: CliContext,
+  { config, io, cwd }: CliContext,
 ): Promise<Applied> {
   const unfinished = stack && (await unfinishedRuns(client, { modelKind }))
   if (unfinished !== undefined) io.err(describeUnfinished(unfinished, config.modelUrls))
@@ -73,6 +74,7 @@ async function applyRun(
   const folder = await patchedFolder(named, run.request)
   const checkout = commit === undefined ? undefined : await requireCheckout(folder, config.searchPath)
   const changes = await fetchChanges(client, { runId, of, scratch })
+  await requireRunsFolder(folder, changes, { runId, cwd })
   const steps = await mergeChanges(folder, changes, { scratch, searchPath: config.searchPath })
   if (checkout !== undefined) await requireCommittable(checkout, steps, signal)
   signal.throwIfAborted()

@@ -37,7 +37,7 @@ export function addDecideCommands(program: Command, context: CliContext): void {
       .argument('<run>', 'run id')
       .argument(
         '[operation...]',
-        'operation id or [AGENT] PATH [NAME], as for "remora diff", or ids of operations and change sets',
+        '[AGENT] PATH [NAME] as for "remora diff", or any number of paths and of ids of operations and change sets',
       )
       .option('--all', 'all change sets of the run')
       .option('--where <conditions...>', `those that meet all of these: ${whereForms}`, withCondition)
@@ -99,17 +99,20 @@ function requireOneChoice(words: readonly string[], { all, where }: DecideOption
  */
 async function setsNamed(client: ApiClient, runId: string, words: readonly string[]): Promise<string[]> {
   const isId = (word: string) => isChangeSet(word) || OperationId.safeParse(word).success
-  const ids = words.every(isId) ? words : await findOperations(client, runId, words)
+  const others = words.filter((word) => !isChangeSet(word))
+  const named = words.every(isId)
+    ? words
+    : [...words.filter(isChangeSet), ...(await findOperations(client, runId, others))]
   const sets = new Set<string>()
-  for (const id of ids) {
+  for (const id of named) {
     if (isChangeSet(id)) sets.add(id)
     else {
       for await (const change of allChanges(client, runId, id)) if (!change.is_redone) sets.add(change.change_set_id)
     }
   }
   if (sets.size > 0) return [...sets]
-  const named = words.join(' ')
-  const message = `In run ${runId} there is no change set of "${named}": "remora diff ${runId} ${named}" says why`
+  const said = words.join(' ')
+  const message = `In run ${runId} there is no change set of "${said}": "remora diff ${runId} ${said}" says why`
   throw new AppError('RUN_004', message, { advised: true })
 }
 

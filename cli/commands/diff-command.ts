@@ -3,7 +3,7 @@ import { AppError, hasCode } from '#domain/error.ts'
 import { PatchKind } from '#domain/run.ts'
 import type { ApiClient } from '../api-client.ts'
 import { allChanges } from '../api-lists.ts'
-import { type ChangeView, isCurrent, type OperationView, whyText } from '../operation-views.ts'
+import { type ChangeView, isCurrent, type OperationView, whoText, whyText } from '../operation-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import { secretMark } from '#platform/secrets/redactor.ts'
 import { nodePlace, shortTime } from '../wording.ts'
@@ -23,7 +23,7 @@ export function addDiffCommand(program: Command, context: CliContext): void {
     .argument('<run>', 'run id')
     .argument(
       '[operation...]',
-      'operation id, or [AGENT] PATH [NAME] as "remora show" prints it; a PATH alone is all of the file',
+      '[AGENT] PATH [NAME] as "remora show" prints it, or any number of paths and of ids of operations; a PATH is all of the file',
     )
     .addOption(
       new Option('--of <patch>', 'of a whole run: all that nobody has rejected, or what was accepted')
@@ -170,9 +170,8 @@ function quoted(diff: string): string[] {
 /** `rejected by human/t0123, 2026-05-01 12:30 UTC: too long` */
 function decisionText({ verdict, decision }: ChangeView): string {
   if (decision === null) return verdict
-  const { decided_by: who, decided_at: when } = decision
   const again = verdict === 'pending' ? 'pending again' : verdict
-  return `${again}, by ${who} ${shortTime(when)} UTC${whyText(decision)}`
+  return `${again}, by ${whoText(decision)} ${shortTime(decision.decided_at)} UTC${whyText(decision)}`
 }
 
 function evidenceLine({ check, of, path, ok, detail }: ChangeView['evidence'][number]): string {

@@ -93,7 +93,9 @@ describe('remora submit', () => {
     for (const name of [...secrets, 'odd\n.pem']) await writeFile(join(folder, name), 'x')
     const run = await submit()
     expect(stderr).toMatch(/^not sent: 13\n {2}0\.pem {2}a secret by its name\n/)
-    expect(stderr).toMatch(/ {2}… and 3 more: remora discover \S+ lists all\n$/)
+    expect(stderr).toMatch(
+      / {2}… and 3 more: remora discover \S+ lists all\nfollow it: remora watch \S+; look at its changes: remora review \S+\n$/,
+    )
     const { snapshotId } = await takeSnapshot(
       run,
       { ...api, limits: defaultSnapshotLimits },

@@ -24,6 +24,7 @@ export function addSubmitCommand(program: Command, context: CliContext): void {
         const source = await withRepository({ path, submission: wanted }, context)
         const prepared = await prepareSource(source.path, source.submission, context)
         const runId = await submitSource(client, source.submission, prepared)
+        if (!json) context.io.err(`follow it: remora watch ${runId}; look at its changes: remora review ${runId}\n`)
         context.io.out(json ? `${JSON.stringify({ run_id: runId, status: 'queued' })}\n` : `${runId}\n`)
       } finally {
         await client.close()

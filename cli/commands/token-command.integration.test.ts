@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { openTestApi, type TestApi } from '../../services/api/app.fixture.ts'
+import { playRun } from '../../services/api/played-run.fixture.ts'
 import { serveApp, type ServedApp } from '../../services/api/http/serve-app.ts'
 import { readCliConfig } from '../cli-config.ts'
 import { buildProgram } from '../program.ts'
@@ -33,6 +34,7 @@ async function remora(token: string, ...args: string[]) {
 }
 
 const Listed = z.object({ tokens: z.array(z.looseObject({ token_id: z.string(), name: z.string() })) })
+const Diff = z.looseObject({ changes: z.array(z.looseObject({ change_set_id: z.string(), decision: z.unknown() })) })
 const listed = async () => Listed.parse(JSON.parse((await remora(api.token, 'token', 'list', '--json')).out)).tokens
 
 describe('remora token', () => {
@@ -60,6 +62,31 @@ describe('remora token', () => {
     expect((await remora(api.token, 'token', 'revoke', id)).out).toBe(`${id}: revoked\n`)
     await expect(remora(token, 'runs')).rejects.toMatchObject({ code: 'AUTH_001' })
     await expect(remora(api.token, 'token', 'revoke', id)).rejects.toMatchObject({ code: 'AUTH_003' })
+  })
+
+  it('has its name beside the decisions that were made with it, also once it is revoked', async () => {
+    const content = 'a = 1\n'
+    const baseHash = await api.blobs.put(api.project, Buffer.from(content))
+    const edits = [{ start: 0, end: 5, text: 'a = 2' }]
+    const runId = await playRun(api, [{ name: 'one', changes: [{ kind: 'edit', path: 'a.py', baseHash, edits }] }])
+    const { out } = await remora(api.token, 'token', 'create', '--name', 'eve')
+    await remora(out.trim(), 'reject', runId, 'a.py', 'one', '--because', 'too short')
+    const eve = (await listed()).find(({ name }) => name === 'eve')
+    await remora(api.token, 'token', 'revoke', eve?.token_id ?? '')
+    const who = `eve (human/${eve?.token_id ?? ''})`
+    const shown = await remora(api.token, 'diff', runId, 'a.py', 'one')
+    expect(shown.err).toContain(`rejected, by ${who} `)
+    const [change] = Diff.parse(
+      JSON.parse((await remora(api.token, 'diff', runId, 'a.py', 'one', '--json')).out),
+    ).changes
+    expect(change?.decision).toMatchObject({ decided_by: `human/${eve?.token_id ?? ''}`, decided_by_name: 'eve' })
+    const late = await api.ask(`/v1/runs/${runId}/decisions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ decisions: [{ change_set_id: change?.change_set_id, verdict: 'accept', version: 0 }] }),
+    })
+    expect(await late.json()).toMatchObject({ detail: expect.stringContaining(`${who} has decided otherwise`) })
+    expect((await api.ledger.verify(runId)).violations).toEqual([])
   })
 
   it('lists one that cannot be read, and revokes it', async () => {

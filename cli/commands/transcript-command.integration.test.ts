@@ -2,11 +2,12 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { openTestApi, type TestApi } from '../../services/api/app.fixture.ts'
 import { serveApp, type ServedApp } from '../../services/api/http/serve-app.ts'
-import { plannedOperation, playRun } from '../../services/api/played-run.fixture.ts'
+import { playOperations, plannedOperation, playRun } from '../../services/api/played-run.fixture.ts'
 import { readCliConfig } from '../cli-config.ts'
 import { describeFailure } from '../describe-failure.ts'
 import { buildProgram } from '../program.ts'
@@ -32,12 +33,12 @@ afterAll(async () => {
 
 const { operationId: idOfOne, node } = plannedOperation('one')
 
-async function transcript(args: readonly string[], colored = false): Promise<string> {
+async function transcript(args: readonly string[], colored = false, run = runId): Promise<string> {
   let printed = ''
   const io = { out: (text: string) => void (printed += text), err: () => {}, exit: () => {} }
   const config = readCliConfig({ REMORA_API_URL: served.url, REMORA_TOKEN: api.token })
   const context = { io, config, signal: new AbortController().signal, terminal: undefined, colored, cwd: dir }
-  await buildProgram(context).parseAsync(['transcript', runId, ...args], { from: 'user' })
+  await buildProgram(context).parseAsync(['transcript', run, ...args], { from: 'user' })
   return printed
 }
 
@@ -65,6 +66,25 @@ describe('remora transcript', () => {
     expect(await transcript([idOfOne, '--out', 'one.md'])).toBe('')
     expect(await readFile(join(dir, 'one.md'), 'utf8')).toBe(await transcript([idOfOne]))
     await expect(transcript([idOfOne, '--out', 'no/such.md'])).rejects.toMatchObject({ code: 'CONFIG_003' })
+  })
+
+  it('finds an operation of the run that a retry retries, and not one of neither', async () => {
+    const former = await playRun(api, [
+      { name: 'one', changes: [{ kind: 'create', path: 'one.py', content: 'x = 1\n' }] },
+      { name: 'two', fails: { code: 'AGENT_004', reason: 'turn limit of 12' } },
+    ])
+    await api.ledger.move(former, {
+      from: [{ status: 'running' }],
+      to: { status: 'completed' },
+      command: 'end',
+      events: [{ event: 'run.completed', phase: 'review', origin: { kind: 'discovery', id: 'test' }, data: {} }],
+    })
+    const answer = await api.ask(`/v1/runs/${former}/retry`, { method: 'POST' })
+    const { run_id: retry } = z.looseObject({ run_id: z.string() }).parse(await answer.json())
+    await playOperations(api, retry, [{ name: 'two', leaves: 'nothing to do' }])
+    expect(await transcript(['a.py', 'one'], false, retry)).toMatch(/^# `lint` on `a\.py` `one`\n/)
+    expect(await transcript([idOfOne], false, retry)).toContain(`operation \`${idOfOne}\``)
+    await expect(transcript(['a.py', 'three'], false, retry)).rejects.toMatchObject({ code: 'RUN_004' })
   })
 
   it('has headings that stand out on a terminal', async () => {

@@ -49,8 +49,10 @@ export function describeEvent(event: WireEvent): string | undefined {
 function decisionText(event: WireEvent): string {
   const verdict = Words.parse(event.data['verdict'])
   const said = ['note', 'reason'].map((name) => oneLine(Words.parse(event.data[name])))
+  const name = oneLine(Words.parse(event.data['decided_by_name']))
+  const by = name === '' ? '' : ` by ${name}`
   const retry = event.data['retry'] === true ? ', to be tried again after the run' : ''
-  return `${workOf(event)}: ${verdict === 'pending' ? 'pending again' : verdict}${retry}${said.map((text) => text && `: ${text}`).join('')}`
+  return `${workOf(event)}: ${verdict === 'pending' ? 'pending again' : verdict}${by}${retry}${said.map((text) => text && `: ${text}`).join('')}`
 }
 
 const WaitedFor = z

@@ -5,7 +5,7 @@ import { eventsOf, workedRun } from './events.fixture.ts'
 import { foldProgress } from './fold-progress.ts'
 import { openPaint } from '../terminal-text.ts'
 import { emptyProgress } from './progress-state.ts'
-import { leftOutText, renderReport } from './result-report.ts'
+import { renderReport } from './result-report.ts'
 
 const state = eventsOf(workedRun).reduce(foldProgress, emptyProgress('r1'))
 const place = { agent: 'docstring', path: 'src/shop.py', qualified_name: 'shop.py' }
@@ -68,6 +68,7 @@ Checked on the changed files:
 
 Proposed patch: out.patch
 Apply it:       git apply out.patch
+Look at each change, take some and reject others: remora review r1
 
 Then try what failed again: remora retry r1
 
@@ -232,11 +233,26 @@ Looked at 1,994 of 2,010 nodes: 8 operations, 2 of them without a model; the lim
 Proposed patch: out.patch
   with 3 change sets of the run before (retry of r0)
 Apply it:       git apply out.patch
+Look at each change, take some and reject others: remora review r1
 `)
     expect(resultView({ state: idle, run: retry, patch }).result).toMatchObject({
       retry_of: 'r0',
       earlier_change_sets: 3,
     })
+  })
+
+  it('says how much of it is accepted where the run accepts by itself', () => {
+    const counts = { agent: 'lint', generated: 3, valid: 3, verified: 3, accepted: 2, rejected: 0 }
+    const accepting = RunView.parse({ ...bare, request: { agents: ['lint'], accept: 'auto' }, funnel: [counts] })
+    const report = renderReport({ state, run: accepting, patch }, plain)
+    expect(report).toContain('Accepted patch: out.patch\n  2 of 3 change sets accepted')
+    expect(report).not.toContain('Proposed patch')
+    expect(report).toContain('remora review r1')
+  })
+
+  it('names no patch of a watched run that had nothing to do', () => {
+    const parts = { state: { ...emptyProgress('r1'), total: 0 }, run: bare, patch: { printedBy: 'remora diff r1' } }
+    expect(renderReport(parts, plain)).not.toContain('remora diff')
   })
 
   it('names the way on from a run that stopped at its first failure', () => {
@@ -257,44 +273,4 @@ Apply it:       git apply out.patch
       patch: { path: 'out.patch', applied: false, apply_with: 'git apply out.patch' },
     })
   })
-})
-
-const docstring = {
-  change_set_id: 'c2',
-  operation_id: 'o2',
-  agent: 'docstring',
-  node: { path: 'src/a.py', qualified_name: 'f' },
-  lines: { first: 12, last: 12 },
-}
-const lint = {
-  change_set_id: 'c1',
-  operation_id: 'o1',
-  agent: 'lint',
-  node: { path: 'src/a.py', qualified_name: 'a.py' },
-  lines: { first: 12, last: 14 },
-}
-
-it('names both operations, their code and their lines', () => {
-  const set = { ...docstring, path: 'src/a.py', error_code: 'WORK_001', reason: 'same place' }
-  expect(leftOutText({ ...set, with: lint })).toBe(
-    'WORK_001  docstring o2 src/a.py f (line 12) collides with lint o1 src/a.py (lines 12-14)',
-  )
-})
-
-it('says which check fails of a file that it breaks, with the change set it breaks it with', () => {
-  const set = { ...docstring, path: 'src/b.py', error_code: 'WORK_004', reason: 'parses fails for the composed file' }
-  expect(leftOutText({ ...set, with: lint })).toBe(
-    'WORK_004  docstring o2 src/a.py f in src/b.py (line 12) breaks src/b.py together with lint o1 src/a.py in src/b.py (lines 12-14): parses fails for the composed file',
-  )
-})
-
-it('says what it knows of a run of an earlier version', () => {
-  const set = {
-    change_set_id: 'c2',
-    operation_id: 'o2',
-    path: 'a.py',
-    error_code: 'WORK_001',
-    reason: 'both change it',
-  }
-  expect(leftOutText(set)).toBe('WORK_001  o2 a.py: both change it')
 })

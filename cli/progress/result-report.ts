@@ -184,10 +184,25 @@ function patchLines({ state, run, patch }: ReportParts, paint: Paint): string[] 
   if (!isComposed(run.status, state)) return []
   if (patch === undefined) return [noPatchLine(state, run)]
   const earlier = earlierLines(state, run)
-  if ('printedBy' in patch) return [`Its patch: ${patch.printedBy}`, ...earlier]
-  if (patch.applied) return [`Proposed patch: ${patch.path}`, ...earlier, paint('green', 'Applied.')]
+  const review = `Look at each change, take some and reject others: remora review ${run.run_id}`
+  if ('printedBy' in patch) {
+    if (state.total === 0 && state.patchFiles === 0) return [noPatchLine(state, run)]
+    return [`Its patch: ${patch.printedBy}`, ...earlier, ...acceptedLines(run), review]
+  }
+  const what = run.request.accept === 'auto' ? 'Accepted patch:' : 'Proposed patch:'
+  const written = [`${what} ${patch.path}`, ...earlier, ...acceptedLines(run)]
+  if (patch.applied) return [...written, paint('green', 'Applied.')]
   const place = patch.elsewhere ? '   (in the folder that holds the files)' : ''
-  return [`Proposed patch: ${patch.path}`, ...earlier, `Apply it:       ${patch.hint}${place}`]
+  return [...written, `Apply it:       ${patch.hint}${place}`, review]
+}
+
+/** Of a run that accepts by itself: how much of what it proposes is accepted. */
+function acceptedLines({ request, funnel }: RunView): string[] {
+  if (request.accept !== 'auto') return []
+  const sum = (of: 'accepted' | 'valid') => funnel.reduce((total, one) => total + one[of], 0)
+  return [
+    `  ${sum('accepted')} of ${plural(sum('valid'), 'change set')} accepted: those with all the evidence that their agent asks for`,
+  ]
 }
 
 function noPatchLine(state: ProgressState, { conflicts }: RunView): string {

@@ -1,11 +1,11 @@
 import { secretMark } from '#platform/secrets/redactor.ts'
-import { type ChangeView, whyText } from '../operation-views.ts'
+import { type ChangeView, whoText, whyText } from '../operation-views.ts'
 import { leftOutText } from '../progress/result-report.ts'
 import { textLines } from '../run/describe-decisions.ts'
 import { type Paint, visible } from '../terminal-text.ts'
 import { plural, shortTime } from '../wording.ts'
 import { type DiffRow, readDiff, withContext } from './diff-rows.ts'
-import { fold, foldProse } from './fold-text.ts'
+import { fold, foldCode, foldProse } from './fold-text.ts'
 import type { ReviewedSet, Size } from './review-state.ts'
 
 /** The diffs of a review are asked for with so many unchanged lines around each change; the screen shows what it has room for. */
@@ -14,31 +14,47 @@ const leastContext = 3
 
 export const verdictStyles = { pending: 'yellow', accepted: 'green', rejected: 'red' } as const
 
+/** A line of the body; `part` names what it is a piece of, in the same way at every size of the screen. */
+export type BodyLine = { text: string; part: string }
+
+/** Pieces of one part. */
+export function partOf(part: string, texts: readonly string[]): BodyLine[] {
+  return texts.map((text) => ({ text, part }))
+}
+
 type View = { width: number; paint: Paint }
 
 /**
  * All that a reviewer sees of a change set: what was decided, what its agent said, what was proved, its diff, with as much
  * around it as fits into `room` lines, what earlier attempts changed, and what it collides with.
  */
-export function describeChange(set: ReviewedSet, { columns: width, rows: room }: Size, paint: Paint): string[] {
+export function describeChange(set: ReviewedSet, { columns: width, rows: room }: Size, paint: Paint): BodyLine[] {
   const { change, summary = '', earlier = [] } = set
   const view = { width, paint }
   const notes = [
-    ...decisionLines(change, view),
-    ...earlier.flatMap((one) => earlierLines(one, view)),
-    ...foldProse(summary, width).filter((line) => line !== ''),
-    ...evidenceLines(change, view),
-    ...warningLines(change, view),
+    ...partOf('decision', decisionLines(change, view)),
+    ...earlier.flatMap((one) => partOf(`earlier ${one.change_set_id}`, earlierLines(one, view))),
+    ...partOf(
+      'summary',
+      foldProse(summaryOf(change, summary), width).filter((line) => line !== ''),
+    ),
+    ...partOf('evidence', evidenceLines(change, view)),
+    ...partOf('warnings', warningLines(change, view)),
   ]
-  const below = [...earlier.flatMap((one) => earlierDiffLines(one, view)), ...otherLines(change, view)]
-  return [...notes, '', ...diffLines(change.diff, { ...view, room: room - notes.length - 1 - below.length }), ...below]
+  const below = [...earlier.flatMap((one) => earlierDiffLines(one, view)), ...partOf('other', otherLines(change, view))]
+  const diff = diffLines(change.diff, { ...view, room: room - notes.length - 1 - below.length })
+  return [...notes, ...partOf('gap', ['']), ...diff, ...below]
+}
+
+/** A mechanical operation sums up the sets of all its rules, and this is one of them. */
+function summaryOf({ rules }: ChangeView, summary: string): string {
+  return rules.length === 0 ? summary : `the safe fixes of ${rules.join(', ')} in this file, made without a model`
 }
 
 function decisionLines({ verdict, decision }: ChangeView, { width, paint }: View): string[] {
   if (decision === null) return []
-  const { decided_by: who, decided_at: when } = decision
   const again = verdict === 'pending' ? 'pending again' : verdict
-  const text = `${again} by ${who}, ${shortTime(when)} UTC${whyText(decision)}`
+  const text = `${again} by ${whoText(decision)}, ${shortTime(decision.decided_at)} UTC${whyText(decision)}`
   return foldProse(text, width).map((line) => paint(styleOf(verdict), line))
 }
 
@@ -54,12 +70,12 @@ function earlierLines({ verdict, decision, change_set_id: id }: ChangeView, { wi
 }
 
 /** Below the new diff, so that the two can be compared. */
-function earlierDiffLines({ diff, change_set_id: id }: ChangeView, view: View): string[] {
+function earlierDiffLines({ diff, change_set_id: id }: ChangeView, view: View): BodyLine[] {
   const title = foldProse(`what the earlier attempt, ${id}, changed:`, view.width)
+  const rows = paintedRows(readDiff(diff), { ...view, context: leastContext })
   return [
-    '',
-    ...title.map((line) => view.paint('yellow', line)),
-    ...paintedRows(withContext(readDiff(diff), leastContext), view),
+    ...partOf(`title ${id}`, ['', ...title.map((line) => view.paint('yellow', line))]),
+    ...rows.map(({ text, part }) => ({ text, part: `${part} of ${id}` })),
   ]
 }
 
@@ -104,12 +120,12 @@ function otherLines({ conflict }: ChangeView, { width, paint }: View): string[] 
   return ['', ...lines.flatMap((line) => fold(visible(line), width)).map((line) => paint('yellow', line))]
 }
 
-function diffLines(diff: string, { room, ...view }: View & { room: number }): string[] {
+function diffLines(diff: string, { room, ...view }: View & { room: number }): BodyLine[] {
   const rows = readDiff(diff)
-  const least = paintedRows(withContext(rows, leastContext), view)
+  const least = paintedRows(rows, { ...view, context: leastContext })
   if (least.length >= room) return least
   for (let context = mostContext; context > leastContext; context--) {
-    const lines = paintedRows(withContext(rows, context), view)
+    const lines = paintedRows(rows, { ...view, context })
     if (lines.length <= room) return lines
   }
   return least
@@ -117,20 +133,26 @@ function diffLines(diff: string, { room, ...view }: View & { room: number }): st
 
 const marks = { same: ' ', added: '+', removed: '-' } as const
 
-function paintedRows(rows: readonly DiffRow[], { width, paint }: View): string[] {
-  const files = rows.filter(({ kind }) => kind === 'file').length
+function paintedRows(all: readonly DiffRow[], { context, ...view }: View & { context: number }): BodyLine[] {
+  const rows = withContext(all, context)
+  const places = new Map(all.map((row, at) => [row, at]))
+  const isOneFile = rows.filter(({ kind }) => kind === 'file').length === 1
   let numbers = 1
   for (const row of rows) if ('line' in row) numbers = Math.max(numbers, String(row.line).length)
-  return rows.flatMap((row) => {
-    if (row.kind === 'gap') return [paint('dim', `${' '.repeat(numbers)} ⋮`)]
-    if (row.kind === 'file') return files === 1 ? [] : fold(row.text, width).map((line) => paint('bold', line))
-    if (row.kind === 'note') return fold(row.text, width).map((line) => paint('dim', line))
-    const number = String(row.line).padStart(numbers)
-    return fold(row.text, Math.max(1, width - numbers - 3)).map((text, at) => {
-      const head = at === 0 ? number : ' '.repeat(numbers)
-      const line = `${marks[row.kind]} ${text}`.trimEnd()
-      if (row.kind === 'same') return `${paint('dim', head)} ${line}`.trimEnd()
-      return `${paint('dim', head)} ${paint(row.kind === 'added' ? 'green' : 'red', line)}`
-    })
+  return rows.flatMap((row) =>
+    partOf(`row ${places.get(row) ?? 'left out'}`, rowLines(row, { ...view, numbers, isOneFile })),
+  )
+}
+
+function rowLines(row: DiffRow, { width, paint, numbers, isOneFile }: View & { numbers: number; isOneFile: boolean }) {
+  if (row.kind === 'gap') return [paint('dim', `${' '.repeat(numbers)} ⋮`)]
+  if (row.kind === 'file') return isOneFile ? [] : fold(row.text, width).map((line) => paint('bold', line))
+  if (row.kind === 'note') return fold(row.text, width).map((line) => paint('dim', line))
+  const number = String(row.line).padStart(numbers)
+  return foldCode(row.text, Math.max(1, width - numbers - 3)).map((text, at) => {
+    const head = at === 0 ? number : ' '.repeat(numbers)
+    const line = `${marks[row.kind]} ${text}`.trimEnd()
+    if (row.kind === 'same') return `${paint('dim', head)} ${line}`.trimEnd()
+    return `${paint('dim', head)} ${paint(row.kind === 'added' ? 'green' : 'red', line)}`
   })
 }

@@ -37,7 +37,7 @@ describe('the rows of a diff', () => {
       'gone.py',
       'deleted file mode 100644',
       '1 removed y',
-      '"n\\303\\244her.sh"',
+      'näher.sh',
       'old mode 100644',
       'new mode 100755',
     ])
@@ -56,7 +56,24 @@ describe('the rows of a diff', () => {
 
   it('show control characters instead of sending them to the terminal', () => {
     const rows = readDiff(diffOf('a\r\n', 'a\u001B[31m\r\n'))
-    expect(shown(rows)).toEqual(['a.py', '1 removed a␍', '1 added a\\u001b[31m␍'])
+    expect(shown(rows)).toEqual(['a.py', '1 removed a', '1 added a\\u001b[31m'])
+  })
+
+  it('show a line end only where most lines of the file have another one', () => {
+    const mixed = readDiff(diffOf('a\r\nb\r\nc\r\nd', 'a\r\nb\r\nnew\nc\r\nd') + diffOf('a\nb\n', 'a\nb\r\n'))
+    expect(shown(mixed)).toEqual([
+      'a.py',
+      '1 same a',
+      '2 same b',
+      '3 added new␊',
+      '4 same c',
+      '5 same d',
+      'No newline at end of file',
+      'a.py',
+      '1 same a',
+      '2 removed b',
+      '2 added b␍',
+    ])
   })
 })
 

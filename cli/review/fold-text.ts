@@ -5,6 +5,7 @@ const wide =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303F\uFF01-\uFF60\uFFE0-\uFFE6]/u
 const plainText = /^[\x20-\x7E]*$/
 const tabWidth = 4
+const longLine = 2_000
 const segmenter = new Intl.Segmenter()
 
 /** The characters as a person counts them. */
@@ -40,6 +41,26 @@ function foldPlain(text: string, width: number): string[] {
   const pieces: string[] = []
   for (let start = 0; start === 0 || start < text.length; start += width) pieces.push(text.slice(start, start + width))
   return pieces
+}
+
+/**
+ * The same for code: broken after a blank where there is one in the second half of a line, so that words stay whole. Nothing is
+ * left out. A line of thousands of characters is no text that somebody reads by words.
+ */
+export function foldCode(text: string, width: number): string[] {
+  if (text.length > longLine) return fold(text, width)
+  const [first = ''] = fold(text, Infinity)
+  const pieces: string[] = []
+  let rest = first
+  for (;;) {
+    const [piece = '', ...more] = fold(rest, width)
+    if (more.length === 0) return [...pieces, piece]
+    const next = more[0] ?? ''
+    const blank = next.startsWith(' ') ? piece.length - 1 : piece.lastIndexOf(' ')
+    const end = blank < piece.length / 2 ? piece.length : blank + 1
+    pieces.push(piece.slice(0, end))
+    rest = rest.slice(end)
+  }
 }
 
 /** Untrusted prose in lines of at most `width` columns, broken at blanks where there are any. */

@@ -2,25 +2,27 @@ import { sizeOf, textLines } from '../run/describe-decisions.ts'
 import { conditionsLine } from '../run/change-conditions.ts'
 import { leftOutText } from '../progress/result-report.ts'
 import { onOneLine, openPaint, type Paint, paintMarkdown, visible, widthOf } from '../terminal-text.ts'
-import { describeChange, verdictStyles } from './describe-change.ts'
+import { type BodyLine, describeChange, partOf, verdictStyles } from './describe-change.ts'
 import { bothEnds, clipTo, endOf, fold, foldProse } from './fold-text.ts'
-import { type Mode, nameOfChange, type ReviewState, shownSet } from './review-state.ts'
+import { type Mode, nameOfChange, type ReviewState, shownSet, type Size } from './review-state.ts'
 import { countsText, endText, keyTexts, placeText } from './review-texts.ts'
 
 /** The part of the screen that scrolls: all its lines, and how many of them there is room for. */
-export type Body = { lines: readonly string[]; room: number }
+export type Body = { lines: readonly BodyLine[]; room: number }
 
 const plain = openPaint(false)
 const headRows = 3
 /** Nothing can be read on a smaller screen; what does not fit on it is cut off. */
-const least = { columns: 20, rows: 9 }
+const least = { columns: 20, rows: 7 }
+/** So many lines are the change's before messages and the list of keys get theirs. */
+const leastBody = 3
 
 /** The whole screen, from top to bottom: head, body, and what the keys do. No line is wider than the terminal. */
 export function renderReview(state: ReviewState, paint: Paint): string[] {
   const { columns: width } = sizeOfScreen(state)
   const body = bodyOf(state, paint)
   const first = clampedScroll(body, state.scroll)
-  const shown = body.lines.slice(first, first + body.room)
+  const shown = body.lines.slice(first, first + body.room).map(({ text }) => text)
   const blank = Array.from({ length: body.room - shown.length }, () => '')
   return [
     ...headLines(state, width, paint),
@@ -28,13 +30,26 @@ export function renderReview(state: ReviewState, paint: Paint): string[] {
     ...shown,
     ...blank,
     paint('dim', scrollLine(body, first, width)),
-    messageLine(state, width, paint),
-    ...keyLines(state, width).map((line) => paint('dim', line)),
+    ...messageLines(state, paint),
+    ...keyLines(state).map((line) => paint('dim', line)),
   ].slice(0, state.size.rows)
 }
 
 export function clampedScroll({ lines, room }: Body, scroll: number): number {
   return Math.max(0, Math.min(scroll, lines.length - room))
+}
+
+/** The lines above the first that is shown, once the screen has another size: what was at its top stays there. */
+export function scrollAt(size: Size, state: ReviewState): number {
+  const [before, after] = [bodyOf(state), bodyOf({ ...state, size })]
+  const first = clampedScroll(before, state.scroll)
+  if (first === 0) return 0
+  const starts = new Map(after.lines.map(({ part }, at) => [part, at] as const).toReversed())
+  const kept = before.lines.slice(first).find(({ part }) => starts.has(part))
+  if (kept === undefined) return state.scroll
+  const within = first - before.lines.findIndex(({ part }) => part === kept.part)
+  const length = after.lines.filter(({ part }) => part === kept.part).length
+  return (starts.get(kept.part) ?? 0) + Math.max(0, Math.min(within, length - 1))
 }
 
 function sizeOfScreen({ size: { columns, rows } }: ReviewState) {
@@ -43,19 +58,25 @@ function sizeOfScreen({ size: { columns, rows } }: ReviewState) {
 
 export function bodyOf(state: ReviewState, paint: Paint = plain): Body {
   const { columns: width, rows } = sizeOfScreen(state)
-  const room = rows - headRows - 2 - keyLines(state, width).length
+  const room = Math.max(1, rows - headRows - 1 - messageLines(state, plain).length - keyLines(state).length)
   return { room, lines: bodyLines(state, { width, room }, paint) }
 }
 
-function bodyLines(state: ReviewState, { width, room }: { width: number; room: number }, paint: Paint): string[] {
+function bodyLines(state: ReviewState, { width, room }: { width: number; room: number }, paint: Paint): BodyLine[] {
   const { mode } = state
   if (mode.kind === 'reading') {
     const text = visible(mode.text).split('\n')
-    return paintMarkdown(text.flatMap((line) => foldProse(line, width)).join('\n'), paint).split('\n')
+    const lines = text.flatMap((line, at) => partOf(`line ${at}`, foldProse(line, width)))
+    const painted = paintMarkdown(lines.map((line) => line.text).join('\n'), paint).split('\n')
+    return lines.map(({ part }, at) => ({ part, text: painted[at] ?? '' }))
   }
-  if (mode.kind === 'refused') return refusalLines(mode, width, paint)
+  if (mode.kind === 'refused') return partOf('refusal', refusalLines(mode, width, paint))
   const shown = shownSet(state)
-  if (shown === undefined) return endText(state).flatMap((line) => foldProse(line, width))
+  if (shown === undefined)
+    return partOf(
+      'end',
+      endText(state).flatMap((line) => foldProse(line, width)),
+    )
   return describeChange(shown, { columns: width, rows: room }, paint)
 }
 
@@ -100,21 +121,34 @@ function headLines(state: ReviewState, width: number, paint: Paint): string[] {
 function scrollLine({ lines, room }: Body, first: number, width: number): string {
   if (lines.length <= room) return '─'.repeat(width)
   const last = Math.min(lines.length, first + room)
-  const more = last < lines.length ? ', space shows more' : ''
-  const text = clipTo(`── lines ${first + 1}-${last} of ${lines.length}${more} `, width)
+  const [place, more] = [`${first + 1}-${last} of ${lines.length}`, last < lines.length ? ', space shows more' : '']
+  const texts = [`── lines ${place}${more} `, `── lines ${place} `, `── ${place} `]
+  const text = clipTo(texts.find((one) => one.length <= width) ?? place, width)
   return `${text}${'─'.repeat(width - widthOf(text))}`
 }
 
-/** The line that is typed shows its end when it is too long. */
-function messageLine({ mode, message }: ReviewState, width: number, paint: Paint): string {
-  if (mode.kind === 'typing' && message === undefined) {
-    const question = mode.what === 'reason' ? 'Why? ' : 'Show: '
-    return `${question}${endOf(mode.text, width - question.length - 1)}▏`
-  }
-  return message === undefined ? '' : paint(message.style, clipTo(onOneLine(message.text), width))
+/** The whole message, as long as a part of the change stays on the screen; one line when there is none. */
+function messageLines(state: ReviewState, paint: Paint): string[] {
+  const { mode, message } = state
+  const { columns: width, rows } = sizeOfScreen(state)
+  if (message === undefined) return [mode.kind === 'typing' ? typedLine(mode, width) : '']
+  const lines = foldProse(message.text, width)
+  const most = Math.max(1, rows - headRows - 1 - leastBody - keyLines(state).length)
+  const shown = lines.slice(0, most)
+  if (lines.length > most) shown[most - 1] = clipTo(`${shown[most - 1] ?? ''} ${'…'.repeat(width)}`, width)
+  return shown.map((line) => paint(message.style, line))
 }
 
-function keyLines(state: ReviewState, width: number): string[] {
+/** Shows the end before the cursor when it is too long, and what is behind it where there is room. */
+function typedLine({ what, text, after }: Extract<Mode, { kind: 'typing' }>, width: number): string {
+  const question = what === 'reason' ? 'Why? ' : 'Show: '
+  const before = `${question}${endOf(text, width - question.length - 1)}▏`
+  return fold(`${before}${after}`, width)[0] ?? ''
+}
+
+/** As many as there is room for, the most important keys first. */
+function keyLines(state: ReviewState): string[] {
+  const { columns: width, rows } = sizeOfScreen(state)
   const lines = ['']
   for (const text of keyTexts(state, { hasDependents: hasDependents(state.mode) })) {
     const line = lines.at(-1) ?? ''
@@ -122,5 +156,6 @@ function keyLines(state: ReviewState, width: number): string[] {
     else if (line.length + 3 + text.length <= width) lines[lines.length - 1] = `${line} · ${text}`
     else lines.push(text)
   }
-  return lines.map((line) => clipTo(line, width))
+  const most = Math.max(1, rows - headRows - 2 - leastBody)
+  return lines.slice(0, most).map((line) => clipTo(line, width))
 }

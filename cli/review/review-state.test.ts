@@ -130,7 +130,7 @@ describe('the end', () => {
       'rejected  1 (1 with a word)',
       'skipped   1',
       'left      1',
-      'next      remora apply r1',
+      'next      remora apply r1  # in the folder of the run, or with --to FOLDER',
       '          remora retry r1 --rejected',
     ])
   })

@@ -21,7 +21,8 @@ export type ReviewedSet = {
 /** What the keys mean. */
 export type Mode =
   | { kind: 'looking' }
-  | { kind: 'typing'; what: 'reason' | 'conditions'; text: string }
+  /** `text` is before the cursor, `after` behind it. */
+  | { kind: 'typing'; what: 'reason' | 'conditions'; text: string; after: string }
   /** A decision was refused because of other sets, and the reviewer chooses. `instead`: what is to give way to the set, if anything can. */
   | { kind: 'refused'; refusal: RefusedDecision; refused: SeenDecision; instead: GivingWay | undefined }
   /** A text of its own, line by line: a transcript, or the help. */

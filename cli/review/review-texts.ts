@@ -1,4 +1,6 @@
 import { unreachable } from '#domain/error.ts'
+import { conditionsLine, type Where } from '../run/change-conditions.ts'
+import { onOneLine } from '../terminal-text.ts'
 import { plural } from '../wording.ts'
 import type { ReviewedSet, ReviewState } from './review-state.ts'
 
@@ -84,9 +86,11 @@ export function summaryLines(state: ReviewState): string[] {
   const rejected = made.length - accepted
   const said = made.filter(({ word }) => word !== 'none').length
   const skipped = skippedSets(state).length
+  const of = onOneLine(narrowed(state.where))
+  const leftOf = of === '' ? '' : ` of those with ${of}`
   const isAccepted = accepted > 0 || sets.some(({ change }) => change.verdict === 'accepted')
   const next = [
-    ...(isAccepted ? [`remora apply ${runId}`] : []),
+    ...(isAccepted ? [`remora apply ${runId}  # in the folder of the run, or with --to FOLDER`] : []),
     ...(made.some(({ word }) => word === 'for the agent') ? [`remora retry ${runId} --rejected`] : []),
   ]
   const sentBack = made.filter(({ word }) => word === 'sent back').length
@@ -94,7 +98,7 @@ export function summaryLines(state: ReviewState): string[] {
     `accepted  ${accepted}`,
     `rejected  ${rejected}${said === 0 ? '' : ` (${said} with a word)`}`,
     `skipped   ${skipped}`,
-    `left      ${pendingSets(state).length - skipped}${list === 'whole' ? '' : ' or more'}`,
+    `left      ${pendingSets(state).length - skipped}${list === 'whole' ? '' : ' or more'}${leftOf}`,
     ...(sentBack === 0 ? [] : [`again     ${sentBack}, ${retryText(state)}`]),
     ...next.map((command, at) => `${at === 0 ? 'next' : '    '}      ${command}`),
   ]
@@ -107,9 +111,14 @@ function retryText({ retry, runId }: ReviewState): string {
 }
 
 /** `12 accepted, 1 rejected`: of the list. */
-export function countsText({ sets }: ReviewState): string {
+export function countsText({ sets, where }: ReviewState): string {
   const count = (verdict: string) => sets.filter(({ change }) => change.verdict === verdict).length
-  return `${count('accepted')} accepted, ${count('rejected')} rejected`
+  return `${narrowed(where) === '' ? '' : 'of these '}${count('accepted')} accepted, ${count('rejected')} rejected`
+}
+
+/** The conditions that leave out pending sets; empty where all of these are shown. */
+function narrowed({ verdict, ...others }: Where): string {
+  return conditionsLine(verdict === undefined || verdict === 'pending' ? others : { ...others, verdict })
 }
 
 /** `3 of 41`; `1,000+` while not all are listed. */

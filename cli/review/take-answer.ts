@@ -8,6 +8,7 @@ import {
   type RefusedDecision,
 } from '../operation-views.ts'
 import { pressKey } from './press-key.ts'
+import { scrollAt } from './render-review.ts'
 import { typePasted } from './type-line.ts'
 import {
   type Decided,
@@ -31,7 +32,7 @@ export function takeEvent(state: ReviewState, event: ReviewEvent): Step {
     case 'pasted':
       return typePasted(state, event.text)
     case 'resized':
-      return { state: { ...state, size: event.size }, effects: [] }
+      return { state: { ...state, size: event.size, scroll: scrollAt(event.size, state) }, effects: [] }
     case 'listed':
       return event.where === state.where ? takeListed(state, event) : { state, effects: [] }
     case 'looked':

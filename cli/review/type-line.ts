@@ -8,22 +8,35 @@ import { type Key, type ReviewState, send, startReview, stay, type Step } from '
 /** Asks for one line: why a change is rejected, or which changes are shown. */
 export function startTyping(state: ReviewState, what: 'reason' | 'conditions'): Step {
   const text = what === 'reason' ? '' : conditionsLine(state.where)
-  return stay({ ...state, mode: { kind: 'typing', what, text } })
+  return stay({ ...state, mode: { kind: 'typing', what, text, after: '' } })
 }
 
 export function typeKey(state: ReviewState, { name, text }: Key): Step {
   const { mode } = state
   if (mode.kind !== 'typing') return { state, effects: [] }
+  const line = mode.text + mode.after
   switch (name) {
     case 'escape':
       return stay({ ...state, mode: { kind: 'looking' } }, { text: 'nothing is changed', style: 'dim' })
     case 'return':
     case 'enter':
-      return mode.what === 'reason' ? sendReason(state, mode.text.trim()) : applyConditions(state, mode.text)
+      return mode.what === 'reason' ? sendReason(state, line.trim()) : applyConditions(state, line)
     case 'backspace':
       return typed(state, charactersOf(mode.text).slice(0, -1).join(''))
     case 'ctrl-u':
-      return typed(state, '')
+      return typed(state, '', '')
+    case 'delete':
+      return typed(state, mode.text, charactersOf(mode.after).slice(1).join(''))
+    case 'left':
+      return moved(state, charactersOf(mode.text).length - 1)
+    case 'right':
+      return moved(state, charactersOf(mode.text).length + 1)
+    case 'home':
+    case 'ctrl-a':
+      return moved(state, 0)
+    case 'end':
+    case 'ctrl-e':
+      return moved(state, Infinity)
     case 'ctrl-w':
       return typed(state, mode.text.replace(/\S+\s*$/, ''))
     default:
@@ -37,10 +50,20 @@ export function typePasted(state: ReviewState, text: string): Step {
   return mode.kind === 'typing' ? typed(state, mode.text + text.trimEnd()) : { state, effects: [] }
 }
 
-function typed(state: ReviewState, text: string): Step {
+/** The line with `text` before the cursor, and what was behind it, unless that changes, too. */
+function typed(state: ReviewState, text: string, behind?: string): Step {
   if (state.mode.kind !== 'typing') return { state, effects: [] }
-  const line = onOneLine(text).slice(0, maxReasonCharacters)
-  return stay({ ...state, mode: { ...state.mode, text: line } })
+  const after = behind ?? state.mode.after
+  const line = onOneLine(text).slice(0, Math.max(0, maxReasonCharacters - after.length))
+  return stay({ ...state, mode: { ...state.mode, text: line, after } })
+}
+
+/** The cursor after so many characters, or at an end of the line. */
+function moved(state: ReviewState, to: number): Step {
+  if (state.mode.kind !== 'typing') return { state, effects: [] }
+  const all = charactersOf(state.mode.text + state.mode.after)
+  const at = Math.max(0, to)
+  return typed(state, all.slice(0, at).join(''), all.slice(at).join(''))
 }
 
 function sendReason(state: ReviewState, reason: string): Step {

@@ -30,7 +30,7 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['retried by', run.retried_by ?? ''],
     ['to retry', toRetry(run)],
     ['agents', request.agents.join(', ')],
-    ['included', (request.include ?? []).join(', ')],
+    ['included', (request.include ?? []).map(includedText).join(', ')],
     ['model', kind === undefined ? '' : describeModelKind(kind)],
     ['priority', (request.priority ?? usualPriority) === usualPriority ? '' : String(request.priority)],
     ['accepts', request.accept === 'auto' ? 'what has all the evidence that its agent asks for' : ''],
@@ -47,6 +47,11 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
   const waits = display.isWaiting ? [] : waitingLines({ away: awayModels(run) })
   const waiting = waits.length === 0 ? [] : ['', ...waits.map((line) => clip(line, display.width))]
   return `${[...lines, ...waiting, ...skippedBlock(run, display), ...failureLines(run, display), ...operationLines(run, operations, display)].join('\n')}\n`
+}
+
+/** Files that git tracks although .gitignore names them are sent, and included, without being asked for. */
+function includedText(kind: string): string {
+  return kind === 'ignored' ? 'ignored (git tracks them all the same, or they were asked for)' : kind
 }
 
 /** `lint: 12 generated, 11 valid, 11 verified, 4 accepted, 1 rejected` */

@@ -91,3 +91,48 @@ it('names those in the file where one is wanted and there are several', async ()
     `In run ${runId} docstring did not work on "src/shop.py"`,
   )
 })
+
+/** Two files with an operation on one function each; in the first one there is also a node with the name of the second. */
+function runOfFiles(...paths: string[]): ReturnType<typeof runWith> {
+  const all = paths.map((path, at) => {
+    const node = {
+      kind: 'function',
+      qualified_name: 'f',
+      path,
+      language: 'python',
+      name: 'f',
+      node_id: `n${String(at).padStart(16, '0')}`,
+    }
+    const lines = { start_line: 1, end_line: 2, start_byte: 0, end_byte: 9, parent_id: null }
+    return NodeDetail.parse({ ...node, ...lines, hash: 'a'.repeat(64), operations: [] })
+  })
+  const operations = all.map((node) =>
+    OperationView.parse({ operation_id: `o-in-${node.path}`, agent: 'lint', status: 'succeeded', node, outcome: null }),
+  )
+  return {
+    ...runWith(),
+    listNodes: async (_runId, { path = '' }) => ({
+      nodes: all.filter((node) => node.path === path.replaceAll('\\', '')),
+      next: null,
+    }),
+    getNode: async (_runId, id) => all.find((node) => node.node_id === id) ?? Promise.reject(new Error(id)),
+    listOperations: async () => ({ operations, next: null }),
+  }
+}
+
+it('takes several paths and ids, each for itself', async () => {
+  const client = runOfFiles('a.py', 'test/b.py', 'c.py')
+  const id = 'o0123456789abcdef'
+  expect(await findOperations(client, runId, ['a.py', 'test/b.py'])).toEqual(['o-in-a.py', 'o-in-test/b.py'])
+  expect(await findOperations(client, runId, ['c.py', id, 'c.py'])).toEqual(['o-in-c.py', id])
+  await expect(findOperations(client, runId, ['a.py', 'gone.py'])).rejects.toThrow('has no node "a.py gone.py"')
+})
+
+it('refuses words that are several files and one place', async () => {
+  const client = runOfFiles('a.py', 'b.py', 'a.py b.py')
+  await expect(findOperations(client, runId, ['a.py', 'b.py'])).rejects.toThrow(
+    '"a.py b.py" may be all of 2 files or operations, or one place',
+  )
+  const agentsName = runOfFiles('lint', 'a.py')
+  await expect(findOperations(agentsName, runId, ['lint', 'a.py'])).rejects.toThrow('o-in-a.py')
+})

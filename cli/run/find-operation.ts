@@ -24,9 +24,49 @@ export async function findOperation(client: Client, runId: string, words: readon
 
 /**
  * The same, except that a path stands for all operations in that file, in the order of the plan, and that the runs which this
- * one retries count, too: its patch has their changes.
+ * one retries count, too: its patch has their changes. Where each word is an id or a path, all of these are meant; RUN_004 where the
+ * words together are `[AGENT] PATH [NAME]` as well.
  */
 export async function findOperations(client: Client, runId: string, words: readonly string[]): Promise<string[]> {
+  const each = words.length > 1 ? await operationsOfEach(client, runId, words) : undefined
+  if (each === undefined) return operationsOfOne(client, runId, words)
+  const together = await operationsOfOne(client, runId, words).catch(undefinedOn('RUN_004'))
+  if (together === undefined) return each
+  const named = words.join(' ')
+  const both = `"${named}" may be all of ${words.length} files or operations, or one place`
+  throw new AppError('RUN_004', `${both}: name them in commands of their own, or by ids (${together.join(', ')})`, {
+    advised: true,
+  })
+}
+
+/** Those of each word, where each is an operation's id or the path of a file with nodes; undefined where one is neither. */
+async function operationsOfEach(
+  client: Client,
+  runId: string,
+  words: readonly string[],
+): Promise<string[] | undefined> {
+  const { request } = await client.getRun(runId)
+  const runs = await withRetried(client, runId, { request })
+  const lists: string[][] = []
+  for (const word of words) {
+    const ids = OperationId.safeParse(word).success
+      ? [word]
+      : await operationsAt(client, runs, { place: word, agent: undefined, request })
+    if (ids === undefined) return undefined
+    lists.push(ids)
+  }
+  return [...new Set(lists.flat())]
+}
+
+/** All in the file; undefined when no run has nodes of it. */
+async function operationsAt(client: Client, runs: readonly string[], words: Words): Promise<string[] | undefined> {
+  const isFile = async (run: string) => hasFile(client, run, words.place).catch(undefinedOn('RUN_004'))
+  if (!(await Promise.all(runs.map(isFile))).includes(true)) return undefined
+  const operations = await fromAll(runs, (run) => operationsInFile(client, run, words))
+  return operations.map(({ operation_id: id }) => id)
+}
+
+async function operationsOfOne(client: Client, runId: string, words: readonly string[]): Promise<string[]> {
   const named = words.join(' ')
   if (OperationId.safeParse(named).success) return [named]
   const read = await readWords(client, runId, named)
@@ -47,7 +87,11 @@ function lastOnes<T extends { operation_id: string; repeats: string | null }>(op
 }
 
 /** The run and those that it retries, newest first. */
-async function withRetried(client: Pick<ApiClient, 'getRun'>, runId: string, { request }: Words): Promise<string[]> {
+async function withRetried(
+  client: Pick<ApiClient, 'getRun'>,
+  runId: string,
+  { request }: Pick<Words, 'request'>,
+): Promise<string[]> {
   const runs = [runId]
   for (let { retry_of: earlier } = request; earlier !== undefined;) {
     runs.push(earlier)
@@ -98,10 +142,14 @@ async function idOfWork(client: Client, runId: string, words: Words): Promise<st
   return only.operation_id
 }
 
+async function hasFile({ listNodes }: Pick<Client, 'listNodes'>, runId: string, path: string): Promise<boolean> {
+  const { nodes } = await listNodes(runId, { path: escapeGlob(path), limit: 1 })
+  return nodes[0]?.path === path
+}
+
 /** Those of the agent, if one is named; none when the place is not the path of a file with nodes. */
 async function operationsInFile(client: Client, runId: string, { place, agent }: Words): Promise<OperationView[]> {
-  const { nodes } = await client.listNodes(runId, { path: escapeGlob(place), limit: 1 })
-  if (nodes[0]?.path !== place) return []
+  if (!(await hasFile(client, runId, place))) return []
   const all = await Array.fromAsync(allOperations(client, runId))
   return all.filter(({ node, agent: by }) => node.path === place && (agent === undefined || by === agent))
 }

@@ -21,6 +21,11 @@ export const Decision = z.strictObject({
   at: z.number(),
   /** Kind and id of who decided: `human/<token>`. */
   by: z.string(),
+  /**
+   * What the token of who decided was called then. Kept with the decision: a token may be revoked, and who has decided is still to
+   * be known. Absent for a token without a name, and for the operator's and the policy's decisions.
+   */
+  byName: z.string().optional(),
   /** The agent that made the set. */
   agent: z.string(),
   /** The run and operation that made the set, and the record that holds it. */
@@ -31,3 +36,8 @@ export const Decision = z.strictObject({
   retry: RunId.optional(),
 })
 export type Decision = z.infer<typeof Decision>
+
+/** `eve (human/<token>)`: the name for people to read, the id since names are not unique. */
+export function deciderOf({ by, byName }: Pick<Decision, 'by' | 'byName'>): string {
+  return byName === undefined ? by : `${byName} (${by})`
+}

@@ -47,6 +47,7 @@ export const errorPolicies = {
   WORK_003: once('somebody has decided otherwise meanwhile', 409),
   WORK_004: once('a change set leaves a file that does not pass its checks', 422),
   WORK_005: once('a check that the agent asks for did not pass', 422),
+  WORK_006: once('git, or a hook of the repository, refuses the commit', 422),
   INTAKE_001: once('archive unreadable', 422),
   INTAKE_002: once('unsafe path or link', 422),
   INTAKE_003: once('over a size, count or ratio limit', 413),

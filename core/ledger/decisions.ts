@@ -13,8 +13,8 @@ const decideScript = runScript('decide', 'events')
 
 const Kept = Decision.omit({ changeSetId: true, version: true, at: true })
 
-/** Of a run with decisions, and of one with a decision that asks for a retry or has a note: versions that know neither leave it alone. */
-const schemas = { decided: 5, retryWanted: 6, noted: 6 } as const
+/** Of a run with decisions, and of one with a decision that asks for a retry, has a note or a name: versions that know none of it leave it alone. */
+const schemas = { decided: 5, retryWanted: 6, noted: 6, named: 6 } as const
 
 /** Number of the event, time and what was decided, with a space between them (decide.lua). */
 const StoredDecision = z.tuple([z.string(), z.string()]).transform(([changeSetId, stored]): Decision => {
@@ -56,10 +56,13 @@ const Read = z
   .transform(([[, fields], [, stored]]) => [fields, stored] as const)
 
 /** A decision that is to be made, and the verdict that it replaces. */
-export type NewDecision = Omit<Decision, 'version' | 'at' | 'by'> & {
+export type NewDecision = Omit<Decision, 'version' | 'at' | 'by' | 'byName'> & {
   before: Verdict
   node: { nodeId: string; path: string; qualifiedName: string }
 }
+
+/** Who decides; `name`: what their token is called. */
+export type Decider = EventOrigin & { name?: string }
 
 const DecideReply = z.union([
   z.literal('changed'),
@@ -77,7 +80,7 @@ export const maxDecisionsAtOnce = 500
 export async function decide(
   store: LedgerStore,
   runId: RunId,
-  step: { last: number; decisions: readonly NewDecision[]; by: EventOrigin; command?: string },
+  step: { last: number; decisions: readonly NewDecision[]; by: Decider; command?: string },
 ): Promise<Decision[] | undefined> {
   const { last, decisions, by, command = newToken() } = step
   if (decisions.length === 0) return []
@@ -87,6 +90,7 @@ export async function decide(
     schemas.decided,
     ...(isRetryWanted ? [schemas.retryWanted] : []),
     ...(decisions.some(({ note }) => note !== undefined) ? [schemas.noted] : []),
+    ...(by.name === undefined ? [] : [schemas.named]),
   )
   const made = decisions.map((one) => ({ ...keptOf(one, by), changeSetId: one.changeSetId }))
   const bodies = encodeEvents(
@@ -140,24 +144,26 @@ export async function countVerdicts(
   return counts
 }
 
-function keptOf(decision: NewDecision, by: EventOrigin): z.infer<typeof Kept> {
+function keptOf(decision: NewDecision, by: Decider): z.infer<typeof Kept> {
   const { verdict, reason, note, agent, runId, operationId, recordHash, retry } = decision
-  const kept = { verdict, reason, by: `${by.kind}/${by.id}`, agent, runId, operationId, recordHash }
+  const who = { by: `${by.kind}/${by.id}`, ...(by.name === undefined ? {} : { byName: by.name }) }
+  const kept = { verdict, reason, ...who, agent, runId, operationId, recordHash }
   return { ...kept, ...(note === undefined ? {} : { note }), ...(retry === undefined ? {} : { retry }) }
 }
 
 /** `operation_id` is in the data: the operation may be one of a run that retries this one. */
-function eventOf(decision: NewDecision, by: EventOrigin): NewEvent {
+function eventOf(decision: NewDecision, { kind, id, name }: Decider): NewEvent {
   const { changeSetId, verdict, reason, note, runId, operationId, node, agent, retry } = decision
   return {
     event: 'decision.made',
     phase: 'review',
-    origin: by,
+    origin: { kind, id },
     agent,
     nodeId: node.nodeId,
     data: {
       change_set_id: changeSetId,
       verdict,
+      ...(name === undefined ? {} : { decided_by_name: name }),
       ...(reason === null ? {} : { reason }),
       ...(note === undefined ? {} : { note }),
       ...(retry === undefined ? {} : { retry: true }),

@@ -27,6 +27,8 @@ export type Diagnostic = {
   end: number
   /** Edits of a fix that is on our safe list and that the repository allows; undefined when there is none. */
   fix: TextEdit[] | undefined
+  /** Why a fix that Ruff has is not made: `ours`, it is not on our list; `unsafe`, it counts as unsafe in this file. */
+  withheld?: 'ours' | 'unsafe'
 }
 
 export type LintReport = {
@@ -69,7 +71,7 @@ function diagnosticOf(raw: z.infer<typeof RawDiagnostic>, { text, lineStarts, ru
     end: at(edit.end_location),
     text: edit.content ?? '',
   }))
-  const isAllowed = edits !== undefined && !isSelected(code, rules.unfixable) && isSafeFix(code, edits, text)
+  const withheld = withheldBy(code, edits, { text, rules })
   return {
     code,
     message: raw.message,
@@ -77,8 +79,19 @@ function diagnosticOf(raw: z.infer<typeof RawDiagnostic>, { text, lineStarts, ru
     column: raw.start_location.column,
     start: at(raw.start_location),
     end: at(raw.end_location),
-    fix: isAllowed ? edits : undefined,
+    fix: withheld === undefined ? edits : undefined,
+    ...(withheld === undefined ? {} : { withheld }),
   }
+}
+
+function withheldBy(
+  code: string,
+  edits: readonly TextEdit[] | undefined,
+  { text, rules }: Omit<LintedText, 'lineStarts'>,
+) {
+  if (edits === undefined) return undefined
+  if (isSelected(code, rules.unfixable)) return 'unsafe'
+  return isSafeFix(code, edits, text) ? undefined : 'ours'
 }
 
 /** Ruff counts LF, CRLF and a lone CR as line ends. */

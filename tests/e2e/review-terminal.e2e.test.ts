@@ -91,7 +91,7 @@ describe.skipIf(lacks('python3'))('remora review in a terminal', () => {
         'rejected  1 (1 with a word)',
         'skipped   0',
         'left      0',
-        `next      remora apply ${runId}`,
+        `next      remora apply ${runId}  # in the folder of the run, or with --to FOLDER`,
         `          remora retry ${runId} --rejected\n`,
       ].join('\n'),
     )

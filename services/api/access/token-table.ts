@@ -83,7 +83,7 @@ export function openStoredCallers(deps: {
     const now = Date.now()
     if (record === undefined || (record.expiresAt !== null && record.expiresAt <= now)) return undefined
     note(hash, record.tokenId, now)
-    const { projectId, scopes, tokenId } = record
-    return { projectId, scopes, tokenId, isOperator: false }
+    const { projectId, scopes, tokenId, name } = record
+    return { projectId, scopes, tokenId, ...(name === '' ? {} : { name }), isOperator: false }
   }
 }

@@ -8,6 +8,8 @@ export type Caller = {
   readonly scopes: readonly Scope[]
   /** Names the token in logs, which never show its text. */
   readonly tokenId: string
+  /** What people call the token, if it has a name. */
+  readonly name?: string
   /** Whether it is the token of the environment, which alone acts for other projects than its own. */
   readonly isOperator: boolean
 }

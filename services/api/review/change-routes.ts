@@ -4,10 +4,11 @@ import { chainOf } from '#composition/run-chain.ts'
 import type { Verdict } from '#domain/decision.ts'
 import { type ModelKind, requireSameModel } from '#domain/model-kind.ts'
 import { isEnded, type Run } from '#domain/run.ts'
+import type { Decider } from '#ledger/decisions.ts'
 import type { MemoryGate } from '#ledger/memory-gate.ts'
 import { startWantedRetries, type StartWantedDeps } from '#retries/start-wanted-retries.ts'
 import type { WantedRetry } from '#retries/wanted-by-decisions.ts'
-import type { ApiEnv } from '../http/api-env.ts'
+import type { ApiEnv, Caller } from '../http/api-env.ts'
 import { findRun } from '../runs/run-view.ts'
 import { askedOfEach, changeEndpoints, type DecisionsBody } from './change-endpoints.ts'
 import { decide, type DecideDeps, type Decided } from './decide.ts'
@@ -43,12 +44,12 @@ export function changeRoutes(deps: ChangeRouteDeps): OpenAPIHono<ApiEnv> {
   })
   routes.openapi(changeEndpoints.decide, async (c) => {
     await deps.memoryGate()
-    const { projectId, tokenId } = c.get('caller')
-    const run = await findRun(c.req.valid('param').run_id, projectId, deps.ledger)
+    const caller = c.get('caller')
+    const run = await findRun(c.req.valid('param').run_id, caller.projectId, deps.ledger)
     const body = c.req.valid('json')
     const wanted = await wantedIn(body, run, deps)
     const options = { withDependents: body.with_dependents === true, allOrNone: body.all_or_none === true }
-    return c.json(await decidedView(run, wanted, { tokenId, requestId: c.get('requestId'), options }, deps), 200)
+    return c.json(await decidedView(run, wanted, { caller, requestId: c.get('requestId'), options }, deps), 200)
   })
   routes.openapi(changeEndpoints.patch, async (c) => {
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
@@ -76,6 +77,10 @@ export function changeRoutes(deps: ChangeRouteDeps): OpenAPIHono<ApiEnv> {
     })
   })
   return routes
+}
+
+function deciderOf({ tokenId, name }: Caller): Decider {
+  return { kind: 'human', id: tokenId, ...(name === undefined ? {} : { name }) }
 }
 
 /** What a run has changed. RUN_006 or RUN_007 while there is no snapshot of it, or when it ended before there was one. */
@@ -111,12 +116,12 @@ function wantedOf({ change_set_id: changeSetId, verdict, reason, version, retry 
 async function decidedView(
   run: Run,
   wanted: readonly WantedDecision[],
-  { tokenId, requestId, options }: { tokenId: string; requestId: string; options: JudgeOptions },
+  { caller, requestId, options }: { caller: Caller; requestId: string; options: JudgeOptions },
   deps: ChangeRouteDeps,
 ): Promise<DecisionsView> {
   const asksForRetry = wanted.some(({ retry }) => retry !== undefined)
   if (asksForRetry) requireSameModel({ runId: run.runId, labels: run.request.labels }, deps.modelKind)
-  const decided = await decide(run, wanted, { by: { kind: 'human', id: tokenId }, deps, ...options })
+  const decided = await decide(run, wanted, { by: deciderOf(caller), deps, ...options })
   const view = decisionsView(run, decided)
   if (!asksForRetry) return view
   return { ...view, retry: await retryOfRejected(run, decided, { ...deps, origin: { kind: 'api', id: requestId } }) }

@@ -2,11 +2,10 @@ import { chainOf } from '#composition/run-chain.ts'
 import { nameConflicts } from '#composition/name-conflicts.ts'
 import { type Decision, maxReasonCharacters, type Verdict } from '#domain/decision.ts'
 import { AppError } from '#domain/error.ts'
-import type { EventOrigin } from '#domain/event.ts'
 import type { OperationId, RunId } from '#domain/ids.ts'
 import type { Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
-import { type Decisions, maxDecisionsAtOnce, type NewDecision } from '#ledger/decisions.ts'
+import { type Decider, type Decisions, maxDecisionsAtOnce, type NewDecision } from '#ledger/decisions.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Conflict } from '#objects/composition.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
@@ -70,7 +69,7 @@ const maxTries = 50
 export async function decide(
   run: Run,
   asked: readonly WantedDecision[],
-  { by, deps, ...options }: JudgeOptions & { by: EventOrigin; deps: DecideDeps },
+  { by, deps, ...options }: JudgeOptions & { by: Decider; deps: DecideDeps },
 ): Promise<Decided> {
   const chain = await chainOf(run, deps.ledger)
   const root = (chain.at(-1) ?? run).runId
@@ -170,7 +169,7 @@ function noteOf({ verdict, becauseOf }: MadeDecision, known: Known): { note?: st
 /** What this request has decided: the verdict before, and the set because of which. */
 type DecidedBefore = Map<string, { was: Verdict; becauseOf: string | undefined }>
 
-type Steps = { steps: readonly Step[]; decisions: Decisions; by: EventOrigin; made: DecidedBefore }
+type Steps = { steps: readonly Step[]; decisions: Decisions; by: Decider; made: DecidedBefore }
 
 /** Makes decisions in slices and notes them in `decisions`, and in `made` what was before. False when somebody else has decided meanwhile. */
 async function makeInSteps(

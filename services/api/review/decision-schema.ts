@@ -15,6 +15,10 @@ export const DecisionView = z
     note: z.string().optional().openapi({ description: 'of a set that was decided with another one: with which' }),
     decided_at: Time,
     decided_by: z.string().openapi({ description: '`kind/id` of who decided' }),
+    decided_by_name: z
+      .string()
+      .optional()
+      .openapi({ description: 'what their token was called then, if it had a name' }),
   })
   .openapi('Decision')
 export type DecisionView = z.infer<typeof DecisionView>

@@ -1,3 +1,4 @@
+import { deciderOf } from '#domain/decision.ts'
 import { unreachable } from '#domain/error.ts'
 import type { Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
@@ -80,7 +81,7 @@ function detailOf(refusal: Refusal): string {
     case 'WORK_003':
       return decision === undefined
         ? `Nobody has decided on ${changeSetId} any more.`
-        : `${decision.by} has decided otherwise on ${changeSetId}: it is ${decision.verdict}.`
+        : `${deciderOf(decision)} has decided otherwise on ${changeSetId}: it is ${decision.verdict}.`
     case 'WORK_001':
     case 'WORK_002':
     case 'WORK_004':

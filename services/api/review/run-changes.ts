@@ -215,8 +215,9 @@ async function viewIn(
   })
 }
 
-export function decisionView({ verdict, version, reason, note, at, by }: Decision): DecisionView {
-  return { verdict, version, reason, ...(note === undefined ? {} : { note }), decided_at: isoTime(at), decided_by: by }
+export function decisionView({ verdict, version, reason, note, at, by, byName }: Decision): DecisionView {
+  const who = { decided_by: by, ...(byName === undefined ? {} : { decided_by_name: byName }) }
+  return { verdict, version, reason, ...(note === undefined ? {} : { note }), decided_at: isoTime(at), ...who }
 }
 
 /** A file of a change set before and after, against its own base. */

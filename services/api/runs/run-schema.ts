@@ -62,7 +62,9 @@ export const RunLinks = z
     nodes: z.string(),
     operations: z.string(),
     changes: z.string(),
+    decisions: z.string(),
     patch: z.string(),
+    archive: z.string(),
     questions: z.string(),
   })
   .openapi('RunLinks')

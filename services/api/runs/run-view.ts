@@ -115,7 +115,9 @@ export function runLinks(runId: string): RunLinks {
     nodes: `${self}/nodes`,
     operations: `${self}/operations`,
     changes: `${self}/changes`,
+    decisions: `${self}/decisions`,
     patch: `${self}/patch`,
+    archive: `${self}/archive`,
     questions: `${self}/questions`,
   }
 }

@@ -126,9 +126,26 @@ describe('where lint has work', () => {
     const faults = [aFault(of('add'), 5), aFault(of('main'), 5), aFault(of('main'), 9), aFault(of('count'), 5, fixable)]
     const { planned, left, reason } = workOf(faults, { depth: 'safe', isMechanical: true })
     expect(planned).toEqual(['shop.py mechanical'])
-    expect(left).toEqual({ faults: 3, files: 1 })
+    expect(left).toMatchObject({ faults: 3, files: 1 })
     expect(reason('main')).toBe('its lint faults have no safe fix, and no model is asked (lint.depth: safe)')
-    expect(workOf(faults).left).toEqual({ faults: 0, files: 0 })
+    expect(workOf(faults).left).toMatchObject({ faults: 0, files: 0 })
+  })
+
+  it('says which faults the linter could fix and Remora does not, and which count as unsafe', () => {
+    const ours = { code: 'UP006', withheld: 'ours' } as const
+    const kept = { code: 'F541', withheld: 'unsafe' } as const
+    const faults = [
+      aFault(of('add'), 5, ours),
+      aFault(of('main'), 5, kept),
+      aFault(of('main'), 9, ours),
+      aFault(of('count'), 5, kept),
+    ]
+    const { left, reason } = workOf(faults, { depth: 'safe', isMechanical: true })
+    expect(left.withheld).toEqual({ ours: new Map([['UP006', 2]]), unsafe: new Map([['F541', 2]]) })
+    expect(['add', 'count'].map(reason)).toEqual([
+      expect.stringContaining('fixes that Remora does not make'),
+      expect.stringContaining('fixes that count as unsafe'),
+    ])
   })
 
   it('does not say of a node that its faults are fixed when that is true of some alone', () => {

@@ -20,7 +20,14 @@ export type LintWork = {
   /** The bytes that agents work on, by path: the mechanical operation does not change them. */
   agentRanges: ReadonlyMap<string, readonly AgentRange[]>
   /** Faults without a safe fix that no model is asked for, as the depth is `safe`, and the files they are in. */
-  left: { faults: number; files: number }
+  left: LeftFaults
+}
+
+/** `withheld`: of these, how many Ruff could fix by each rule, where Remora does not make the fix, or it counts as unsafe in the file. */
+export type LeftFaults = {
+  faults: number
+  files: number
+  withheld: Record<'ours' | 'unsafe', Map<string, number>>
 }
 
 /**
@@ -34,7 +41,7 @@ export function lintWork(
 ): LintWork {
   const works = new Map<CodeNode, NodeWork>()
   const agentRanges = new Map<string, readonly AgentRange[]>()
-  const left = { faults: 0, files: 0 }
+  const left: LeftFaults = { faults: 0, files: 0, withheld: { ours: new Map(), unsafe: new Map() } }
   for (const [path, nodes] of Map.groupBy(taken, (node) => node.path)) {
     const found = faults.get(path)
     if (found === undefined) {
@@ -45,8 +52,12 @@ export function lintWork(
     const file = fileWork(nodes, found, { depth, isMechanical })
     for (const node of nodes) works.set(node, file.workOf(node))
     if (file.ranges.length > 0) agentRanges.set(path, file.ranges)
-    left.faults += file.left
-    left.files += file.left === 0 ? 0 : 1
+    left.faults += file.left.length
+    left.files += file.left.length === 0 ? 0 : 1
+    for (const { code, withheld } of file.left) {
+      const counts = withheld && left.withheld[withheld]
+      counts?.set(code, (counts.get(code) ?? 0) + 1)
+    }
   }
   return { find: (node) => works.get(node) ?? { works: [], reason: 'it is not linted' }, agentRanges, left }
 }
@@ -55,7 +66,7 @@ function fileWork(
   nodes: readonly CodeNode[],
   faults: readonly LintFault[],
   { depth, isMechanical }: { depth: LintDepth; isMechanical: boolean },
-): { workOf(node: CodeNode): NodeWork; ranges: readonly AgentRange[]; left: number } {
+): { workOf(node: CodeNode): NodeWork; ranges: readonly AgentRange[]; left: readonly LintFault[] } {
   const ownerOf = innermostOf(faults, nodes)
   const owned = Map.groupBy(ownerOf.keys(), (fault) => ownerOf.get(fault))
   const isFixed = ({ isFixable }: LintFault) => isFixable && isMechanical
@@ -83,7 +94,7 @@ function fileWork(
   const reachesOut = (fault: LintFault) => fixes.has(fault) && !within.has(fixes.get(fault) ?? fault)
   return {
     ranges,
-    left: asksNobody ? open.length : 0,
+    left: asksNobody ? open : [],
     workOf(node) {
       const works: OperationWork[] = []
       if (roots.has(node) && holdsFix(node)) works.push('mechanical')
@@ -97,10 +108,19 @@ function reasonFor(own: readonly LintFault[], reachesOut: (fault: LintFault) => 
   if (own.length === 0) return 'no lint fault'
   const open = own.filter(({ isFixable, mustStay }) => !isFixable && mustStay === undefined)
   const share = open.length === own.length ? 'its' : 'some of its'
-  if (open.length > 0) return `${share} lint faults have no safe fix, and no model is asked (lint.depth: safe)`
+  if (open.length > 0) return `${share} lint faults ${whyOpen(open)}, and no model is asked (lint.depth: safe)`
   if (own.some(reachesOut)) return 'the fixes of its lint faults reach beyond the nodes that are worked on'
   if (own.some(({ isFixable }) => isFixable)) return 'its lint faults are fixed by the operation on an enclosing node'
   return 'what its lint fixes would remove is still needed'
+}
+
+/** Ruff may call a fix safe that Remora does not make: it would say so of its own check of the file. */
+function whyOpen(open: readonly LintFault[]): string {
+  if (open.every(({ withheld }) => withheld === 'unsafe')) {
+    return 'have fixes that count as unsafe in this file'
+  }
+  const isWithheld = open.every(({ withheld }) => withheld !== undefined)
+  return isWithheld ? 'have fixes that Remora does not make without a person' : 'have no safe fix'
 }
 
 /** From the first to the last byte that its safe fix changes. */

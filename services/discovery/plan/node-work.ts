@@ -92,10 +92,27 @@ function lintDepth({ settings }: AgentBundle['file'], labels: Run['request']['la
   return modelKindOf(labels) === 'rehearsal' ? 'safe' : 'model'
 }
 
-function leftNotice(name: string, { faults, files }: LintWork['left']): string | undefined {
+/** So many rules are named. */
+const namedRules = 6
+
+/** With the rules that Ruff's own output calls fixable, since a user would compare the two. */
+function leftNotice(name: string, { faults, files, withheld }: LintWork['left']): string | undefined {
   if (faults === 0) return undefined
   const found = `${faults} lint ${faults === 1 ? 'fault' : 'faults'} in ${files} ${files === 1 ? 'file' : 'files'}`
-  return `${name}: ${found} without a safe fix left as ${faults === 1 ? 'it is' : 'they are'}: no model is asked (lint.depth: safe)`
+  const left = `${name}: ${found} without a safe fix left as ${faults === 1 ? 'it is' : 'they are'}`
+  const { ours, unsafe } = withheld
+  const why = [
+    ...(ours.size === 0 ? [] : [`Ruff has fixes of ${rulesText(ours)}, which Remora does not make without a person`]),
+    ...(unsafe.size === 0 ? [] : [`its fixes of ${rulesText(unsafe)} count as unsafe in their files`]),
+  ]
+  return [`${left}: no model is asked (lint.depth: safe)`, ...why].join('; ')
+}
+
+/** `UP006 (12), UP045 (8)`: those with the most faults. */
+function rulesText(counts: ReadonlyMap<string, number>): string {
+  const sorted = [...counts].toSorted(([one, many], [other, more]) => more - many || (one < other ? -1 : 1))
+  const named = sorted.slice(0, namedRules).map(([code, count]) => `${code} (${count})`)
+  return `${named.join(', ')}${sorted.length > namedRules ? ` and ${sorted.length - namedRules} more` : ''}`
 }
 
 function docstringWork({ settings }: AgentBundle['file'], { docstrings, rules, unlinted }: Survey): WorkFinder {

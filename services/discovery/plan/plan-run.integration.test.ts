@@ -91,6 +91,17 @@ describe('planning a run', () => {
     })
   })
 
+  it('names the rules that Ruff could fix and Remora does not', async () => {
+    const files = {
+      'ruff.toml': 'target-version = "py310"\nlint.select = ["UP", "E714"]\nlint.extend-unsafe-fixes = ["E714"]\n',
+      'a.py': 'from typing import List\n\n\ndef f(x: List[int]) -> bool:\n    return not x is None\n',
+    }
+    const { plan } = await planned(files, rehearsal)
+    expect(plan?.notices).toEqual([
+      expect.stringMatching(/Ruff has fixes of UP006 \(1\).*does not make.*fixes of E714 \(1\) count as unsafe/),
+    ])
+  })
+
   it('goes on to the patch when there is nothing to do', async () => {
     const { run, operations, plan } = await planned(clean, { agents: ['lint', 'docstring'] })
     expect(run).toMatchObject({ status: 'running', phase: 'review', isPlanned: true })

@@ -31,6 +31,8 @@ export type LintFault = {
   isFixable: boolean
   /** Why the code that it reports must stay: no agent is asked to fix it. */
   mustStay?: string
+  /** Why a fix that the linter has is not made, as in the report of the linter. */
+  withheld?: 'ours' | 'unsafe'
   /** The name that a fix removes from the module. */
   removes?: string
 }

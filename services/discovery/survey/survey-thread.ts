@@ -53,6 +53,7 @@ function lintFaults(
         contextEndByte: byteOf(context.end),
         isFixable: fault.fix !== undefined && mustStay === undefined,
         ...(mustStay === undefined ? {} : { mustStay }),
+        ...(fault.withheld === undefined ? {} : { withheld: fault.withheld }),
         ...(removes === undefined ? {} : { removes }),
       }
     })

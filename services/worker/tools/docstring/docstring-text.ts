@@ -66,13 +66,19 @@ export function prefixOf(content: string): '' | 'r' {
 export function quoted(content: string, { indent, newline, text }: QuotedPlace): string {
   const quotes = text.docstringQuotes
   const prefix = prefixOf(content)
-  const lines = content.split('\n')
+  const isTabbed = /^\t+$/.test(indent)
+  const lines = content.split('\n').map((line) => (isTabbed ? withTabs(line) : line))
   const fits = content.length <= docstringRoom(indent, text, prefix).single
   if (lines.length === 1 && fits && !content.endsWith(quotes.charAt(0))) return `${prefix}${quotes}${content}${quotes}`
   const isBelow = text.docstringSummary === 'second_line'
   const indented = lines.map((line, at) => (line === '' || (at === 0 && !isBelow) ? line : indent + line))
   const written = isBelow ? ['', ...indented] : indented
   return `${prefix}${quotes}${written.join(newline)}${newline}${indent}${quotes}`
+}
+
+/** The levels of a line inside a docstring, in a file that is indented by tabs. */
+function withTabs(line: string): string {
+  return line.replace(/^(?: {4})+/, (blanks) => '\t'.repeat(blanks.length / 4))
 }
 
 type DocstringRoom = ReturnType<typeof docstringRoom>

@@ -43,6 +43,11 @@ describe('inserting a docstring', () => {
       'class A(B):\n  """Do it."""\n\n\nclass C:\n  x = 1\n',
     ],
     ['tabs', 'def f():\n\treturn 1\n', 'def f():\n\t"""Do it."""\n\treturn 1\n'],
+    [
+      'a file of LF whose first line ends in CRLF',
+      'import os\r\n\ndef f():\n    return 1\n',
+      'import os\r\n\ndef f():\n    """Do it."""\n    return 1\n',
+    ],
     ['CRLF', 'def f():\r\n    return 1\r\n', 'def f():\r\n    """Do it."""\r\n    return 1\r\n'],
     ['a comment first', 'def f():\n    # why\n    return 1\n', 'def f():\n    """Do it."""\n    # why\n    return 1\n'],
     ['a comment after the colon', 'def f():  # x\n    return 1\n', 'def f():  # x\n    """Do it."""\n    return 1\n'],
@@ -122,6 +127,13 @@ describe('inserting a docstring', () => {
     const text = 'Do it.\n\nArgs:\n    x: The x.'
     expect(await insert('def f(x):\n    return x\n', text)).toBe(
       'def f(x):\n    """Do it.\n\n    Args:\n        x: The x.\n    """\n    return x\n',
+    )
+  })
+
+  it('indents by tabs where the file does', async () => {
+    const text = 'Do it.\n\nArgs:\n    x: The x.\n\n- One.\n  Two.'
+    expect(await insert('def f(x):\n\treturn x\n', text)).toBe(
+      'def f(x):\n\t"""Do it.\n\n\tArgs:\n\t\tx: The x.\n\n\t- One.\n\t  Two.\n\t"""\n\treturn x\n',
     )
   })
 

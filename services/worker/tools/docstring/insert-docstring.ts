@@ -106,7 +106,7 @@ export function docstringIndent(site: DocstringSite, source: string, text: Pick<
 type Insertion = { source: string; content: string; text: TextStyle; filler: Node | undefined }
 
 function insertAt(site: DocstringSite, { source, content, text, filler }: Insertion): InsertedDocstring {
-  const newline = source.includes('\r\n') ? '\r\n' : '\n'
+  const newline = lineEndAfter(source, (colonOf(site) ?? site.body).startIndex)
   const indent = docstringIndent(site, source, text)
   const docstring = quoted(content, { indent, newline, text })
   if (site.emptyDocstring !== undefined) {
@@ -132,6 +132,13 @@ function insertAt(site: DocstringSite, { source, content, text, filler }: Insert
 
 function replaced(source: string, start: number, end: number, text: string): InsertedDocstring {
   return { kind: 'inserted', text: source.slice(0, start) + text + source.slice(end) }
+}
+
+/** That of the line around the index; of the file's first line where it is the last one and has none. */
+function lineEndAfter(source: string, index: number): '\r\n' | '\n' {
+  const own = source.indexOf('\n', index)
+  const end = own < 0 ? source.indexOf('\n') : own
+  return source[end - 1] === '\r' ? '\r\n' : '\n'
 }
 
 function colonOf({ definition, body }: DocstringSite): Node | undefined {

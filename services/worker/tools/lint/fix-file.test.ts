@@ -44,6 +44,13 @@ const rangeOf = (source: string, part: string) => {
 }
 
 describe('the safe fixes of a file', () => {
+  it('are one change set for each rule in a file with a byte order mark, too, and leave no empty line at its start', async () => {
+    const source = '\uFEFFimport os\n\n\ndef f(x):\n    return not x in [f"a"]\n'
+    const { sets, together } = await fixed(source, ['F', 'E7'])
+    expect(Object.keys(sets).toSorted()).toEqual(['E713', 'F401', 'F541'])
+    expect(together).toBe('\uFEFFdef f(x):\n    return x not in ["a"]\n')
+  })
+
   it('are one change set for each rule, each made on the file as it is', async () => {
     const source = 'import os\n\n\ndef f(x):\n    x(f"a", f"b")\n    return not x in []\n'
     expect(await fixed(source, ['F', 'E7'])).toEqual({

@@ -33,13 +33,14 @@ export function withFixes(text: string, diagnostics: readonly Diagnostic[]): str
  * the two gaps remains. At the beginning and the end of the text no gap remains.
  */
 function withGap(edit: TextEdit, text: string): TextEdit {
+  const isFirst = edit.start === 0 || (edit.start === 1 && text.startsWith('\uFEFF'))
   const isWholeLines =
     edit.text === '' &&
-    (edit.start === 0 || text[edit.start - 1] === '\n') &&
+    (isFirst || text[edit.start - 1] === '\n') &&
     (edit.end === text.length || text[edit.end - 1] === '\n')
   if (!isWholeLines) return edit
   let { start, end } = edit
-  if (start === 0) return { ...edit, end: end + (/^(?:[ \t]*\r?\n)+/.exec(text.slice(end))?.[0].length ?? 0) }
+  if (isFirst) return { ...edit, end: end + (/^(?:[ \t]*\r?\n)+/.exec(text.slice(end))?.[0].length ?? 0) }
   while (start > 0) {
     const line = text.lastIndexOf('\n', start - 2) + 1
     const next = text.indexOf('\n', end) + 1 || text.length

@@ -1,0 +1,68 @@
+import { execFile } from 'node:child_process'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { AppError } from '#domain/error.ts'
+import type { RepoPath } from '#domain/repo-path.ts'
+import { visible } from '../terminal-text.ts'
+import { shownPath } from '../wording.ts'
+import type { ChangedFile } from './fetch-changes.ts'
+import { findFile } from './merge-changes.ts'
+
+const execute = promisify(execFile)
+const maxOutputBytes = 256 * 1024 ** 2
+const namedFiles = 3
+/** So many folders above are looked at. */
+const mostAbove = 8
+
+/**
+ * WORK_002 when none of the files that are changed is in `folder`: it is then another folder than the one that the run was made from,
+ * and the error says so once. It names the folder that has all of them, where git knows one below or there is one above.
+ */
+export async function requireRunsFolder(
+  folder: string,
+  changes: readonly ChangedFile[],
+  { runId, cwd }: { runId: string; cwd: string },
+): Promise<void> {
+  const edited = changes.filter(({ before, after }) => before !== null && after !== null).map(({ path }) => path)
+  if (edited.length === 0 || (await hasSome(folder, edited))) return
+  const names = edited.slice(0, namedFiles).join(', ')
+  const more = edited.length > namedFiles ? ` and ${edited.length - namedFiles} more` : ''
+  const found = await folderOf(folder, edited)
+  const advice =
+    found === undefined
+      ? 'name the folder that the run was made from, or a copy of it, with --to'
+      : `they are in ${shownPath(found, cwd)}: remora apply ${runId} --to ${shownPath(found, cwd)}`
+  const message = `nothing was written: ${shownPath(folder, cwd)} has none of the files that the run changes (${names}${more}); ${advice}`
+  throw new AppError('WORK_002', visible(message), { advised: true })
+}
+
+/** What cannot be looked at counts as there: the merge says more of it. */
+async function hasSome(folder: string, paths: readonly RepoPath[]): Promise<boolean> {
+  for (const path of paths) if ((await findFile(folder, path)) !== null) return true
+  return false
+}
+
+async function hasAll(folder: string, paths: readonly RepoPath[]): Promise<boolean> {
+  for (const path of paths) if ((await findFile(folder, path)) === null) return false
+  return true
+}
+
+/** The only folder below that git knows, or else the nearest one above, that has all of these files. */
+async function folderOf(folder: string, paths: readonly RepoPath[]): Promise<string | undefined> {
+  const ending = `/${paths[0] ?? ''}`
+  const options = { cwd: folder, maxBuffer: maxOutputBytes }
+  const listed = await execute('git', ['ls-files', '-z'], options).catch(() => undefined)
+  const below: string[] = []
+  for (const name of listed?.stdout.split('\0') ?? []) {
+    if (!name.endsWith(ending)) continue
+    const place = join(folder, name.slice(0, -ending.length))
+    if (await hasAll(place, paths)) below.push(place)
+  }
+  if (below.length > 0) return below.length === 1 ? below[0] : undefined
+  let above = dirname(folder)
+  for (let steps = 0; steps < mostAbove && above !== dirname(above); steps++) {
+    if (await hasAll(above, paths)) return above
+    above = dirname(above)
+  }
+  return undefined
+}
