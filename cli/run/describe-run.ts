@@ -41,6 +41,7 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['operations', counts.map(([status, count]) => `${count} ${status}`).join(', ')],
     ...run.funnel.map((one, at) => [at === 0 ? 'changes' : '', funnelText(one)] as const),
     ['checks', checksOf(run)],
+    ['left out', acceptedLeftOutText(run)],
     ['conflicts', run.unread.includes('composition') ? '' : String(run.conflicts)],
     ['not read', unreadText(run)],
   ])
@@ -53,6 +54,11 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
 function funnelText({ agent, generated, valid, verified, accepted, rejected }: RunView['funnel'][number]): string {
   const made = `${generated} generated, ${valid} valid, ${verified} verified`
   return `${agent}: ${made}, ${accepted} accepted${rejected === 0 ? '' : `, ${rejected} rejected`}`
+}
+
+function acceptedLeftOutText({ accepted_left_out: count, run_id: id }: RunView): string {
+  if (count === 0) return ''
+  return `${plural(count, 'accepted change set')}, which "remora apply" does not write: "remora diff ${id} --of accepted" says why`
 }
 
 function retryOf({ request: { retry_of: former = '', codes } }: RunView): string {
