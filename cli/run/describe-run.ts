@@ -4,9 +4,9 @@ import { hasEnded, type RunView } from '../run-views.ts'
 import type { OperationView } from '../operation-views.ts'
 import type { EdgeView } from '../node-views.ts'
 import { formatSeconds, labelledLines, nodePlace, plural } from '../wording.ts'
-import { failureText, unreadText } from '../progress/result-report.ts'
+import { failureText, leftOutLines, unreadText } from '../progress/result-report.ts'
 import { awayModels, waitingLines, waitingText } from '../progress/describe-waiting.ts'
-import { clip, visibleName, wrap } from '../terminal-text.ts'
+import { clip, openPaint, visibleName, wrap } from '../terminal-text.ts'
 import { composedText } from '../progress/render-progress.ts'
 import { resumeCommand } from './unfinished-runs.ts'
 import type { NodeWithEdges } from './find-operation.ts'
@@ -47,7 +47,7 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
   ])
   const waits = display.isWaiting ? [] : waitingLines({ away: awayModels(run) })
   const waiting = waits.length === 0 ? [] : ['', ...waits.map((line) => clip(line, display.width))]
-  return `${[...lines, ...waiting, ...skippedBlock(run, display), ...failureLines(run, display), ...operationLines(run, operations, display)].join('\n')}\n`
+  return `${[...lines, ...waiting, ...skippedBlock(run, display), ...conflictLines(run, display), ...failureLines(run, display), ...operationLines(run, operations, display)].join('\n')}\n`
 }
 
 /** `lint: 12 generated, 11 valid, 11 verified, 4 accepted, 1 rejected` */
@@ -68,6 +68,13 @@ function retryOf({ request: { retry_of: former = '', codes } }: RunView): string
 function toRetry({ retry_wanted: wanted, status }: RunView): string {
   if (wanted === 0) return ''
   return `${plural(wanted, 'rejected operation')}, ${hasEnded(status) ? 'in a moment' : 'by itself when the run has ended'}`
+}
+
+const shownConflicts = 20
+
+function conflictLines(run: RunView, { width }: RunDisplay): string[] {
+  const lines = leftOutLines(run, { width, paint: openPaint(false) }, shownConflicts)
+  return lines.length === 0 ? [] : ['', ...lines]
 }
 
 function failureLines({ failures }: RunView, { width }: RunDisplay): string[] {

@@ -40,7 +40,7 @@ describe('a change set that breaks its file by itself', () => {
   it('is not accepted, with the check that fails, and the others of a request are', async () => {
     const alone = await ask('accept', runId, 'unused', 'prices.py', 'gross')
     expect(alone).toMatchObject({ code: 1, out: '' })
-    expect(alone.err).toMatch(/refused: WORK_004 .* breaks prices\.py: lint_before_after fails .*F401.*json/)
+    expect(alone.err).toMatch(/refused: WORK_004 .* breaks prices\.py by itself: lint_before_after fails .*F401.*json/)
     const both = await ask('accept', runId, '--where', 'path=prices.py', 'evidence=passed')
     expect(both).toMatchObject({ code: 3, out: expect.stringMatching(/^accepted +half +prices\.py twice/) })
     expect(both.err).toMatch(/refused: WORK_004 .*unused/)
@@ -56,7 +56,11 @@ describe('a change set that breaks its file by itself', () => {
     const applied = await ask('apply', runId, '--to', 'src')
     expect(applied).toMatchObject({ code: 3, out: expect.stringContaining('prices.py  changed\n1 file written') })
     expect(applied.err).toMatch(why)
-    expect((await ask('show', runId)).out).toContain('left out    1 accepted change set')
+    const shown = await ask('show', runId)
+    expect(shown.out).toContain('left out    1 accepted change set')
+    expect(shown.out).toMatch(
+      /2 change sets left out of the patch:\n {2}WORK_004 {2}unused \S+ prices\.py gross \(line 2\)/,
+    )
     await ask('undo', runId, 'half', 'prices.py', 'twice')
     const nothing = await ask('apply', runId, '--to', 'src')
     expect(nothing).toMatchObject({
