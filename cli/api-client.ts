@@ -3,7 +3,7 @@ import type { PatchKind } from '#domain/run.ts'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { type ApiConnection, openApiConnection } from './api-connection.ts'
 import { decideInSlices, nothingDecided, type WantedDecisions, type WantedVerdict } from './decide-in-slices.ts'
-import { EventPage, RunAccepted, RunPage, RunView, Time } from './run-views.ts'
+import { EventPage, RunAccepted, PatchSets, RunPage, RunView, Time } from './run-views.ts'
 import {
   ChangePage,
   DecisionsView,
@@ -171,6 +171,8 @@ function runCalls(connection: ApiConnection) {
      */
     readPatch: async (runId: string, of: PatchKind = 'proposed') =>
       (await getStream(`${runPath(runId)}/patch?of=${of}`))?.body,
+    /** What is in the patch and what is left out of it. Otherwise as `readPatch`. */
+    readPatchSets: (runId: string, of: PatchKind) => get(`${runPath(runId)}/patch/sets`, PatchSets, { of }),
     /**
      * A tar.gz of the files that its changes change, as they are after or were before them, while it arrives; undefined when
      * there are none. `composition` names the changes. Otherwise as `readPatch`.

@@ -28,6 +28,8 @@ export const LeftOut = ConflictingSet.extend({
   error_code: z.string(),
   reason: z.string(),
   with: ConflictingSet.optional(),
+  /** It breaks the file without any other. */
+  by_itself: z.boolean().optional(),
 })
 export type LeftOut = z.infer<typeof LeftOut>
 
@@ -122,6 +124,8 @@ export const RunView = RunSummary.extend({
   /** By agent; a service of an earlier version says nothing. */
   funnel: z.array(FunnelView).default([]),
   left_out: z.array(LeftOut).default([]),
+  /** Accepted change sets that the accepted patch leaves out. */
+  accepted_left_out: z.int().default(0),
   /** What the service could not read of this just now, since its object store is away. */
   unread: z.array(z.string()).default([]),
   /** Files that were skipped or not sent: how many, and the first of them. */
@@ -134,6 +138,14 @@ export const RunView = RunSummary.extend({
   retry_wanted: z.int().default(0),
 })
 export type RunView = z.infer<typeof RunView>
+
+/** What is in a patch, and what is left out of it: how many, and the first of them. */
+export const PatchSets = z.looseObject({
+  change_sets: z.int(),
+  left_out_count: z.int(),
+  left_out: z.array(LeftOut),
+})
+export type PatchSets = z.infer<typeof PatchSets>
 
 export const RunPage = z.object({ runs: z.array(RunSummary), next })
 

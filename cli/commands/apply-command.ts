@@ -9,6 +9,7 @@ import { changesWhere } from '../api-lists.ts'
 import { commitChanges, requireCheckout, requireCommittable } from '../apply/commit-changes.ts'
 import { fetchChanges } from '../apply/fetch-changes.ts'
 import { requireRunsFolder } from '../apply/find-folder.ts'
+import { describeLeftOut, emptyPatchText, type LeftOutSets, readLeftOut } from '../apply/left-out-sets.ts'
 import { mergeChanges, type Step, type StepResult } from '../apply/merge-changes.ts'
 import { writeChanges } from '../apply/write-changes.ts'
 import type { CliContext } from '../cli-context.ts'
@@ -43,9 +44,10 @@ export function addApplyCommand(program: Command, context: CliContext): void {
       try {
         const apply = (service: Service) => applyRun(service, { ...options, runId, named, scratch }, context)
         // A worker composes what was accepted since the last time.
-        const applied = await withRuns(context, apply, { workers: 1 })
-        if (options.json) context.io.out(`${JSON.stringify(applied)}\n`)
-        else printApplied(applied, context)
+        const { applied, leftOut } = await withRuns(context, apply, { workers: 1 })
+        if (options.json) context.io.out(`${JSON.stringify({ ...applied, ...leftOutDocument(leftOut) })}\n`)
+        else printApplied(applied, leftOut, context)
+        if (leftOut.count > 0) context.io.exit(leftOut.inPatch === 0 ? 1 : 3)
       } finally {
         await rm(scratch, { recursive: true, force: true })
       }
@@ -67,7 +69,7 @@ async function applyRun(
   { client, stack, modelKind, signal }: Service,
   { runId, of, named, scratch, commit }: ApplyOrder,
   { config, io, cwd }: CliContext,
-): Promise<Applied> {
+): Promise<{ applied: Applied; leftOut: LeftOutSets }> {
   const unfinished = stack && (await unfinishedRuns(client, { modelKind }))
   if (unfinished !== undefined) io.err(describeUnfinished(unfinished, config.modelUrls))
   const run = await client.getRun(runId)
@@ -75,17 +77,23 @@ async function applyRun(
   const checkout = commit === undefined ? undefined : await requireCheckout(folder, config.searchPath)
   const changes = await fetchChanges(client, { runId, of, scratch })
   await requireRunsFolder(folder, changes, { runId, cwd })
+  const leftOut = await readLeftOut(client, runId, of)
   const steps = await mergeChanges(folder, changes, { scratch, searchPath: config.searchPath })
   if (checkout !== undefined) await requireCommittable(checkout, steps, signal)
   signal.throwIfAborted()
   await writeChanges(folder, steps)
   const files = steps.map(({ path, result }) => ({ path, result }))
   const applied = { run_id: runId, of, folder, files }
-  if (checkout === undefined) return applied
+  if (checkout === undefined) return { applied, leftOut }
   const paths = steps.map(({ path }) => path)
-  if (paths.length === 0) return { ...applied, commit: null }
+  if (paths.length === 0) return { applied: { ...applied, commit: null }, leftOut }
   const message = await commitMessage(client, { runId, of, steps })
-  return { ...applied, commit: (await commitChanges(checkout, { paths, message, scratch, signal })) ?? null }
+  const id = await commitChanges(checkout, { paths, message, scratch, signal })
+  return { applied: { ...applied, commit: id ?? null }, leftOut }
+}
+
+function leftOutDocument({ count, first }: LeftOutSets) {
+  return count === 0 ? {} : { left_out_count: count, left_out: first }
 }
 
 type Committed = { runId: string; of: PatchKind; steps: readonly Step[] }
@@ -96,7 +104,7 @@ async function commitMessage(client: ApiClient, { runId, of, steps }: Committed)
   const verdicts = of === 'accepted' ? ['accepted'] : ['accepted', 'pending']
   for (const verdict of verdicts) {
     for await (const { agent, is_redone: isRedone, conflict } of changesWhere(client, runId, { verdict })) {
-      const isMeant = verdict === 'accepted' || (!isRedone && conflict === undefined)
+      const isMeant = conflict === undefined && (verdict === 'accepted' || !isRedone)
       if (isMeant) sets.set(agent, (sets.get(agent) ?? 0) + 1)
     }
   }
@@ -113,9 +121,14 @@ const resultTexts: Readonly<Record<StepResult, string>> = {
   there: 'there already',
 }
 
-function printApplied({ run_id: runId, of, folder, files, commit }: Applied, { io, cwd }: CliContext): void {
+function printApplied(
+  { run_id: runId, of, folder, files, commit }: Applied,
+  leftOut: LeftOutSets,
+  { io, cwd }: CliContext,
+): void {
+  io.err(describeLeftOut(leftOut))
   if (files.length === 0) {
-    const what = of === 'accepted' ? 'nothing of it is accepted' : 'it changes nothing'
+    const what = of === 'accepted' ? emptyPatchText(leftOut) : 'it changes nothing'
     return io.out(`run ${runId}: nothing to apply, ${what}\n`)
   }
   for (const { path, result } of files) io.out(`${visibleName(path)}  ${resultTexts[result]}\n`)

@@ -4,11 +4,13 @@ import { PatchKind } from '#domain/run.ts'
 import type { ApiClient } from '../api-client.ts'
 import { allChanges } from '../api-lists.ts'
 import { type ChangeView, isCurrent, type OperationView, whoText, whyText } from '../operation-views.ts'
+import { describeLeftOut, emptyPatchText, readLeftOut } from '../apply/left-out-sets.ts'
 import type { CliContext } from '../cli-context.ts'
 import { secretMark } from '#platform/secrets/redactor.ts'
 import { nodePlace, shortTime } from '../wording.ts'
 import { visible } from '../terminal-text.ts'
-import { withRuns } from '../run/reach-service.ts'
+import { type Service, withRuns } from '../run/reach-service.ts'
+import { describeUnfinished, unfinishedRuns } from '../run/unfinished-runs.ts'
 import { rulesOf } from '../run/describe-decisions.ts'
 import { findOperations } from '../run/find-operation.ts'
 import { leftOutText } from '../progress/result-report.ts'
@@ -32,28 +34,36 @@ export function addDiffCommand(program: Command, context: CliContext): void {
     )
     .option('--json', 'print one JSON document')
     .action(async (runId: string, operation: string[], { of, json = false }: { of: PatchKind; json?: boolean }) => {
-      await withRuns(context, ({ client }) =>
-        operation.length === 0
-          ? printPatch(client, { runId, of }, { json, context })
-          : printChanges(client, { runId, operation }, { json, context }),
-      )
+      const printing = { json, context }
+      if (operation.length > 0) {
+        await withRuns(context, ({ client }) => printChanges(client, { runId, operation }, printing))
+        return
+      }
+      // A worker composes what was decided since the last time.
+      const workers = of === 'accepted' ? 1 : 0
+      await withRuns(context, (service) => printPatch(service, { runId, of }, printing), { workers })
     })
 }
 
 type Printing = { json: boolean; context: CliContext }
 
 async function printPatch(
-  client: ApiClient,
+  { client, stack, modelKind }: Service,
   { runId, of }: { runId: string; of: PatchKind },
   { json, context }: Printing,
 ): Promise<void> {
+  const unfinished = of === 'accepted' && stack && (await unfinishedRuns(client, { modelKind }))
+  if (unfinished) context.io.err(describeUnfinished(unfinished, context.config.modelUrls))
   const parts: Uint8Array[] = []
   for await (const part of (await client.readPatch(runId, of)) ?? []) parts.push(part)
   const diff = Buffer.concat(parts).toString()
-  if (json) context.io.out(`${JSON.stringify({ run_id: runId, diff })}\n`)
-  else context.io.out(shownDiff(diff, context))
+  const leftOut = await readLeftOut(client, runId, of)
+  const { count, first } = leftOut
+  const document = { run_id: runId, diff, ...(count === 0 ? {} : { left_out_count: count, left_out: first }) }
+  context.io.out(json ? `${JSON.stringify(document)}\n` : shownDiff(diff, context))
+  context.io.err(describeLeftOut(leftOut))
   if (diff !== '') return
-  context.io.err(of === 'accepted' ? `nothing of run ${runId} is accepted\n` : `run ${runId} changes nothing\n`)
+  context.io.err(of === 'accepted' ? `run ${runId}: ${emptyPatchText(leftOut)}\n` : `run ${runId} changes nothing\n`)
 }
 
 type Changed = { operation: OperationView | undefined; changes: ChangeView[] }

@@ -134,21 +134,31 @@ function adviceLines({ run_id: runId, failures }: RunView): string[] {
   })
 }
 
-function leftOutLines(run: RunView, { paint, width }: ReportView): string[] {
+/** What is left out of the patch of all, at most so many of it, each with why, and what can be done about it. */
+export function leftOutLines(run: RunView, { paint, width }: ReportView, most = shownFailures): string[] {
   const { conflicts, left_out: leftOut, run_id: runId } = run
   if (conflicts === 0) return []
-  const shown = leftOut.slice(0, shownFailures)
+  const shown = leftOut.slice(0, most)
   const lines = shown.flatMap((one) => wrap(`  ${leftOutText(one)}`, width))
   const rest = conflicts > shown.length ? [`  … and ${conflicts - shown.length} more: remora show ${runId} --json`] : []
   const [first] = shown
   const advice =
     first === undefined
       ? []
-      : [
-          `  See one with its evidence: remora diff ${runId} ${first.operation_id}`,
-          '  To have it as well, apply the patch and run again: then it is made on top of it.',
-        ]
+      : [`  See one with its evidence: remora diff ${runId} ${first.operation_id}`, ...waysOn(shown)]
   return [paint('yellow', `${plural(conflicts, 'change set')} left out of the patch:`), ...lines, ...rest, ...advice]
+}
+
+function waysOn(leftOut: readonly LeftOut[]): string[] {
+  const broken = leftOut.filter(({ by_itself: byItself }) => byItself).length
+  const again = ', apply the patch and run again: then it is made on top of it.'
+  return [
+    ...(broken === 0 ? [`  To have it as well${again}`] : []),
+    ...(broken > 0 && broken < leftOut.length ? [`  To have what breaks no file by itself as well${again}`] : []),
+    ...(broken > 0
+      ? ['  What breaks a file by itself must be made in another way: reject it with a word, and retry.']
+      : []),
+  ]
 }
 
 /** Why a change set is not in the patch, in one sentence that names the change set it conflicts with. */
@@ -162,7 +172,8 @@ export function leftOutText(leftOut: LeftOut): string {
       ? `${what}: ${reason}`
       : `${what} is built on ${setText(other, path)}, which is not in the patch`
   }
-  const together = other === undefined ? '' : ` together with ${setText(other, path)}`
+  const alone = leftOut.by_itself ? ' by itself' : ''
+  const together = other === undefined ? alone : ` together with ${setText(other, path)}`
   return `${what} breaks ${path}${together}: ${reason}`
 }
 

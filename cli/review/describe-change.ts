@@ -6,7 +6,7 @@ import { type Paint, visible } from '../terminal-text.ts'
 import { plural, shortTime } from '../wording.ts'
 import { type DiffRow, readDiff, withContext } from './diff-rows.ts'
 import { fold, foldCode, foldProse } from './fold-text.ts'
-import type { ReviewedSet, Size } from './review-state.ts'
+import { nameOfChange, type ReviewedSet, type Size } from './review-state.ts'
 
 /** The diffs of a review are asked for with so many unchanged lines around each change; the screen shows what it has room for. */
 export const mostContext = 30
@@ -40,6 +40,7 @@ export function describeChange(set: ReviewedSet, { columns: width, rows: room }:
     ),
     ...partOf('evidence', evidenceLines(change, view)),
     ...partOf('warnings', warningLines(change, view)),
+    ...partOf('built on', builtOnLines(set, view)),
   ]
   const below = [...earlier.flatMap((one) => earlierDiffLines(one, view)), ...partOf('other', otherLines(change, view))]
   const diff = diffLines(change.diff, { ...view, room: room - notes.length - 1 - below.length })
@@ -110,6 +111,22 @@ function warningLines({ conflict, diff }: ChangeView, { width, paint }: View): s
   const secret = diff.includes(secretMark) ? [`${secretMark} hides a secret of the repository`] : []
   const why = conflict === undefined ? [] : [`left out of the patch: ${leftOutText(conflict)}`]
   return [...secret, ...why].flatMap((text) => foldProse(text, width)).map((line) => paint('yellow', line))
+}
+
+/** So many of the sets that a set is built on are named. */
+export const namedBases = 5
+
+/** What the diff stands on, and does not show; yellow where it would be accepted with this one. Until they are known, their ids. */
+function builtOnLines({ change, builtOn = [] }: ReviewedSet, { width, paint }: View): string[] {
+  const known = new Map(builtOn.map((one) => [one.change_set_id, one]))
+  const lines = change.built_on.slice(0, namedBases).flatMap((id) => {
+    const one = known.get(id)
+    const { verdict = 'pending' } = one ?? {}
+    const text = `built on ${one === undefined ? id : nameOfChange(one)}${verdict === 'pending' ? '' : `, ${verdict}`}`
+    return foldProse(text, width).map((line) => paint(styleOf(verdict), line))
+  })
+  const more = change.built_on.length - namedBases
+  return more > 0 ? [...lines, paint('yellow', `built on ${more} more`)] : lines
 }
 
 /** What the set that it collides with makes of the same place. */

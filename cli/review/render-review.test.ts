@@ -1,9 +1,10 @@
 import { stripVTControlCharacters } from 'node:util'
 import { describe, expect, it } from 'vitest'
 import { terminalControls } from '#domain/terminal-controls.ts'
+import type { ChangeView } from '../operation-views.ts'
 import { openPaint } from '../terminal-text.ts'
 import { charactersOf, fold } from './fold-text.ts'
-import { aChange, openReview, somebody, tenLineDiff } from './review.fixture.ts'
+import { aChange, madeDecisions, openReview, somebody, tenLineDiff } from './review.fixture.ts'
 import { renderReview } from './render-review.ts'
 
 function looking(change = aChange('one'), { columns = 60, rows = 24 } = {}) {
@@ -53,6 +54,29 @@ describe('the screen of a change', () => {
     expect(long.screen()).toContain('── lines 171-187')
     long.press('g')
     expect(long.screen()).toContain('── lines 1-17')
+  })
+
+  it('names what it is built on, with rules, before it is accepted with it, and afterwards', () => {
+    const review = openReview()
+    const base = (id: string, rule: string, more: Partial<ChangeView> = {}) =>
+      aChange(id, { qualified_name: 'a.py', rules: [rule], ...more })
+    const builtOn = [base('c1', 'UP018'), base('c2', 'C408', { verdict: 'accepted' })]
+    const change = aChange('one', { agent: 'docstring', built_on: ['c1', 'c2'] })
+    review.list([change, aChange('two')])
+    expect(review.screen()).toContain('1 check holds\nbuilt on c1\nbuilt on c2\n\n')
+    review.take({ kind: 'looked', id: 'one', changes: [change], summary: '', builtOn })
+    expect(review.screen()).toContain('built on lint a.py (UP018)\nbuilt on lint a.py (C408), accepted\n\n')
+    review.press('a')
+    const { decisions, ...answer } = madeDecisions(
+      { id: 'one', verdict: 'accepted' },
+      { id: 'c1', verdict: 'accepted' },
+    )
+    review.answer({ ...answer, decisions: decisions.map((made) => ({ ...made, qualified_name: 'a.py' })) })
+    expect(review.screen()).toContain('also accepted lint a.py (UP018)')
+    review.press('b')
+    expect(review.screen()).toContain('built on lint a.py (UP018), accepted')
+    const many = aChange('three', { built_on: ['c1', 'c2', 'c3', 'c4', 'c5', 'c6', 'c7'] })
+    expect(looking(many).screen()).toContain('built on c5\nbuilt on 2 more\n')
   })
 
   it('says in full what fails, what could not be checked, and what was decided and tried before', () => {

@@ -9,13 +9,15 @@ import { nodePlace } from '../wording.ts'
 
 export type Size = { columns: number; rows: number }
 
-/** A change set under review. `summary` and `earlier` are known once it was looked at. */
+/** A change set under review. `summary`, `earlier` and `builtOn` are known once it was looked at. */
 export type ReviewedSet = {
   change: ChangeView
   /** What its agent said at the end. */
   summary?: string
   /** Earlier sets of its operation, which a retry has made again. */
   earlier?: readonly ChangeView[]
+  /** The first of those that it is built on. */
+  builtOn?: readonly ChangeView[]
 }
 
 /** What the keys mean. */
@@ -81,8 +83,8 @@ export type ReviewEvent =
   | { kind: 'resized'; size: Size }
   /** Some of the change sets that meet `where`. */
   | { kind: 'listed'; where: Where; changes: readonly ChangeView[]; next: string | null; run: Progress }
-  /** All that the chain of runs has of the operation that made a set. */
-  | { kind: 'looked'; id: string; changes: readonly ChangeView[]; summary: string }
+  /** All that the chain of runs has of the operation that made a set, and the first of those that the set is built on. */
+  | { kind: 'looked'; id: string; changes: readonly ChangeView[]; summary: string; builtOn?: readonly ChangeView[] }
   | { kind: 'decided'; wanted: SeenDecisions; answer: DecisionsView }
   | { kind: 'transcript'; title: string; text: string }
   /** The reviewer has read it in a program of their own. */
@@ -195,6 +197,11 @@ export function send(state: ReviewState, { verdict, reason, others = [], withDep
 type SentDecision = Pick<SeenDecision, 'verdict' | 'reason'> & {
   others?: readonly SeenDecision[]
   withDependents?: true
+}
+
+/** The change set of this id, as far as it was listed or looked at. */
+export function knownChange({ sets }: ReviewState, id: string): ChangeView | undefined {
+  return sets.flatMap(({ change, builtOn = [] }) => [change, ...builtOn]).find((one) => one.change_set_id === id)
 }
 
 /** `docstring shop/stock.py Stock.add (F401)` */

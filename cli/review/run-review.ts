@@ -10,7 +10,7 @@ import type { Where } from '../run/change-conditions.ts'
 import { isIdle, type Service } from '../run/reach-service.ts'
 import { hasEnded } from '../run-views.ts'
 import { openPaint, paintMarkdown, visible } from '../terminal-text.ts'
-import { mostContext } from './describe-change.ts'
+import { mostContext, namedBases } from './describe-change.ts'
 import { type FullScreen, openFullScreen } from './full-screen.ts'
 import { renderReview } from './render-review.ts'
 import { type Effect, nameOfChange, type ReviewEvent, type ReviewState, startReview } from './review-state.ts'
@@ -111,14 +111,17 @@ function openEffects({ runId, screen, signal }: Performing, service: Service, co
     })
 }
 
-/** How the set stands by now, the earlier sets of its operation, and what its agent said. */
+/** How the set stands by now, the earlier sets of its operation, what its agent said, and what it is built on. */
 async function look(client: ApiClient, runId: string, change: ChangeView): Promise<ReviewEvent> {
-  const { change_set_id: id, operation_id: operation, run_id: maker } = change
-  const [changes, { outcome }] = await Promise.all([
+  const { change_set_id: id, operation_id: operation, run_id: maker, built_on: needed } = change
+  const bases = needed.slice(0, namedBases).map((base) => client.listChanges(runId, { change_set_id: base, limit: 1 }))
+  const [changes, { outcome }, ...lists] = await Promise.all([
     Array.fromAsync(allChanges(client, runId, operation, { context: mostContext })),
     client.getOperation(maker, operation),
+    ...bases,
   ])
-  return { kind: 'looked', id, changes, summary: outcome?.summary ?? '' }
+  const builtOn = lists.flatMap((list) => list.changes.slice(0, 1))
+  return { kind: 'looked', id, changes, summary: outcome?.summary ?? '', builtOn }
 }
 
 type Opening = Pick<Performing, 'screen' | 'signal'> & { client: ApiClient }

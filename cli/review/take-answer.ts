@@ -13,6 +13,7 @@ import { typePasted } from './type-line.ts'
 import {
   type Decided,
   type GivingWay,
+  knownChange,
   nameOfChange,
   type ReviewedSet,
   type ReviewEvent,
@@ -110,11 +111,11 @@ function refreshed(set: ReviewedSet, change: ChangeView | undefined): ReviewedSe
   return { ...set, change: isOlder ? { ...change, verdict, decision } : change }
 }
 
-function takeLooked(state: ReviewState, { id, changes, summary }: Taken<'looked'>): ReviewState {
+function takeLooked(state: ReviewState, { id, changes, summary, builtOn = [] }: Taken<'looked'>): ReviewState {
   const now = changes.find((one) => one.change_set_id === id && isCurrent(one))
   const earlier = changes.filter((one) => one.is_redone && one.change_set_id !== id)
   const sets = state.sets.map((set) =>
-    set.change.change_set_id === id ? { ...refreshed(set, now), summary, earlier } : set,
+    set.change.change_set_id === id ? { ...refreshed(set, now), summary, earlier, builtOn } : set,
   )
   return { ...state, sets }
 }
@@ -161,22 +162,26 @@ function noteDecisions(state: ReviewState, wanted: SeenDecisions, answer: Decisi
       : state.decided.get(one.change_set_id)
     if (ours !== undefined) decided.set(one.change_set_id, ours)
   }
+  const decidedOn = (change: ChangeView): ChangeView => {
+    const one = now.get(change.change_set_id)
+    return one === undefined ? change : { ...change, verdict: one.verdict, decision: one.decision }
+  }
   const sets = state.sets.map((set): ReviewedSet => {
-    const one = now.get(set.change.change_set_id)
-    return one === undefined ? set : { ...set, change: { ...set.change, verdict: one.verdict, decision: one.decision } }
+    const { change, builtOn } = set
+    return { ...set, change: decidedOn(change), ...(builtOn && { builtOn: builtOn.map(decidedOn) }) }
   })
   return { ...state, sets, decided }
 }
 
 function decidedHere(
   { change_set_id: id, verdict, decision }: DecidedSet,
-  { sets }: ReviewState,
+  state: ReviewState,
   { isSentBack }: { isSentBack: boolean },
 ): Decided | undefined {
   if (verdict !== 'accepted' && verdict !== 'rejected') return undefined
   if (verdict === 'accepted' || decision === null || decision.reason === null) return { verdict, word: 'none' }
   // A program would make the same fix again.
-  const isMechanical = (sets.find(({ change }) => change.change_set_id === id)?.change.rules ?? []).length > 0
+  const isMechanical = (knownChange(state, id)?.rules ?? []).length > 0
   if (isMechanical) return { verdict, word: 'for people' }
   return { verdict, word: isSentBack ? 'sent back' : 'for the agent' }
 }
@@ -185,13 +190,13 @@ function decidedHere(
 function afterDecision(state: ReviewState, { id, answer }: { id: string | undefined; answer: DecisionsView }): Step {
   const own = answer.decisions.find((one) => one.change_set_id === id)
   const others = answer.decisions.filter((one) => one.made && one !== own)
-  const rules = state.sets.find(({ change }) => change.change_set_id === id)?.change.rules ?? []
-  const texts = [...(own === undefined ? [] : [decidedText({ ...own, rules })]), ...others.map(decidedText)]
+  const withRules = (one: DecidedSet) => ({ ...one, rules: knownChange(state, one.change_set_id)?.rules ?? [] })
+  const texts = [...(own === undefined ? [] : [own]), ...others].map((one) => decidedText(withRules(one)))
   const message = { text: texts.join('; also '), style: 'green' as const }
   return own?.verdict === 'pending' ? show(state, state.at, message) : showFollowing(state, message)
 }
 
-function decidedText(one: DecidedSet & { rules?: readonly string[] }): string {
+function decidedText(one: DecidedSet & { rules: readonly string[] }): string {
   const { made, was, verdict } = one
   const before = made && was !== 'pending' && was !== verdict ? ` (was ${was})` : ''
   return `${made ? '' : 'already '}${verdict === 'pending' ? 'pending again' : verdict} ${nameOfChange(one)}${before}`

@@ -63,6 +63,37 @@ no error code  lint o1  a.py f: no server answers
 `)
 })
 
+it('lists what is left out of the patch, with lines, names and reasons, and what can be had of it', () => {
+  const set = (id: string, line: number) => ({
+    ...{ change_set_id: `c${id}`, operation_id: `o${id}`, agent: 'lint', lines: { first: line, last: line } },
+    ...{ node: { path: 'a.py', qualified_name: 'f' }, path: 'a.py' },
+  })
+  const collides = { ...set('1', 3), error_code: 'WORK_001', reason: 'same place', with: set('2', 4) }
+  const broken = { ...set('3', 9), error_code: 'WORK_004', reason: 'parses fails', by_itself: true }
+  const textOf = (leftOut: object[], conflicts = leftOut.length) => {
+    const text = describeRun(RunView.parse({ ...running, request: usual, conflicts, left_out: leftOut }), [], manner)
+    return text.slice(text.indexOf('conflicts'))
+  }
+  const both = textOf([collides, broken])
+  expect(both).toBe(`conflicts   2
+
+2 change sets left out of the patch:
+  WORK_001  lint o1 a.py f (line 3) collides with lint o2 a.py f (line 4)
+  WORK_004  lint o3 a.py f (line 9) breaks a.py by itself: parses fails
+  See one with its evidence: remora diff r1 o1
+  To have what breaks no file by itself as well, apply the patch and run again: then it is made on top of it.
+  What breaks a file by itself must be made in another way: reject it with a word, and retry.
+`)
+  expect(textOf([broken])).not.toContain('run again')
+  expect(textOf([collides])).toContain('  To have it as well, apply the patch and run again')
+  const many = textOf(
+    Array.from({ length: 30 }, () => collides),
+    120,
+  )
+  expect(many.split('WORK_001')).toHaveLength(21)
+  expect(many).toContain('  … and 100 more: remora show r1 --json')
+})
+
 it('says what it waits for, and what the servers of a model said', () => {
   const server = { url: 'http://gpu/v1', has_answered: false, last_error: 'no answer: ECONNREFUSED', next_probe: null }
   const since = '2026-11-01T00:00:00.000Z'

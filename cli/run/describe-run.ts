@@ -4,9 +4,9 @@ import { hasEnded, type RunView } from '../run-views.ts'
 import type { OperationView } from '../operation-views.ts'
 import type { EdgeView } from '../node-views.ts'
 import { formatSeconds, labelledLines, nodePlace, plural } from '../wording.ts'
-import { failureText, unreadText } from '../progress/result-report.ts'
+import { failureText, leftOutLines, unreadText } from '../progress/result-report.ts'
 import { awayModels, waitingLines, waitingText } from '../progress/describe-waiting.ts'
-import { clip, visibleName, wrap } from '../terminal-text.ts'
+import { clip, openPaint, visibleName, wrap } from '../terminal-text.ts'
 import { composedText } from '../progress/render-progress.ts'
 import { resumeCommand } from './unfinished-runs.ts'
 import type { NodeWithEdges } from './find-operation.ts'
@@ -41,12 +41,13 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['operations', counts.map(([status, count]) => `${count} ${status}`).join(', ')],
     ...run.funnel.map((one, at) => [at === 0 ? 'changes' : '', funnelText(one)] as const),
     ['checks', checksOf(run)],
+    ['left out', acceptedLeftOutText(run)],
     ['conflicts', run.unread.includes('composition') ? '' : String(run.conflicts)],
     ['not read', unreadText(run)],
   ])
   const waits = display.isWaiting ? [] : waitingLines({ away: awayModels(run) })
   const waiting = waits.length === 0 ? [] : ['', ...waits.map((line) => clip(line, display.width))]
-  return `${[...lines, ...waiting, ...skippedBlock(run, display), ...failureLines(run, display), ...operationLines(run, operations, display)].join('\n')}\n`
+  return `${[...lines, ...waiting, ...skippedBlock(run, display), ...conflictLines(run, display), ...failureLines(run, display), ...operationLines(run, operations, display)].join('\n')}\n`
 }
 
 /** Files that git tracks although .gitignore names them are sent, and included, without being asked for. */
@@ -60,6 +61,11 @@ function funnelText({ agent, generated, valid, verified, accepted, rejected }: R
   return `${agent}: ${made}, ${accepted} accepted${rejected === 0 ? '' : `, ${rejected} rejected`}`
 }
 
+function acceptedLeftOutText({ accepted_left_out: count, run_id: id }: RunView): string {
+  if (count === 0) return ''
+  return `${plural(count, 'accepted change set')}, which "remora apply" does not write: "remora diff ${id} --of accepted" says why`
+}
+
 function retryOf({ request: { retry_of: former = '', codes } }: RunView): string {
   return codes === undefined ? former : `${former}, of what failed with ${codes.join(', ')}`
 }
@@ -67,6 +73,13 @@ function retryOf({ request: { retry_of: former = '', codes } }: RunView): string
 function toRetry({ retry_wanted: wanted, status }: RunView): string {
   if (wanted === 0) return ''
   return `${plural(wanted, 'rejected operation')}, ${hasEnded(status) ? 'in a moment' : 'by itself when the run has ended'}`
+}
+
+const shownConflicts = 20
+
+function conflictLines(run: RunView, { width }: RunDisplay): string[] {
+  const lines = leftOutLines(run, { width, paint: openPaint(false) }, shownConflicts)
+  return lines.length === 0 ? [] : ['', ...lines]
 }
 
 function failureLines({ failures }: RunView, { width }: RunDisplay): string[] {

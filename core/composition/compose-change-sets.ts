@@ -12,12 +12,16 @@ import {
 import { getOrMake } from '#platform/cached-answers.ts'
 import { foldersOf, neededFirst } from './independent-groups.ts'
 
-/** A change set that is left out of the composed files; `with` is the one that it is in conflict with, or that is missing. */
+/**
+ * A change set that is left out of the composed files; `with` is the one that it is in conflict with, or that is missing; `byItself`:
+ * it breaks a file without any other but those that it is built on.
+ */
 export type LeftOutSet = SetInConflict & {
   path: string
   errorCode: Conflict['errorCode']
   reason: string
   with?: SetInConflict
+  byItself?: true
 }
 
 export type Composed = { files: FileResult[]; conflicts: LeftOutSet[] }

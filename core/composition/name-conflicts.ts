@@ -19,9 +19,16 @@ export async function nameConflicts(leftOut: readonly LeftOutSet[], deps: Naming
   for (const one of leftOut) {
     const change = sets.get(one.changeSetId)?.files.find((file) => file.path === one.path)
     const base = change && 'baseHash' in change ? await deps.readBlob(change.baseHash) : undefined
-    const { path, errorCode, reason, with: other } = one
+    const { path, errorCode, reason, with: other, byItself } = one
     const named = (set: SetInConflict) => nameSet(set, { path, base }, { sets, nodes: deps.nodes })
-    conflicts.push({ ...named(one), path, errorCode, reason, ...(other === undefined ? {} : { with: named(other) }) })
+    conflicts.push({
+      ...named(one),
+      path,
+      errorCode,
+      reason,
+      ...(other && { with: named(other) }),
+      ...(byItself && { byItself }),
+    })
   }
   return conflicts
 }

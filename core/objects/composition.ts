@@ -39,8 +39,10 @@ export const Conflict = z.strictObject({
   path: z.string(),
   errorCode: z.enum(['WORK_001', 'WORK_002', 'WORK_004']),
   reason: z.string(),
-  /** The change set it cannot be in one patch with; absent when it fails without any other. */
+  /** The change set it cannot be in one patch with; absent when there is no single one. */
   with: ConflictingSet.optional(),
+  /** Of WORK_004: it fails without any other but those that it is built on. Compositions of earlier versions do not say. */
+  byItself: z.literal(true).optional(),
 })
 export type Conflict = z.infer<typeof Conflict>
 
@@ -63,13 +65,14 @@ export function withoutTexts({ text: _text, with: other, ...conflict }: Conflict
 
 /** A change set that was left out of the patch: in the event `run.composed`, in a run and with the change set itself. */
 export function conflictView(conflict: Conflict) {
-  const { path, errorCode, reason, with: other } = conflict
+  const { path, errorCode, reason, with: other, byItself } = conflict
   return {
     ...setView(conflict),
     path,
     error_code: errorCode,
     reason,
     ...(other === undefined ? {} : { with: setView(other) }),
+    ...(byItself === undefined ? {} : { by_itself: byItself }),
   }
 }
 

@@ -67,9 +67,7 @@ export async function retriesOver(
 async function wantedOf(run: Run, decisions: readonly Decision[], ledger: WantedLedger): Promise<WantedRetry[]> {
   const of = await newestRetry(run, ledger)
   const chain = await chainOf(of, ledger)
-  const all = await withAllRetries(chain, ledger)
-  const startedBy = ({ operationId, at }: Decision) =>
-    all.find(({ request, acceptedAt }) => acceptedAt >= at && request.operations?.includes(operationId) === true)
+  const startedBy = await openTriedBy(chain, ledger)
   const open = decisions.filter((one) => startedBy(one) === undefined && !isCancelledSince(one, of))
   const waiting = new Set(await repeatable(chain, open, ledger))
   return decisions.map((decision): WantedRetry => {
@@ -77,6 +75,19 @@ async function wantedOf(run: Run, decisions: readonly Decision[], ledger: Wanted
     if (by !== undefined) return { state: 'started', decision, by }
     return waiting.has(decision) ? { state: 'waiting', decision, of } : { state: 'void', decision }
   })
+}
+
+/**
+ * Finds the newest retry, of any run of the chain, that was accepted after a rejection and has its operation to try: what was said is
+ * told there, whoever asked for that retry.
+ */
+export async function openTriedBy(
+  chain: readonly Run[],
+  ledger: Pick<Ledger, 'getRun'>,
+): Promise<(rejection: Pick<Decision, 'operationId' | 'at'>) => Run | undefined> {
+  const all = await withAllRetries(chain, ledger)
+  return ({ operationId, at }) =>
+    all.find(({ request, acceptedAt }) => acceptedAt >= at && request.operations?.includes(operationId) === true)
 }
 
 /** Cancelling a run also cancels the retries that were asked for before, and none that is asked for afterwards. */

@@ -6,7 +6,7 @@ import { isEnded, type ErrorPolicyName, type Run, type RunRequest } from '#domai
 import type { Ledger } from '#ledger/ledger.ts'
 import { isFeedback, mostOperations, repeatable } from '#retries/rejected-operations.ts'
 import { requestOfRetry, startRetry } from '#retries/start-retry.ts'
-import { wantedByDecisions } from '#retries/wanted-by-decisions.ts'
+import { openTriedBy } from '#retries/wanted-by-decisions.ts'
 import { expectNotDeleted, hashedJson, withModelKind, type AcceptDeps } from './accept-run.ts'
 import type { Correlation } from './traced-request.ts'
 
@@ -53,7 +53,7 @@ export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ runId: 
   if (!isEnded(run.status))
     throw new AppError('RUN_006', `Run "${run.runId}" has not ended: there is nothing to retry.`)
   requireSameModel({ runId: run.runId, labels: run.request.labels }, deps.modelKind)
-  const operations = retry.rejected === true ? await rejectedOperations(run, deps.ledger) : retry.operations
+  const operations = retry.rejected === true ? await rejectedOperations(retry, deps) : retry.operations
   for (const id of retry.operations ?? []) await deps.ledger.getOperation(run.runId, id)
   if (codes !== undefined) await requireCodes(run, codes, deps.ledger)
   if (operations === undefined && !hasUnfinished(run)) {
@@ -77,23 +77,28 @@ export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ runId: 
 
 /**
  * The agents' operations, of the run or of one that it retries, whose last change set was rejected with a reason after they
- * ended, without those that a retry tries again which was asked for beside the rejection. INTAKE_007 when there is none, INTAKE_003 for
- * more than 1,000.
+ * ended, without those that a retry has tried since, or is to try: what was said is told once. A retry with the same idempotency key
+ * is this one. INTAKE_007 when there is none, INTAKE_003 for more than 1,000.
  */
-async function rejectedOperations(run: Run, ledger: RetryDeps['ledger']): Promise<OperationId[]> {
+async function rejectedOperations(
+  { run, idempotencyKey: key }: Retry,
+  { ledger, idempotency }: RetryDeps,
+): Promise<OperationId[]> {
+  const same = key === undefined ? undefined : await idempotency.find(run.projectId, key)
   const chain = await chainOf(run, ledger)
   const decisions = await ledger.readDecisions((chain.at(-1) ?? run).runId)
   const rejected = await repeatable(chain, [...decisions.byChangeSet.values()].filter(isFeedback), ledger)
-  const wanted = await wantedByDecisions(decisions, ledger)
-  const started = new Map(
-    wanted.flatMap((one) => (one.state === 'started' ? [[one.decision.changeSetId, one.by.runId] as const] : [])),
-  )
-  const open = rejected.filter(({ changeSetId }) => !started.has(changeSetId))
-  const found = new Set(open.map(({ operationId }) => operationId))
+  const triedBy = await openTriedBy(chain, ledger)
+  const isTold = (by: Run | undefined) => by !== undefined && !(same && 'runId' in same && same.runId === by.runId)
+  const found = new Set(rejected.flatMap((one) => (isTold(triedBy(one)) ? [] : one.operationId)))
   const [other] = rejected
-  if (found.size === 0 && other !== undefined) {
-    const message = `What was rejected with a reason is tried again in run "${started.get(other.changeSetId) ?? ''}" already.`
-    throw new AppError('INTAKE_007', message)
+  const by = other && triedBy(other)
+  if (found.size === 0 && by !== undefined) {
+    const rest = by.status === 'cancelled' ? `, which was cancelled: "remora retry ${by.runId}" does the rest` : ''
+    throw new AppError(
+      'INTAKE_007',
+      `What was rejected with a reason is tried again in run "${by.runId}" already${rest}.`,
+    )
   }
   if (found.size === 0) {
     const message = `No agent's change of run "${run.runId}" was rejected with a reason since it was last tried.`

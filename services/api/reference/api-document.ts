@@ -4,6 +4,7 @@ import { RequestBody } from '../intake/run-request.ts'
 import { intakeEndpoints, RunSubmission } from '../intake/intake-endpoints.ts'
 import { probeEndpoints, referenceEndpoints } from '../service-endpoints.ts'
 import { changeEndpoints } from '../review/change-endpoints.ts'
+import { patchEndpoints } from '../review/patch-endpoints.ts'
 import { nodeEndpoints } from '../runs/node-endpoints.ts'
 import { questionEndpoints } from '../runs/question-endpoints.ts'
 import { eventEndpoints } from '../runs/event-endpoints.ts'
@@ -29,7 +30,7 @@ const groups: readonly { tag: string; endpoints: Readonly<Record<string, RouteCo
       ...questionEndpoints,
     },
   },
-  { tag: 'Changes', endpoints: changeEndpoints },
+  { tag: 'Changes', endpoints: { ...changeEndpoints, ...patchEndpoints } },
   { tag: 'Tokens', endpoints: tokenEndpoints },
   { tag: 'Projects', endpoints: projectEndpoints },
   { tag: 'Workers', endpoints: workerEndpoints },

@@ -1,7 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { Evidence, ProofState } from '#domain/change-set.ts'
 import { NodeId, OperationId, RunId } from '#domain/ids.ts'
-import { PatchKind } from '#domain/run.ts'
 import { faultOfGlobs } from '#domain/path-globs.ts'
 import { usualContext } from '#platform/unified-diff.ts'
 import { endpoint, jsonAnswer } from '../http/endpoint.ts'
@@ -75,26 +74,6 @@ const ChangeFilter = z.strictObject({
   verdict: VerdictShape.optional(),
 })
 export type ChangeFilter = z.infer<typeof ChangeFilter>
-
-const PatchQuery = z.strictObject({
-  of: named('PatchKind', PatchKind)
-    .default('proposed')
-    .openapi({ default: 'proposed', description: 'all changes that nobody has rejected, or those that were accepted' }),
-})
-
-const ArchiveQuery = z.strictObject({
-  ...PatchQuery.shape,
-  files: z
-    .enum(['all', 'changed'])
-    .openapi('ArchiveFiles')
-    .default('all')
-    .openapi({ default: 'all', description: 'the whole tree, or only the files that the patch changes' }),
-  side: z.enum(['after', 'before']).openapi('ArchiveSide').default('after').openapi({
-    default: 'after',
-    description:
-      'the files with the changes, or as they were before them; `before` with `all` is what the run was given',
-  }),
-})
 
 const ChangesQuery = z.strictObject({
   operation_id: OperationId.optional().openapi({
@@ -190,7 +169,7 @@ Each decision is an event, and the last one counts; they can be made while the r
 one decision on a change set, whichever run of a chain of retries shows it. What can be decided is decided, and the rest is in
 \`refused\`: RUN_004 for a set that the run has not, WORK_001 to accept what changes the same place as something accepted, or is built
 on something rejected, and to reject or take back what others are built on (unless \`with_dependents\` is true), WORK_004
-what breaks a file together with it, WORK_003 for a decision on what somebody else has decided since you looked (give the
+what breaks a file by itself or together with it, WORK_003 for a decision on what somebody else has decided since you looked (give the
 \`version\` that you have seen). Where nothing of it can be decided, the answer is 409 (404 for RUN_004) with the first refusal's
 code, and the problem has \`refused_count\` and \`refused\`: so it is with \`all_or_none\` where anything is refused. What a set is built on is accepted with it. The same decision again changes nothing, so a request can be repeated.
 
@@ -199,19 +178,7 @@ when the run has ended, or at once if it has, in one run that is started by itse
 To accept it or to undo the decision before takes that back; a run that is cancelled is not retried. \`retry\` of the answer names the new run.
 RUN_009 when the services here have another kind of model than the run was begun with.`
 
-const patchProse = `
-The bytes of the repository, secrets that stand in them included. It is proved as a whole: what breaks a file together with the
-others is left out. After a decision a worker composes it again, which the request waits for: RUN_006 when that takes longer, or
-before the run is composed (\`proposed\`). The accepted patch exists while the run goes on, too. RUN_007 when a run ended before
-its changes were composed (cancelled, failed): a retry makes a patch.`
-
-const archiveProse = `
-The same changes as in the patch, as files with their modes and symbolic links: a deleted file is not in the tree after them, and
-one that they create is not in the one before. The tree before them exists as soon as the run has read what it was given. If a
-file cannot be read after the answer has begun, the answer breaks off. \`remora-composition\` names the changes: two archives with the
-same one are two sides of the same changes, although somebody may have decided in between.`
-
-/** The change sets of a run, and their composed patch and tree. */
+/** The change sets of a run, and decisions on them. */
 export const changeEndpoints = {
   list: endpoint('runs:read', ['RUN_001', 'RUN_004', 'RUN_005', 'STORE_002', 'STORE_003'], {
     method: 'get',
@@ -250,32 +217,4 @@ export const changeEndpoints = {
       responses: { 200: jsonAnswer('what was decided', DecisionsView) },
     },
   ),
-  patch: endpoint('runs:read', ['RUN_001', 'RUN_005', 'RUN_006', 'RUN_007', 'STORE_002', 'STORE_003'], {
-    method: 'get',
-    path: '/v1/runs/{run_id}/patch',
-    operationId: 'getPatch',
-    summary: 'One diff of its changes, proposed or accepted, for git apply',
-    description: patchProse.trim(),
-    request: { params: RunParams, query: PatchQuery },
-    responses: {
-      200: { description: 'the patch', content: { 'text/x-diff': { schema: z.string() } } },
-      204: { description: 'nothing changed' },
-    },
-  }),
-  archive: endpoint('runs:read', ['RUN_001', 'RUN_005', 'RUN_006', 'RUN_007', 'STORE_002', 'STORE_003'], {
-    method: 'get',
-    path: '/v1/runs/{run_id}/archive',
-    operationId: 'getArchive',
-    summary: 'The tree that its changes result in, or the files that they change, as a tar.gz',
-    description: archiveProse.trim(),
-    request: { params: RunParams, query: ArchiveQuery },
-    responses: {
-      200: {
-        description: 'the archive',
-        headers: z.object({ 'remora-composition': z.string() }),
-        content: { 'application/gzip': { schema: z.string().openapi({ format: 'binary' }) } },
-      },
-      204: { description: 'only the changed files were asked for, and nothing changed' },
-    },
-  }),
 } as const

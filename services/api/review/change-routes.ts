@@ -1,4 +1,3 @@
-import { Readable } from 'node:stream'
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { chainOf } from '#composition/run-chain.ts'
 import type { Verdict } from '#domain/decision.ts'
@@ -14,10 +13,10 @@ import { askedOfEach, changeEndpoints, type DecisionsBody } from './change-endpo
 import { decide, type DecideDeps, type Decided } from './decide.ts'
 import type { DecisionsView, RejectedRetry, WantedVerdict } from './decision-schema.ts'
 import { decisionsView } from './decisions-view.ts'
-import { findPatch, type PatchDeps, withoutPatch } from './find-patch.ts'
+import type { PatchDeps } from './find-patch.ts'
 import type { JudgeOptions, WantedDecision } from './judge-decisions.ts'
-import { archiveOf, compositionId } from './result-archive.ts'
-import { type ChangeDeps, changesOfOperation, changesOfSet, findChanges, listChanges, patchOf } from './run-changes.ts'
+import { addPatchRoutes } from './patch-routes.ts'
+import { type ChangeDeps, changesOfOperation, changesOfSet, findChanges, listChanges } from './run-changes.ts'
 
 export type ChangeRouteDeps = ChangeDeps &
   DecideDeps &
@@ -51,44 +50,12 @@ export function changeRoutes(deps: ChangeRouteDeps): OpenAPIHono<ApiEnv> {
     const options = { withDependents: body.with_dependents === true, allOrNone: body.all_or_none === true }
     return c.json(await decidedView(run, wanted, { caller, requestId: c.get('requestId'), options }, deps), 200)
   })
-  routes.openapi(changeEndpoints.patch, async (c) => {
-    const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
-    const composition = await findPatch(run, c.req.valid('query').of, deps, c.req.raw.signal)
-    const parts = patchOf(composition, (hash) => deps.records.readBlob(run.projectId, hash))
-    const first = await parts.next() // when a blob of the first file is missing, the answer can still be a problem
-    if (first.done === true) return c.body(null, 204)
-    return c.body(streamOf(first.value, parts), 200, {
-      'content-type': 'text/x-diff',
-      'content-disposition': `attachment; filename="${run.runId}.patch"`,
-    })
-  })
-  routes.openapi(changeEndpoints.archive, async (c) => {
-    const { of, ...choice } = c.req.valid('query')
-    const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
-    const isSnapshot = choice.files === 'all' && choice.side === 'before'
-    const composition = isSnapshot ? { files: [] } : await findPatch(run, of, deps, c.req.raw.signal)
-    const parts = archiveOf({ composition, ...(await treeOf(run, deps)) }, choice)
-    const first = await parts?.next()
-    if (parts === null || first === undefined || first.done === true) return c.body(null, 204)
-    return c.body(streamOf(first.value, parts), 200, {
-      'content-type': 'application/gzip',
-      'content-disposition': `attachment; filename="${run.runId}.tar.gz"`,
-      'remora-composition': compositionId(composition),
-    })
-  })
+  addPatchRoutes(routes, deps)
   return routes
 }
 
 function deciderOf({ tokenId, name }: Caller): Decider {
   return { kind: 'human', id: tokenId, ...(name === undefined ? {} : { name }) }
-}
-
-/** What a run has changed. RUN_006 or RUN_007 while there is no snapshot of it, or when it ended before there was one. */
-async function treeOf(run: Run, { records }: ChangeDeps) {
-  const { projectId, snapshotId } = run
-  if (snapshotId === null) throw withoutPatch(run)
-  const readBlob = (hash: string) => records.readBlob(projectId, hash)
-  return { snapshot: await records.readSnapshot(projectId, snapshotId), readBlob }
 }
 
 const verdicts: Readonly<Record<WantedVerdict, Verdict>> = { accept: 'accepted', reject: 'rejected', undo: 'pending' }
@@ -146,12 +113,4 @@ async function retryOfRejected(run: Run, { decisions }: Decided, deps: StartWant
   return by === undefined || retryOf === undefined
     ? null
     : { retry_of: retryOf, run_id: by.runId, operations: operationsIn(started) }
-}
-
-function streamOf(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): ReadableStream {
-  async function* all() {
-    yield first
-    yield* rest
-  }
-  return Readable.toWeb(Readable.from(all()))
 }

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import type { FileChange } from '#domain/change-set.ts'
 import { getChangeSets } from '#objects/stored-records.ts'
+import { RunId } from '#domain/ids.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { openTestApi, type TestApi } from '../app.fixture.ts'
@@ -106,6 +107,7 @@ describe('a rejection with what is built on it', () => {
 })
 
 describe('a rejection that asks for a retry', () => {
+  const Accepted = z.looseObject({ run_id: RunId })
   const Answer = z.looseObject({ retry: z.looseObject({ run_id: z.string().nullable() }).nullable() })
 
   it('is not tried again by a retry that somebody starts beside the one that started by itself', async () => {
@@ -125,6 +127,32 @@ describe('a rejection that asks for a retry', () => {
     await reject(two)
     const beside = await api.ledger.getRun(await review.retry(runId, { rejected: true }))
     expect(beside.request.operations).toEqual([plannedOperation('two').operationId])
+  })
+
+  it('is told once, however often somebody asks for a retry of what was rejected', async () => {
+    const { one, two } = endings()
+    const runId = await playRun(api, [one, two])
+    await composeRun(api, runId, { files: [] })
+    const reject = (ending: PlayedEnding, reason: string) =>
+      review.decide(runId, { decisions: [decision(ending, 'reject', { reason })] })
+    const headers = { 'content-type': 'application/json', 'idempotency-key': 'k1' }
+    const ask = (more: object = {}) =>
+      api.ask(`/v1/runs/${runId}/retry`, {
+        method: 'POST',
+        headers: { ...headers, ...more },
+        body: JSON.stringify({ rejected: true }),
+      })
+    await reject(one, 'too long')
+    const first = Accepted.parse(await (await ask()).json()).run_id
+    expect(Accepted.parse(await (await ask()).json()).run_id).toBe(first)
+    const again = await ask({ 'idempotency-key': 'k2' })
+    expect(await again.json()).toMatchObject({ error_code: 'INTAKE_007', detail: expect.stringContaining(first) })
+    await reject(two, 'too short')
+    const second = await api.ledger.getRun(await review.retry(runId, { rejected: true }))
+    expect(second.request.operations).toEqual([plannedOperation('two').operationId])
+    await reject(one, 'still too long')
+    const third = await api.ledger.getRun(await review.retry(runId, { rejected: true }))
+    expect(third.request.operations).toEqual([plannedOperation('one').operationId])
   })
 
   it('made once more with the same word asks for another one when the first has ended, and for none when that has made something else', async () => {

@@ -18,6 +18,7 @@ import {
   type RefusedDecision,
   type WantedDecision,
 } from './judge-decisions.ts'
+import { provedConflicts } from './proved-conflicts.ts'
 import { readRelated, type RelatedDeps, type RelatedSets } from './read-related.ts'
 import type { ChangeRecords } from './run-changes.ts'
 
@@ -75,7 +76,7 @@ export async function decide(
   const root = (chain.at(-1) ?? run).runId
   const ids = asked.map(({ changeSetId }) => changeSetId)
   const found = await findSets(chain, ids, deps)
-  const { conflicts = [] } = (await deps.records.readComposition(run)) ?? {}
+  const conflicts = await provedConflicts(run, deps.records)
   const made: DecidedBefore = new Map()
   let wanted = asked
   let seen: Decisions['byChangeSet'] = new Map()

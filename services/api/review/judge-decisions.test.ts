@@ -118,6 +118,18 @@ describe('a decision', () => {
     expect(judge([second], [accept('c2')], { conflicts }).refused).toEqual([])
   })
 
+  it('to accept a set that breaks the file by itself is refused, also beside another one, and the other one is not', () => {
+    const conflicts = [{ changeSetId: 'c2', ...proved, byItself: true as const }]
+    const third = setOf('c3', edit(9, 10, 'z'))
+    const { made, refused } = judge([two, third], [accept('c2'), accept('c3')], { conflicts })
+    expect(made).toEqual([accept('c3')])
+    expect(refused).toMatchObject([{ changeSetId: 'c2', errorCode: 'WORK_004', conflict: { reason: 'parses fails' } }])
+    const on = { ...third, builtOn: ['c2'] }
+    expect(judge([two, on], [accept('c3')], { conflicts }).refused).toMatchObject([
+      { changeSetId: 'c3', errorCode: 'WORK_004', conflict: { changeSetId: 'c2' } },
+    ])
+  })
+
   it('to accept a set that broke the file among all others is left to the proof of what is accepted', () => {
     const conflicts = [{ changeSetId: 'c2', ...proved }]
     expect(judge([two], [accept('c2')], { conflicts }).refused).toEqual([])

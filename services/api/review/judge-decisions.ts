@@ -43,7 +43,10 @@ export type KnownSets = {
   /** Rejected sets whose retry is over: to ask for one again is to ask for another. */
   retried?: ReadonlySet<string>
   /** What the composition of the run has proved about sets that cannot be together. */
-  conflicts: readonly Pick<Conflict, 'changeSetId' | 'operationId' | 'path' | 'errorCode' | 'reason' | 'with'>[]
+  conflicts: readonly Pick<
+    Conflict,
+    'changeSetId' | 'operationId' | 'path' | 'errorCode' | 'reason' | 'with' | 'byItself'
+  >[]
 }
 
 /**
@@ -194,11 +197,14 @@ function openAccepted({ sets, decisions, conflicts }: KnownSets) {
   const composed = openComposedFiles(sets)
   for (const set of neededFirst([...held.values()])) composed.add(set)
   const broken = conflicts.filter(({ errorCode }) => errorCode === 'WORK_004')
-  /** A set with which a check fails together with another one that is accepted. */
+  /** A set with which a check fails, by itself or together with another one that is accepted. */
   const failureOf = ({ changeSetId }: ChangeSet): LeftOutSet | undefined => {
     for (const conflict of broken) {
-      const { with: other, path, errorCode, reason, operationId } = conflict
-      if (other === undefined) continue // it may be sound among others: the accepted patch proves it
+      const { with: other, path, errorCode, reason, operationId, byItself } = conflict
+      if (byItself && conflict.changeSetId === changeSetId) {
+        return { changeSetId, operationId, path, errorCode, reason, byItself }
+      }
+      if (other === undefined) continue // it may be sound without some of the others: the accepted patch proves it
       if (conflict.changeSetId === changeSetId && held.has(other.changeSetId)) {
         return { changeSetId, operationId, path, errorCode, reason, with: other }
       }

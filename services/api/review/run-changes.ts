@@ -9,13 +9,14 @@ import type { Run } from '#domain/run.ts'
 import type { Decisions } from '#ledger/decisions.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { operationPages } from '#ledger/read-operations.ts'
-import { type Composition, conflictView } from '#objects/composition.ts'
+import { type Composition, type Conflict, conflictView } from '#objects/composition.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import { type FileVersions, unifiedDiff } from '#platform/unified-diff.ts'
 import { isoTime, viewOf } from '../http/schema-parts.ts'
 import { type ChangeFilter, ChangeView } from './change-endpoints.ts'
 import type { DecisionView } from './decision-schema.ts'
+import { readPatchOf } from './proved-conflicts.ts'
 import { redoneAmong } from './redone-sets.ts'
 import { changedFiles } from './result-archive.ts'
 
@@ -47,11 +48,18 @@ export type ChangeDeps = {
 type ReadBlob = (hash: string) => Promise<Uint8Array>
 
 /** A run with those that it retries, newest first, and what was decided on the change sets of all of them. */
-type Review = { chain: readonly [Run, ...Run[]]; composition: Composition | null; decisions: Decisions }
+type Review = { chain: readonly [Run, ...Run[]]; decisions: Decisions } & Compositions
+
+/** As the run was composed; and the patch of what was accepted, as it was composed last, if it was. */
+type Compositions = { composition: Composition | null; accepted: Composition | undefined }
 
 async function openReview(run: Run, { ledger, records }: ChangeDeps): Promise<Review> {
-  const [chain, composition] = await Promise.all([chainOf(run, ledger), records.readComposition(run)])
-  return { chain, composition, decisions: await ledger.readDecisions((chain.at(-1) ?? run).runId) }
+  const [chain, composition, accepted] = await Promise.all([
+    chainOf(run, ledger),
+    records.readComposition(run),
+    readPatchOf(run, 'accepted', records),
+  ])
+  return { chain, composition, accepted, decisions: await ledger.readDecisions((chain.at(-1) ?? run).runId) }
 }
 
 /** `context`: so many unchanged lines are around each change of a diff. */
@@ -195,11 +203,10 @@ async function viewIn(
   { review, context, neededBy }: Viewing & { neededBy: ReadonlyMap<string, string[]> },
   { records }: ChangeDeps,
 ): Promise<ChangeView> {
-  const { chain, composition } = review
-  const [{ projectId }] = chain
+  const [{ projectId }] = review.chain
   const readBlob: ReadBlob = (hash) => records.readBlob(projectId, hash)
   const versions = await Promise.all(set.files.map((file) => versionsOf(file, readBlob)))
-  const conflict = composition?.conflicts.find((entry) => entry.changeSetId === set.changeSetId)
+  const conflict = conflictOf(set.changeSetId, decision?.verdict === 'accepted', review)
   return viewOf(ChangeView, set, {
     agent: set.bundle,
     path: node.path,
@@ -213,6 +220,18 @@ async function viewIn(
     decision: decision === undefined ? null : decisionView(decision),
     conflict: conflict && conflictView(conflict),
   })
+}
+
+/** Why the set is not in the patch: an accepted one, in that of what was accepted, if that says anything of it. */
+function conflictOf(
+  changeSetId: string,
+  isAccepted: boolean,
+  { composition, accepted }: Compositions,
+): Conflict | undefined {
+  const ofAll = composition?.conflicts.find((entry) => entry.changeSetId === changeSetId)
+  if (!isAccepted || accepted === undefined) return ofAll
+  const isIn = accepted.files.some(({ changeSetIds }) => changeSetIds.includes(changeSetId))
+  return accepted.conflicts.find((entry) => entry.changeSetId === changeSetId) ?? (isIn ? undefined : ofAll)
 }
 
 export function decisionView({ verdict, version, reason, note, at, by, byName }: Decision): DecisionView {

@@ -15,10 +15,11 @@ import { addNodeRoutes, type NodeRouteDeps } from './node-routes.ts'
 import { operationView } from './operation-view.ts'
 import { addQuestionRoutes, type QuestionRouteDeps } from './question-routes.ts'
 import { runEndpoints } from './run-endpoints.ts'
+import { countAcceptedLeftOut } from '../review/proved-conflicts.ts'
 import { findRun, planView, type RunDetails, runSummaryView, runView } from './run-view.ts'
 
 export type RunRecords = {
-  readComposition(run: Run): Promise<Composition | null>
+  readComposition(run: Run, key?: string): Promise<Composition | null>
   /** RUN_004 before the run is planned. */
   readPlan(run: Run): Promise<PlanSummary>
   /** The files of its archive that were skipped, sorted by path; none before there is a snapshot. */
@@ -93,7 +94,10 @@ export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
       ledger.countVerdicts(root.runId),
       retriesOf(run, root, ledger),
     ])
-    return c.json(runView(run, { composition, skipped, failures, away, verdicts, retries }), 200)
+    const reading = { records: deps.records, readDecisions: () => ledger.readDecisions(root.runId) }
+    const acceptedLeftOut = await unlessAway(countAcceptedLeftOut(run, composition, reading))
+    const details = { composition, skipped, failures, away, verdicts, retries, acceptedLeftOut }
+    return c.json(runView(run, details), 200)
   })
   routes.openapi(runEndpoints.plan, async (c) => {
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)

@@ -31,6 +31,9 @@ export const LeftOut = z
     error_code: z.enum(['WORK_001', 'WORK_002', 'WORK_004']).openapi('ConflictCode'),
     reason: z.string(),
     with: ConflictingSet.openapi('ConflictingSet').optional(),
+    by_itself: z.literal(true).optional().openapi({
+      description: 'of WORK_004: it breaks the file without any other change set but those that it is built on',
+    }),
   })
   .openapi('LeftOut')
 
@@ -222,6 +225,10 @@ export const RunView = z
         'what became of the change sets of each agent: of this run as it was composed; decisions of now, with those on all runs of its chain of retries; empty before the run is composed or anything is decided',
     }),
     left_out: z.array(LeftOut).openapi({ description: 'the first 100 of them' }),
+    accepted_left_out: z.int().openapi({
+      description:
+        'how many accepted change sets are not in the accepted patch, as far as that is known: `/patch/sets` composes it and says why',
+    }),
     unread: z.array(UnreadPart).openapi({
       description:
         'parts of this answer that could not be read, because the object store is away or slow: their fields are empty or 0, and a later answer has them. `composition`: `checks`, `conflicts` and `left_out`; `skipped_files`: it and `skipped`. Normally empty',

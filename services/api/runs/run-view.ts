@@ -75,10 +75,12 @@ export type RunDetails = {
   verdicts: ReadonlyMap<string, VerdictCounts>
   /** The newest one, and how many operations another is to repeat. */
   retries: { newest: RunId | null; wanted: number }
+  /** How many accepted change sets the accepted patch leaves out; undefined while that cannot be read. */
+  acceptedLeftOut?: number | undefined
 }
 
 export function runView(run: Run, details: RunDetails): RunView {
-  const { composition, skipped, failures, away, verdicts, retries } = details
+  const { composition, skipped, failures, away, verdicts, retries, acceptedLeftOut = 0 } = details
   const { conflicts = [] } = composition ?? {}
   return {
     ...runSummaryView(run, away),
@@ -86,6 +88,7 @@ export function runView(run: Run, details: RunDetails): RunView {
     conflicts: conflicts.length,
     funnel: funnelView(run, verdicts),
     left_out: conflicts.slice(0, maxLeftOut).map(conflictView),
+    accepted_left_out: acceptedLeftOut,
     unread: [
       ...(composition === undefined ? ['composition' as const] : []),
       ...(skipped === undefined ? ['skipped_files' as const] : []),

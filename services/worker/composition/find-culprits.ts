@@ -1,5 +1,5 @@
 import type { ChangeSet } from '#domain/change-set.ts'
-import { type FileResult, inConflict, type SetInConflict } from '#composition/changes-at-path.ts'
+import { type FileResult, inConflict } from '#composition/changes-at-path.ts'
 import { composeChangeSets, type KnownSets, type LeftOutSet } from '#composition/compose-change-sets.ts'
 import { neededFirst } from '#composition/independent-groups.ts'
 import type { ComposedFile } from '#objects/composition.ts'
@@ -54,19 +54,20 @@ async function leastFailing(most: number, fails: (count: number) => Promise<bool
   return failing
 }
 
-/** The earlier set that breaks the file together with the one at `index`; none when that one breaks it alone. */
+/** The earlier set that breaks the file together with the one at `index`, if there is a single one, or that it breaks it by itself. */
 async function findPartner(
   file: FileResult,
   index: number,
   { prove, known }: CulpritDeps,
-): Promise<{ with?: SetInConflict }> {
+): Promise<Pick<LeftOutSet, 'with' | 'byItself'>> {
   const set = file.sets[index]
   const earlier = file.sets.slice(0, index)
   const breaks = async (sets: readonly ChangeSet[]) => {
     const part = composePart(sets, { known }).find((one) => one.path === file.path)
     return part !== undefined && !isProved(await prove(part, checksFor(file)))
   }
-  if (set === undefined || earlier.length === 0 || (await breaks([set]))) return {}
+  if (set === undefined) return {}
+  if (earlier.length === 0 || (await breaks([set]))) return { byItself: true }
   const count = await leastFailing(earlier.length, (least) => breaks([...earlier.slice(0, least), set]))
   const partner = earlier[count - 1]
   return partner !== undefined && (await breaks([partner, set])) ? { with: inConflict(partner, file.path) } : {}
@@ -85,18 +86,21 @@ export async function nameCulprit(
   const pair = groups.flatMap(({ files }) => files.filter(({ path }) => path === lost.path || path === lost.user))
   const ids = new Set(pair.flatMap(({ changeSetIds }) => changeSetIds))
   const involved = neededFirst(sets.filter((set) => ids.has(set.changeSetId)))
-  const lostWith = async (count: number) => {
-    const files = composePart(involved.slice(0, count), deps)
+  const lostIn = async (part: readonly ChangeSet[]) => {
+    const files = composePart(part, deps)
     const parts = pair.map(async ({ path, baseHash }) => {
       const file = files.find((one) => one.path === path)
       return moduleOf(path, await (file === undefined ? unchanged(baseHash, deps) : contentsOf(file, deps)), deps)
     })
     return lostNameIn((await Promise.all(parts)).flatMap((module) => module ?? []))
   }
+  const lostWith = (count: number) => lostIn(involved.slice(0, count))
   const at = (await leastFailing(involved.length, async (count) => (await lostWith(count)) !== undefined)) - 1
   const [set, found] = [involved[at], await lostWith(at + 1)]
-  if (set !== undefined && found !== undefined)
-    return leftOut(set, found.path, `${found.user} uses ${wordsFor(found)}, which this removes`)
+  if (set !== undefined && found !== undefined) {
+    const out = leftOut(set, found.path, `${found.user} uses ${wordsFor(found)}, which this removes`)
+    return (await lostIn([set])) === undefined ? out : { ...out, byItself: true }
+  }
   throw new Error(`${lost.user} uses ${wordsFor(lost)}, which is lost, but none of the sets removes it`)
 }
 

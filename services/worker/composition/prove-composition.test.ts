@@ -84,7 +84,7 @@ describe('a run’s composed patch', () => {
   it('finds the set that breaks the composed file, leaves it out and keeps the rest', async () => {
     const broken = { start: at('return x'), end: at('return x') + 6, text: 'return (' }
     const proven = await proveComposition([set('c1', [fString]), set('c2', [broken]), set('c3', [docstring])], deps)
-    expect(proven.conflicts).toMatchObject([{ changeSetId: 'c2', errorCode: 'WORK_004' }])
+    expect(proven.conflicts).toMatchObject([{ changeSetId: 'c2', errorCode: 'WORK_004', byItself: true }])
     expect(proven.files[0]?.changeSetIds).toEqual(['c1', 'c3'])
     expect(proven.files[0]?.evidence.every((one) => one.ok)).toBe(true)
   })
@@ -99,6 +99,7 @@ describe('a run’s composed patch', () => {
     const sets = [comment('c2', 'x.one()'), comment('c3', 'x.two()')]
     const proven = await proveComposition(sets, { ...deps, readBlob: async () => Buffer.from(calls) })
     expect(proven.conflicts).toMatchObject([{ changeSetId: 'c3', errorCode: 'WORK_004', with: { changeSetId: 'c2' } }])
+    expect(proven.conflicts[0]).not.toHaveProperty('byItself')
     expect(proven.files[0]?.changeSetIds).toEqual(['c2'])
   })
 

@@ -1,0 +1,72 @@
+import { Readable } from 'node:stream'
+import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { Run } from '#domain/run.ts'
+import { conflictView } from '#objects/composition.ts'
+import type { ApiEnv } from '../http/api-env.ts'
+import { findRun } from '../runs/run-view.ts'
+import { findPatch, type PatchDeps, withoutPatch } from './find-patch.ts'
+import { patchEndpoints } from './patch-endpoints.ts'
+import { archiveOf, compositionId } from './result-archive.ts'
+import { type ChangeDeps, patchOf } from './run-changes.ts'
+
+type PatchRouteDeps = PatchDeps & Pick<ChangeDeps, 'records'>
+
+const shownLeftOut = 100
+
+/** Serves the composed patch, what is in it, and the tree that it makes. */
+export function addPatchRoutes(routes: OpenAPIHono<ApiEnv>, deps: PatchRouteDeps): void {
+  routes.openapi(patchEndpoints.patch, async (c) => {
+    const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
+    const composition = await findPatch(run, c.req.valid('query').of, deps, c.req.raw.signal)
+    const parts = patchOf(composition, (hash) => deps.records.readBlob(run.projectId, hash))
+    const first = await parts.next() // when a blob of the first file is missing, the answer can still be a problem
+    if (first.done === true) return c.body(null, 204)
+    return c.body(streamOf(first.value, parts), 200, {
+      'content-type': 'text/x-diff',
+      'content-disposition': `attachment; filename="${run.runId}.patch"`,
+    })
+  })
+  routes.openapi(patchEndpoints.archive, async (c) => {
+    const { of, ...choice } = c.req.valid('query')
+    const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
+    const isSnapshot = choice.files === 'all' && choice.side === 'before'
+    const composition = isSnapshot ? { files: [] } : await findPatch(run, of, deps, c.req.raw.signal)
+    const parts = archiveOf({ composition, ...(await treeOf(run, deps)) }, choice)
+    const first = await parts?.next()
+    if (parts === null || first === undefined || first.done === true) return c.body(null, 204)
+    return c.body(streamOf(first.value, parts), 200, {
+      'content-type': 'application/gzip',
+      'content-disposition': `attachment; filename="${run.runId}.tar.gz"`,
+      'remora-composition': compositionId(composition),
+    })
+  })
+  routes.openapi(patchEndpoints.sets, async (c) => {
+    const { of } = c.req.valid('query')
+    const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
+    const { files, conflicts } = await findPatch(run, of, deps, c.req.raw.signal)
+    const sets = {
+      run_id: run.runId,
+      of,
+      change_sets: new Set(files.flatMap(({ changeSetIds }) => changeSetIds)).size,
+      left_out_count: conflicts.length,
+      left_out: conflicts.slice(0, shownLeftOut).map(conflictView),
+    }
+    return c.json(sets, 200)
+  })
+}
+
+/** What a run has changed. RUN_006 or RUN_007 while there is no snapshot of it, or when it ended before there was one. */
+async function treeOf(run: Run, { records }: Pick<PatchRouteDeps, 'records'>) {
+  const { projectId, snapshotId } = run
+  if (snapshotId === null) throw withoutPatch(run)
+  const readBlob = (hash: string) => records.readBlob(projectId, hash)
+  return { snapshot: await records.readSnapshot(projectId, snapshotId), readBlob }
+}
+
+function streamOf(first: Uint8Array, rest: AsyncGenerator<Uint8Array>): ReadableStream {
+  async function* all() {
+    yield first
+    yield* rest
+  }
+  return Readable.toWeb(Readable.from(all()))
+}
