@@ -65,8 +65,12 @@ no error code  lint o1  a.py f: no server answers
 
 it('lists what is left out of the patch, with lines, names and reasons, and what can be had of it', () => {
   const set = (id: string, line: number) => ({
-    ...{ change_set_id: `c${id}`, operation_id: `o${id}`, agent: 'lint', lines: { first: line, last: line } },
-    ...{ node: { path: 'a.py', qualified_name: 'f' }, path: 'a.py' },
+    change_set_id: `c${id}`,
+    operation_id: `o${id}`,
+    agent: 'lint',
+    lines: { first: line, last: line },
+    node: { path: 'a.py', qualified_name: 'f' },
+    path: 'a.py',
   })
   const collides = { ...set('1', 3), error_code: 'WORK_001', reason: 'same place', with: set('2', 4) }
   const broken = { ...set('3', 9), error_code: 'WORK_004', reason: 'parses fails', by_itself: true }

@@ -5,7 +5,7 @@ import { endpoint, jsonAnswer } from '../http/endpoint.ts'
 const Day = z.iso.date().openapi({ description: 'in UTC, as in `2026-11-27`' })
 
 /** How the rows are grouped. */
-const usageGroups = ['day', 'agent', 'project'] as const
+const UsageGroup = z.enum(['day', 'agent', 'project']).openapi('UsageGroup')
 
 const UsageFigures = z.strictObject({
   operations: z.int().openapi({ description: 'that ended in this time' }),
@@ -25,7 +25,7 @@ export const UsageView = z
   .strictObject({
     since: Day,
     until: Day,
-    by: z.enum(usageGroups),
+    by: UsageGroup,
     rows: z.array(UsageRow).openapi({ description: 'days in their order, else what used most tokens first' }),
     total: UsageFigures.openapi('UsageFigures'),
   })
@@ -47,7 +47,7 @@ export const usageEndpoints = {
       query: z.strictObject({
         since: Day.optional().openapi({ description: 'the first day; 29 days before `until` without it' }),
         until: Day.optional().openapi({ description: 'the last day; today without it' }),
-        by: z.enum(usageGroups).default('day'),
+        by: UsageGroup.default('day'),
         project_id: ProjectId.optional(),
       }),
     },
