@@ -1,4 +1,4 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { mkdtemp, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { type Command, Option } from 'commander'
@@ -38,8 +38,11 @@ export function addApplyCommand(program: Command, context: CliContext): void {
     .option('--json', 'print one JSON document')
     .action(async (runId: string, options: ApplyOptions) => {
       const named = resolve(context.cwd, options.to)
-      if (!(await isFolder(named)))
-        throw new AppError('CONFIG_003', `--to needs a folder, but ${options.to} is not one`, { phase: 'usage' })
+      if (!(await isFolder(named))) {
+        const isThere = (await stat(named).catch(() => undefined)) !== undefined
+        const text = `--to needs a folder, but ${options.to} is not ${isThere ? 'one' : 'there'}`
+        throw new AppError('CONFIG_003', text, isThere ? {} : { phase: 'usage' })
+      }
       const scratch = await mkdtemp(join(tmpdir(), 'remora-apply-'))
       try {
         const apply = (service: Service) => applyRun(service, { ...options, runId, named, scratch }, context)

@@ -90,7 +90,7 @@ describe.skipIf(lacks('python3'))('remora review in a terminal', () => {
         'accepted  1',
         'rejected  1 (1 with a word)',
         'skipped   0',
-        'left      0',
+        'left      0 of those with agent=docstring',
         `next      remora apply ${runId}  # in the folder of the run, or with --to FOLDER`,
         `          remora retry ${runId} --rejected\n`,
       ].join('\n'),

@@ -110,6 +110,7 @@ const missing: Mistake[] = [
     { args: [...args, '--kinds', 'klass'], says: /RUN_002 unknown node kind klass; known: .*class, .*function/ },
     ...(gitless ? [] : [{ args: [...args, '--since', 'nosuchrev'], says: /DISC_005 "nosuchrev" is neither a folder/ }]),
   ]),
+  { args: ['apply', 'r1', '--to', 'nowhere'], says: /CONFIG_003 --to needs a folder, but nowhere is not there/ },
 ]
 
 /** Commands that cannot work: exit code 1, one line with a code. */
@@ -136,7 +137,6 @@ const failures: Mistake[] = [
   { args: ['run', ...lint, '--events', 'no/such/x.jsonl'], says: /CONFIG_003 .*x\.jsonl cannot be written/ },
   { args: ['run', 'notes.txt', ...lint, '--apply'], says: /CONFIG_003 --apply needs a folder/ },
   { args: ['apply', 'r1', '--to', 'notes.txt'], says: /CONFIG_003 --to needs a folder, but notes\.txt is not one/ },
-  { args: ['apply', 'r1', '--to', 'nowhere'], says: /CONFIG_003 --to needs a folder, but nowhere is not one/ },
   { args: ['apply', 'nonsense'], says: /RUN_001 There is no run "nonsense": "remora runs" lists the runs/ },
   { args: ['submit', '.', ...lint], says: /CONFIG_001 no services run in \.remora: start them with "remora up"/ },
   { args: ['watch', 'r0mwqncxvrc26nihpb'], says: /CONFIG_001 no services run in \.remora: .*"remora up"/ },
