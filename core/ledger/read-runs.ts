@@ -20,7 +20,7 @@ const plainFields = {
   ...foundFields,
 } as const
 const numbers = ['schema', 'seq', 'nodes', 'files', 'accepted', 'ended'] as const
-const others = ['request', 'planned', 'bundles', 'traceparent', 'away', 'composing', 'funnel', 'retries'] as const
+const others = ['request', 'planned', 'bundles', 'traceparent', 'away', 'composing', 'retries'] as const
 const patches = PatchKind.options.map((of) => [of, `patch:${of}`] as const)
 const stopFields = ['cancel', 'cancel_reason', 'cancel_by', 'cancel_code', 'stopped_by'] as const
 const counters = operationStatuses.map((status) => `n:${status}`)
@@ -55,7 +55,6 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
     away: JSON.parse(stored('away') ?? '[]'),
     stop: stopOf(stored),
     composing: composingOf(stored),
-    funnel: parseJson(stored('funnel') ?? 'null'),
     patches: patchesOf(stored),
     retries: stored('retries')?.split(' ') ?? [],
     traceparent: stored('traceparent') || null,
