@@ -103,10 +103,12 @@ export type FailureView = z.infer<typeof FailureView>
 
 const FunnelView = z.looseObject({
   agent: z.string(),
-  generated: z.int(),
-  valid: z.int(),
-  verified: z.int(),
+  /** Null while the run is not composed, as are the next two. */
+  generated: z.int().nullable(),
+  valid: z.int().nullable(),
+  verified: z.int().nullable(),
   accepted: z.int(),
+  accepted_unverified: z.int().default(0),
   rejected: z.int(),
 })
 

@@ -63,6 +63,20 @@ no error code  lint o1  a.py f: no server answers
 `)
 })
 
+it('counts what became of the changes of each agent, of a run that is not composed only what was decided', () => {
+  const counts = { generated: 4, valid: 3, verified: 2, accepted: 1, accepted_unverified: 1, rejected: 1 }
+  const unknown = { generated: null, valid: null, verified: null, accepted: 0, rejected: 2 }
+  const funnel = [
+    { agent: 'docstring', ...counts },
+    { agent: 'lint', ...unknown },
+  ]
+  expect(describeRun(RunView.parse({ ...running, request: usual, funnel }), [], manner)).toContain(
+    `changes     docstring: 4 generated, 3 valid, 2 verified, 1 accepted, 1 accepted unverified, 1 rejected
+            lint: 0 accepted, 2 rejected (the rest is counted when the run is composed)
+`,
+  )
+})
+
 it('lists what is left out of the patch, with lines, names and reasons, and what can be had of it', () => {
   const set = (id: string, line: number) => ({
     change_set_id: `c${id}`,

@@ -55,10 +55,17 @@ function includedText(kind: string): string {
   return kind === 'ignored' ? 'ignored (git tracks them all the same, or they were asked for)' : kind
 }
 
-/** `lint: 12 generated, 11 valid, 11 verified, 4 accepted, 1 rejected` */
-function funnelText({ agent, generated, valid, verified, accepted, rejected }: RunView['funnel'][number]): string {
-  const made = `${generated} generated, ${valid} valid, ${verified} verified`
-  return `${agent}: ${made}, ${accepted} accepted${rejected === 0 ? '' : `, ${rejected} rejected`}`
+/** `lint: 12 generated, 11 valid, 11 verified, 4 accepted, 1 rejected`; of a run that is not composed, what was decided. */
+function funnelText(funnel: RunView['funnel'][number]): string {
+  const { agent, generated, valid, verified, accepted, accepted_unverified: unverified, rejected } = funnel
+  const made = generated === null ? [] : [`${generated} generated`, `${valid} valid`, `${verified} verified`]
+  const decided = [
+    `${accepted} accepted`,
+    ...(unverified === 0 ? [] : [`${unverified} accepted unverified`]),
+    ...(rejected === 0 ? [] : [`${rejected} rejected`]),
+  ]
+  const open = generated === null ? ' (the rest is counted when the run is composed)' : ''
+  return `${agent}: ${[...made, ...decided].join(', ')}${open}`
 }
 
 function acceptedLeftOutText({ accepted_left_out: count, run_id: id }: RunView): string {

@@ -155,12 +155,6 @@ export const CompositionProgress = z.object({
 })
 export type CompositionProgress = z.infer<typeof CompositionProgress>
 
-/**
- * Of an agent's change sets: how many were made, those of operations that failed because a check did not pass (WORK_005) among
- * them; how many of these are in the patch; and for how many of these every check has passed and none is missing.
- */
-const Funnel = z.strictObject({ generated: z.int(), valid: z.int(), verified: z.int() })
-
 /** `proposed`: all changes that nobody has rejected. `accepted`: those that were accepted. */
 export const PatchKind = z.enum(['proposed', 'accepted'])
 export type PatchKind = z.infer<typeof PatchKind>
@@ -186,8 +180,6 @@ export const Run = z.strictObject({
   uploadKey: z.string(),
   snapshotId: z.string().nullable(),
   compositionKey: z.string().nullable(),
-  /** By agent, as the run was composed; null until then, and for runs of earlier versions. */
-  funnel: z.record(z.string(), Funnel).nullable().default(null),
   /** The patches that were composed since, as decisions were made. */
   patches: z.partialRecord(PatchKind, PatchNote).default({}),
   /** Null before a worker composes it, and from its end on. */

@@ -28,7 +28,6 @@ const others = [
   'traceparent',
   'away',
   'composing',
-  'funnel',
   'retries',
 ] as const
 const patches = PatchKind.options.map((of) => [of, `patch:${of}`] as const)
@@ -69,7 +68,6 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
     away: JSON.parse(stored('away') ?? '[]'),
     stop: stopOf(stored),
     composing: composingOf(stored),
-    funnel: parseJson(stored('funnel') ?? 'null'),
     patches: patchesOf(stored),
     retries: stored('retries')?.split(' ') ?? [],
     traceparent: stored('traceparent') || null,

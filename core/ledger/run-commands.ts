@@ -86,7 +86,6 @@ export const foundFields = {
 const fieldNames = {
   ...foundFields,
   composing: 'composing',
-  funnel: 'funnel',
   bundles: 'bundles',
   nodes: 'nodes',
   files: 'files',

@@ -46,6 +46,24 @@ export const Conflict = z.strictObject({
 })
 export type Conflict = z.infer<typeof Conflict>
 
+/**
+ * The change sets of an agent in a run and those that it retries. `failed`: operations of which a change did not pass its checks.
+ * `left out`: it gave way to another one. `broken`: it breaks a file by itself, or was accepted and is left out all the same.
+ * `made again`: by a retry, or since it collided. `proved`: every check has passed, and none is missing.
+ */
+const MadeSets = z.strictObject({
+  agent: z.string(),
+  failed: z.int(),
+  sets: z.array(
+    z.strictObject({
+      id: z.string(),
+      place: z.enum(['sound', 'left out', 'broken', 'made again']),
+      proved: z.boolean(),
+    }),
+  ),
+})
+export type MadeSets = z.infer<typeof MadeSets>
+
 /** The combined result of a run's change sets. Stored before the run ends; the API builds the patch from it. */
 export const Composition = z.strictObject({
   v: z.literal(1),
@@ -53,6 +71,8 @@ export const Composition = z.strictObject({
   of: PatchKind,
   files: z.array(ComposedFile),
   conflicts: z.array(Conflict),
+  /** Of the composition with which a run ends; absent in those of earlier versions. */
+  made: z.array(MadeSets).optional(),
 })
 export type Composition = z.infer<typeof Composition>
 

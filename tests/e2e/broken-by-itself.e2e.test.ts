@@ -57,6 +57,7 @@ describe('a change set that breaks its file by itself', () => {
     expect(applied).toMatchObject({ code: 3, out: expect.stringContaining('prices.py  changed\n1 file written') })
     expect(applied.err).toMatch(why)
     const shown = await ask('show', runId)
+    expect(shown.out).toContain('unused: 2 generated, 0 valid, 0 verified, 0 accepted\n')
     expect(shown.out).toContain('left out    1 accepted change set')
     expect(shown.out).toMatch(
       /2 change sets left out of the patch:\n {2}WORK_004 {2}unused \S+ prices\.py gross \(line 2\)/,

@@ -39,13 +39,13 @@ export async function provedConflicts(run: Run, records: Records): Promise<Confl
 export async function countAcceptedLeftOut(
   run: Run,
   composition: Composition | null | undefined,
-  { records, readDecisions }: { records: Records; readDecisions(): Promise<Decisions> },
+  { records, read }: { records: Records; read(): Promise<Decisions> },
 ): Promise<number> {
   const patch = await readPatchOf(run, 'accepted', records)
   const broken = composition?.conflicts.filter(({ byItself }) => byItself) ?? []
   const leftOut = new Set([...broken, ...(patch?.conflicts ?? [])].map(({ changeSetId }) => changeSetId))
   if (leftOut.size === 0) return 0
-  const [isIn, { byChangeSet }] = [idsIn(patch), await readDecisions()]
+  const [isIn, { byChangeSet }] = [idsIn(patch), await read()]
   return [...leftOut].filter((id) => byChangeSet.get(id)?.verdict === 'accepted' && !isIn.has(id)).length
 }
 

@@ -4,9 +4,11 @@ import { hasCode } from '#domain/error.ts'
 import type { SkippedFile } from '#domain/code-node.ts'
 import type { UnreachableModel } from '#domain/model-health.ts'
 import type { Run } from '#domain/run.ts'
+import type { Decisions } from '#ledger/decisions.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Composition } from '#objects/composition.ts'
 import type { PlanSummary } from '#objects/plan-summary.ts'
+import { openCachedAnswers } from '#platform/cached-answers.ts'
 import { untilAborted } from '#platform/clock.ts'
 import { retryOf, wantedByDecisions, type WantedLedger } from '#retries/wanted-by-decisions.ts'
 import type { ApiEnv } from '../http/api-env.ts'
@@ -35,6 +37,7 @@ export type RunRouteDeps = EventRouteDeps &
       | 'countVerdicts'
       | 'getOperation'
       | 'getRun'
+      | 'lastDecision'
       | 'listOperations'
       | 'listRuns'
       | 'mayWantRetry'
@@ -70,11 +73,35 @@ async function retriesOf(run: Run, root: Run, ledger: RunRouteDeps['ledger']): P
   return { newest: newest?.runId ?? null, wanted: new Set(wanted.map(({ operationId }) => operationId)).size }
 }
 
+/** Of the runs that programs ask for every second. */
+const rememberedDecisions = 8
+
+/** Reads what a run is shown with. */
+function openDetails({ ledger, records }: Pick<RunRouteDeps, 'ledger' | 'records'>) {
+  const decided = openCachedAnswers<Decisions>({ max: rememberedDecisions })
+  return async (run: Run): Promise<Omit<RunDetails, 'away'>> => {
+    const root = (await chainOf(run, ledger)).at(-1) ?? run
+    const [composition, skipped, failures, verdicts, retries] = await Promise.all([
+      unlessAway(records.readComposition(run)),
+      unlessAway(records.readSkipped(run)),
+      ledger.countFailures(run),
+      ledger.countVerdicts(root.runId),
+      retriesOf(run, root, ledger),
+    ])
+    const last = composition ? await ledger.lastDecision(root.runId) : 0
+    const read = () => ledger.readDecisions(root.runId)
+    const decisions = last === 0 ? { last, byChangeSet: new Map() } : await decided.get(`${root.runId} ${last}`, read)
+    const acceptedLeftOut = await unlessAway(countAcceptedLeftOut(run, composition, { records, read }))
+    return { composition, skipped, failures, verdicts, decisions, retries, acceptedLeftOut }
+  }
+}
+
 /** Reading runs with their plans, code nodes, operations and events, and answering their questions. */
 export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
   const { ledger } = deps
   /** Workers are asked only for the sake of a run that waits for a model. */
   const awayFor = async (runs: readonly Run[]) => (runs.some((run) => run.away.length > 0) ? deps.readAway() : [])
+  const readDetails = openDetails(deps)
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(runEndpoints.list, async (c) => {
     const { before, limit } = c.req.valid('query')
@@ -85,19 +112,7 @@ export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
   })
   routes.openapi(runEndpoints.get, async (c) => {
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)
-    const root = (await chainOf(run, ledger)).at(-1) ?? run
-    const [composition, skipped, failures, away, verdicts, retries] = await Promise.all([
-      unlessAway(deps.records.readComposition(run)),
-      unlessAway(deps.records.readSkipped(run)),
-      ledger.countFailures(run),
-      awayFor([run]),
-      ledger.countVerdicts(root.runId),
-      retriesOf(run, root, ledger),
-    ])
-    const reading = { records: deps.records, readDecisions: () => ledger.readDecisions(root.runId) }
-    const acceptedLeftOut = await unlessAway(countAcceptedLeftOut(run, composition, reading))
-    const details = { composition, skipped, failures, away, verdicts, retries, acceptedLeftOut }
-    return c.json(runView(run, details), 200)
+    return c.json(runView(run, { ...(await readDetails(run)), away: await awayFor([run]) }), 200)
   })
   routes.openapi(runEndpoints.plan, async (c) => {
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)

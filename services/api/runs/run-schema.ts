@@ -202,15 +202,27 @@ const UnreadPart = z.enum(['composition', 'skipped_files']).openapi('UnreadPart'
 const FunnelView = z
   .strictObject({
     agent: z.string(),
-    generated: z.int().openapi({
-      description: 'change sets made, also by operations that failed with WORK_005; what was made again counts once',
+    generated: z.int().nullable().openapi({
+      description:
+        'change sets made by the run and those that it retries, also by operations that failed with WORK_005; what was made again counts only if it is accepted. Null while the run is not composed, as are `valid` and `verified`',
     }),
-    valid: z
+    valid: z.int().nullable().openapi({
+      description:
+        'those of them that can be in a patch: they did not give way to another one, unless they are accepted instead, and broke no file when the run was composed; rejected ones, too',
+    }),
+    verified: z
       .int()
-      .openapi({ description: 'those of them in the patch of all changes, which has none that were rejected before' }),
-    verified: z.int().openapi({ description: 'those of them whose every check has passed, with none missing' }),
-    accepted: z.int(),
-    rejected: z.int(),
+      .nullable()
+      .openapi({ description: 'those of them whose every check has passed, with none missing' }),
+    accepted: z.int().openapi({
+      description:
+        'those of them that are accepted now; while the run is not composed, all of its chain that are accepted',
+    }),
+    accepted_unverified: z.int().openapi({ description: 'accepted now and generated, but not verified' }),
+    rejected: z.int().openapi({
+      description:
+        'of those generated, the ones that are rejected now; while the run is not composed, all of its chain',
+    }),
   })
   .openapi('Funnel')
 
@@ -222,7 +234,7 @@ export const RunView = z
     conflicts: z.int().openapi({ description: 'how many change sets were left out of the patch' }),
     funnel: z.array(FunnelView).openapi({
       description:
-        'what became of the change sets of each agent: of this run as it was composed; decisions of now, with those on all runs of its chain of retries; empty before the run is composed or anything is decided',
+        'what became of the change sets of each agent. From `generated` to `accepted` each number counts some of those before. A run that is not composed, or was by an earlier version, has only the agents of which something was decided',
     }),
     left_out: z.array(LeftOut).openapi({ description: 'the first 100 of them' }),
     accepted_left_out: z.int().openapi({

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest'
 import type { Evidence } from '#domain/change-set.ts'
+import type { Decision, Verdict } from '#domain/decision.ts'
 import { RunRequest, type Run } from '#domain/run.ts'
+import type { MadeSets } from '#objects/composition.ts'
 import { runView } from './run-view.ts'
 
 const run: Run = {
@@ -14,7 +16,6 @@ const run: Run = {
   snapshotId: null,
   compositionKey: null,
   patches: {},
-  funnel: null,
   composing: null,
   nodeListKey: null,
   edgeListKey: null,
@@ -60,18 +61,27 @@ const file = (path: string, found: Evidence[]) => ({
 })
 
 const retries = { newest: null, wanted: 0 }
+const decisions = { byChangeSet: new Map<string, Decision>() }
 
 describe('runView', () => {
   it('counts what was passed over of the archive, and lists the first hundred', () => {
     const skipped = Array.from({ length: 120 }, (_value, at) => ({ path: `${at}`, reason: 'the name is not UTF-8' }))
-    const view = runView(run, { composition: null, skipped, failures: [], away: [], verdicts: new Map(), retries })
+    const view = runView(run, {
+      composition: null,
+      skipped,
+      failures: [],
+      away: [],
+      verdicts: new Map(),
+      decisions,
+      retries,
+    })
     expect(view.skipped).toBe(120)
     expect(view.skipped_files).toEqual(skipped.slice(0, 100))
   })
 
   it('speaks snake_case, ISO 8601 and milliseconds', () => {
     expect(
-      runView(run, { composition: null, skipped: [], failures: [], away: [], verdicts: new Map(), retries }),
+      runView(run, { composition: null, skipped: [], failures: [], away: [], verdicts: new Map(), decisions, retries }),
     ).toMatchObject({
       run_id: 'r0123456789',
       accepted_at: '2026-01-01T00:00:00.000Z',
@@ -87,7 +97,15 @@ describe('runView', () => {
   it('has no duration while the run goes on', () => {
     const running = { ...run, status: 'running' as const, endedAt: null }
     expect(
-      runView(running, { composition: null, skipped: [], failures: [], away: [], verdicts: new Map(), retries }),
+      runView(running, {
+        composition: null,
+        skipped: [],
+        failures: [],
+        away: [],
+        verdicts: new Map(),
+        decisions,
+        retries,
+      }),
     ).toMatchObject({
       ended_at: null,
       duration_ms: null,
@@ -103,7 +121,8 @@ describe('runView', () => {
     ]
     const composition = { v: 1 as const, runId: run.runId, of: 'proposed' as const, files, conflicts: [] }
     expect(
-      runView(run, { composition, skipped: [], failures: [], away: [], verdicts: new Map(), retries }).checks,
+      runView(run, { composition, skipped: [], failures: [], away: [], verdicts: new Map(), decisions, retries })
+        .checks,
     ).toEqual({
       parses: { ok: 3, total: 3, with_errors: 1 },
       lint_before_after: { ok: 1, total: 2, not_checked: 1 },
@@ -112,16 +131,29 @@ describe('runView', () => {
   })
 
   it('says what became of the change sets of each agent', () => {
-    const made = { lint: { generated: 5, valid: 4, verified: 3 } }
+    const set = (id: string, place: MadeSets['sets'][number]['place'] = 'sound') => ({ id, place, proved: true })
+    const sets = [set('c1'), set('c2'), set('c3', 'broken'), set('c4', 'made again')]
+    const made = [{ agent: 'lint', failed: 1, sets }]
+    const composition = { v: 1 as const, runId: run.runId, of: 'proposed' as const, files: [], conflicts: [], made }
+    const details = { skipped: [], failures: [], away: [], retries }
+    const decided = (verdict: Verdict, ...ids: string[]) => ids.map((id) => [id, decision(id, verdict)] as const)
+    const all = new Map([...decided('accepted', 'c1', 'c3', 'of another retry'), ...decided('rejected', 'c2', 'c4')])
     const verdicts = new Map([
-      ['lint', { accepted: 2, rejected: 1 }],
-      ['docstring', { accepted: 0, rejected: 1 }],
+      ['lint', { accepted: 3, rejected: 2 }],
+      ['docstring', { accepted: 0, rejected: 0 }],
     ])
-    const details = { composition: null, skipped: [], failures: [], away: [], verdicts, retries }
-    expect(runView({ ...run, funnel: made }, details).funnel).toEqual([
-      { agent: 'docstring', generated: 0, valid: 0, verified: 0, accepted: 0, rejected: 1 },
-      { agent: 'lint', generated: 5, valid: 4, verified: 3, accepted: 2, rejected: 1 },
+    const counts = { generated: 4, valid: 2, verified: 2, accepted: 1, accepted_unverified: 1, rejected: 1 }
+    expect(runView(run, { ...details, composition, verdicts, decisions: { byChangeSet: all } }).funnel).toEqual([
+      { agent: 'lint', ...counts },
     ])
-    expect(runView(run, { ...details, verdicts: new Map() }).funnel).toEqual([])
+    const unknown = { generated: null, valid: null, verified: null, accepted_unverified: 0 }
+    expect(runView(run, { ...details, composition: null, verdicts, decisions }).funnel).toEqual([
+      { agent: 'lint', ...unknown, accepted: 3, rejected: 2 },
+    ])
   })
 })
+
+function decision(changeSetId: string, verdict: Verdict): Decision {
+  const made = { agent: 'lint', runId: run.runId, operationId: 'o1', recordHash: 'h' }
+  return { changeSetId, verdict, reason: null, version: 1, at: 0, by: 'human/t1', ...made }
+}

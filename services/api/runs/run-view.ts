@@ -1,4 +1,5 @@
-import type { VerdictCounts } from '#ledger/decisions.ts'
+import { countFunnel } from '#composition/funnel.ts'
+import type { Decisions, VerdictCounts } from '#ledger/decisions.ts'
 import { z } from '@hono/zod-openapi'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { evidenceChecks } from '#domain/change-set.ts'
@@ -71,8 +72,9 @@ export type RunDetails = {
   /** Failed and blocked operations by error code. */
   failures: readonly FailureCount[]
   away: readonly UnreachableModel[]
-  /** By agent. */
+  /** What was decided on its chain, by agent and by change set. */
   verdicts: ReadonlyMap<string, VerdictCounts>
+  decisions: Pick<Decisions, 'byChangeSet'>
   /** The newest one, and how many operations another is to repeat. */
   retries: { newest: RunId | null; wanted: number }
   /** How many accepted change sets the accepted patch leaves out; undefined while that cannot be read. */
@@ -80,13 +82,13 @@ export type RunDetails = {
 }
 
 export function runView(run: Run, details: RunDetails): RunView {
-  const { composition, skipped, failures, away, verdicts, retries, acceptedLeftOut = 0 } = details
+  const { composition, skipped, failures, away, retries, acceptedLeftOut = 0 } = details
   const { conflicts = [] } = composition ?? {}
   return {
     ...runSummaryView(run, away),
     checks: checksView(composition),
     conflicts: conflicts.length,
-    funnel: funnelView(run, verdicts),
+    funnel: funnelView(composition?.made, details),
     left_out: conflicts.slice(0, maxLeftOut).map(conflictView),
     accepted_left_out: acceptedLeftOut,
     unread: [
@@ -101,13 +103,20 @@ export function runView(run: Run, details: RunDetails): RunView {
   }
 }
 
-function funnelView({ funnel }: Run, verdicts: RunDetails['verdicts']): RunView['funnel'] {
-  const made = new Map(Object.entries(funnel ?? {}))
-  const none = { generated: 0, valid: 0, verified: 0 }
-  return [...new Set([...made.keys(), ...verdicts.keys()])].toSorted().map((agent) => {
-    const { accepted, rejected } = verdicts.get(agent) ?? { accepted: 0, rejected: 0 }
-    return { agent, ...(made.get(agent) ?? none), accepted, rejected }
-  })
+function funnelView(
+  made: Composition['made'],
+  { verdicts, decisions }: Pick<RunDetails, 'verdicts' | 'decisions'>,
+): RunView['funnel'] {
+  if (made !== undefined) {
+    const verdictOn = (id: string) => decisions.byChangeSet.get(id)?.verdict ?? 'pending'
+    return countFunnel(made, verdictOn).map(({ acceptedUnverified, ...counts }) => {
+      return { ...counts, accepted_unverified: acceptedUnverified }
+    })
+  }
+  const unknown = { generated: null, valid: null, verified: null, accepted_unverified: 0 }
+  return [...verdicts]
+    .toSorted(([one], [other]) => (one < other ? -1 : 1))
+    .flatMap(([agent, counts]) => (counts.accepted + counts.rejected === 0 ? [] : [{ agent, ...unknown, ...counts }]))
 }
 
 export function runLinks(runId: string): RunLinks {

@@ -120,12 +120,6 @@ export function selectProposed(changes: readonly CollectedChange[], { byChangeSe
   return firstOfEach([...inOrder, ...open])
 }
 
-/** The changes that may be in the proposed patch, depending on what is decided: those whose operation was not run again, and the accepted ones. */
-export function selectMade(changes: readonly CollectedChange[], { byChangeSet }: Decisions): CollectedChange[] {
-  const isAccepted = ({ set }: CollectedChange) => byChangeSet.get(set.changeSetId)?.verdict === 'accepted'
-  return firstOfEach(changes.filter((change) => !change.isRedone || isAccepted(change)))
-}
-
 /** The same change, made again by a retry, has the same id. */
 function firstOfEach(changes: readonly CollectedChange[]): CollectedChange[] {
   const byId = new Map(changes.toReversed().map((change) => [change.set.changeSetId, change]))

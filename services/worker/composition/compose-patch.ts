@@ -39,6 +39,8 @@ export type SelectedSets = {
   provedBefore?: ProvedBefore | undefined
   /** The run whose survey of the repository holds; by default the run itself. */
   rulesOf?: Run | undefined
+  /** What the composition keeps of all that was made, by what it leaves out. */
+  madeOf?(conflicts: Composition['conflicts']): Composition['made']
   /** Told how many of the changed files are proved, of how many. */
   onFiles?(proved: number, files: number): Promise<void>
 }
@@ -46,7 +48,7 @@ export type SelectedSets = {
 /** Composes and proves change sets of a run, and stores the result, which the key names. */
 export async function proveSets(
   run: Run,
-  { of, sets, nodeOf, others, onFiles, provedBefore, rulesOf = run }: SelectedSets,
+  { of, sets, nodeOf, others, onFiles, provedBefore, madeOf, rulesOf = run }: SelectedSets,
   deps: ProveDeps,
   signal: AbortSignal,
 ): Promise<{ composition: Composition; compositionKey: string }> {
@@ -83,7 +85,8 @@ export async function proveSets(
     nodes,
     readBlob: (hash) => deps.blobs.get(projectId, hash),
   })
-  const composition: Composition = { v: 1, runId, of, files: proven.files, conflicts }
+  const made = madeOf?.(conflicts)
+  const composition: Composition = { v: 1, runId, of, files: proven.files, conflicts, ...(made && { made }) }
   return { composition, compositionKey: await putComposition(deps.objects, projectId, composition) }
 }
 

@@ -1,6 +1,6 @@
 import { chainOf } from '#composition/run-chain.ts'
+import { type AgentFunnel, countFunnel } from '#composition/funnel.ts'
 import { conflictsByAgent } from '#composition/name-conflicts.ts'
-import { proofOf } from '#domain/change-set.ts'
 import type { ErrorCode } from '#domain/error.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import { newToken, type RunId } from '#domain/ids.ts'
@@ -9,15 +9,8 @@ import type { CompositionProgress, Run } from '#domain/run.ts'
 import { failRun } from '#ledger/run-stage.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { type Composition, conflictView, withoutTexts } from '#objects/composition.ts'
-import {
-  collectChanges,
-  type CodesOfStatus,
-  type Collected,
-  type CollectedChange,
-  selectMade,
-  selectProposed,
-  setsOf,
-} from './collect-changes.ts'
+import { collectChanges, type CodesOfStatus, type Collected, selectProposed, setsOf } from './collect-changes.ts'
+import { madeIn } from './made-sets.ts'
 import { planRepeats } from './plan-repeats.ts'
 import { acceptByPolicy } from './accept-by-policy.ts'
 import { type PatchDeps, proveSets, type SelectedSets } from './compose-patch.ts'
@@ -84,15 +77,15 @@ async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): P
   const chain = await chainOf(run, deps.ledger)
   const onOperations = (operationsRead: number) => note({ operationsRead })
   const collected = await collectChanges(chain, { ...deps, onOperations }, signal)
-  const { totals, codes, unproved } = collected
+  const { totals, codes } = collected
   const onFiles = (filesProved: number, files: number) => note({ files, filesProved })
   const composed = await composeAndDecide(chain, collected, { ...deps, onFiles }, signal)
   if (composed === undefined) return
   const { selected, composition, compositionKey, decisions } = composed
   const failure = failureOf(run, codes)
   const earlier = selected.filter(({ isEarlier }) => isEarlier).length
-  const made = selectMade(collected.changes, decisions)
-  const funnel = funnelOf({ made, selected, unproved }, composition)
+  const verdictOn = (id: string) => decisions.byChangeSet.get(id)?.verdict ?? 'pending'
+  const funnel = Object.fromEntries(countFunnel(composition.made ?? [], verdictOn).map(funnelData))
   const closing = { changeSets: selected.length, earlier, totals, composition, funnel, failure }
   const events = closingEvents(run, closing, { kind: 'worker', id: deps.workerId })
   const moved = await deps.ledger.move(run.runId, {
@@ -101,7 +94,7 @@ async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): P
     // Another composer may have planned repeats since, which have ended by now: the run is composed once more then.
     operations: sumOf(run.counts),
     command: 'complete',
-    set: { compositionKey, funnel: JSON.stringify(funnel), ...failure },
+    set: { compositionKey, ...failure },
     events,
   })
   if (moved !== 'refused' && decisions.last > 0) {
@@ -117,10 +110,11 @@ type ComposeDeps = CompositionDeps & Required<Pick<SelectedSets, 'onFiles'>>
  */
 async function composeAndDecide(
   chain: readonly [Run, ...Run[]],
-  { changes, nodes }: Collected,
+  collected: Collected,
   deps: ComposeDeps,
   signal: AbortSignal,
 ) {
+  const { changes, nodes } = collected
   const [run] = chain
   const root = chain.at(-1) ?? run
   const others = setsOf(changes)
@@ -134,6 +128,7 @@ async function composeAndDecide(
       others,
       nodeOf: async (id: string) => nodes.get(id),
       onFiles: deps.onFiles,
+      madeOf: (conflicts: Composition['conflicts']) => madeIn(collected, conflicts, decisions),
     } as const
     const { composition, compositionKey } = await proveSets(run, selection, deps, signal)
     const repeats = planRepeats({ selected, conflicts: composition.conflicts })
@@ -169,21 +164,8 @@ function failureOf({ counts }: Pick<Run, 'counts'>, codes: CodesOfStatus): RunFa
   return { errorCode: commonest?.[0] ?? 'AGENT_011', reason }
 }
 
-type Counted = Pick<Collected, 'unproved'> & Record<'made' | 'selected', readonly CollectedChange[]>
-
-function funnelOf({ made, selected, unproved }: Counted, { conflicts }: Composition): NonNullable<Run['funnel']> {
-  const leftOut = new Set(conflicts.map(({ changeSetId }) => changeSetId))
-  const proposed = new Set(selected.map(({ set }) => set.changeSetId).filter((id) => !leftOut.has(id)))
-  const byAgent = Map.groupBy(made, ({ set }) => set.bundle)
-  const agents = [...new Set([...byAgent.keys(), ...unproved.keys()])].toSorted()
-  return Object.fromEntries(
-    agents.map((agent) => {
-      const sets = (byAgent.get(agent) ?? []).map(({ set }) => set)
-      const valid = sets.filter(({ changeSetId }) => proposed.has(changeSetId))
-      const verified = valid.filter((set) => proofOf(set) === 'passed').length
-      return [agent, { generated: sets.length + (unproved.get(agent) ?? 0), valid: valid.length, verified }]
-    }),
-  )
+function funnelData({ agent, acceptedUnverified, ...counts }: AgentFunnel) {
+  return [agent, { ...counts, accepted_unverified: acceptedUnverified }] as const
 }
 
 /** An event lists no more conflicts than this; the composition has all. */
@@ -194,7 +176,8 @@ type Closing = Pick<Collected, 'totals'> & {
   /** How many of them were made by the runs that this one retries. */
   earlier: number
   composition: Composition
-  funnel: NonNullable<Run['funnel']>
+  /** By agent. */
+  funnel: Record<string, unknown>
   failure: RunFailure | undefined
 }
 
