@@ -210,9 +210,11 @@ function patchLines({ state, run, patch }: ReportParts, paint: Paint): string[] 
 /** Of a run that accepts by itself: how much of what it proposes is accepted. */
 function acceptedLines({ request, funnel }: RunView): string[] {
   if (request.accept !== 'auto') return []
-  const sum = (of: 'accepted' | 'valid') => funnel.reduce((total, one) => total + one[of], 0)
+  const sum = (of: 'accepted' | 'accepted_unverified' | 'valid') =>
+    funnel.reduce((total, one) => total + (one[of] ?? 0), 0)
+  const accepted = sum('accepted') + sum('accepted_unverified')
   return [
-    `  ${sum('accepted')} of ${plural(sum('valid'), 'change set')} accepted: those with all the evidence that their agent asks for`,
+    `  ${accepted} of ${plural(sum('valid'), 'change set')} accepted: those with all the evidence that their agent asks for`,
   ]
 }
 
