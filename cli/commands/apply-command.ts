@@ -9,7 +9,8 @@ import { changesWhere } from '../api-lists.ts'
 import { commitChanges, requireCheckout, requireCommittable } from '../apply/commit-changes.ts'
 import { fetchChanges } from '../apply/fetch-changes.ts'
 import { describeLeftOut, emptyPatchText, type LeftOutSets, readLeftOut } from '../apply/left-out-sets.ts'
-import { mergeChanges, type Step, type StepResult } from '../apply/merge-changes.ts'
+import { mergeChanges, type RefusedFile, type Step, type StepResult } from '../apply/merge-changes.ts'
+import { nameCollidingSets } from '../apply/name-colliding-sets.ts'
 import { writeChanges } from '../apply/write-changes.ts'
 import type { CliContext } from '../cli-context.ts'
 import { patchedFolder } from '../discover/repository-around.ts'
@@ -76,7 +77,8 @@ async function applyRun(
   const checkout = commit === undefined ? undefined : await requireCheckout(folder, config.searchPath)
   const changes = await fetchChanges(client, { runId, of, scratch })
   const leftOut = await readLeftOut(client, runId, of)
-  const steps = await mergeChanges(folder, changes, { scratch, searchPath: config.searchPath })
+  const describe = (refused: readonly RefusedFile[]) => nameCollidingSets(client, { runId, of }, refused)
+  const steps = await mergeChanges(folder, changes, { scratch, searchPath: config.searchPath, describe })
   if (checkout !== undefined) await requireCommittable(checkout, steps, signal)
   signal.throwIfAborted()
   await writeChanges(folder, steps)
