@@ -39,8 +39,10 @@ export function changesWhere(
   { listChanges }: Lister<'listChanges'>,
   runId: string,
   where: Readonly<Record<string, string>>,
+  { context }: { context?: number } = {},
 ) {
-  return pages('changes', (from) => listChanges(runId, { where, ...from, limit: 100 }))
+  const about = { where, ...(context === undefined ? {} : { context }) }
+  return pages('changes', (from) => listChanges(runId, { ...about, ...from, limit: 100 }))
 }
 
 /** Of the project, newest first. */

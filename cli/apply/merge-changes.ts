@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import type { RepoPath } from '#domain/repo-path.ts'
 import type { ChangedFile } from './fetch-changes.ts'
-import { mergeFiles, type ThreeSides } from './merge-files.ts'
+import { type CollidingPlace, type MergedFile, mergeFiles, type ThreeSides } from './merge-files.ts'
 
 /** What is to be done with a file of the working copy. `there`: nothing, it has the change. */
 export type StepResult = 'created' | 'changed' | 'merged' | 'deleted' | 'there'
@@ -25,6 +25,19 @@ export type Step = {
   isResult: boolean
 }
 
+/** Where both have changed the file, as far as that is known. */
+type Unmergeable = Extract<MergedFile, { places: unknown }>
+
+/** A file that does not take its change. */
+export type RefusedFile = Unmergeable & { path: RepoPath; why: string }
+
+type MergingChanges = {
+  scratch: string
+  searchPath: string
+  /** What is added to the error about the files. */
+  describe?: (refused: readonly RefusedFile[]) => Promise<readonly string[]>
+}
+
 /**
  * What must be done for `folder` to have the changes: files that are as the run found them take the result, others are merged by
  * git, line by line. Writes only into `scratch`. WORK_002 that names every file for which that is not possible.
@@ -32,7 +45,7 @@ export type Step = {
 export async function mergeChanges(
   folder: string,
   changes: readonly ChangedFile[],
-  { scratch, searchPath }: { scratch: string; searchPath: string },
+  { scratch, searchPath, describe }: MergingChanges,
 ): Promise<Step[]> {
   const judged: (Step | Unmerged | string)[] = []
   const files = new Map<string, RepoPath>()
@@ -42,28 +55,42 @@ export async function mergeChanges(
   const unmerged = judged.filter((one) => typeof one === 'object' && 'sides' in one)
   const sides = unmerged.map((one) => one.sides)
   const merged = await mergeFiles(sides, { repository: join(scratch, 'merging'), searchPath })
-  const results = new Map(unmerged.map((one, at) => [one, merged[at] ?? null]))
+  const answers = new Map(unmerged.map((one, at) => [one, merged[at] ?? { places: [] }]))
   const steps: Step[] = []
-  const refused: string[] = []
-  for (const [at, one] of judged.entries()) {
-    const result = typeof one === 'object' && 'sides' in one ? await stepOf(one, results.get(one) ?? null) : one
-    if (typeof result === 'string') refused.push(`${changes[at]?.path ?? ''}: ${result}`)
+  const refused: RefusedFile[] = []
+  for (const [at, change] of changes.entries()) {
+    const one = judged[at] ?? 'cannot be read'
+    const isOpen = typeof one === 'object' && 'sides' in one
+    const result = isOpen ? await stepOf(one, answers.get(one) ?? { places: [] }) : one
+    if (typeof result === 'string') refused.push({ path: change.path, why: result, places: [] })
+    else if ('places' in result) refused.push({ path: change.path, why: whyNot(result.places), ...result })
     else steps.push(result)
   }
   if (refused.length === 0) return steps
   const which = refused.length === 1 ? 'one file does' : `${refused.length} files do`
-  throw new AppError('WORK_002', `nothing was written, because ${which} not take the changes:\n${refused.join('\n')}`)
+  const lines = [...refused.map(({ path, why }) => `${path}: ${why}`), ...((await describe?.(refused)) ?? [])]
+  throw new AppError('WORK_002', `nothing was written, because ${which} not take the changes:\n${lines.join('\n')}`)
 }
 
 /** A file that both the run and somebody else have changed. */
 type Unmerged = { step: Omit<Step, 'result'>; sides: ThreeSides }
 
-async function stepOf({ step, sides }: Unmerged, content: string | null): Promise<Step | string> {
-  if (content === null) return 'it has changed since in the same lines or right beside them, or it is no text'
+async function stepOf({ step, sides }: Unmerged, merged: MergedFile): Promise<Step | Unmergeable> {
+  if ('places' in merged) return merged
+  const content = merged.file
   const isThere = await hasBytes(await readFile(content), sides.found)
   const isChanged = !isThere || step.newMode !== step.mode
   return isChanged ? { ...step, content, result: 'merged' } : { ...step, result: 'there' }
 }
+
+function whyNot(places: readonly CollidingPlace[]): string {
+  if (places.length === 0) return 'it has changed since in the same lines or right beside them, or it is no text'
+  const lines = places.slice(0, namedLines).map(({ line }) => line)
+  const more = places.length > lines.length ? ' and others' : ''
+  return `it has changed since in the same lines or right beside them: line${lines.length > 1 ? 's' : ''} ${lines.join(', ')}${more}`
+}
+
+const namedLines = 5
 
 /** `kept`: where the bytes that are found are kept. `files`: the paths of those that were found before, by device and inode. */
 type Place = { folder: string; kept: string; files: Map<string, RepoPath> }

@@ -4,11 +4,18 @@ import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { AppError } from '#domain/error.ts'
 import { wordsOf } from '../run/take-patch.ts'
+import { hunksIn, type LineSpan, touch } from './line-spans.ts'
 
 const execute = promisify(execFile)
 
 /** Three contents of one file, each the path of a file: as the working copy has it, and before and after the change. */
 export type ThreeSides = { found: string; before: string; after: string }
+
+/** A place of the file before the change that both have changed, and the first line, from 1, of it in what was found. */
+export type CollidingPlace = { base: LineSpan; line: number }
+
+/** The path of the result, or why there is none: `places` is empty for what is no text. */
+export type MergedFile = { file: string } | { places: readonly CollidingPlace[] }
 
 export type Merging = {
   /** A folder that does not exist yet: a repository only for this. */
@@ -17,15 +24,14 @@ export type Merging = {
 }
 
 /**
- * Merges the change of each file into what was found, and returns for each the path of the result, or null where git cannot: both
- * have changed the same lines, or it is no text. It is a merge of commits, not `git merge-file`, which knows only Myers' diff before
+ * Merges the change of each file into what was found. Git cannot where both have changed the same lines, or where it is no text. It is a merge of commits, not `git merge-file`, which knows only Myers' diff before
  * git 2.44: that takes lines that many places have, such as those of docstrings, for the same, and sees conflicts where none are.
  * Bytes stay as they are, whatever the settings of the user. CONFIG_006 without git.
  */
 export async function mergeFiles(
   files: readonly ThreeSides[],
   { repository, searchPath }: Merging,
-): Promise<(string | null)[]> {
+): Promise<MergedFile[]> {
   if (files.length === 0) return []
   await mkdir(repository)
   const git = async (...args: string[]) =>
@@ -46,7 +52,20 @@ export async function mergeFiles(
     const options = ['--strategy=recursive', '--strategy-option=histogram', '--strategy-option=no-renames']
     await git('merge', '--quiet', '--no-commit', ...options, '@{-1}').catch(ignoreConflicts)
     const conflicts = new Set((await git('diff', '--name-only', '--diff-filter=U', '-z')).split('\0'))
-    return files.map((_, number) => (conflicts.has(nameOf(number)) ? null : join(repository, nameOf(number))))
+    const placesIn = async (name: string) => {
+      const base = (await git('merge-base', 'HEAD', '@{-1}')).trim()
+      const hunksTo = async (side: string) =>
+        hunksIn(await git('diff', '--unified=0', '--diff-algorithm=histogram', base, side, '--', name))
+      const [found, changed] = [await hunksTo('HEAD'), await hunksTo('@{-1}')]
+      const both = found.filter(({ before }) => changed.some((one) => touch(one.before, before)))
+      return both.map(({ before, after }) => ({ base: before, line: after.start + 1 }))
+    }
+    const merged: MergedFile[] = []
+    for (const number of files.keys()) {
+      const name = nameOf(number)
+      merged.push(conflicts.has(name) ? { places: await placesIn(name) } : { file: join(repository, name) })
+    }
+    return merged
   } catch (cause) {
     const message = `what has changed since cannot be merged, because git fails: ${wordsOf(cause)}; see "remora doctor"`
     throw new AppError('CONFIG_006', message, { cause })

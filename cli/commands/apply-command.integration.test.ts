@@ -163,7 +163,7 @@ describe('remora apply', () => {
         'gone.py: there is no such file any more',
         'inside/link.py: inside is a link',
         'link.py: it is a link',
-        'same-lines.py: it has changed since in the same lines or right beside them, or it is no text',
+        'same-lines.py: it has changed since in the same lines or right beside them: line 3',
         'taken/new.py: taken is no folder',
       ])
       expect(await copy.everything()).toEqual(state)

@@ -10,7 +10,8 @@ import { commitChanges, requireCheckout, requireCommittable } from '../apply/com
 import { fetchChanges } from '../apply/fetch-changes.ts'
 import { requireRunsFolder } from '../apply/find-folder.ts'
 import { describeLeftOut, emptyPatchText, type LeftOutSets, readLeftOut } from '../apply/left-out-sets.ts'
-import { mergeChanges, type Step, type StepResult } from '../apply/merge-changes.ts'
+import { mergeChanges, type RefusedFile, type Step, type StepResult } from '../apply/merge-changes.ts'
+import { nameCollidingSets } from '../apply/name-colliding-sets.ts'
 import { writeChanges } from '../apply/write-changes.ts'
 import type { CliContext } from '../cli-context.ts'
 import { patchedFolder } from '../discover/repository-around.ts'
@@ -81,7 +82,8 @@ async function applyRun(
   const changes = await fetchChanges(client, { runId, of, scratch })
   await requireRunsFolder(folder, changes, { runId, cwd })
   const leftOut = await readLeftOut(client, runId, of)
-  const steps = await mergeChanges(folder, changes, { scratch, searchPath: config.searchPath })
+  const describe = (refused: readonly RefusedFile[]) => nameCollidingSets(client, { runId, of }, refused)
+  const steps = await mergeChanges(folder, changes, { scratch, searchPath: config.searchPath, describe })
   if (checkout !== undefined) await requireCommittable(checkout, steps, signal)
   signal.throwIfAborted()
   await writeChanges(folder, steps)

@@ -159,7 +159,17 @@ describe.skipIf(lacks('git'))('what a team accepts of a run', () => {
     const refused = await apply()
     expect(refused).toMatchObject({ code: 1, out: '' })
     expect(refused.err).toMatch(/^remora: WORK_002 nothing was written, .*\nshop\.py: it has changed since/)
+    expect(refused.err).toMatch(
+      /right beside them: line 1\nThere these change the same:\n {2}lint shop\.py \(F401\) c\S+ \(shop/,
+    )
     expect(await copy.read('shop.py')).toContain('import os, sys')
+    await writeFile(join(copy.path, 'shop.py'), source.replace('price(amount)', 'price(amount, rate=1)'))
+    const beside = await apply()
+    const id = await idOf('docstring', 'price')
+    expect(beside.err).toContain(`\n  docstring shop.py price ${id} (shop.py line 4)\n`)
+    // The unused import and the lines after it end there.
+    const fix = await idOf('lint', 'shop.py')
+    expect(beside.err).toContain(`To go on without them: remora undo ${runId} ${fix} ${id} --with-dependents`)
     await copy.remove()
   })
 

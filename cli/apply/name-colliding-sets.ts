@@ -1,0 +1,62 @@
+import type { PatchKind } from '#domain/run.ts'
+import type { ApiClient } from '../api-client.ts'
+import { changesWhere } from '../api-lists.ts'
+import { type ChangeView, isCurrent } from '../operation-views.ts'
+import { rulesOf } from '../run/describe-decisions.ts'
+import { nodePlace } from '../wording.ts'
+import { hunksIn, type LineSpan, touch } from './line-spans.ts'
+import type { RefusedFile } from './merge-changes.ts'
+
+/** More sets are not named. */
+const namedSets = 20
+
+/**
+ * A line for each change set that changes a place where the folder has changed, too, or right beside it, and the command that goes on
+ * without these. Empty where none of them is known.
+ */
+export async function nameCollidingSets(
+  client: Pick<ApiClient, 'listChanges'>,
+  { runId, of }: { runId: string; of: PatchKind },
+  refused: readonly RefusedFile[],
+): Promise<string[]> {
+  const spans = new Map(refused.flatMap(({ path, places }) => (places.length === 0 ? [] : [[path, places] as const])))
+  if (spans.size === 0) return []
+  const found = new Map<string, string>()
+  for (const verdict of of === 'accepted' ? ['accepted'] : ['accepted', 'pending']) {
+    for await (const change of changesWhere(client, runId, { verdict }, { context: 0 })) {
+      if (!isCurrent(change) || change.conflict !== undefined) continue
+      const line = lineOf(change, spans)
+      if (line !== undefined) found.set(change.change_set_id, line)
+    }
+  }
+  if (found.size === 0) return []
+  const shown = [...found].slice(0, namedSets)
+  const more = found.size > shown.length ? [`  … and ${found.size - shown.length} more`] : []
+  const ids = shown.map(([id]) => id).join(' ')
+  const without = of === 'accepted' ? 'undo' : 'reject'
+  return [
+    'There these change the same:',
+    ...shown.map(([, line]) => `  ${line}`),
+    ...more,
+    `To go on without them: remora ${without} ${runId} ${ids} --with-dependents`,
+  ]
+}
+
+/** `docstring shop.py price c0123456789abcdef (line 12)`: the line of the folder's file. */
+function lineOf(change: ChangeView, spans: ReadonlyMap<string, RefusedFile['places']>): string | undefined {
+  for (const [path, places] of spans) {
+    const own = hunksOf(change.diff, path)
+    const place = places.find(({ base }) => own.some((span) => touch(span, base)))
+    if (place === undefined) continue
+    const { agent, path: nodePath, qualified_name: name, change_set_id: id } = change
+    return `${[agent, nodePlace(nodePath, name), ...rulesOf(change), id].join(' ')} (${path} line ${place.line})`
+  }
+  return undefined
+}
+
+/** What a diff of several files changes of the one at `path`. */
+function hunksOf(diff: string, path: string): LineSpan[] {
+  const files = diff.split(/^(?=diff --git )/m)
+  const own = files.filter((file) => file.includes(`\n--- a/${path}\n`) || file.includes(`\n+++ b/${path}\n`))
+  return own.flatMap((file) => hunksIn(file).map(({ before }) => before))
+}
