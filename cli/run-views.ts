@@ -40,13 +40,18 @@ const AwayServer = z.looseObject({
   next_probe: Time,
 })
 
-/** What a run waits for: a model that is away (`models`), answers of people (`answer`), or what a newer service adds. */
+/**
+ * What a run waits for: a model that is away (`models`), answers of people (`answer`), the object store (`store`), or what a newer
+ * service adds.
+ */
 const WaitingFor = z.looseObject({
   kind: z.string(),
   model: z.string().optional(),
   since: Time,
   servers: z.array(AwayServer).default([]),
   questions: z.number().optional(),
+  state: z.string().optional(),
+  message: z.string().optional(),
 })
 export type WaitingFor = z.infer<typeof WaitingFor>
 

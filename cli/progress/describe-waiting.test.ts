@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { RunView } from '../run-views.ts'
 import { openPaint } from '../terminal-text.ts'
-import { openWaitingNotices, waitingLines, waitingText, withServers } from './describe-waiting.ts'
+import { openWaitingNotices, waitingLines, waitingText, withRunView } from './describe-waiting.ts'
 import { eventsOf, plannedRun } from './events.fixture.ts'
 import { foldProgress } from './fold-progress.ts'
 import { emptyProgress, type ProgressState } from './progress-state.ts'
@@ -38,7 +38,7 @@ const run = RunView.parse({
     { kind: 'a kind of a newer service' },
   ],
 })
-const asked = (state: ProgressState) => withServers(state, run)
+const asked = (state: ProgressState) => withRunView(state, run)
 
 describe('a run whose model is away', () => {
   it('waits when nothing of it can move, and runs again once the model is back', () => {
@@ -73,7 +73,7 @@ describe('a run whose model is away', () => {
       waiting_for: [{ kind: 'models', model: 'default', since: undefined, servers: [wrong], questions: undefined }],
     }
     const state = { ...fold([...plannedRun, away]), checksServers: true }
-    expect(waitingLines(withServers(state, never))[0]).toBe('checks the servers of the model: none has answered yet')
+    expect(waitingLines(withRunView(state, never))[0]).toBe('checks the servers of the model: none has answered yet')
     expect(waitingLines(asked(state))[0]).toMatch(/^waits for the model: /) // one has
   })
 
@@ -99,5 +99,25 @@ describe('a run whose model is away', () => {
       'nothing can move: the run waits for 1 answer',
       'the model works again, after 34.0 s',
     ])
+  })
+})
+
+describe('a run whose object store is full', () => {
+  const message = 'it has no room left, and refuses every write'
+  const stored = { kind: 'store', store: 'object_store', state: 'full', message }
+  const standing = RunView.parse({ ...run, status: 'running', waiting_for: [stored] })
+  const line = `waits for the object store, which is full: ${message}; it goes on by itself when that works`
+
+  it('says so in a list, on the screen and to a pipe, there once a minute and when it works again', () => {
+    expect(waitingText(standing.waiting_for)).toBe('waits for the object store')
+    const state = withRunView(fold(plannedRun), standing)
+    expect(renderScreen(state, { width: 200, elapsedMs: 0, paint: openPaint(false) })).toContain(line)
+    const noticesOf = openWaitingNotices()
+    expect(noticesOf(state, 0)).toEqual([line])
+    expect(noticesOf(state, 59_999)).toEqual([])
+    expect(noticesOf(state, 60_000)).toEqual([line])
+    const works = withRunView(state, { waiting_for: [] })
+    expect(noticesOf(works, 60_001)).toEqual(['the object store works again'])
+    expect(noticesOf(works, 60_002)).toEqual([])
   })
 })

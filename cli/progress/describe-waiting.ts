@@ -1,9 +1,9 @@
 import { hasEnded, type RunView, type WaitingFor } from '../run-views.ts'
 import { plural } from '../wording.ts'
-import type { AwayModel, ProgressState } from './progress-state.ts'
+import type { AwayModel, LackingStore, ProgressState } from './progress-state.ts'
 
-type Waiting = Pick<ProgressState, 'away' | 'status' | 'checksServers'>
-type WaitingModels = Pick<Waiting, 'away'> & Partial<Pick<Waiting, 'checksServers'>>
+type Waiting = Pick<ProgressState, 'away' | 'store' | 'status' | 'checksServers'>
+type WaitingModels = Pick<Waiting, 'away' | 'store'> & Partial<Pick<Waiting, 'checksServers'>>
 type AwayServer = WaitingFor['servers'][number]
 
 const shownServers = 3
@@ -14,6 +14,7 @@ const repeatedMs = 60_000
 export function waitingText(waitingFor: readonly WaitingFor[]): string {
   const parts = waitingFor.flatMap(({ kind, model = '', questions = 0 }) => {
     if (kind === 'models') return [modelText(model)]
+    if (kind === 'store') return ['the object store']
     return kind === 'answer' ? [plural(questions, 'answer')] : []
   })
   return parts.length === 0 ? '' : `waits for ${parts.join(' and ')}`
@@ -31,17 +32,36 @@ export function awayModels({ waiting_for: waitingFor }: Pick<RunView, 'waiting_f
   )
 }
 
-/** The state with what the servers of its models say now. Which models are away its events say. */
-export function withServers(state: ProgressState, run: Pick<RunView, 'waiting_for'>): ProgressState {
+/** What the run view says of an object store that cannot be used. */
+export function lackingStore({ waiting_for: waitingFor }: Pick<RunView, 'waiting_for'>): LackingStore | undefined {
+  const found = waitingFor.find(({ kind }) => kind === 'store')
+  return found && { state: found.state ?? 'away', message: found.message ?? '' }
+}
+
+/** The state with what its servers and its object store say now. Which models are away its events say. */
+export function withRunView(state: ProgressState, run: Pick<RunView, 'waiting_for'>): ProgressState {
   const found = new Map(awayModels(run).map(({ model, servers }) => [model, servers]))
-  return { ...state, away: state.away.map((one) => ({ ...one, servers: found.get(one.model) ?? [] })) }
+  return {
+    ...state,
+    store: lackingStore(run),
+    away: state.away.map((one) => ({ ...one, servers: found.get(one.model) ?? [] })),
+  }
 }
 
 /**
  * Each model that the run waits for with what its servers said, and that nobody has to do anything here; while this command
  * ends the run of servers that never answer, only that they are checked.
  */
-export function waitingLines({ away, checksServers = false }: WaitingModels): string[] {
+export function waitingLines({ away, store, checksServers = false }: WaitingModels): string[] {
+  return [...storeLines(store), ...modelLines(away, checksServers)]
+}
+
+function storeLines(store: LackingStore | undefined): string[] {
+  if (store === undefined) return []
+  return [`waits for the object store, which is ${store.state}: ${store.message}; it goes on by itself when that works`]
+}
+
+function modelLines(away: Waiting['away'], checksServers: boolean): string[] {
   return away.flatMap(({ model, since, servers = [] }) => {
     const rest = servers.length > shownServers ? [`  … and ${servers.length - shownServers} more servers`] : []
     const from = since === undefined ? '' : ` since ${shownTime(since)}`
@@ -67,7 +87,8 @@ function shownTime(time: string): string {
 /** For a pipe: the lines when a model is away, with what its servers said, once a minute again, and when it is back. */
 export function openWaitingNotices(): (state: Waiting, nowMs: number) => string[] {
   const saidAt = new Map<string, number>()
-  return ({ away, status, checksServers }, nowMs) => {
+  const storeNotices = openStoreNotices()
+  return ({ away, store, status, checksServers }, nowMs) => {
     const back = [...saidAt.keys()].filter((model) => away.every((one) => one.model !== model))
     for (const model of back) saidAt.delete(model)
     const due = away.filter(
@@ -76,8 +97,23 @@ export function openWaitingNotices(): (state: Waiting, nowMs: number) => string[
     for (const { model } of due) saidAt.set(model, nowMs)
     const isBack = !hasEnded(status)
     return [
+      ...storeNotices(store, { nowMs, isBack }),
       ...(isBack ? back : []).map((model) => `${modelText(model)} works again`),
       ...waitingLines({ away: due, checksServers }),
     ]
+  }
+}
+
+function openStoreNotices() {
+  let saidAt: number | undefined
+  return (store: LackingStore | undefined, { nowMs, isBack }: { nowMs: number; isBack: boolean }): string[] => {
+    if (store === undefined) {
+      const back = saidAt !== undefined && isBack ? ['the object store works again'] : []
+      saidAt = undefined
+      return back
+    }
+    if (saidAt !== undefined && nowMs - saidAt < repeatedMs) return []
+    saidAt = nowMs
+    return storeLines(store)
   }
 }

@@ -35,6 +35,9 @@ export type OpenQuestion = { requestId: string; operationId: string; work: strin
 /** A model that operations wait for. `since` is ISO 8601; `servers` is undefined until the service was asked for them. */
 export type AwayModel = { model: string; since: string | undefined; servers?: WaitingFor['servers'] | undefined }
 
+/** `full`, or `away`, and in which way. */
+export type LackingStore = { state: string; message: string }
+
 export type ProgressState = {
   runId: string
   status: string
@@ -62,6 +65,8 @@ export type ProgressState = {
   /** In the order they were asked. */
   questions: readonly OpenQuestion[]
   away: readonly AwayModel[]
+  /** What the service said last of an object store that keeps the run from moving. */
+  store?: LackingStore | undefined
   /** The latest events as text, newest last. */
   recent: readonly string[]
   /** Names of the models that answered, as their servers report them. */

@@ -5,7 +5,7 @@ import type { OperationView } from '../operation-views.ts'
 import type { EdgeView } from '../node-views.ts'
 import { formatSeconds, labelledLines, nodePlace, plural } from '../wording.ts'
 import { failureText, leftOutLines, unreadText } from '../progress/result-report.ts'
-import { awayModels, waitingLines, waitingText } from '../progress/describe-waiting.ts'
+import { awayModels, lackingStore, waitingLines, waitingText } from '../progress/describe-waiting.ts'
 import { clip, openPaint, visibleName, wrap } from '../terminal-text.ts'
 import { composedText } from '../progress/render-progress.ts'
 import { resumeCommand } from './unfinished-runs.ts'
@@ -45,7 +45,7 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['conflicts', run.unread.includes('composition') ? '' : String(run.conflicts)],
     ['not read', unreadText(run)],
   ])
-  const waits = display.isWaiting ? [] : waitingLines({ away: awayModels(run) })
+  const waits = display.isWaiting ? [] : waitingLines({ away: awayModels(run), store: lackingStore(run) })
   const waiting = waits.length === 0 ? [] : ['', ...waits.map((line) => clip(line, display.width))]
   return `${[...lines, ...waiting, ...skippedBlock(run, display), ...conflictLines(run, display), ...failureLines(run, display), ...operationLines(run, operations, display)].join('\n')}\n`
 }

@@ -1,9 +1,9 @@
 import { repeatEvery } from '#platform/clock.ts'
-import type { RunView, WireEvent } from '../run-views.ts'
+import { hasEnded, type RunView, type WireEvent } from '../run-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import { foldProgress } from '../progress/fold-progress.ts'
 import { openLiveScreen } from '../progress/live-screen.ts'
-import { openWaitingNotices, withServers } from '../progress/describe-waiting.ts'
+import { openWaitingNotices, withRunView } from '../progress/describe-waiting.ts'
 import { openNewQuestions } from '../progress/describe-question.ts'
 import { emptyProgress, type ProgressState } from '../progress/progress-state.ts'
 import { openPlainLines, renderScreen } from '../progress/render-progress.ts'
@@ -24,13 +24,19 @@ export type ProgressChoice = {
   checksServers?: (() => boolean) | undefined
 }
 
+/** A run of which nothing was heard for so long may wait for something that is no event. */
+const quietMs = 5_000
+
 /** Shows a run in progress: JSON lines on stdout, else a live screen on a terminal, else plain lines on stderr. */
 export function showProgress(runId: string, choice: ProgressChoice, context: CliContext): ShownProgress {
   let state = { ...emptyProgress(runId), checksServers: choice.checksServers?.() ?? false }
+  let movedAt = performance.now()
   let display = choice.json ? undefined : openDisplay(context, () => state)
   return {
     onEvent(event: WireEvent) {
       state = foldProgress(state, event)
+      movedAt = performance.now()
+      if (hasEnded(state.status)) state = { ...state, store: undefined }
       const line = JSON.stringify(event)
       choice.onLine?.(line)
       if (choice.json) context.io.out(`${line}\n`)
@@ -40,9 +46,10 @@ export function showProgress(runId: string, choice: ProgressChoice, context: Cli
       state = { ...state, composing }
       display?.page()
     },
-    isWaiting: () => state.away.length > 0,
+    // No event says that the run waits for its object store: a run that stands still is asked about.
+    isWaiting: () => state.away.length > 0 || state.store !== undefined || performance.now() - movedAt > quietMs,
     onRun(run: RunView) {
-      state = { ...withServers(state, run), checksServers: choice.checksServers?.() ?? false }
+      state = { ...withRunView(state, run), checksServers: choice.checksServers?.() ?? false }
       display?.page()
     },
     state: () => state,

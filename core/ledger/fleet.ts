@@ -1,4 +1,5 @@
 import { judgeModels, type UnreachableModel } from '#domain/model-health.ts'
+import type { PartState } from '#platform/readiness.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import { type PoolReport, readWorkers, wantModels, type WorkerReport } from './live-workers.ts'
 import { orStoreError } from './store.ts'
@@ -37,6 +38,8 @@ export type Fleet = {
   working: ReadonlySet<string>
   /** Those of them that work at one that takes operations. */
   served: ReadonlySet<string>
+  /** What the first of those that cannot use their object store says of it. */
+  store?: WorkerReport['store']
   /** Whether a worker lives that does not report its models: one of an earlier version. */
   isPartial: boolean
 }
@@ -59,7 +62,8 @@ export async function readFleet(
   )
   const workers = new Set([...reports.keys(), ...present.map(({ id }) => id)])
   if (without !== undefined) workers.delete(without)
-  return { operations, workers: workers.size, isPartial, served, ...capacityOf(known, { isPartial }), ...away }
+  const store = known.find((report) => report.store !== undefined)?.store
+  return { operations, workers: workers.size, isPartial, served, store, ...capacityOf(known, { isPartial }), ...away }
 }
 
 /** Workers share a server up to its most; together they use no more of it than their own limits allow. */
@@ -100,4 +104,13 @@ export function openFleet(redis: RedisClient, namespace = 'remora') {
     },
     want: (models: readonly string[]) => orStoreError(wantModels(redis, models, namespace)),
   }
+}
+
+/** The object store as `check` finds it, and where that finds nothing wrong, as the workers do: only who writes knows that it is full. */
+export async function storeOfFleet(
+  check: () => Promise<PartState>,
+  fleet: Pick<ReturnType<typeof openFleet>, 'read'>,
+): Promise<PartState> {
+  const [own, { store }] = await Promise.all([check(), fleet.read()])
+  return own.state === 'ok' ? (store ?? own) : own
 }

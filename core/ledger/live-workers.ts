@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
 import { ModelHealth } from '#domain/model-health.ts'
+import { partStates } from '#platform/readiness.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import { redisNowMs } from './store.ts'
 
@@ -19,6 +20,8 @@ export type LiveWorker = {
   /** The models it was asked for, as it sees them. */
   models: readonly ModelHealth[]
   pool?: PoolReport | undefined
+  /** Its object store while that cannot be used. */
+  store?: StoreReport | undefined
   version?: string | undefined
   /** Milliseconds since the epoch. */
   startedAt?: number | undefined
@@ -35,6 +38,10 @@ export const PoolReport = z.object({
 })
 export type PoolReport = z.infer<typeof PoolReport>
 
+/** What a worker says of an object store that it cannot use. */
+const StoreReport = z.object({ state: z.enum(partStates), message: z.string() })
+type StoreReport = z.infer<typeof StoreReport>
+
 /** Members `<worker>/<operations>`, scores when they expire, by Redis' clock: the index that workers of earlier versions write too. */
 const takersKey = (namespace: string) => `${namespace}:{all}:slots`
 /** Field `<worker>`: its report. */
@@ -48,6 +55,7 @@ const WorkerReport = z.object({
   until: z.number(),
   models: z.array(ModelHealth),
   pool: PoolReport.optional(),
+  store: StoreReport.optional(),
   version: z.string().optional(),
   startedAt: z.number().optional(),
 })

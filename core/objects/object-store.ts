@@ -1,8 +1,6 @@
 import { z } from 'zod'
-import { AppError, hasCode, undefinedOn } from '#domain/error.ts'
+import { AppError, undefinedOn } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
-import { getOrMake } from '#platform/cached-answers.ts'
-import { objectStoreName, type StoreLog } from '#platform/log.ts'
 import type { PartCheck } from '#platform/readiness.ts'
 import { stateByFault } from './s3-fault.ts'
 
@@ -100,89 +98,6 @@ export function objectStoreCheck(objects: Pick<ObjectStore, 'ping'>): PartCheck 
   }
 }
 
-/**
- * `objects`, whose outages are logged: STORE_002 begins one, and requests that are answered end it. Each request on each kind
- * of object counts for itself, since a store may refuse one kind, such as every write, while it answers the others. `measured`
- * is called at the end of each request.
- */
-export function loggedOutages(objects: ObjectStore, log: StoreLog, measured?: MeasureRequest): ObjectStore {
-  const begin = openRequestNotes(log, measured)
-  const watched =
-    <Args extends unknown[], Answer>(name: string, request: (...args: Args) => Promise<Answer>) =>
-    async (...args: Args): Promise<Answer> => {
-      const begun = begin(name, args[0])
-      try {
-        const answer = await request(...args)
-        begun.good()
-        return answer
-      } catch (error) {
-        begun.fault(error)
-        throw error
-      }
-    }
-  const watchedStream = <Item>(name: string, read: (key: string, signal?: AbortSignal) => AsyncIterable<Item>) =>
-    async function* stream(key: string, signal?: AbortSignal): AsyncGenerator<Item> {
-      const begun = begin(name, key)
-      try {
-        yield* read(key, signal)
-        begun.good()
-      } catch (error) {
-        begun.fault(error)
-        throw error
-      }
-    }
-  return {
-    ...objects,
-    put: watched('put', objects.put),
-    putStream: watched('put', objects.putStream),
-    get: watched('get', objects.get),
-    getRange: watched('get', objects.getRange),
-    stat: watched('get', objects.stat),
-    exists: watched('get', objects.exists),
-    getStream: watchedStream('get', objects.getStream),
-    list: watchedStream('list', objects.list),
-    delete: watched('delete', objects.delete),
-    deleteMany: watched('delete', objects.deleteMany),
-    ping: watched('ping', objects.ping),
-  }
-}
-
-/** Reports the end of each request to the log, which knows the outages, and to `measured`. */
-function openRequestNotes(log: StoreLog, measured: MeasureRequest | undefined) {
-  const parts = new Map<string, object>()
-  return (name: string, key: unknown) => {
-    const part = getOrMake(parts, `${name} ${kindOf(key)}`, () => ({}))
-    const start = performance.now()
-    const ended = (result: RequestResult) => measured?.(name, result, (performance.now() - start) / 1000)
-    return {
-      good() {
-        log.working(objectStoreName, part)
-        ended('ok')
-      },
-      fault(error: unknown) {
-        if (hasCode(error, 'STORE_002')) log.failing(objectStoreName, part, error)
-        else if (hasCode(error, 'STORE_003')) log.working(objectStoreName, part)
-        ended(resultOf(error))
-      },
-    }
-  }
-}
-
-/** `fault`: the request could not be made, such as an upload over its limit. */
-type RequestResult = 'ok' | 'missing' | 'away' | 'fault'
-
-/** `request` is one of put, get, list, delete, ping. A stream lasts until it is read. */
-export type MeasureRequest = (request: string, result: RequestResult, seconds: number) => void
-
-function resultOf(error: unknown): RequestResult {
-  if (hasCode(error, 'STORE_002')) return 'away'
-  return hasCode(error, 'STORE_003') ? 'missing' : 'fault'
-}
-
-/** `blobs`, `uploads`, `events` … of an object's key. */
-function kindOf(key: unknown): string {
-  return (typeof key === 'string' ? /^projects\/[^/]+\/(?:runs\/[^/]+\/)?([^/]+)/.exec(key)?.[1] : undefined) ?? 'other'
-}
 /**
  * Runs `put` while no collection deletes shared objects; `put` may run again. What this process has put in the same `epoch`
  * was deleted by none, unless it was old (collection-window.ts).

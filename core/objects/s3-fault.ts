@@ -1,6 +1,6 @@
 import { S3ServiceException } from '@aws-sdk/client-s3'
 import { z } from 'zod'
-import { AppError } from '#domain/error.ts'
+import { AppError, hasCode } from '#domain/error.ts'
 import type { PartState } from '#platform/readiness.ts'
 
 /** The AppError for a failed S3 request: STORE_003 for a missing object, STORE_002 for everything else. */
@@ -47,6 +47,19 @@ function answerBehind(error: unknown): { code: string; status: number } | undefi
 export function lacksRoom(error: unknown): boolean {
   const answer = answerBehind(error)
   return answer !== undefined && (answer.status === 507 || fullCodes.has(answer.code))
+}
+
+/** Refusals of a store that is in use again when its keys, its bucket or its load are put right. */
+const passingStatuses: ReadonlySet<number> = new Set([401, 403, 404, 408, 429])
+
+/**
+ * Whether a request failed because the store is away or full, so that the same request succeeds when it is not: there was no
+ * answer, or one that is not about this request alone.
+ */
+export function mayPass(error: unknown): boolean {
+  if (!hasCode(error, 'STORE_002') || error.cause === undefined) return false
+  const answer = answerBehind(error)
+  return answer === undefined || answer.status >= 500 || lacksRoom(error) || passingStatuses.has(answer.status)
 }
 
 /** The state of the object store by a failed request for it. */

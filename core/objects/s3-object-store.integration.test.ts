@@ -5,7 +5,7 @@ import { AppError } from '#domain/error.ts'
 import { recordedLog, soonClock } from '#testing/recorded-log.ts'
 import { until } from '#testing/until.ts'
 import { startTestS3, testObjects, type TestObjects } from '#testing/s3.ts'
-import { loggedOutages } from './object-store.ts'
+import { loggedOutages } from './logged-outages.ts'
 import { openS3ObjectStore } from './s3-object-store.ts'
 
 const mib = 1024 * 1024

@@ -4,7 +4,9 @@ import { after, untilAborted } from './clock.ts'
  * What a service found out about one of its parts. `full`: it answers, and takes nothing more. `unknown`: what tells about it
  * cannot be read. `message` has no login, and no figure of a store: anyone may read those of the API.
  */
-export type PartState = { state: 'ok' | 'away' | 'full' | 'unknown'; message: string }
+export type PartState = { state: (typeof partStates)[number]; message: string }
+
+export const partStates = ['ok', 'away', 'full', 'unknown'] as const
 
 /**
  * Finds out about one part. A check that rejects, or that lasts longer than `signal` lets it, has found a needed part away, and
@@ -37,6 +39,11 @@ export function openReadiness(needed: PartChecks, shown: PartChecks = {}): Readi
     const isReady = found.every(([, { state }]) => state === 'ok')
     return { status: isReady ? 'ready' : 'not ready', parts: Object.fromEntries([...found, ...beside]) }
   }
+}
+
+/** One needed part, for those of a service that ask for it alone: as often as they like, and together with its readiness. */
+export function openPartCheck(check: PartCheck): () => Promise<PartState> {
+  return sharedCheck(check, silent)
 }
 
 function openParts(checks: PartChecks, otherwise: PartState) {

@@ -1,6 +1,6 @@
 import { DelayedError, WaitingError, Worker, type Job } from 'bullmq'
 import { AppError } from '#domain/error.ts'
-import { delay } from '#platform/clock.ts'
+import { after, delay } from '#platform/clock.ts'
 import { type Log, openStoreUser, redisName, type StoreUser } from '#platform/log.ts'
 import { connectRedis, isOwnError, isRefusal, type RedisLog } from '#platform/redis-client.ts'
 import { catalog, isNewerPayload, type PayloadOf, type QueueName } from './catalog.ts'
@@ -52,7 +52,7 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
   const { queue, log, lockMs = defaultLockMs } = options
   // Blocking commands wait through any outage of Redis instead of failing after some tries.
   const { redis: connection, isConnected, stopWaiting } = connectRedis(options.redisUrl, { retries: null }, log)
-  let [running, isPaused] = [0, false]
+  let running = 0
   const handler: typeof options.handler = (payload, signal, stalls) => {
     running += 1
     return options.handler(payload, signal, stalls).finally(() => (running -= 1))
@@ -60,7 +60,7 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
   const stores = openStoreUser(log)
   // BullMQ passes an AbortSignal only to a function that declares three parameters.
   const process = async (job: Job, token: string | undefined, signal: AbortSignal | undefined) => {
-    if (isPaused) throw await putBack(job, token)
+    if (taking.isPaused()) throw await putBack(job, token)
     await work({ ...options, handler, stores }, job, { token, signal: signal ?? new AbortController().signal })
   }
   const worker = new Worker(queue, process, {
@@ -71,19 +71,16 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
     stalledInterval: lockMs / 2,
     ...workerOptions,
   })
-  logErrors(worker, { queue, log, isConnected })
+  const taking = openTaking(worker)
+  logErrors(worker, { queue, log, isConnected, onRefusal: taking.rest })
   const cancelLost = (jobs: string[]) => jobs.forEach((job) => worker.cancelJob(job, lockLost))
   if (options.lostLock !== 'go_on') worker.on('lockRenewalFailed', cancelLost)
   return {
-    setConcurrency(most) {
-      isPaused = most === 0
-      if (isPaused) return void worker.pause(true)
-      worker.concurrency = most
-      void worker.resume()
-    },
+    setConcurrency: taking.setConcurrency,
     async close({ graceMs }) {
       // BullMQ would wait without limit for an unreachable Redis; the jobs are delivered again once it is back.
       stopWaiting()
+      taking.stop()
       const isAway = !isConnected()
       const closing = worker.close(isAway)
       try {
@@ -98,7 +95,37 @@ export function openConsumer<Q extends QueueName>(options: ConsumerOptions<Q>): 
   }
 }
 
-type ErrorDeps = { queue: QueueName; log: RedisLog; isConnected(): boolean }
+/**
+ * How many jobs the worker takes. After a command that Redis has refused, as one does that is full, it takes none for a second:
+ * BullMQ would ask again at once and without end while jobs are in hand, 11,000 times a second. Those go on.
+ */
+function openTaking(worker: Worker) {
+  let [isPaused, isStopped] = [false, false]
+  let endRest: (() => void) | undefined
+  return {
+    isPaused: () => isPaused,
+    setConcurrency(most: number) {
+      isPaused = most === 0
+      if (isPaused) return void worker.pause(true)
+      worker.concurrency = most
+      if (endRest === undefined) void worker.resume()
+    },
+    rest() {
+      if (isPaused || isStopped || endRest !== undefined) return
+      void worker.pause(true)
+      endRest = after(runRetryMs, () => {
+        endRest = undefined
+        if (!isPaused) void worker.resume()
+      })
+    },
+    stop() {
+      isStopped = true
+      endRest?.()
+    },
+  }
+}
+
+type ErrorDeps = { queue: QueueName; log: RedisLog; isConnected(): boolean; onRefusal(): void }
 
 /** BullMQ's codes for a job that has ended here after it was given to another worker, and ended there or goes on. */
 const lostCodes: readonly unknown[] = [-1, -2]
@@ -107,7 +134,7 @@ const lostCodes: readonly unknown[] = [-1, -2]
  * While the connection is down, `connectRedis` logs that for all who use it. After an outage, or when the event loop stood still,
  * many jobs have lost their locks at once: one line says so, that of the outage if there is one. A bug has a line of its own.
  */
-function logErrors(worker: Worker, { queue, log, isConnected }: ErrorDeps): void {
+function logErrors(worker: Worker, { queue, log, isConnected, onRefusal }: ErrorDeps): void {
   const stores = openStoreUser(log)
   const locks = `the locks of the queue ${queue}`
   let renewals = 0 // an error of its own follows for each
@@ -116,6 +143,7 @@ function logErrors(worker: Worker, { queue, log, isConnected }: ErrorDeps): void
     const isLock = renewals > 0 || ('code' in error && lostCodes.includes(error.code))
     renewals = Math.max(0, renewals - 1)
     if (!isConnected()) return
+    if (isRefusal(error)) onRefusal()
     if (isRefusal(error) || (log.isFailing(redisName) && !isOwnError(error))) stores.lacks(redisName, error)
     else if (isLock) stores.lacks(locks, error)
     else log.warn('worker of a queue', { queue, error })

@@ -1,7 +1,7 @@
 import { sizeOfSets } from '#composition/run-chain.ts'
 import { bundleNames } from '#bundles/bundle-files.ts'
 import { announcedFindable, requireFindable, requireKnownKinds } from '#bundles/findable-nodes.ts'
-import { openFleet } from '#ledger/fleet.ts'
+import { openFleet, storeOfFleet } from '#ledger/fleet.ts'
 import { readWorkers } from '#ledger/live-workers.ts'
 import { openLedger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
@@ -12,13 +12,14 @@ import { redisCheck } from '#ledger/redis-check.ts'
 import { type BlobStore, openBlobStore } from '#objects/blob-store.ts'
 import { openMetrics, storeMeasure } from '#metrics/open-metrics.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
-import { loggedOutages, type ObjectStore, objectStoreCheck } from '#objects/object-store.ts'
+import { loggedOutages } from '#objects/logged-outages.ts'
+import { type ObjectStore, objectStoreCheck } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import type { Composition } from '#objects/composition.ts'
 import { readSnapshot, type Snapshot } from '#objects/snapshot.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import { openHealth } from '#platform/http-health.ts'
-import { openReadiness } from '#platform/readiness.ts'
+import { openPartCheck, openReadiness, type PartState } from '#platform/readiness.ts'
 import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import { type Log, processName } from '#platform/log.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
@@ -84,10 +85,11 @@ export async function startApi(config: ApiConfig, deps: { log: Log; redactor: Re
     const traces = await openTracing(config.traces, { service: 'api', instance: processName(), log })
     releaser.add('traces', traces.close)
     const closing = new AbortController()
-    const needed = { redis: redisCheck(redis, config.redisMemoryShare), object_store: objectStoreCheck(objects) }
+    const checkStore = openPartCheck(objectStoreCheck(objects))
+    const needed = { redis: redisCheck(redis, config.redisMemoryShare), object_store: checkStore }
     const parts = appParts(
       { ...config, agents },
-      { ...deps, redis, objects, producer, namespace, traces, closing: closing.signal },
+      { ...deps, redis, objects, producer, namespace, traces, checkStore, closing: closing.signal },
     )
     const readiness = openReadiness(needed, { models: publicModelsCheck(parts.runs.ledger) })
     const app = createApp({ log, redactor, metrics, isRedisReady: isConnected, readiness, ...parts })
@@ -112,13 +114,25 @@ type Opened = {
   redactor: Redactor
   namespace: string
   traces: Tracing
+  checkStore: () => Promise<PartState>
   closing: AbortSignal
 }
+
+function openAuth(config: ApiConfig, { store, table, log }: AuthDeps) {
+  return {
+    tokens: config.tokens,
+    findStored: openStoredCallers({ table, store, log }),
+    perToken: openRateLimit({ perSecond: config.requestsPerSecond, burst: 5 * config.requestsPerSecond }),
+    perAddress: openRateLimit(badTokens),
+  }
+}
+
+type AuthDeps = Parameters<typeof openStoredCallers>[0]
 
 /** The dependencies of the routes, over the stores that were opened. */
 function appParts(
   config: ApiConfig & { agents: readonly string[] },
-  { redis, objects, producer, log, redactor, namespace, traces, closing }: Opened,
+  { redis, objects, producer, log, redactor, namespace, traces, checkStore, closing }: Opened,
 ) {
   const { agents, maxUploadBytes, modelKind } = config
   const archive = openEventSegments(objects)
@@ -130,14 +144,8 @@ function appParts(
   const memoryGate = openMemoryGate(redis, config.redisMemoryShare, log)
   const store = openTokenStore(redis, { log, namespace })
   const table = openTokenTable(store)
-  const auth = {
-    tokens: config.tokens,
-    findStored: openStoredCallers({ table, store, log }),
-    perToken: openRateLimit({ perSecond: config.requestsPerSecond, burst: 5 * config.requestsPerSecond }),
-    perAddress: openRateLimit(badTokens),
-  }
   return {
-    auth,
+    auth: openAuth(config, { store, table, log }),
     intake: {
       agents,
       checkFindable: async (request: Pick<RunRequest, 'agents' | 'nodeKinds'>) => {
@@ -157,7 +165,15 @@ function appParts(
       memoryGate,
       uploadGate: openUploadGate(config.maxUploads),
     },
-    runs: { ledger, records, readAway: async () => (await fleet.read()).away, log, redactor, closing },
+    runs: {
+      ledger,
+      records,
+      readAway: async () => (await fleet.read()).away,
+      readStore: () => storeOfFleet(checkStore, fleet),
+      log,
+      redactor,
+      closing,
+    },
     changes: { ledger, records, producer, memoryGate, modelKind },
     transcripts: { ledger, records, fullPrompts: config.fullPrompts, redactor },
     tokens: { store, projects: openProjectStore(redis, namespace), table, idempotency },

@@ -1,7 +1,7 @@
 import { Redis } from 'ioredis'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { packTar } from 'modern-tar'
-import { openFleet } from '#ledger/fleet.ts'
+import { openFleet, storeOfFleet } from '#ledger/fleet.ts'
 import { readWorkers } from '#ledger/live-workers.ts'
 import { sha256 } from '#domain/ids.ts'
 import { allScopes } from '#domain/scope.ts'
@@ -14,7 +14,7 @@ import { redisCheck } from '#ledger/redis-check.ts'
 import { openBlobStore, type BlobStore } from '#objects/blob-store.ts'
 import { type ObjectStore, objectStoreCheck } from '#objects/object-store.ts'
 import { openLog } from '#platform/log.ts'
-import { openReadiness } from '#platform/readiness.ts'
+import { openPartCheck, openReadiness } from '#platform/readiness.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
 import { noTracing } from '#tracing/open-tracing.ts'
 import { createApp, type AppDeps } from './app.ts'
@@ -93,6 +93,7 @@ export async function openTestApi(
   const records = openRunRecords(objects, blobs)
   const fleet = openFleet(redis, server.namespace)
   const readAway = async () => (await fleet.read()).away
+  const readStore = () => storeOfFleet(openPartCheck(objectStoreCheck(objects)), fleet)
   const closing = new AbortController()
   const jobs: string[] = []
   const intake: TestApi['intake'] = {
@@ -127,7 +128,16 @@ export async function openTestApi(
       { models: publicModelsCheck(ledger) },
     ),
     intake,
-    runs: { ledger, records, readAway, log, redactor, closing: closing.signal, recheckMs: options.recheckMs ?? 3_000 },
+    runs: {
+      ledger,
+      records,
+      readAway,
+      readStore,
+      log,
+      redactor,
+      closing: closing.signal,
+      recheckMs: options.recheckMs ?? 3_000,
+    },
     changes: {
       ledger,
       records,

@@ -14,6 +14,7 @@ beforeAll(async () => {
   server = await openSmallRedis()
 })
 afterAll(() => server.close())
+const works = { look: async () => ({ state: 'ok' as const, message: 'it answers' }) }
 const opened: (() => Promise<void>)[] = []
 afterEach(async () => void (await Promise.all(opened.splice(0).map((close) => close()))))
 
@@ -34,7 +35,7 @@ async function worker(id: string, log: Log = silentLog) {
   const health = { ...pool.health, watch: () => {} }
   const models = openModelsInUse({ health, status }, 'm')
   const take = (most: number) => void takes.push(most)
-  const leave = await keepPresent({ redis: server.redis, id, operations: 256, models, take, log })
+  const leave = await keepPresent({ redis: server.redis, id, operations: 256, models, store: works, take, log })
   opened.push(async () => {
     await leave()
     await pool.close()
@@ -63,7 +64,15 @@ async function workerWith(id: string, ...names: readonly string[]) {
   const models = openModelsInUse(pool, 'own')
   let most = 256
   const take = (now: number) => void (most = now)
-  const leave = await keepPresent({ redis: server.redis, id, operations: 256, models, take, log: silentLog })
+  const leave = await keepPresent({
+    redis: server.redis,
+    id,
+    operations: 256,
+    models,
+    store: works,
+    take,
+    log: silentLog,
+  })
   opened.push(async () => {
     await leave()
     await pool.close()

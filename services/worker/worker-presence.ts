@@ -16,6 +16,7 @@ import { type Log, openStoreUser, redisName, type StoreLog } from '#platform/log
 import { packageVersion } from '#platform/package-version.ts'
 import type { PartState } from '#platform/readiness.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
+import type { StoreGate } from './store-gate.ts'
 
 /** While a model is away, since a run that waits for it goes on within seconds after it is back; and when limits change. */
 const announceSoonMs = 1000
@@ -101,6 +102,8 @@ export type Presence = {
   /** The most operations at once. */
   operations: number
   models: Pick<ModelsInUse, 'listen' | 'attend' | 'doubted' | 'reports' | 'pool'>
+  /** The object store, as it is known to be here. */
+  store: Pick<StoreGate, 'look'>
   /** Takes operations while it has fewer than so many; none with 0. */
   take(most: number): void
   log: StoreLog & Pick<Log, 'warn'>
@@ -111,24 +114,26 @@ export type Presence = {
  * model that is away here. A worker whose own model is away takes no operations while others take those of every model that
  * works: they would only be handed back. When no worker's own model works it takes a few, since the dispatcher then hands out
  * only what needs no model, and all when another model works here. One whose servers take less of its requests than another worker's takes fewer operations in proportion:
- * they would only wait here.
+ * they would only wait here. One whose object store is away or full takes none: nothing that they make could be stored.
  */
-export async function keepPresent({ redis, id, operations, models, take, log }: Presence) {
+export async function keepPresent({ redis, id, operations, models, store, take, log }: Presence) {
   const self = { version: packageVersion(), startedAt: Date.now() }
   let [taking, announced]: [Taking, number] = [{ work: 'all', most: operations }, 0]
+  let stored = await store.look()
   const announceOnce = async () => {
     models.attend(await wantedModels(redis))
     await wantModels(redis, models.doubted())
     const others = await readFleet(redis, { without: id })
     const pool = models.pool()
     const before = taking
-    const work = workFor(models.reports(), others)
+    const work = stored.state === 'ok' ? workFor(models.reports(), others) : 'unstored'
     const some = work === 'all' ? partOf(operations, pool, others) : Math.min(operations, leastWindow)
-    taking = { work, most: work === 'none' ? 0 : some }
+    taking = { work, most: work === 'none' || work === 'unstored' ? 0 : some }
     if (work !== before.work) log.warn(changes[work])
     if (taking.most !== before.most) take(taking.most)
     announced = limitsOf(pool.servers)
-    await announceWorker(redis, { ...self, id, operations: taking.most, models: models.reports(), pool })
+    const lacking = stored.state === 'ok' ? {} : { store: stored }
+    await announceWorker(redis, { ...self, id, operations: taking.most, models: models.reports(), pool, ...lacking })
   }
   const announce = oneAtATime(notingSilence(announceOnce, log))
   await announce()
@@ -136,6 +141,9 @@ export async function keepPresent({ redis, id, operations, models, take, log }: 
   const stopListening = models.listen(() => void (announcing = announce().catch(() => undefined)))
   const stop = repeatEvery(announceEveryMs, announce)
   const stopWhileAway = repeatEvery(announceSoonMs, async () => {
+    const before = stored
+    stored = await store.look()
+    if (stored.state !== before.state) return announce()
     const isAway = models.reports().some(({ awaySince }) => awaySince !== null)
     const change = Math.abs(limitsOf(models.pool().servers) - announced)
     if (isAway || change > notableChange * announced) await announce()
@@ -181,13 +189,14 @@ function partOf(operations: number, { left }: PoolReport, { mostLeft }: Fleet): 
 }
 
 /** `modelless`: what needs no model. */
-type Work = 'all' | 'modelless' | 'none'
+type Work = 'all' | 'modelless' | 'none' | 'unstored'
 type Taking = { work: Work; most: number }
 
 const changes: Record<Work, string> = {
   all: 'takes operations again',
   modelless: 'takes operations that need no model: no model server works, here or at another worker',
   none: 'takes no operations: no model server works here',
+  unstored: 'takes no operations: the object store cannot be used',
 }
 
 function workFor(own: readonly ModelHealth[], { served }: Fleet): Work {

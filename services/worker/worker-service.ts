@@ -11,19 +11,14 @@ import { openModelPool, type ModelPool } from '#models/model-pool.ts'
 import { openSharedSlots } from '#models/pool/slots/shared-slots.ts'
 import { openSharedFindings } from '#models/capabilities/findings-store.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
-import {
-  loggedOutages,
-  type ObjectStore,
-  objectStoreCheck,
-  permittedPuts,
-  type PutPermit,
-} from '#objects/object-store.ts'
+import { loggedOutages } from '#objects/logged-outages.ts'
+import { type ObjectStore, objectStoreCheck, permittedPuts, type PutPermit } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openSnapshotReader } from '#objects/snapshot.ts'
 import { getBundle } from '#objects/stored-records.ts'
 import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import { openHealth } from '#platform/http-health.ts'
-import { openReadiness } from '#platform/readiness.ts'
+import { openPartCheck, openReadiness } from '#platform/readiness.ts'
 import type { Log } from '#platform/log.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import { openReleaser, type Releaser } from '#platform/service-process.ts'
@@ -39,6 +34,7 @@ import type { WorkerConfig } from './worker-config.ts'
 import { openEvidenceChecker } from './evidence/evidence-checker.ts'
 import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
 import { openRunRules } from './evidence/run-rules.ts'
+import { openStoreGate, type StoreGate } from './store-gate.ts'
 import { keepPresent, type ModelsInUse, openModelsInUse } from './worker-presence.ts'
 import { openSyntaxChecker, type SyntaxChecker } from './evidence/syntax-evidence.ts'
 import { patientCommands } from './operation/attempt/patient-commands.ts'
@@ -62,7 +58,11 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
   const releaser = openReleaser()
   try {
     const metrics = openMetrics('worker')
-    const { redis, permit, objects, closing, stopWaiting } = openStores(config, { metrics, log }, releaser)
+    const { redis, permit, objects, checkStore, store, closing, stopWaiting } = openStores(
+      config,
+      { metrics, log },
+      releaser,
+    )
     const model = openPool(config, { redis, metrics, log })
     showPool(model, metrics)
     releaser.add('model pool', () => model.close())
@@ -79,9 +79,9 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     const stops = openStopSignals({ redisUrl: storage.redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const models = openModelsInUse(model, config.model.name)
-    const opened = { log, ledger, stops, objects, permit, model, models, scripts, ...readers }
+    const opened = { log, ledger, stops, objects, permit, model, models, scripts, store, ...readers }
     const operation = await operationDeps(config, opened)
-    const needed = { redis: redisCheck(redis), models: models.check, object_store: objectStoreCheck(objects) }
+    const needed = { redis: redisCheck(redis), models: models.check, object_store: checkStore }
     const health = await openHealth(config.health, { readiness: openReadiness(needed), metrics })
     releaser.add('health', health.close)
     const composer = openComposer(
@@ -89,10 +89,10 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
       { ledger, stops, log, traces },
     )
     releaser.add('composer', composer.close)
-    const { setConcurrency, close } = startConsumers(config, { operation, composer, metrics, traces }, log)
+    const { setConcurrency: take, close } = startConsumers(config, { operation, composer, metrics, traces }, log)
     releaser.add('consumers', close)
-    const operations = mostOpenOperations(config)
-    releaser.add('presence', await keepPresent({ redis, id: workerId, operations, models, take: setConcurrency, log }))
+    const presence = { id: workerId, operations: mostOpenOperations(config), take, redis, models, store, log }
+    releaser.add('presence', await keepPresent(presence))
     releaser.add('commands that wait for Redis', async () => stopWaiting())
     return { healthPort: health.port, close: releaser.release }
   } catch (error) {
@@ -109,16 +109,18 @@ function openStores(
 ) {
   const { redis, stopWaiting } = connectRedis(storage.redisUrl, { retries: null }, log)
   releaser.add('redis', async () => redis.disconnect())
-  const store = openS3ObjectStore({ ...storage.s3, maxSockets: Math.min(slots, 64) })
+  const s3 = openS3ObjectStore({ ...storage.s3, maxSockets: Math.min(slots, 64) })
   const permit = openPutPermit(redis)
-  const objects = permittedPuts(loggedOutages(store, log, storeMeasure(metrics)), permit)
+  const objects = permittedPuts(loggedOutages(s3, log, storeMeasure(metrics)), permit)
   releaser.add('objects', async () => objects.close())
   const closing = new AbortController()
   const stop = () => {
     closing.abort()
     stopWaiting()
   }
-  return { redis, permit, objects, closing: closing.signal, stopWaiting: stop }
+  const checkStore = openPartCheck(objectStoreCheck(objects))
+  const store = openStoreGate(checkStore, log)
+  return { redis, permit, objects, checkStore, store, closing: closing.signal, stopWaiting: stop }
 }
 
 /** What reads files in threads. */
@@ -159,6 +161,7 @@ type Opened = {
   permit: PutPermit
   model: ModelPool
   models: ModelsInUse
+  store: Pick<StoreGate, 'waits'>
   scripts: ScriptPool
   linter: PythonLinter
   syntax: SyntaxChecker
@@ -191,6 +194,7 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
     versions: { linter: linter.version, node: process.version },
     workerId: config.workerId,
     handBackMs: 1_000,
+    noteStoreWait: opened.store.waits,
   }
 }
 

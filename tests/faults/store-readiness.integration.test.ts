@@ -3,12 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openMetrics } from '#metrics/open-metrics.ts'
+import { loggedOutages } from '#objects/logged-outages.ts'
 import { objectStoreCheck } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { delay } from '#platform/clock.ts'
 import { openHealth } from '#platform/http-health.ts'
 import { startLocalS3, type LocalS3 } from '#platform/local-s3.ts'
 import { openReadiness } from '#platform/readiness.ts'
+import { recordedLog, soonClock } from '#testing/recorded-log.ts'
 import { until } from '#testing/until.ts'
 import { openStoreProxy, type StoreProxy } from '../chaos/store-proxy.ts'
 
@@ -109,6 +111,31 @@ describe('the readiness of a service', () => {
       objects.close()
     }
   })
+})
+
+it('an object store that is frozen is one outage in the log, and so is one that only its readiness asks', async () => {
+  const [used, asked] = [1, 2].map(() => recordedLog({ clock: soonClock }))
+  if (used === undefined || asked === undefined) throw new Error('no log')
+  const objects = loggedOutages(openStore({ endpoint: s3.endpoint }), used.log)
+  const idle = loggedOutages(openStore({ endpoint: s3.endpoint }), asked.log)
+  const readiness = openReadiness({ object_store: objectStoreCheck(idle) })
+  try {
+    await objects.put('projects/p/blobs/frozen', 'x')
+    process.kill(s3.pid, 'SIGSTOP')
+    const reading = [1, 2, 3].map(() => objects.get('projects/p/blobs/frozen'))
+    await until(async () => (await readiness()).status === 'not ready' && asked.entries.length > 0)
+    await until(() => used.entries.length > 0)
+    process.kill(s3.pid, 'SIGCONT')
+    await Promise.all(reading)
+    await until(async () => (await readiness()).status === 'ready' && asked.entries.length > 1)
+    await until(() => used.entries.length > 1)
+    const lines = ['the object store cannot be used', 'the object store can be used again']
+    expect([used.messages(), asked.messages()]).toEqual([lines, lines])
+  } finally {
+    process.kill(s3.pid, 'SIGCONT')
+    objects.close()
+    idle.close()
+  }
 })
 
 describe('an object store of a service that does not wait for long', () => {

@@ -3,13 +3,14 @@ import { OpenAPIHono } from '@hono/zod-openapi'
 import { hasCode } from '#domain/error.ts'
 import type { SkippedFile } from '#domain/code-node.ts'
 import type { UnreachableModel } from '#domain/model-health.ts'
-import type { Run } from '#domain/run.ts'
+import { isEnded, type Run } from '#domain/run.ts'
 import type { Decisions } from '#ledger/decisions.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Composition } from '#objects/composition.ts'
 import type { PlanSummary } from '#objects/plan-summary.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import { untilAborted } from '#platform/clock.ts'
+import type { PartState } from '#platform/readiness.ts'
 import { retryOf, wantedByDecisions, type WantedLedger } from '#retries/wanted-by-decisions.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { addEventRoute, type EventRouteDeps } from './event-routes.ts'
@@ -18,7 +19,7 @@ import { operationView } from './operation-view.ts'
 import { addQuestionRoutes, type QuestionRouteDeps } from './question-routes.ts'
 import { runEndpoints } from './run-endpoints.ts'
 import { countAcceptedLeftOut } from '../review/proved-conflicts.ts'
-import { findRun, planView, type RunDetails, runSummaryView, runView } from './run-view.ts'
+import { findRun, type Lacking, planView, type RunDetails, runSummaryView, runView } from './run-view.ts'
 
 export type RunRecords = {
   readComposition(run: Run, key?: string): Promise<Composition | null>
@@ -48,6 +49,8 @@ export type RunRouteDeps = EventRouteDeps &
     records: RunRecords
     /** The models that no live worker can use. */
     readAway(): Promise<readonly UnreachableModel[]>
+    /** The object store, as this process and the live workers find it. */
+    readStore(): Promise<PartState>
   }
 
 /** A run is looked at just when its stores are in trouble: its state, which is in Redis, does not wait for the object store. */
@@ -99,20 +102,24 @@ function openDetails({ ledger, records }: Pick<RunRouteDeps, 'ledger' | 'records
 /** Reading runs with their plans, code nodes, operations and events, and answering their questions. */
 export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
   const { ledger } = deps
-  /** Workers are asked only for the sake of a run that waits for a model. */
-  const awayFor = async (runs: readonly Run[]) => (runs.some((run) => run.away.length > 0) ? deps.readAway() : [])
+  /** Asked only for the sake of a run that may wait. */
+  const lackingFor = async (runs: readonly Run[]): Promise<Lacking> => ({
+    away: runs.some((run) => run.away.length > 0) ? await deps.readAway() : [],
+    store: runs.some((run) => !isEnded(run.status)) ? await deps.readStore() : undefined,
+  })
   const readDetails = openDetails(deps)
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(runEndpoints.list, async (c) => {
     const { before, limit } = c.req.valid('query')
     const page = { ...(before === undefined ? {} : { before }), limit }
     const { runs, next } = await ledger.listRuns(c.get('caller').projectId, page)
-    const away = await awayFor(runs)
-    return c.json({ runs: runs.map((run) => runSummaryView(run, away)), next }, 200)
+    const lacking = await lackingFor(runs)
+    return c.json({ runs: runs.map((run) => runSummaryView(run, lacking)), next }, 200)
   })
   routes.openapi(runEndpoints.get, async (c) => {
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)
-    return c.json(runView(run, { ...(await readDetails(run)), away: await awayFor([run]) }), 200)
+    const [details, lacking] = await Promise.all([readDetails(run), lackingFor([run])])
+    return c.json(runView(run, { ...details, ...lacking }), 200)
   })
   routes.openapi(runEndpoints.plan, async (c) => {
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, ledger)

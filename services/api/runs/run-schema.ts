@@ -127,8 +127,22 @@ const WaitsForAnswer = z
   })
   .openapi('WaitsForAnswer')
 
+const WaitsForStore = z
+  .strictObject({
+    kind: z.literal('store'),
+    store: z.literal('object_store'),
+    state: z.enum(['away', 'full']),
+    message: z.string(),
+  })
+  .openapi('WaitsForStore', {
+    description:
+      'the object store, as the API or the first worker that cannot use it finds it; the run stays `running`',
+  })
+
 /** What operations of a run wait for, and the run does not have in its hands. */
-export const WaitingFor = z.discriminatedUnion('kind', [WaitsForModel, WaitsForAnswer]).openapi('WaitingFor')
+export const WaitingFor = z
+  .discriminatedUnion('kind', [WaitsForModel, WaitsForAnswer, WaitsForStore])
+  .openapi('WaitingFor')
 export type WaitingFor = z.infer<typeof WaitingFor>
 
 /** How far the composition of a run's patch is. */

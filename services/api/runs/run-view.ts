@@ -7,6 +7,7 @@ import { isEnded, type Run } from '#domain/run.ts'
 import type { ServerHealth, UnreachableModel } from '#domain/model-health.ts'
 import { type Composition, conflictView } from '#objects/composition.ts'
 import { AppError } from '#domain/error.ts'
+import type { PartState } from '#platform/readiness.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { FailureCount } from '#ledger/read-operations.ts'
@@ -26,8 +27,10 @@ import {
 const maxSkipped = 100
 const maxLeftOut = 100
 
-/** `away`: the models that no live worker can use. */
-export function runSummaryView(run: Run, away: readonly UnreachableModel[]): RunSummary {
+/** What keeps runs from moving. `away`: the models that no live worker can use. `store`: the object store, if it was asked. */
+export type Lacking = { away: readonly UnreachableModel[]; store?: PartState | undefined }
+
+export function runSummaryView(run: Run, lacking: Lacking): RunSummary {
   const { runId, counts, stop, acceptedAt, endedAt } = run
   return viewOf(RunSummary, run, {
     request: viewOf(RequestView, run.request, {
@@ -35,7 +38,7 @@ export function runSummaryView(run: Run, away: readonly UnreachableModel[]): Run
       accept: run.request.accept ?? 'none',
     }),
     open_questions: counts.waiting,
-    waiting_for: waitingFor(run, away),
+    waiting_for: waitingFor(run, lacking),
     composing: composingView(run),
     cancel_requested: stop !== null,
     accepted_at: isoTime(acceptedAt),
@@ -46,14 +49,19 @@ export function runSummaryView(run: Run, away: readonly UnreachableModel[]): Run
 }
 
 /** The ledger knows which models are away; what their servers say only live workers do. */
-function waitingFor(run: Run, away: readonly UnreachableModel[]): WaitingFor[] {
+function waitingFor(run: Run, { away, store }: Lacking): WaitingFor[] {
   if (isEnded(run.status) || run.stop !== null) return []
   const models = run.away.map(({ model, since }) => {
     const servers = away.find((one) => one.model === model)?.servers ?? []
     return { kind: 'models' as const, model, since: isoTime(since), servers: servers.map(serverView) }
   })
   const { waiting: questions } = run.counts
-  return [...models, ...(questions === 0 ? [] : [{ kind: 'answer' as const, questions }])]
+  return [...models, ...(questions === 0 ? [] : [{ kind: 'answer' as const, questions }]), ...storeWait(store)]
+}
+
+function storeWait(store: Lacking['store']): WaitingFor[] {
+  if (store?.state !== 'away' && store?.state !== 'full') return []
+  return [{ kind: 'store', store: 'object_store', state: store.state, message: store.message }]
 }
 
 function serverView({ url, hasAnswered, lastError, nextProbeAt }: ServerHealth) {
@@ -64,14 +72,13 @@ export function composingView({ composing }: Pick<Run, 'composing'>): RunSummary
   return composing === null ? null : viewOf(ComposingView, composing, {})
 }
 
-export type RunDetails = {
+export type RunDetails = Lacking & {
   /** Null until the run's change sets are composed; undefined while it cannot be read. */
   composition: Composition | null | undefined
   /** All files of its archive that were skipped; undefined while they cannot be read. */
   skipped: readonly SkippedFile[] | undefined
   /** Failed and blocked operations by error code. */
   failures: readonly FailureCount[]
-  away: readonly UnreachableModel[]
   /** What was decided on its chain, by agent and by change set. */
   verdicts: ReadonlyMap<string, VerdictCounts>
   decisions: Pick<Decisions, 'byChangeSet'>
@@ -82,10 +89,10 @@ export type RunDetails = {
 }
 
 export function runView(run: Run, details: RunDetails): RunView {
-  const { composition, skipped, failures, away, retries, acceptedLeftOut = 0 } = details
+  const { composition, skipped, failures, retries, acceptedLeftOut = 0 } = details
   const { conflicts = [] } = composition ?? {}
   return {
-    ...runSummaryView(run, away),
+    ...runSummaryView(run, details),
     checks: checksView(composition),
     conflicts: conflicts.length,
     funnel: funnelView(composition?.made, details),

@@ -227,9 +227,9 @@ describe('runOperation', () => {
     expect((await bench.ledger.verify(planned.runId)).violations).toEqual([])
   })
 
-  it('is handed back while the object store is unreachable, and fails with STORE_002 when it stays so', async () => {
+  it('is handed back when the object store refuses its record for good, and fails with STORE_002 when it stays so', async () => {
     const planned = await bench.planned(await bench.bundle('docstring'), source, 'shelf')
-    const away = () => Promise.reject(new AppError('STORE_002', 'the object store is away'))
+    const away = () => Promise.reject(new AppError('STORE_002', 'refused: too large'))
     const deps = { ...bench.deps, objects: { ...bench.deps.objects, put: away } }
     let { job } = planned
     const reasons: unknown[] = []
@@ -244,7 +244,7 @@ describe('runOperation', () => {
       })
       if (taken !== undefined) job = { runId: planned.runId, ...taken }
     }
-    expect(reasons).toEqual([...Array.from({ length: 12 }, () => 'store'), 'the object store is away'])
+    expect(reasons).toEqual([...Array.from({ length: 12 }, () => 'store'), 'refused: too large'])
     expect((await bench.operation(planned)).outcome).toMatchObject({ status: 'failed', errorCode: 'STORE_002' })
     expect((await bench.ledger.verify(planned.runId)).violations).toEqual([])
   })

@@ -15,6 +15,7 @@ import { prepareAttempt, type PrepareDeps } from './attempt/prepare-attempt.ts'
 import { makeLintFixes, settleMechanical } from './mechanical-work.ts'
 import type { OperationEnding } from './ending/decide-outcome.ts'
 import { openProof } from './ending/prove-changes.ts'
+import { type NoteStoreWait, openStorePatience, type StorePatience } from './attempt/store-patience.ts'
 import type { RunningAttempt } from './attempt/running-attempt.ts'
 import { type SettleDeps, settleOperation, suspendOperation } from './ending/settle-operation.ts'
 import { verifySubmission } from './ending/verify-submission.ts'
@@ -32,6 +33,7 @@ export type OperationDeps = SettleDeps &
     evidence: EvidenceChecker
     workerId: string
     handBackMs: number
+    noteStoreWait?: NoteStoreWait | undefined
     log: Pick<Log, 'debug' | 'warn' | 'error'>
   }
 
@@ -46,19 +48,37 @@ export async function runOperation(job: OperationJob, deps: OperationDeps, signa
   const { attempt } = answer
   const journal = openAttemptJournal(attempt, deps)
   const stopListening = deps.stops.on(attempt.runId, journal.askNow)
+  const patience = openStorePatience({
+    ends: [signal, journal.signal],
+    firstPauseMs: deps.handBackMs,
+    note: deps.noteStoreWait,
+  })
+  const patient = patientDeps(deps, patience)
   const startedAt = Date.now()
   let running: RunningAttempt | undefined
   try {
-    const prepared = await prepareAttempt(attempt, deps, signal)
+    // Nothing is lost when it is prepared once more: it has no turn yet.
+    const prepared = await patience.through(() => prepareAttempt(attempt, patient, signal))
     const prove = openProof(prepared, deps)
     running = { startedAt, waitedMs: () => 0, journal, prove, checkpoint: undefined, ...prepared }
-    const ending = await workOn(running, deps, signal)
-    if (ending?.kind === 'suspended') await suspendOperation(running, ending, deps)
-    else if (ending !== undefined) await settleOperation(running, ending, deps)
+    const ending = await workOn(running, { ...patient, patience }, signal)
+    if (ending?.kind === 'suspended') await suspendOperation(running, ending, patient)
+    else if (ending !== undefined) await settleOperation(running, ending, patient)
   } catch (error) {
-    await giveUp({ attempt, journal, signal, running }, error, deps)
+    await giveUp({ attempt, journal, signal, running }, error, patient)
   } finally {
     stopListening()
+  }
+}
+
+/** `deps` of one attempt: what it stores, and what it reads when it has turns, waits until the object store works. */
+function patientDeps(deps: OperationDeps, { through, layer }: StorePatience): OperationDeps {
+  return {
+    ...deps,
+    objects: { ...deps.objects, put: (...object) => through(() => deps.objects.put(...object)) },
+    baseLayer: async (...snapshot) => layer(await deps.baseLayer(...snapshot)),
+    relatedPaths: (attempt) => through(() => deps.relatedPaths(attempt)),
+    runFacts: (runId) => through(() => deps.runFacts(runId)),
   }
 }
 
@@ -68,7 +88,7 @@ export async function runOperation(job: OperationJob, deps: OperationDeps, signa
  */
 async function workOn(
   running: RunningAttempt,
-  deps: OperationDeps,
+  deps: OperationDeps & { patience: StorePatience },
   signal: AbortSignal,
 ): Promise<OperationEnding | Suspension | undefined> {
   if (running.isGone) return { kind: 'gone' }
@@ -76,6 +96,7 @@ async function workOn(
   const limitMs = Math.max(0, timeoutS * 1000 - running.spentMs)
   const stop = openAttemptStop([signal, running.journal.signal], limitMs)
   running.waitedMs = stop.waitedMs
+  deps.patience.runs(stop.time)
   try {
     if (running.attempt.work !== 'mechanical') return await letAgentWork(running, deps, stop)
     await settleMechanical(running, await makeLintFixes(running, deps, stop.signal), deps)

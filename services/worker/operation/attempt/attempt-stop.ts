@@ -34,6 +34,8 @@ export function openAttemptStop(sources: readonly AbortSignal[], limitMs: number
     /** To be told of each request; call `answered` when it has ended. */
     progress,
     answered: time.goOn,
+    /** Whose time does not run while it waits for something else that is not its own work. */
+    time: { pause: time.pause, goOn: time.goOn },
     /** For how long the time has not run. */
     waitedMs: time.pausedMs,
     /** Clears the timer and the listeners. */

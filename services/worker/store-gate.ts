@@ -1,0 +1,48 @@
+import { AppError } from '#domain/error.ts'
+import { stateByFault } from '#objects/s3-fault.ts'
+import { objectStoreName, openStoreUser, type StoreLog } from '#platform/log.ts'
+import type { PartState } from '#platform/readiness.ts'
+import type { NoteStoreWait } from './operation/attempt/store-patience.ts'
+
+export type StoreGate = {
+  waits: NoteStoreWait
+  /** To be called about once a second. */
+  look(): Promise<PartState>
+}
+
+/** A store that fails for no longer than this costs less than a worker that stops taking operations. */
+const toleratedMs = 2_500
+
+/**
+ * What a worker knows of its object store: from the attempts that wait for it, and from `check`, without which a worker that
+ * runs nothing would not notice that it works again. It works when the check says so and no attempt has waited for long: a store
+ * that has room for the check only is still full. `look` counts for the lines of the store's outage.
+ */
+export function openStoreGate(check: () => Promise<PartState>, log: StoreLog): StoreGate {
+  const waiting = new Map<object, { since: number; error: unknown }>()
+  const stores = openStoreUser(log)
+  let failsSince: number | undefined
+
+  async function stateNow(): Promise<PartState> {
+    const found = await check()
+    const now = performance.now()
+    failsSince = found.state === 'ok' ? undefined : (failsSince ?? now)
+    const longest = waiting.values().find(({ since }) => now - since >= toleratedMs)
+    if (longest !== undefined) return stateByFault(longest.error)
+    return failsSince === undefined || now - failsSince < toleratedMs ? { ...found, state: 'ok' } : found
+  }
+
+  return {
+    waits(error) {
+      const attempt = {}
+      waiting.set(attempt, { since: performance.now(), error })
+      return () => void waiting.delete(attempt)
+    },
+    async look() {
+      const state = await stateNow()
+      if (state.state === 'ok') stores.worked()
+      else stores.lacks(objectStoreName, new AppError('STORE_002', `${objectStoreName}: ${state.message}`))
+      return state
+    },
+  }
+}
