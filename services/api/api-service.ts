@@ -148,12 +148,7 @@ function appParts(
     auth: openAuth(config, { store, table, log }),
     intake: {
       agents,
-      checkFindable: async (request: Pick<RunRequest, 'agents' | 'nodeKinds'>) => {
-        const findable = await announcedFindable(redis, namespace)
-        if (findable === undefined) return
-        requireKnownKinds(request.nodeKinds, findable)
-        await requireFindable(request.agents, config.agentsDir, findable)
-      },
+      checkFindable: (request: FindableRequest) => checkFindable(request, { redis, namespace, dir: config.agentsDir }),
       maxUploadBytes,
       modelKind,
       traces,
@@ -180,6 +175,19 @@ function appParts(
     usage: { ledger, projects: openProjectStore(redis, namespace) },
     workers: { readWorkers: () => orStoreError(readWorkers(redis, namespace)) },
   }
+}
+
+type FindableRequest = Pick<RunRequest, 'agents' | 'nodeKinds'>
+
+/** Of what discovery has announced; nothing is refused before it has. */
+async function checkFindable(
+  { agents, nodeKinds }: FindableRequest,
+  { redis, namespace, dir }: Pick<Opened, 'redis' | 'namespace'> & { dir: string },
+): Promise<void> {
+  const findable = await announcedFindable(redis, namespace)
+  if (findable === undefined) return
+  requireKnownKinds(nodeKinds, findable)
+  await requireFindable(agents, dir, findable)
 }
 
 /** Of the runs that are looked at just now, also by programs that ask every second. Neither changes once it is stored. */
