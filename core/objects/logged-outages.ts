@@ -1,6 +1,6 @@
 import { hasCode } from '#domain/error.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
-import { after } from '#platform/clock.ts'
+import { after, repeatEvery } from '#platform/clock.ts'
 import { objectStoreName, type StoreLog } from '#platform/log.ts'
 import type { ObjectStore } from './object-store.ts'
 
@@ -46,6 +46,13 @@ export function loggedOutages(objects: ObjectStore, log: StoreLog, measured?: Me
     deleteMany: remove(objects.deleteMany),
     ping: watchedPing(objects.ping, begin),
   }
+}
+
+const [watchMs, answerMs] = [5_000, 1_000]
+
+/** Pings a store whose outages are logged, so that the log has them also while nothing is asked of it. Returns a stop. */
+export function watchStore(objects: Pick<ObjectStore, 'ping'>): () => Promise<void> {
+  return repeatEvery(watchMs, () => objects.ping(AbortSignal.timeout(answerMs)))
 }
 
 type Begin = ReturnType<typeof openRequestNotes>

@@ -12,7 +12,7 @@ import { redisCheck } from '#ledger/redis-check.ts'
 import { type BlobStore, openBlobStore } from '#objects/blob-store.ts'
 import { openMetrics, storeMeasure } from '#metrics/open-metrics.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
-import { loggedOutages } from '#objects/logged-outages.ts'
+import { loggedOutages, watchStore } from '#objects/logged-outages.ts'
 import { type ObjectStore, objectStoreCheck } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import type { Composition } from '#objects/composition.ts'
@@ -79,6 +79,7 @@ export async function startApi(config: ApiConfig, deps: { log: Log; redactor: Re
     const metrics = openMetrics('api')
     const objects = loggedOutages(openS3ObjectStore({ ...config.storage.s3, silentMs }), log, storeMeasure(metrics))
     releaser.add('objects', async () => objects.close())
+    releaser.add('watch of the object store', watchStore(objects))
     const producer = openProducer({ redisUrl: config.storage.redisUrl, prefix: `{${namespace}}`, log })
     releaser.add('producer', () => producer.close())
 

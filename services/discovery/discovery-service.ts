@@ -12,7 +12,7 @@ import { openStopSignals } from '#ledger/stop-signals.ts'
 import { type Metrics, openMetrics, storeMeasure } from '#metrics/open-metrics.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
-import { loggedOutages } from '#objects/logged-outages.ts'
+import { loggedOutages, watchStore } from '#objects/logged-outages.ts'
 import { type ObjectStore, objectStoreCheck, permittedPuts } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openSnapshotReader } from '#objects/snapshot.ts'
@@ -150,6 +150,7 @@ function startHousekeeping(
   const { everyMs, ...times } = housekeeping
   const retention = openRetention(redis)
   const deps = { ...stores, retention, ...times }
+  releaser.add('watch of the object store', watchStore(stores.objects))
   releaser.add('deletions', runDeletions(deps, { isAlone }))
   if (everyMs > 0) releaser.add('housekeeping', runHousekeeping(deps, everyMs))
 }
