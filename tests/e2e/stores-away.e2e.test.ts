@@ -64,6 +64,8 @@ describe('while the object store is away', () => {
 
   it('stages wait for it with one line, and the run is completed when it is back', async () => {
     const discovery = services.named('discovery')
+    // It has noticed the outage before this one, though it needed nothing.
+    await until(() => complaints('discovery').at(-1)?.message === 'the object store can be used again')
     const before = complaints('discovery').length
     discovery.kill('SIGSTOP')
     const runId = await submit()
