@@ -131,7 +131,7 @@ const WaitsForStore = z
   .strictObject({
     kind: z.literal('store'),
     store: z.literal('object_store'),
-    state: z.enum(['away', 'full']),
+    state: z.enum(['away', 'full']).openapi('StoreState'),
     message: z.string(),
   })
   .openapi('WaitsForStore', {
