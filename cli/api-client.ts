@@ -42,6 +42,7 @@ export const WorkerView = z.looseObject({
   started_at: Time,
   slots: z.number(),
   requests_waiting: z.number(),
+  object_store: z.string().nullable().default(null),
   models: z.array(z.looseObject({ model: z.string(), away_since: Time })),
   servers: z.array(z.looseObject({ url: z.string(), limit: z.number(), max_in_flight: z.number() })),
 })

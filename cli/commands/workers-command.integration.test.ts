@@ -29,11 +29,16 @@ it('lists the workers that live with what they take, what they can reach and wha
   ]
   const self = { version: '1.2.3', startedAt: Date.UTC(2026, 0, 1) }
   const pool = { waiting: 3, servers, left: 0.1 }
-  await announceWorker(api.redis, { id: 'w1', operations: 0, models: [away], pool, ...self }, api.namespace)
+  await announceWorker(
+    api.redis,
+    { id: 'w1', operations: 0, models: [away], pool, store: { state: 'full', message: 'no room' }, ...self },
+    api.namespace,
+  )
   await announceWorker(api.redis, { id: 'w2', operations: 8, models: [] }, api.namespace)
   const { out } = await remora('workers')
   expect(out.split('\n')).toEqual([
     'w1  takes nothing now  3 requests waiting for a server  version 1.2.3  since 2026-01-01 00:00',
+    '  object store full: no room',
     '  model default: away since 2026-01-02 03:04',
     '  http://a.test/v1: 16 of 64 requests at once',
     '  http://b.test/v1: gets no requests: it failed several times in a row',

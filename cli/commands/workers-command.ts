@@ -20,6 +20,7 @@ export function addWorkersCommand(program: Command, context: CliContext): void {
 
 function workerLines(worker: WorkerView): string {
   const { worker_id: id, version, started_at: startedAt, slots, requests_waiting: waiting, models, servers } = worker
+  const store = worker.object_store === null ? [] : [`  object store ${worker.object_store}`]
   const takes = slots === 0 ? 'takes nothing now' : `takes ${plural(slots, 'operation')}`
   const queue = waiting === 0 ? [] : [`${plural(waiting, 'request')} waiting for a server`]
   const since = startedAt ? [`since ${shortTime(startedAt)}`] : []
@@ -32,5 +33,5 @@ function workerLines(worker: WorkerView): string {
       limit === 0 ? 'gets no requests: it failed several times in a row' : `${limit} of ${most} requests at once`
     return `  ${url}: ${room}`
   })
-  return [about.join('  '), ...away, ...at].map((line) => `${line}\n`).join('')
+  return [about.join('  '), ...store, ...away, ...at].map((line) => `${line}\n`).join('')
 }

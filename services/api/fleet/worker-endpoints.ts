@@ -29,6 +29,10 @@ export const WorkerView = z
     started_at: Time.nullable(),
     slots: z.int().openapi({ description: 'operations that it takes at once; 0: it takes none now' }),
     requests_waiting: z.int().openapi({ description: 'requests to models that wait for room at a server' }),
+    object_store: z
+      .string()
+      .nullable()
+      .openapi({ description: 'what is wrong with it for this worker; null: nothing' }),
     models: z.array(WorkerModel),
     servers: z.array(WorkerServer),
   })

@@ -16,12 +16,13 @@ export function workerRoutes({ readWorkers }: WorkerRouteDeps): OpenAPIHono<ApiE
 function workerViews({ reports, takers }: LiveWorkers): WorkerView[] {
   const ids = new Set([...reports.keys(), ...takers.map(({ id }) => id)])
   return [...ids].toSorted().map((id) => {
-    const { version = null, startedAt, models = [], pool } = reports.get(id) ?? {}
+    const { version = null, startedAt, models = [], pool, store } = reports.get(id) ?? {}
     return {
       worker_id: id,
       version,
       started_at: startedAt === undefined ? null : isoTime(startedAt),
       slots: takers.find((taker) => taker.id === id)?.operations ?? 0,
+      object_store: store === undefined ? null : `${store.state}: ${store.message}`,
       requests_waiting: pool?.waiting ?? 0,
       models: models.map(({ model, isWorking, awaySince }) => {
         return { model, is_working: isWorking, away_since: awaySince === null ? null : isoTime(awaySince) }
