@@ -1,4 +1,4 @@
-import { createHash } from 'node:crypto'
+import { hash } from 'node:crypto'
 import type { TraceParent } from './traceparent.ts'
 
 /**
@@ -29,11 +29,15 @@ export type SpanRecorder = { record(span: Span): void }
  * process: what is below a span can be sent before it, by another process.
  */
 export function spanIdOf(parentId: string, ...words: readonly (string | number)[]): string {
-  return createHash('sha256')
-    .update([parentId, ...words].join(' '))
-    .digest('hex')
-    .slice(0, 16)
+  return hash('sha1', [parentId, ...words].join(' ')).slice(0, 16)
 }
+
+/** Of a span that has none below it. */
+export function newSpanId(): string {
+  return halfId() + halfId()
+}
+
+const halfId = () => ((Math.random() * 2 ** 32) >>> 0).toString(16).padStart(8, '0')
 
 /** The id of the span of the request that began a run, which is the parent of the run's own. */
 export function requestSpanId({ spanId }: Pick<TraceParent, 'spanId'>): string {

@@ -1,4 +1,4 @@
-import { SpanKind, SpanStatusCode, TraceFlags } from '@opentelemetry/api'
+import { type Attributes, SpanKind, SpanStatusCode, TraceFlags } from '@opentelemetry/api'
 import type { Resource } from '@opentelemetry/resources'
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace'
 import type { Span, SpanRecorder } from '#domain/span.ts'
@@ -90,7 +90,6 @@ function readable(
 ): ReadableSpan {
   const { traceId, spanId, parentId, name, kind, startMs, errorCode, attributes } = span
   const endMs = Math.max(startMs, span.endMs)
-  const given = Object.entries({ ...attributes, 'error.type': errorCode })
   return {
     name,
     kind: kinds[kind],
@@ -101,7 +100,7 @@ function readable(
     duration: hrTime(endMs - startMs),
     status:
       errorCode === undefined ? { code: SpanStatusCode.UNSET } : { code: SpanStatusCode.ERROR, message: errorCode },
-    attributes: Object.fromEntries(given.flatMap(([key, value]) => (value === undefined ? [] : [[key, plain(value)]]))),
+    attributes: attributesOf(attributes, errorCode),
     links: [],
     events: [],
     ended: true,
@@ -113,8 +112,13 @@ function readable(
   }
 }
 
-function plain(value: string | number | boolean | readonly string[]) {
-  return typeof value === 'object' ? [...value] : value
+function attributesOf(given: Span['attributes'], errorCode: string | undefined): Attributes {
+  const attributes: Attributes = {}
+  for (const [name, value] of Object.entries(given)) {
+    if (value !== undefined) attributes[name] = typeof value === 'object' ? [...value] : value
+  }
+  if (errorCode !== undefined) attributes['error.type'] = errorCode
+  return attributes
 }
 
 /** Seconds and nanoseconds. */

@@ -1,5 +1,5 @@
 import { asAppError } from '#domain/error.ts'
-import { spanIdOf, type SpanRecorder } from '#domain/span.ts'
+import { newSpanId, type SpanRecorder } from '#domain/span.ts'
 import { parseTraceparent } from '#domain/traceparent.ts'
 
 /** Does `work` for a run, with a span of this name below the run's when the run is traced. */
@@ -12,7 +12,7 @@ export async function tracedStage<Answer>(
   if (run?.isSampled !== true) return work()
   const startMs = Date.now()
   const ended = (errorCode?: string) => {
-    const ids = { traceId: run.traceId, parentId: run.spanId, spanId: spanIdOf(run.spanId, name, startMs) }
+    const ids = { traceId: run.traceId, parentId: run.spanId, spanId: newSpanId() }
     traces.record({ ...ids, name, kind: 'internal', startMs, endMs: Date.now(), attributes: {}, errorCode })
   }
   try {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { NewEvent } from '#domain/event.ts'
-import { type Span, spanIdOf, type SpanRecorder } from '#domain/span.ts'
+import { newSpanId, type Span, spanIdOf, type SpanRecorder } from '#domain/span.ts'
 import { parseTraceparent } from '#domain/traceparent.ts'
 import type { Attempt } from '#ledger/attempt.ts'
 import type { Ledger } from '#ledger/ledger.ts'
@@ -92,6 +92,7 @@ function openAttemptSpans(attempt: Attempt, { record }: SpanRecorder): AttemptSp
   }
   return {
     take(event, atMs) {
+      if (!told.has(event.event)) return
       const data = EventData.parse(event.data)
       if (event.event === 'model.requested' && data.turn !== turn?.number) {
         endTurn(atMs)
@@ -99,7 +100,7 @@ function openAttemptSpans(attempt: Attempt, { record }: SpanRecorder): AttemptSp
       }
       const part = partOf(event, data)
       if (part !== undefined) {
-        const ids = { traceId, parentId: turnId(data.turn), spanId: spanIdOf(spanId, part.name, data.turn, atMs) }
+        const ids = { traceId, parentId: turnId(data.turn), spanId: newSpanId() }
         const { durationMs = data.duration_ms, errorCode } = event
         // A batch of events that was sent again has later times than the one after it.
         const startMs = Math.max(atMs - durationMs, data.turn === turn?.number ? turn.startMs : 0)
@@ -110,7 +111,7 @@ function openAttemptSpans(attempt: Attempt, { record }: SpanRecorder): AttemptSp
     end(how, { sentMs, errorCode }) {
       const endMs = Date.now()
       endTurn(sentMs, errorCode)
-      const settle = { name: 'settle', spanId: spanIdOf(spanId, 'settle'), parentId: spanId, attributes: {} }
+      const settle = { name: 'settle', spanId: newSpanId(), parentId: spanId, attributes: {} }
       record({ ...internal, ...settle, startMs: sentMs, endMs })
       const [name, attributes] = [`invoke_agent ${attempt.bundle}`, attemptAttributes(attempt, how)]
       record({ ...internal, name, spanId, parentId: run.spanId, startMs: begunMs, endMs, attributes, errorCode })
@@ -132,7 +133,10 @@ function attemptAttributes({ bundle, runId, projectId, operationId, attempt, nod
   }
 }
 
-const EventData = z.looseObject({
+/** Events that begin or end a span. */
+const told: ReadonlySet<string> = new Set(['model.requested', 'model.responded', 'tool.returned', 'turn.finished'])
+
+const EventData = z.object({
   turn: z.number().catch(0),
   duration_ms: z.number().catch(0),
   model: z.string().optional(),
