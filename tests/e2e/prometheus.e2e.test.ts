@@ -35,9 +35,10 @@ describe.skipIf(lacks('prometheus'))('a Prometheus that scrapes the services', (
     await writeFile(join(dir, 'prometheus.yaml'), configFor(services))
     const args = [`--config.file=${dir}/prometheus.yaml`, `--storage.tsdb.path=${dir}/data`]
     const child = spawn('prometheus', [...args, `--web.listen-address=127.0.0.1:${port}`], { stdio: 'ignore' })
+    const gone = once(child, 'close')
     open.stop = async () => {
       child.kill('SIGTERM')
-      await once(child, 'close')
+      await gone
     }
     const folder = await sourceFolder({ 'prices.py': manyFunctions(20) })
     // A rate begins with the second value of a counter, which a first run makes and another one raises.
