@@ -63,7 +63,7 @@ function styleOf(verdict: string) {
   return verdict === 'accepted' || verdict === 'rejected' ? verdictStyles[verdict] : verdictStyles.pending
 }
 
-/** A retry was told of it, if it was rejected with a word. */
+/** Of a change that an earlier attempt made. If it was rejected with a reason, the agents of a retry have been given that. */
 function earlierLines({ verdict, decision, change_set_id: id }: ChangeView, { width, paint }: View): string[] {
   return foldProse(`an earlier attempt, ${id}, is ${verdict}${whyText(decision)}`, width).map((line) =>
     paint('yellow', line),

@@ -120,7 +120,7 @@ function takeLooked(state: ReviewState, { id, changes, summary, builtOn = [] }: 
   return { ...state, sets }
 }
 
-/** Whoever wanted to quit is told first that the decision was not made; of a list that nobody asks for any more nobody is told. */
+/** A reviewer who was about to quit first sees that the decision was not made. A failure of a list that was replaced is not shown. */
 function takeFailure(state: ReviewState, { effect, message }: Taken<'failed'>): Step {
   const failed = { text: message, style: 'red' as const }
   if (effect.kind === 'list') {

@@ -3,8 +3,7 @@ import type { Span } from '#domain/span.ts'
 import { freePorts } from '#testing/this-machine.ts'
 import { recordedLog, soonClock } from '#testing/recorded-log.ts'
 import { attributeOf, startTraceCollector } from '#testing/trace-collector.ts'
-import { noTracing, openTracing } from './open-tracing.ts'
-import { tracedStage } from './traced-stage.ts'
+import { noTracing, openTracing, tracedStage } from './open-tracing.ts'
 
 const aSpan = (given: Partial<Span> = {}): Span => ({
   traceId: 'a'.repeat(32),

@@ -1,7 +1,9 @@
 import { type Attributes, SpanKind, SpanStatusCode, TraceFlags } from '@opentelemetry/api'
 import type { Resource } from '@opentelemetry/resources'
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace'
-import type { Span, SpanRecorder } from '#domain/span.ts'
+import { asAppError } from '#domain/error.ts'
+import { newSpanId, type Span, type SpanRecorder } from '#domain/span.ts'
+import { parseTraceparent } from '#domain/traceparent.ts'
 import { openStoreUser, type StoreLog } from '#platform/log.ts'
 import { packageVersion } from '#platform/package-version.ts'
 
@@ -125,4 +127,27 @@ function attributesOf(given: Span['attributes'], errorCode: string | undefined):
 function hrTime(ms: number): [number, number] {
   const seconds = Math.floor(ms / 1000)
   return [seconds, Math.round((ms - seconds * 1000) * 1e6)]
+}
+
+/** Does `work` for a run, with a span of this name below the run's when the run is traced. */
+export async function tracedStage<Answer>(
+  { name, traceparent }: { name: string; traceparent: string | null },
+  traces: SpanRecorder,
+  work: () => Promise<Answer>,
+): Promise<Answer> {
+  const run = parseTraceparent(traceparent)
+  if (run?.isSampled !== true) return work()
+  const startMs = Date.now()
+  const ended = (errorCode?: string) => {
+    const ids = { traceId: run.traceId, parentId: run.spanId, spanId: newSpanId() }
+    traces.record({ ...ids, name, kind: 'internal', startMs, endMs: Date.now(), attributes: {}, errorCode })
+  }
+  try {
+    const answer = await work()
+    ended()
+    return answer
+  } catch (error) {
+    ended(asAppError(error, 'TOOL_004').code)
+    throw error
+  }
 }
