@@ -28,9 +28,8 @@ export function emptyContents(limits: SnapshotLimits): ArchiveContents {
 
 /**
  * Checks the next entry, adds it to `contents` and returns the path of a file whose content must be stored. Throws
- * INTAKE_002 for a path or hard link that leads out, a device or pipe, and two entries on one path; INTAKE_003 over a
- * limit. Git's own data, names that are not UTF-8, files that are secrets by their names and symbolic links that lead out are
- * skipped and listed.
+ * INTAKE_002 for a path that leads out, a device or pipe, and two entries on one path; INTAKE_003 over a limit. Git's own
+ * data, names that are not UTF-8, files that are secrets by their names and links that lead out are skipped and listed.
  */
 export function admitEntry(
   entry: ArchiveEntry,
@@ -41,7 +40,7 @@ export function admitEntry(
   if (contents.entries > limits.maxEntries) throw tooMany('entries', limits.maxEntries)
   const path = entryPath(entry.name, limits)
   if (path === undefined) return undefined
-  const skip = skipReason(path, entry, { contents, include })
+  const skip = skipReason(path, entry, include)
   if (skip === undefined) return admitAt(path, entry, contents, limits)
   contents.skipped.set(skip.path, skip.reason)
   return undefined
@@ -69,7 +68,7 @@ function admitAt(
       admitLink(path, entry.target, contents)
       return undefined
     case 'link':
-      contents.hardLinks.push({ path, file: linkedFile(path, entry.target, contents) })
+      admitHardLink(path, entry.target, contents)
       contents.paths.addFile(path)
       return undefined
     case 'character-device':
@@ -86,11 +85,25 @@ function admitAt(
   }
 }
 
-/** A hard link is one more name of an earlier file: the same content, never a way out. */
-function linkedFile(path: RepoPath, target: string, { paths }: ArchiveContents): RepoPath {
+/**
+ * A hard link is one more name of an earlier file: the same content. Its target counts from the root of the archive. One
+ * that leads out is skipped like a symbolic link. INTAKE_002 for a target inside that is no earlier file.
+ */
+function admitHardLink(path: RepoPath, target: string, { paths, hardLinks, skipped }: ArchiveContents): void {
+  const outside = whyOutside(path, target, '.')
+  if (outside !== undefined) {
+    skipped.set(path, outside)
+    return
+  }
   const file = parseRepoPath(target, 'INTAKE_002')
-  if (paths.hasFile(file)) return file
-  throw new AppError('INTAKE_002', `${path} is a hard link to ${JSON.stringify(file)}, no earlier file of the archive`)
+  const reason = skipped.get(file)
+  if (reason !== undefined) skipped.set(path, reason)
+  else if (paths.hasFile(file)) hardLinks.push({ path, file })
+  else
+    throw new AppError(
+      'INTAKE_002',
+      `${path} is a hard link to ${JSON.stringify(file)}, no earlier file of the archive`,
+    )
 }
 
 /** Hard links are resolved: to be called when every admitted file has been stored. */
@@ -119,35 +132,37 @@ function entryPath(name: string, limits: SnapshotLimits): RepoPath | undefined {
   return path
 }
 
-/**
- * Skips a link to what is outside the repository, as many repositories have, also by a path of Windows. INTAKE_002 for a target
- * that no file system takes.
- */
+/** Skips a link to what is outside the repository, as many repositories have, also by a path of Windows. */
 function admitLink(path: RepoPath, target: string, { links, skipped }: ArchiveContents): void {
-  const shown = JSON.stringify(target.slice(0, 200))
-  if (target === '' || target.includes('\0')) throw new AppError('INTAKE_002', `${path} is a link to ${shown}`)
-  const reached = posix.join(posix.dirname(path), target)
-  const leadsOut = target.startsWith('/') || reached === '..' || reached.startsWith('../')
-  const isOfWindows = /^[A-Za-z]:|\\/.test(target)
-  if (leadsOut) skipped.set(path, `a link to ${shown}, which is outside the repository`)
-  else if (isOfWindows) skipped.set(path, `a link to ${shown}, which is no path here`)
-  else links.push({ path, target })
+  const outside = whyOutside(path, target, posix.dirname(path))
+  if (outside === undefined) links.push({ path, target })
+  else skipped.set(path, outside)
 }
 
-type Skipping = { contents: Pick<ArchiveContents, 'skipped'>; include: readonly SkipKind[] }
+/**
+ * Why the target of the link at `path`, which counts from `folder`, is outside the repository; undefined inside. INTAKE_002
+ * for a target that no file system takes.
+ */
+function whyOutside(path: RepoPath, target: string, folder: string): string | undefined {
+  const shown = JSON.stringify(target.slice(0, 200))
+  if (target === '' || target.includes('\0')) throw new AppError('INTAKE_002', `${path} is a link to ${shown}`)
+  const reached = posix.join(folder, target)
+  if (target.startsWith('/') || reached === '..' || reached.startsWith('../')) {
+    return `a link to ${shown}, which is outside the repository`
+  }
+  return /^[A-Za-z]:|\\/.test(target) ? `a link to ${shown}, which is no path here` : undefined
+}
 
 /** Why a path is skipped, reported once for a whole folder of Git's data; undefined for a path that is taken. */
-function skipReason(path: RepoPath, entry: ArchiveEntry, { contents, include }: Skipping): SkippedFile | undefined {
+function skipReason(path: RepoPath, entry: ArchiveEntry, include: readonly SkipKind[]): SkippedFile | undefined {
   const segments = path.split('/')
   const git = segments.indexOf('.git')
   if (git >= 0) return { path: segments.slice(0, git + 1).join('/'), reason: "Git's own data" }
   // Bytes that do not decode become U+FFFD: the file could not be written back under its own name.
   if (path.includes('\uFFFD')) return { path, reason: 'the name is not UTF-8' }
-  const { type, target } = entry
+  const { type } = entry
   if ((type !== 'file' && type !== 'symlink' && type !== 'link') || include.includes('secrets')) return undefined
-  // Another name of a skipped file has the same content.
-  const isLinked = type === 'link' && contents.skipped.get(parseRepoPath(target, 'INTAKE_002')) === secretReason
-  return isLinked || isSecretByName(path) ? { path, reason: secretReason } : undefined
+  return isSecretByName(path) ? { path, reason: secretReason } : undefined
 }
 
 /**
