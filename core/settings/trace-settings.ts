@@ -23,6 +23,13 @@ export const traceSettings = {
     default: 1,
     about: 'the share (0 to 1) of runs that are traced; a request with a `traceparent` says itself whether its run is',
   },
+  REMORA_TRACES_OPERATIONS: {
+    owners: ['worker'],
+    type: z.coerce.number().min(0).max(1),
+    default: 0.1,
+    about:
+      'the share (0 to 1) of the operations of a traced run whose spans are sent although they succeeded at their first attempt; those of all others are sent',
+  },
 } as const satisfies SettingsTable
 
 type TraceValues = {

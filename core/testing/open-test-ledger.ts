@@ -24,8 +24,8 @@ export async function testLedger() {
     namespace,
     /** The same ledger with another lease time. */
     withLease: (leaseMs: number) => openLedger(redis, { namespace, leaseMs }),
-    executing: (operations: readonly PlannedOperation[], request?: Partial<RunRequest>) =>
-      executing(ledger, operations, request),
+    executing: (operations: readonly PlannedOperation[], request?: Partial<RunRequest>, traceparent?: string) =>
+      executing(ledger, operations, request, traceparent),
     /** Dispatches everything that is ready and claims it. */
     claimReady: (runId: RunId) => claimReady(ledger, runId),
     settleAll: (runId: RunId) => settleAll(ledger, runId),
@@ -41,8 +41,9 @@ export async function executing(
   ledger: Ledger,
   operations: readonly PlannedOperation[],
   request: Partial<RunRequest> = {},
+  traceparent: string | null = null,
 ): Promise<RunId> {
-  const run = aNewRun({ request: aRequest(request) })
+  const run = aNewRun({ request: aRequest(request), traceparent })
   const { runId } = run
   await ledger.createRun(run)
   await ledger.move(runId, {

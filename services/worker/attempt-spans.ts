@@ -1,42 +1,31 @@
 import { z } from 'zod'
 import type { NewEvent } from '#domain/event.ts'
+import type { EndedOperationStatus } from '#domain/operation.ts'
 import { newSpanId, type Span, spanIdOf, type SpanRecorder } from '#domain/span.ts'
 import { parseTraceparent } from '#domain/traceparent.ts'
 import type { Attempt } from '#ledger/attempt.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 
+type AttemptTraces = SpanRecorder & { share: number }
 type TracedLedger = Pick<Ledger, 'append' | 'claim' | 'release' | 'settle' | 'suspend'>
 
 /**
- * `ledger`, with spans for each attempt of a traced run, its turns, requests to the model and tools, made from its events once
- * they are written. Names and attributes of agents are those of OpenTelemetry's conventions for generative AI.
+ * `ledger`, with spans for attempts of traced runs, their turns, requests to the model and tools, made from their events once
+ * the attempt has ended. Names and attributes of agents are those of OpenTelemetry's conventions for generative AI. Of
+ * operations that succeed at their first attempt only `share` (0 to 1) have spans; every other attempt has them.
  */
-export function tracedAttempts<Given extends TracedLedger>(ledger: Given, traces: SpanRecorder): Given {
-  const open = new Map<string, AttemptSpans>()
-  const take = ({ token }: Attempt, { events, sentMs }: Written) => {
-    for (const event of events) open.get(token)?.take(event, sentMs - (event.ageMs ?? 0))
-  }
-  /** What a lost attempt did counts for nothing. */
-  const end = (attempt: Attempt, { kind }: { kind: string }, { how, errorCode, ...written }: Ended) => {
-    const { token } = attempt
-    if (kind === 'lost') open.delete(token)
-    take(attempt, written)
-    open.get(token)?.end(how, { sentMs: written.sentMs, errorCode })
-    open.delete(token)
-  }
+export function tracedAttempts<Given extends TracedLedger>(ledger: Given, traces: AttemptTraces): Given {
+  const { claimed, take, end } = openAttempts(traces)
   const traced: TracedLedger = {
     async claim(...args) {
       const answer = await ledger.claim(...args)
-      if (answer.kind !== 'claimed') return answer
-      const spans = openAttemptSpans(answer.attempt, traces)
-      if (spans !== undefined) open.set(answer.attempt.token, spans)
+      if (answer.kind === 'claimed') claimed(answer.attempt)
       return answer
     },
     async append(attempt, n, events) {
       const sentMs = Date.now()
       const answer = await ledger.append(attempt, n, events)
-      if (answer.kind === 'lost') open.delete(attempt.token)
-      take(attempt, { events, sentMs })
+      take(attempt, answer, { events, sentMs })
       return answer
     },
     async settle(attempt, n, settlement) {
@@ -62,6 +51,27 @@ export function tracedAttempts<Given extends TracedLedger>(ledger: Given, traces
   return { ...ledger, ...traced }
 }
 
+/** The attempts under way. What a lost one did counts for nothing. */
+function openAttempts(traces: AttemptTraces) {
+  const open = new Map<string, AttemptSpans>()
+  const take = ({ token }: Attempt, { kind }: { kind: string }, { events, sentMs }: Written) => {
+    if (kind === 'lost') open.delete(token)
+    for (const event of events) open.get(token)?.take(event, sentMs - (event.ageMs ?? 0))
+  }
+  return {
+    claimed(attempt: Attempt) {
+      const spans = openAttemptSpans(attempt, traces)
+      if (spans !== undefined) open.set(attempt.token, spans)
+    },
+    take,
+    end(attempt: Attempt, answer: { kind: string }, { how, errorCode, ...written }: Ended) {
+      take(attempt, answer, written)
+      open.get(attempt.token)?.end(how, { sentMs: written.sentMs, errorCode })
+      open.delete(attempt.token)
+    },
+  }
+}
+
 /** `sentMs`: when the command was sent, from which the ages of its events count. */
 type Written = { events: readonly NewEvent[]; sentMs: number }
 type Ended = Written & { how: string; errorCode?: string | undefined }
@@ -73,50 +83,71 @@ type AttemptSpans = {
 }
 
 /** Undefined when the run is not traced. */
-function openAttemptSpans(attempt: Attempt, { record }: SpanRecorder): AttemptSpans | undefined {
+function openAttemptSpans(attempt: Attempt, traces: AttemptTraces): AttemptSpans | undefined {
   const run = parseTraceparent(attempt.traceparent)
   if (run?.isSampled !== true) return undefined
   const begunMs = Date.now()
-  const { traceId } = run
   const spanId = spanIdOf(run.spanId, attempt.operationId, attempt.attempt)
-  const turnId = (turn: number) => spanIdOf(spanId, 'turn', turn)
-  const internal = { traceId, kind: 'internal' } as const
-  let turn: { number: number; startMs: number } | undefined
-  const endTurn = (endMs: number, errorCode?: string) => {
-    if (turn === undefined) return
-    const { number, startMs } = turn
-    const attributes = { 'remora.turn': number }
-    const ids = { spanId: turnId(number), parentId: spanId }
-    record({ ...internal, ...ids, name: 'turn', startMs, endMs, attributes, errorCode })
-    turn = undefined
-  }
+  const events: TakenEvent[] = []
   return {
     take(event, atMs) {
       if (!told.has(event.event)) return
-      const data = EventData.parse(event.data)
-      if (event.event === 'model.requested' && data.turn !== turn?.number) {
-        endTurn(atMs)
-        turn = { number: data.turn, startMs: atMs }
-      }
-      const part = partOf(event, data)
-      if (part !== undefined) {
-        const ids = { traceId, parentId: turnId(data.turn), spanId: newSpanId() }
-        const { durationMs = data.duration_ms, errorCode } = event
-        // A batch of events that was sent again has later times than the one after it.
-        const startMs = Math.max(atMs - durationMs, data.turn === turn?.number ? turn.startMs : 0)
-        record({ ...ids, ...part, startMs, endMs: atMs, errorCode })
-      }
-      if (event.event === 'turn.finished') endTurn(atMs, event.errorCode)
+      const { toolName, errorCode, durationMs } = event
+      events.push({ name: event.event, toolName, errorCode, durationMs, data: EventData.parse(event.data), atMs })
     },
     end(how, { sentMs, errorCode }) {
+      const isUsual = attempt.attempt === 1 && usualEnds.has(how)
+      if (isUsual && shareOf(spanId) >= traces.share) return
+      const record = (span: Omit<Span, 'traceId'>) => traces.record({ ...span, traceId: run.traceId })
       const endMs = Date.now()
-      endTurn(sentMs, errorCode)
+      recordTurns(events, { spanId, endMs: sentMs }, record)
       const settle = { name: 'settle', spanId: newSpanId(), parentId: spanId, attributes: {} }
-      record({ ...internal, ...settle, startMs: sentMs, endMs })
+      record({ ...settle, kind: 'internal', startMs: sentMs, endMs })
       const [name, attributes] = [`invoke_agent ${attempt.bundle}`, attemptAttributes(attempt, how)]
-      record({ ...internal, name, spanId, parentId: run.spanId, startMs: begunMs, endMs, attributes, errorCode })
+      record({ kind: 'internal', name, spanId, parentId: run.spanId, startMs: begunMs, endMs, attributes, errorCode })
     },
   }
+}
+
+const usualEnds: ReadonlySet<string> = new Set<EndedOperationStatus>(['succeeded', 'unchanged', 'skipped'])
+
+/** 0 to 1, drawn from the id. */
+function shareOf(spanId: string): number {
+  return Number.parseInt(spanId.slice(0, 8), 16) / 2 ** 32
+}
+
+/** The turns of the attempt `spanId`, which ended at `endMs`, and what was done in them. */
+function recordTurns(
+  events: readonly TakenEvent[],
+  { spanId, endMs }: { spanId: string; endMs: number },
+  record: (span: Omit<Span, 'traceId'>) => void,
+): void {
+  const turnId = (turn: number) => spanIdOf(spanId, 'turn', turn)
+  let turn: { number: number; startMs: number } | undefined
+  const endTurn = (turnEndMs: number, errorCode?: string) => {
+    if (turn === undefined) return
+    const { number, startMs } = turn
+    const ids = { spanId: turnId(number), parentId: spanId }
+    const attributes = { 'remora.turn': number }
+    record({ ...ids, kind: 'internal', name: 'turn', startMs, endMs: turnEndMs, attributes, errorCode })
+    turn = undefined
+  }
+  for (const event of events) {
+    const { data, atMs, errorCode } = event
+    if (event.name === 'model.requested' && data.turn !== turn?.number) {
+      endTurn(atMs)
+      turn = { number: data.turn, startMs: atMs }
+    }
+    const part = partOf(event)
+    if (part !== undefined) {
+      const { durationMs = data.duration_ms } = event
+      // A batch of events that was sent again has later times than the one after it.
+      const startMs = Math.max(atMs - durationMs, data.turn === turn?.number ? turn.startMs : 0)
+      record({ ...part, parentId: turnId(data.turn), spanId: newSpanId(), startMs, endMs: atMs, errorCode })
+    }
+    if (event.name === 'turn.finished') endTurn(atMs, errorCode)
+  }
+  endTurn(endMs)
 }
 
 function attemptAttributes({ bundle, runId, projectId, operationId, attempt, node }: Attempt, how: string) {
@@ -131,6 +162,13 @@ function attemptAttributes({ bundle, runId, projectId, operationId, attempt, nod
     'code.file.path': node.path,
     'code.function.name': node.qualifiedName,
   }
+}
+
+/** What spans need of an event, so that an attempt holds no texts until its end. */
+type TakenEvent = Pick<NewEvent, 'toolName' | 'errorCode' | 'durationMs'> & {
+  name: string
+  data: z.infer<typeof EventData>
+  atMs: number
 }
 
 /** Events that begin or end a span. */
@@ -150,17 +188,19 @@ const EventData = z.object({
 })
 
 /** Undefined for an event that ends nothing. */
-function partOf(
-  event: NewEvent,
-  data: z.infer<typeof EventData>,
-): Pick<Span, 'name' | 'kind' | 'attributes'> | undefined {
-  if (event.event === 'tool.returned') {
+function partOf({
+  name,
+  toolName,
+  errorCode,
+  data,
+}: TakenEvent): Pick<Span, 'name' | 'kind' | 'attributes'> | undefined {
+  if (name === 'tool.returned') {
     // A name that the model made up would be a span of its own for ever.
-    const tool = event.errorCode === 'TOOL_001' ? 'unknown' : (event.toolName ?? '')
+    const tool = errorCode === 'TOOL_001' ? 'unknown' : (toolName ?? '')
     const attributes = { 'gen_ai.operation.name': 'execute_tool', 'gen_ai.tool.name': tool }
     return { name: `execute_tool ${tool}`, kind: 'internal', attributes }
   }
-  if (event.event !== 'model.responded') return undefined
+  if (name !== 'model.responded') return undefined
   const server = data.endpoint === undefined ? undefined : URL.parse(data.endpoint)
   return {
     name: data.model === undefined ? 'chat' : `chat ${data.model}`,

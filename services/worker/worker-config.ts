@@ -48,7 +48,7 @@ export function parseConfig(env: Env) {
       proxy: proxyOf(env),
     },
     storage: storageConfig(read),
-    traces: traceConfig(read),
+    traces: { ...traceConfig(read), operations: read.REMORA_TRACES_OPERATIONS },
     blobCacheBytes: read.REMORA_BLOB_CACHE_BYTES,
     drainMs: read.REMORA_DRAIN_MS,
     leaseMs: read.REMORA_LEASE_MS,

@@ -73,7 +73,8 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     releaser.add('traces', traces.close)
     const own = openLedger(redis, { leaseMs, origin: { kind: 'worker', id: workerId }, redactor, log, traces })
     const patient = patientCommands(own, closing)
-    const traced = traces === noTracing ? patient : tracedAttempts(patient, traces)
+    const share = config.traces.operations
+    const traced = traces === noTracing ? patient : tracedAttempts(patient, { ...traces, share })
     const ledger = reportedAttempts(traced, { metrics, log })
     const stops = openStopSignals({ redisUrl: storage.redisUrl, log })
     releaser.add('stop signals', async () => stops.close())

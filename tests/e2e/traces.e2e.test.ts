@@ -17,6 +17,7 @@ describe('a run of services that have a collector of traces', () => {
     const env = {
       OTEL_EXPORTER_OTLP_ENDPOINT: collector.endpoint,
       OTEL_EXPORTER_OTLP_HEADERS: 'authorization=Bearer%20of-the-collector',
+      REMORA_TRACES_OPERATIONS: '1',
     }
     services = await startServices(programs, stores, { env })
     const folder = await sourceFolder(smallSource)
