@@ -41,7 +41,7 @@ it('lists the workers that live with what they take, what they can reach and wha
     '  object store full: no room',
     '  model default: away since 2026-01-02 03:04',
     '  http://a.test/v1: 16 of 64 requests at once',
-    '  http://b.test/v1: gets no requests: it failed several times in a row',
+    '  http://b.test/v1: gets no requests: it failed several times in a row, or is silent',
     'w2  takes 8 operations',
     '',
   ])

@@ -30,7 +30,9 @@ function workerLines(worker: WorkerView): string {
   )
   const at = servers.map(({ url, limit, max_in_flight: most }) => {
     const room =
-      limit === 0 ? 'gets no requests: it failed several times in a row' : `${limit} of ${most} requests at once`
+      limit === 0
+        ? 'gets no requests: it failed several times in a row, or is silent'
+        : `${limit} of ${most} requests at once`
     return `  ${url}: ${room}`
   })
   return [about.join('  '), ...store, ...away, ...at].map((line) => `${line}\n`).join('')

@@ -27,6 +27,8 @@ export type ModelWatchOptions = {
   onChange(): void
   /** Called when a server that was silent while a model was away answers a probe; one that refused requests owes none. */
   onBack(server: PooledServer, model: string | undefined): void
+  /** Called when a probe of a server has had no answer, unless the last one had none either. */
+  onSilence(server: PooledServer, model: string): void
   /** Called for each server of a model that has just been judged away. */
   onAway(server: PooledServer, model: string | undefined): void
   log?: Pick<Log, 'warn'> | undefined
@@ -100,10 +102,8 @@ export function openModelWatch(options: ModelWatchOptions) {
      * only disturb. A `ModelUnavailable` of the work comes with the judgement of the model.
      */
     guard: <T>(name: string | undefined, work: () => Promise<T>): Promise<T> => guard(name, work, watch),
-    /** Judges the model, if it is thought to work. */
-    doubt(name: string): void {
-      if (of(name).isWorking !== false) void judge(of(name), watch)
-    },
+    /** Judges the model: whether a server other than this one works for it. */
+    worksWithout: (server: PooledServer, name: string) => worksWithout(server, of(name), watch),
     /** Judges the model now: whether any of its servers works. */
     works: (name: string | undefined) => judge(of(name), watch),
     isAway: (name: string) => watched.get(name)?.awaySince !== undefined,
@@ -130,6 +130,11 @@ async function guard<T>(name: string | undefined, work: () => Promise<T>, watch:
     entry.requests -= 1
     entry.usedAt = watch.clock.now()
   }
+}
+
+async function worksWithout(server: PooledServer, entry: Watched, watch: Watch): Promise<boolean> {
+  if (!(await judge(entry, watch))) return false
+  return [...entry.states].some(([one, { isWorking }]) => one !== server && isWorking)
 }
 
 function forgetUnneeded(watch: Watch): void {
@@ -195,6 +200,8 @@ function noteProbe(entry: Watched, server: PooledServer, failure: TryFailure | u
   nameFirst(entry, watch)
   if (failure !== undefined && entry.awaySince === undefined && entry.states.get(server)?.isWorking !== false) {
     watch.log?.warn('a model server does not work', { server: server.name, error: failure.error.message })
+    const isSilent = failure.kind === 'doubtful' && failure.status === undefined
+    if (isSilent && entry.name !== undefined) watch.onSilence(server, entry.name)
   }
   if (failure === undefined && entry.awaySince !== undefined) {
     // Only what was down begins anew: other models of the server may have worked all the time.

@@ -25,22 +25,32 @@ const quick: Clock = {
   after: (ms, work) => after(ms / 10, work),
 }
 
-/** The router of a pool over one server, by real sockets. Three requests are in flight at the server. */
-async function routerOver(playing: Played) {
-  const server = await startModelServer(playing, { models: ['m'] })
+/** The router of a pool over these servers, by real sockets. */
+async function openPlayed(playing: readonly Played[]) {
   const transport = openUndiciFetch({ maxBytes: 1_000_000 })
-  // Longer than the test: nothing but the watch over requests in flight may end them.
-  const endpoint = openEndpoint({ url: server.url, requestTimeoutMs: 600_000, fetch: transport.fetch, clock: quick })
-  const slots = openLocalSlots(quick).at(endpoint.name, 8)
-  const offered = openOfferedList(['m'])
-  const pooled = openPooledServer({ endpoint, offered, slots, maxInFlight: 8, clock: quick, random })
+  const source = openLocalSlots(quick)
+  const played = await Promise.all(playing.map((first) => startModelServer(first, { models: ['m'] })))
+  const servers = played.map(({ url }) => {
+    // Longer than the test: nothing but the watch over requests in flight may end them.
+    const endpoint = openEndpoint({ url, requestTimeoutMs: 600_000, fetch: transport.fetch, clock: quick })
+    const slots = source.at(endpoint.name, 8)
+    return openPooledServer({ endpoint, offered: openOfferedList(['m']), slots, maxInFlight: 8, clock: quick, random })
+  })
   const answers = { pass: async () => {} }
-  const router = openRouter({ servers: [pooled], answers, retryBudgetMs: 20_000, clock: quick, random })
+  const router = openRouter({ servers, answers, retryBudgetMs: 20_000, clock: quick, random })
   const close = async () => {
     router.close()
     await transport.close()
   }
-  closing.push(server.close, close)
+  closing.push(...played.map((server) => server.close), close)
+  return { played, servers, router, close }
+}
+
+/** Three requests are in flight at the only server. */
+async function routerOver(playing: Played) {
+  const { played, router, close } = await openPlayed([playing])
+  const [server] = played
+  if (server === undefined) throw new Error('no server')
   const sentAt = quick.now()
   const asked = Promise.allSettled(Array.from({ length: 3 }, () => router.complete(modelRequest('m'), never)))
   await until(() => server.seen.completions === 3)
@@ -48,6 +58,29 @@ async function routerOver(playing: Played) {
   const away = () => until(() => router.health.report('m').awaySince !== null, { withinMs: 60_000 })
   return { server, router, asked, sentAt, close, away }
 }
+
+describe.concurrent(
+  'servers that take everything and answer nothing, beside one that works',
+  { timeout: 90_000 },
+  () => {
+    it('owe no request for long, and get none until they answer', async () => {
+      const { played, servers, router } = await openPlayed(['frozen', 'frozen', 'good'])
+      const [one, other, third] = played
+      if (one === undefined || other === undefined || third === undefined) throw new Error('three servers were started')
+      const ask = (count: number) =>
+        Promise.all(Array.from({ length: count }, (_, at) => router.complete(modelRequest('m', `key ${at}`), never)))
+      const replies = await ask(12)
+      expect(replies.map(({ endpoint }) => endpoint)).toEqual(replies.map(() => third.url))
+      expect(Math.max(...replies.map(({ tries }) => tries))).toBeGreaterThan(1)
+      await until(() => servers.filter(({ breaker }) => breaker.state() === 'open').length === 2)
+      const before = [one.seen.completions, other.seen.completions]
+      for (let round = 0; round < 5; round++) await ask(8)
+      expect([one.seen.completions, other.seen.completions]).toEqual(before)
+      one.plays('good')
+      await until(async () => (await ask(8)).some(({ endpoint }) => endpoint === one.url))
+    })
+  },
+)
 
 describe.concurrent(
   'requests in flight at a server that takes everything and answers nothing',
@@ -61,7 +94,7 @@ describe.concurrent(
       expect(server.seen.left).toBe(0) // it may still answer
       expect(router.health.report('m').servers).toMatchObject([{ isWorking: false }])
       server.plays('good')
-      const failedTries = [expect.objectContaining({ message: 'no answer from before the server was away' })]
+      const failedTries = [expect.objectContaining({ message: 'the server was silent: the request was given up' })]
       const answered = { status: 'fulfilled', value: { content: 'hi', tries: 2, failedTries } }
       expect(await asked).toMatchObject(allThree(answered))
       expect(router.health.report('m')).toMatchObject({ isWorking: true, awaySince: null })

@@ -8,8 +8,11 @@ import type { PooledServer } from './servers/pooled-server.ts'
 export type RequestsInFlightOptions = {
   clock: Clock
   closing: AbortSignal
-  /** Called when a server has requests of this model in flight and does not even list its models. */
-  onSilent(model: string): void
+  /**
+   * Called when a server does not even list its models, for each model that it has requests of in flight. Resolves to whether
+   * another one works for the model.
+   */
+  onSilent(server: PooledServer, model: string): Promise<boolean>
 }
 
 const checkEveryMs = 5000
@@ -20,26 +23,29 @@ const listLimitMs = 5000
 const graceMs = { works: 2000, away: 10_000 }
 
 type SentRequest = { model: string; sentAt: number; abandon: AbortController }
-type AtServer = { sent: Set<SentRequest>; heardAt: number; isChecked: boolean }
+/** `isHeld`: it gets no requests until it lists its models. */
+type AtServer = { sent: Set<SentRequest>; heardAt: number; isChecked: boolean; isHeld: boolean }
+
+const unheardOf = (): AtServer => ({ sent: new Set(), heardAt: -Infinity, isChecked: false, isHeld: false })
 
 /**
  * The requests in flight. A server that hangs keeps them until their time limit, which may be minutes: it is noticed sooner by
- * a list of models that does not come. What it still owes when it works again, or when the model is away and it goes on being
- * silent, is given up and tried anew. A busy server lists its models, however long its replies take.
+ * a list of models that does not come. While another server works for the model, it gets no more requests until it lists
+ * its models, and what it owes is given up and tried at the other. What it still owes when it works again, or when the model
+ * is away and it goes on being silent, is given up too. A busy server lists its models, however long its replies take.
  */
 export function openRequestsInFlight(options: RequestsInFlightOptions) {
   const { clock, closing } = options
   const servers = new Map<PooledServer, AtServer>()
-  const at = (server: PooledServer) =>
-    getOrMake(servers, server, (): AtServer => ({ sent: new Set(), heardAt: -Infinity, isChecked: false }))
+  const at = (server: PooledServer) => getOrMake(servers, server, unheardOf)
   let isArmed = false
   const arm = () => {
     if (isArmed || closing.aborted) return
     isArmed = true
     clock.after(checkEveryMs, () => {
       isArmed = false
-      for (const [server, one] of servers) void check(server, one, options)
-      if ([...servers.values()].some(({ sent }) => sent.size > 0)) arm()
+      for (const [server, one] of servers) if (mayBeSilent(one, clock)) void check(server, one, options)
+      if ([...servers.values()].some(({ sent, isHeld }) => sent.size > 0 || isHeld)) arm()
     })
   }
   return {
@@ -60,6 +66,11 @@ export function openRequestsInFlight(options: RequestsInFlightOptions) {
           one.sent.delete(own)
         }
       }
+    },
+    /** A probe of the server for the model has had no answer: whether it is silent is looked at now. */
+    suspect(server: PooledServer, model: string): void {
+      arm()
+      void check(server, at(server), options, model)
     },
     /** The server was silent and works again for the model: gives up what it does not answer of it within two seconds. */
     giveUpOld(server: PooledServer, model: string | undefined): void {
@@ -102,18 +113,43 @@ async function isSilent({ endpoint }: PooledServer, { clock, closing }: Requests
   )
 }
 
-async function check(server: PooledServer, one: AtServer, options: RequestsInFlightOptions): Promise<void> {
-  const [oldest] = one.sent
-  const since = Math.max(one.heardAt, oldest?.sentAt ?? Infinity)
-  if (one.isChecked || options.clock.now() - since < silentMs) return
+function mayBeSilent({ sent, heardAt, isHeld }: AtServer, { now }: Pick<Clock, 'now'>): boolean {
+  const [oldest] = sent
+  return isHeld || now() - Math.max(heardAt, oldest?.sentAt ?? Infinity) >= silentMs
+}
+
+async function check(
+  server: PooledServer,
+  one: AtServer,
+  options: RequestsInFlightOptions,
+  suspected?: string,
+): Promise<void> {
+  if (one.isChecked) return
   one.isChecked = true
-  const models = (await isSilent(server, options)) ? modelsOf(one) : []
+  const askedAt = options.clock.now()
+  const silent = await isSilent(server, options)
   one.isChecked = false
-  for (const model of models) options.onSilent(model)
+  if (!silent && one.isHeld) server.breaker.endPause()
+  one.isHeld &&= silent
+  if (one.isHeld) return server.breaker.hold()
+  if (!silent) return
+  const models = new Set([...one.sent].map(({ model }) => model))
+  if (suspected !== undefined) models.add(suspected)
+  await Promise.all([...models].map((model) => hold(server, one, { model, before: askedAt }, options)))
 }
 
-const givenUp = new AppError('AGENT_002', 'no answer from before the server was away', { phase: 'model' })
-
-function modelsOf({ sent }: AtServer): Set<string> {
-  return new Set([...sent].map(({ model }) => model))
+/** No more requests for a silent server, if another one works for the model. */
+async function hold(
+  server: PooledServer,
+  one: AtServer,
+  owed: { model: string; before: number },
+  { onSilent }: RequestsInFlightOptions,
+): Promise<void> {
+  const isServedElsewhere = await onSilent(server, owed.model)
+  if (!isServedElsewhere || one.heardAt > owed.before) return
+  one.isHeld = true
+  server.breaker.hold()
+  giveUp(one, owed)
 }
+
+const givenUp = new AppError('AGENT_002', 'the server was silent: the request was given up', { phase: 'model' })

@@ -27,8 +27,17 @@ export function openRouter({ servers, answers, hedgeAfterMs, onMissing, onEnd, .
   const queue = openRequestQueue({ servers, clock, isAway: (model) => health.isAway(model) })
   const lookup = openModelLookup({ servers, clock, onMissing })
   const closing = new AbortController()
-  const inFlight = openRequestsInFlight({ clock, closing: closing.signal, onSilent: (model) => health.doubt(model) })
-  const changes = { onChange: queue.recheck, onBack: inFlight.giveUpOld, onAway: inFlight.giveUpSilent }
+  const inFlight = openRequestsInFlight({
+    clock,
+    closing: closing.signal,
+    onSilent: (server, model) => health.worksWithout(server, model),
+  })
+  const changes = {
+    onChange: queue.recheck,
+    onBack: inFlight.giveUpOld,
+    onAway: inFlight.giveUpSilent,
+    onSilence: inFlight.suspect,
+  }
   const health = openModelWatch({ ...options, ...changes, servers, closing: closing.signal })
   const plain = openNotedSend(inFlight.tracked(openSend({ answers, clock })), { health, onEnd })
   const send = hedgeAfterMs === undefined ? plain : openHedgedSend(plain, { queue, clock, afterMs: hedgeAfterMs })

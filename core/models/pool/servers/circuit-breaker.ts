@@ -1,7 +1,5 @@
-import { unreachable } from '#domain/error.ts'
-
 /**
- * closed: requests are sent. open: the server failed several times in a row and gets none for a pause. half_open: the pause
+ * closed: requests are sent. open: the server failed several times in a row, or is silent, and gets none for a pause. half_open: the pause
  * is over and one request, the probe, is under way; when it fails, the next pause is longer.
  */
 export type BreakerState = 'closed' | 'open' | 'half_open'
@@ -41,23 +39,20 @@ export function openCircuitBreaker(options: BreakerOptions) {
       pause.reset()
     },
     fail(candidate: Candidate = 'fresh'): void {
-      switch (state) {
-        case 'closed':
-          if (candidate === 'failed_here') return
-          failures += 1
-          if (failures >= failuresInARow) open(true)
-          return
-        case 'half_open':
-          return open(candidate === 'fresh')
-        case 'open': // sent before it opened: proves nothing new
-          return
-        default:
-          return unreachable(state)
-      }
+      if (state === 'half_open') return open(candidate === 'fresh')
+      // Sent before it opened, or counted before: proves nothing new.
+      if (state === 'open' || candidate === 'failed_here') return
+      failures += 1
+      if (failures >= failuresInARow) open(true)
     },
     /** The probe was cancelled: another may be sent. */
     withdraw() {
       if (state === 'half_open') state = 'open'
+    },
+    /** The server is silent: it gets no request for the longest pause, or until `endPause`. */
+    hold() {
+      state = 'open'
+      pause.hold()
     },
     /** The server seems well: if the breaker is open, a probe may be sent now. */
     endPause() {
@@ -85,6 +80,11 @@ export function watchedBreaker(
       breaker.fail(candidate)
       if (wasClosed && breaker.state() === 'open') onChange('opened')
     },
+    hold() {
+      const wasClosed = breaker.state() === 'closed'
+      breaker.hold()
+      if (wasClosed) onChange('opened')
+    },
   }
 }
 
@@ -100,6 +100,7 @@ function openPause({ now, random }: BreakerOptions) {
       until = now() + step / 2 + (random() * step) / 2
     },
     isOver: (candidate: Candidate) => now() >= until + (candidate === 'fresh' ? 0 : freshFirstMs),
+    hold: () => void (until = now() + pauseMs.most),
     end: () => void (until = Math.min(until, now())),
     reset: () => void (times = 0),
     leftMs: () => [until, until + freshFirstMs].map((at) => at - now()).find((leftMs) => leftMs > 0) ?? 0,

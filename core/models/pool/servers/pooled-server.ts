@@ -35,7 +35,7 @@ export type Reservation = {
 export type RequestEnd = 'good' | 'refused' | 'overloaded' | 'unavailable' | 'failed' | 'left'
 
 const breakerLines = {
-  opened: 'a model server gets no requests: it failed several times in a row',
+  opened: 'a model server gets no requests: it failed several times in a row, or is silent',
   closed: 'a model server gets requests again',
 }
 
