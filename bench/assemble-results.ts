@@ -38,6 +38,7 @@ export const benches = [
   'outage',
   'outage-services',
   'composition',
+  'growth',
   'review',
   'workspace',
   'python-agreement',

@@ -15,6 +15,7 @@ import {
   settledBytes,
   slicesOf,
 } from './bench-ledger.ts'
+import { escapeXml, strokeOf } from '../reports/svg.ts'
 import { playAttempt } from './played-run.ts'
 
 /** `share` is the progress of the phase, 0 to 1. */
@@ -102,11 +103,6 @@ const phases = {
   execution: { from: 0.2, to: 0.8, label: 'ended' },
   after: { from: 0.8, to: 1, label: 'after the end' },
 } as const
-/** The lines differ in hue, lightness and dash, on white and on near-black. */
-const strokes = [
-  { colour: '#1f7fd6', dash: '' },
-  { colour: '#d9730d', dash: '7 4' },
-] as const
 const mebibyte = 2 ** 20
 
 /**
@@ -117,9 +113,9 @@ export function memoryCurve({ title, lines, operations }: Curve): string {
   const top = topOf(Math.max(...lines.flatMap(({ samples }) => samples.map(({ bytes }) => bytes))) / mebibyte)
   const described = lines.map(({ name, samples }) => `${name}: ${highest(samples)} MiB at most`).join('; ')
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${size.width} ${size.height}" role="img" font-family="system-ui, sans-serif" font-size="13" fill="#7d8590">
-<title>${escape(title)}</title>
-<desc>${escape(described)}</desc>
-<text x="${plot.left}" y="22" font-size="16" font-weight="600">${escape(title)}</text>
+<title>${escapeXml(title)}</title>
+<desc>${escapeXml(described)}</desc>
+<text x="${plot.left}" y="22" font-size="16" font-weight="600">${escapeXml(title)}</text>
 ${lines.map(legend).join('\n')}
 ${verticalAxis(top)}
 ${horizontalAxis(operations)}
@@ -131,7 +127,7 @@ ${lines.map((line, at) => path(line, at, top)).join('\n')}
 function legend({ name, samples }: CurveLine, at: number): string {
   const x = plot.left + at * 330
   const text = `${name}, at most ${highest(samples)} MiB`
-  return `<line x1="${x}" y1="42" x2="${x + 26}" y2="42" ${strokeOf(at)}/><text x="${x + 34}" y="46">${escape(text)}</text>`
+  return `<line x1="${x}" y1="42" x2="${x + 26}" y2="42" ${strokeOf(at)}/><text x="${x + 34}" y="46">${escapeXml(text)}</text>`
 }
 
 function verticalAxis(top: number): string {
@@ -171,11 +167,6 @@ function path({ samples }: CurveLine, at: number, top: number): string {
   return `<path d="M${points.join('L')}" fill="none" stroke-linejoin="round" ${strokeOf(at)}/>`
 }
 
-function strokeOf(at: number): string {
-  const { colour, dash } = strokes[at % strokes.length] ?? strokes[0]
-  return `stroke="${colour}" stroke-width="2.5"${dash === '' ? '' : ` stroke-dasharray="${dash}"`}`
-}
-
 function xOf(share: number): number {
   return Math.round((plot.left + (plot.right - plot.left) * share) * 10) / 10
 }
@@ -192,8 +183,4 @@ function topOf(most: number): number {
 
 function highest(samples: readonly MemorySample[]): string {
   return (Math.max(...samples.map(({ bytes }) => bytes)) / mebibyte).toFixed(0)
-}
-
-function escape(text: string): string {
-  return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;')
 }
