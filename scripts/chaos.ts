@@ -1,17 +1,20 @@
 import { parseArgs } from 'node:util'
 import { putRedisOnPath } from '#platform/obtain-redis.ts'
 import { recordChaos, totalsLine } from '../tests/chaos/chaos-report.ts'
+import { lacksMachines } from '../tests/chaos/machines.ts'
 import { runChaos } from '../tests/chaos/run-chaos.ts'
 
 /**
- * `npm run chaos -- --seed N --runs K [--record]`: plays K histories of random faults against real processes; exit code
- * 1 when one has violations. Without a seed one is drawn and printed. `--record` writes the totals to
- * bench/results/chaos-<first seed>.md.
+ * `npm run chaos -- --seed N --runs K [--machines] [--record]`: plays K histories of random faults against real processes;
+ * exit code 1 when one has violations. Without a seed one is drawn and printed. `--machines`: each service is in a network
+ * namespace of its own, with faults of the network besides; exit code 2 where that cannot be. `--record` writes the totals to
+ * bench/results/chaos-[machines-]<first seed>.md.
  */
 const { values } = parseArgs({
   options: {
     seed: { type: 'string' },
     runs: { type: 'string', default: '10' },
+    machines: { type: 'boolean', default: false },
     record: { type: 'boolean', default: false },
   },
 })
@@ -22,12 +25,19 @@ const stop = new AbortController()
 process.once('SIGINT', () => stop.abort())
 process.once('SIGTERM', () => stop.abort())
 
+const { machines } = values
+const lack = machines ? lacksMachines() : undefined
+if (lack !== undefined) {
+  process.stderr.write(`--machines cannot be played here: ${lack}\n`)
+  process.exit(2)
+}
 await putRedisOnPath(process.env, stop.signal)
 print(`chaos: seeds ${seed} to ${seed + runs - 1}, rehearsal model (no LLM)`)
 const startedAt = performance.now()
-const outcomes = await runChaos({ seed, runs, print, signal: stop.signal })
+const outcomes = await runChaos({ seed, runs, machines, print, signal: stop.signal })
 print(totalsLine(outcomes))
-if (values.record) print(`written: ${await recordChaos(outcomes, { seed, tookMs: performance.now() - startedAt })}`)
+if (values.record)
+  print(`written: ${await recordChaos(outcomes, { seed, machines, tookMs: performance.now() - startedAt })}`)
 // An interrupted history would continue by itself.
 process.exit(outcomes.some(({ violations }) => violations.length > 0) || outcomes.length < runs ? 1 : 0)
 

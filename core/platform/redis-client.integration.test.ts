@@ -1,9 +1,64 @@
+import { once } from 'node:events'
+import { connect, createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { recordedLog, soonClock } from '#testing/recorded-log.ts'
 import { startRedisCluster, type TestRedisCluster } from '#testing/redis-cluster.ts'
+import { startTestRedis } from '#testing/redis.ts'
 import { until } from '#testing/until.ts'
+import { boundPort } from './http-health.ts'
 import { connectRedis } from './redis-client.ts'
 import { silentLog } from './log.ts'
+
+/** A way to Redis on which open connections go silent: what is sent on them is lost, and nobody gets an error. */
+async function openSilencer(redisUrl: string) {
+  const target = new URL(redisUrl)
+  const open = new Set<{ client: Socket; upstream: Socket }>()
+  const server = createServer((client) => {
+    const upstream = connect(Number(target.port), target.hostname)
+    for (const end of [client, upstream]) end.on('error', () => {})
+    client.pipe(upstream).pipe(client)
+    open.add({ client, upstream })
+  })
+  server.listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  return {
+    url: `redis://127.0.0.1:${boundPort(server)}`,
+    connections: () => open.size,
+    silence() {
+      for (const { client, upstream } of open) {
+        client.unpipe(upstream).resume()
+        upstream.unpipe(client).resume()
+      }
+    },
+    async close() {
+      const closed = once(server, 'close')
+      server.close()
+      for (const { client, upstream } of open) [client, upstream].forEach((end) => end.destroy())
+      await closed
+    },
+  }
+}
+
+describe('a connection that goes silent', () => {
+  it('is replaced, and what waits for an answer is sent again', async () => {
+    const server = await startTestRedis()
+    const silencer = await openSilencer(server.url)
+    const { log, messages } = recordedLog({ clock: soonClock })
+    const { redis } = connectRedis(silencer.url, { retries: null, silentMs: 300 }, log)
+    try {
+      expect(await redis.set('key', 'value')).toBe('OK')
+      silencer.silence()
+      expect(await Promise.all([redis.get('key'), redis.incr('count')])).toEqual(['value', 1])
+      expect(silencer.connections()).toBe(2)
+      await until(() => messages().includes('Redis can be used again'))
+      expect(messages()).toEqual(['Redis cannot be used', 'Redis can be used again'])
+    } finally {
+      redis.disconnect()
+      await silencer.close()
+      await server.stop()
+    }
+  })
+})
 
 describe('a connection to a cluster', () => {
   let cluster: TestRedisCluster

@@ -8,9 +8,12 @@ import type { Submission } from './draw-history.ts'
 // Callers of the API that repeat a call until it is answered, because the API is killed and restarted meanwhile.
 
 const Accepted = z.object({ run_id: RunId })
-const retryMs = 60_000
+/** Longer than the longest cut of the API's network, and what its connections take to notice the end of it. */
+const retryMs = 120_000
 const answerMs = 20_000
 const restMs = 100
+
+const within = () => ({ signal: AbortSignal.timeout(answerMs) })
 
 /** Submits with an idempotency key, so that repeating after a lost answer makes no second run. */
 export async function submitWithRetries(
@@ -25,7 +28,7 @@ export async function submitWithRetries(
       method: 'POST',
       body: form,
       headers: { 'idempotency-key': key },
-      signal: AbortSignal.timeout(answerMs),
+      ...within(),
     })
   })
   if (answer.status !== 202) throw new Error(`POST /v1/runs answered ${answer.status}: ${answer.text}`)
@@ -34,7 +37,7 @@ export async function submitWithRetries(
 
 /** Returns the HTTP status of the cancel. */
 export async function cancelWithRetries(api: Pick<RunApi, 'ask'>, runId: RunId): Promise<number> {
-  const ask = () => api.ask(`/v1/runs/${runId}/cancel`, { method: 'POST', signal: AbortSignal.timeout(answerMs) })
+  const ask = () => api.ask(`/v1/runs/${runId}/cancel`, { method: 'POST', ...within() })
   return (await askWithRetries(ask)).status
 }
 
@@ -42,7 +45,7 @@ const Questions = z.object({ questions: z.array(z.object({ request_id: z.string(
 
 /** The open questions of a run, by their ids. */
 async function openQuestionsOf(api: Pick<RunApi, 'ask'>, runId: RunId): Promise<string[]> {
-  const answer = await askWithRetries(() => api.ask(`/v1/runs/${runId}/questions?status=open`))
+  const answer = await askWithRetries(() => api.ask(`/v1/runs/${runId}/questions?status=open`, within()))
   if (answer.status !== 200) throw new Error(`the questions answered ${answer.status}: ${answer.text}`)
   return Questions.parse(JSON.parse(answer.text)).questions.map(({ request_id: id }) => id)
 }
@@ -59,14 +62,14 @@ async function answerWithRetries(
       method: 'POST',
       headers,
       body,
-      signal: AbortSignal.timeout(answerMs),
+      ...within(),
     }),
   )
 }
 
 /** The run's patch; empty when nothing changed. */
 export async function patchOf(api: Pick<RunApi, 'ask'>, runId: RunId): Promise<string> {
-  const answer = await askWithRetries(() => api.ask(`/v1/runs/${runId}/patch`))
+  const answer = await askWithRetries(() => api.ask(`/v1/runs/${runId}/patch`, within()))
   if (answer.status !== 200 && answer.status !== 204)
     throw new Error(`the patch answered ${answer.status}: ${answer.text}`)
   return answer.text
@@ -126,12 +129,12 @@ export function openAnswerers(api: Pick<RunApi, 'ask'>): Answerers {
       }
       await delay(roundMs, closing.signal).catch(() => {})
     }
-  })()
+  })().catch((error: unknown) => void violations.push(`answering ended: ${String(error)}`))
   return {
     add: (runId) => void runs.add(runId),
     async close() {
       closing.abort()
-      await working.catch((error: unknown) => void violations.push(`answering ended: ${String(error)}`))
+      await working
       return violations
     },
   }

@@ -10,7 +10,9 @@ const outcome: HistoryOutcome = {
   runs: [],
   operations: 41,
   retried: 3,
+  lost: 1,
   answered: 2,
+  network: undefined,
   durationMs: 4_210,
   violations: [],
 }
@@ -34,11 +36,32 @@ describe('the report of chaos', () => {
   })
 
   it('records totals, failing seeds, machine and fault counts', () => {
-    const place = { seed: 7, tookMs: 9_000, redis: '7.0.15', commit: 'abc1234', date: new Date(0) }
+    const place = { seed: 7, machines: false, tookMs: 9_000, redis: '7.0.15', commit: 'abc1234', date: new Date(0) }
     const section = chaosSection([outcome, bad], place)
     expect(section).toContain(`**2 histories, ${faults} faults, 1 violations.** 0 runs, 82 operations`)
     expect(section).toContain('Failing seeds: 8.')
     expect(section).toContain('1970-01-01, commit abc1234, 9 s in all')
     expect(section).toMatch(/^\| kill_worker \| \d+ \|$/m)
+  })
+
+  it('tells between machines what was lost, and of each fault of the network what it did', () => {
+    const tally = { lostPackets: 40, latePieces: 7, lostConnections: 3, asked: 1, slowestBackMs: 2_150 }
+    const between = {
+      ...outcome,
+      network: tally,
+      met: ['700 ms cut machine=2 forMs=9000: 40 packets lost', '9 ms other'],
+    }
+    const [first = '', ...others] = historyLine(between).split('\n')
+    expect(first).toContain('  3 retried  1 lost  ')
+    expect(others).toEqual(['  700 ms cut machine=2 forMs=9000: 40 packets lost'])
+    expect(failureText(between, '/tmp/left')).toContain('npm run chaos -- --machines --seed 7 --runs 1')
+    const place = { seed: 7, machines: true, tookMs: 9_000, redis: '7.0.15', commit: 'abc1234', date: new Date(0) }
+    const section = chaosSection([between, between], place)
+    expect(section).toContain('# Chaos: random faults between machines')
+    expect(section).toContain('80 packets were lost and 14 pieces were late; 6 connections went silent for ever')
+    expect(section).toContain('2 attempts were taken back')
+    expect(section).toContain('The slowest was ready again 2.1 s after')
+    expect(section).toContain('`npm run chaos -- --machines --seed 7 --runs 2`')
+    expect(section).toContain('| half_cut | 0 |')
   })
 })

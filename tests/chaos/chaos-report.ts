@@ -3,33 +3,39 @@ import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
-import { describeFault, faultNames } from './fault.ts'
+import type { NetworkTally } from './chaos-network.ts'
+import { describeFault, faultNames, machineNames, networkFaultNames } from './fault.ts'
 import type { HistoryOutcome } from './run-history.ts'
 import { type Column, table } from '../../bench/reports/markdown-report.ts'
 import { repository } from '../e2e/program.ts'
 
 /** `seed 17  4 faults (kill_worker, wipe_queues …)  2 runs  61 operations  5 retried  3 answered  4.1 s  0 violations` */
 export function historyLine(outcome: HistoryOutcome): string {
-  const { history, runs, operations, retried, answered, durationMs, violations } = outcome
+  const { history, met, runs, operations, retried, lost, answered, network, durationMs, violations } = outcome
   const kinds = history.faults.map(({ kind }) => kind).join(', ')
-  return [
+  const ofTheNetwork = network === undefined ? [] : met.filter((line) => networkLine.test(line))
+  const counts = [
     `seed ${history.seed}`,
     `${history.faults.length} faults (${kinds})`,
     `${runs.length} runs`,
     `${operations} operations`,
     `${retried} retried`,
+    ...(network === undefined ? [] : [`${lost} lost`]),
     `${answered} answered`,
     `${(durationMs / 1000).toFixed(1)} s`,
     `${violations.length} violations`,
-  ].join('  ')
+  ]
+  return [counts.join('  '), ...ofTheNetwork.map((line) => `  ${line}`)].join('\n')
 }
 
+const networkLine = new RegExp(`^\\d+ ms (${networkFaultNames.join('|')}) `)
+
 /** How to play the history again, where its logs are, its schedule and its violations. */
-export function failureText({ history, met, violations }: HistoryOutcome, folder: string): string {
+export function failureText({ history, met, network, violations }: HistoryOutcome, folder: string): string {
   const { seed, latencyMs, streams, submissions, faults } = history
   const schedule = met.length > 0 ? met : faults.map(describeFault)
   return [
-    `  again: npm run chaos -- --seed ${seed} --runs 1`,
+    `  again: npm run chaos -- ${network === undefined ? '' : '--machines '}--seed ${seed} --runs 1`,
     `  folder: ${folder}`,
     `  model latency ${latencyMs} ms${streams ? ', replies streamed' : ''}`,
     ...submissions.map(({ atMs, request }) => `  ${atMs} ms submission ${JSON.stringify(request)}`),
@@ -47,15 +53,15 @@ export function totalsLine(outcomes: readonly HistoryOutcome[]): string {
 
 const execute = promisify(execFile)
 
-type Recorded = { seed: number; tookMs: number }
+type Recorded = { seed: number; machines: boolean; tookMs: number }
 
-/** Writes the totals as a Markdown section to bench/results/chaos-<first seed>.md; returns that path. */
+/** Writes the totals as a Markdown section to bench/results/chaos-[machines-]<first seed>.md; returns that path. */
 export async function recordChaos(outcomes: readonly HistoryOutcome[], recorded: Recorded): Promise<string> {
   const folder = join(repository, 'bench/results')
   await mkdir(folder, { recursive: true })
   const redis = await versionOf('redis-server', ['--version'], /v=(\S+)/)
   const place = { redis, commit: await versionOf('git', ['-C', repository, 'rev-parse', '--short', 'HEAD'], /(\w+)/) }
-  const path = `bench/results/chaos-${recorded.seed}.md`
+  const path = `bench/results/chaos-${recorded.machines ? 'machines-' : ''}${recorded.seed}.md`
   await writeFile(join(repository, path), chaosSection(outcomes, { ...recorded, ...place, date: new Date() }))
   return path
 }
@@ -72,17 +78,30 @@ export function chaosSection(
   ]
   const failing = outcomes.filter(({ violations }) => violations.length > 0).map(({ history }) => history.seed)
   const total = (of: (outcome: HistoryOutcome) => number) => outcomes.map(of).reduce((sum, one) => sum + one, 0)
-  return `# Chaos: random faults against real processes
+  const title = place.machines ? 'random faults between machines' : 'random faults against real processes'
+  return `# Chaos: ${title}
 
 **${totalsLine(outcomes)}.** ${total(({ runs }) => runs.length)} runs, ${total(({ operations }) => operations)} operations, ${total(({ retried }) => retried)} attempts taken back and tried again, ${total(({ answered }) => answered)} questions answered.
-${failing.length === 0 ? 'No seed failed.' : `Failing seeds: ${failing.join(', ')}.`}
+${failing.length === 0 ? 'No seed failed.' : `Failing seeds: ${failing.join(', ')}.`}${networkText(outcomes)}
 
 - ${place.date.toISOString().slice(0, 10)}, commit ${place.commit}, ${Math.round(place.tookMs / 1000)} s in all
 - ${cpus().length} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GiB; Node ${process.version}, Redis ${place.redis}; rehearsal model (no LLM)
-- again: \`npm run chaos -- --seed ${place.seed} --runs ${outcomes.length}\`
+- again: \`npm run chaos -- ${place.machines ? '--machines ' : ''}--seed ${place.seed} --runs ${outcomes.length}\`
 
-${table(columns, faultNames)}
+${table(columns, place.machines ? [...faultNames, ...networkFaultNames] : faultNames)}
 `
+}
+
+/** What the faults of the network did. */
+function networkText(outcomes: readonly HistoryOutcome[]): string {
+  const tallies = outcomes.flatMap(({ network }) => network ?? [])
+  if (tallies.length === 0) return ''
+  const lost = outcomes.map((outcome) => outcome.lost).reduce((sum, one) => sum + one, 0)
+  const total = (of: (tally: NetworkTally) => number) => tallies.map(of).reduce((sum, one) => sum + one, 0)
+  const slowestMs = Math.max(...tallies.map(({ slowestBackMs }) => slowestBackMs))
+  return `
+
+The services were on ${machineNames.length + 1} machines. ${total(({ lostPackets }) => lostPackets)} packets were lost and ${total(({ latePieces }) => latePieces)} pieces were late; ${total(({ lostConnections }) => lostConnections)} connections went silent for ever. ${lost} attempts were taken back because their worker was silent for longer than its lease. ${total(({ asked }) => asked)} times a service that was cut off for longer than a lease was asked on its own machine whether it is ready, and was not. The slowest was ready again ${(slowestMs / 1000).toFixed(1)} s after the end of its cut.`
 }
 
 async function versionOf(program: string, args: readonly string[], pattern: RegExp): Promise<string> {

@@ -2,7 +2,7 @@ import { cp, mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Redis } from 'ioredis'
 import { startLocalRedis, type LocalRedis } from '#platform/local-redis.ts'
-import { startLocalS3 } from '#platform/local-s3.ts'
+import { startLocalS3, type LocalS3 } from '#platform/local-s3.ts'
 import { openReleaser } from '#platform/service-process.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
 import { openEventSegments } from '#objects/event-segments.ts'
@@ -14,7 +14,8 @@ import { askingAgent } from '../e2e/asking-agent.ts'
 import { editingAgent } from '../e2e/editing-agent.ts'
 import { repository } from '../e2e/program.ts'
 import { openRunApi, type RunApi } from '../e2e/run-api.ts'
-import { leaseMs, workerCount } from './fault.ts'
+import { type ChaosNetwork, openChaosNetwork } from './chaos-network.ts'
+import { leaseMs, machineNames, workerCount } from './fault.ts'
 import { openServiceProcess, openServiceSettings, type ServiceProcess } from './service-process.ts'
 import { openStoreProxy, type StoreProxy } from './store-proxy.ts'
 import { silentLog } from '#platform/log.ts'
@@ -31,6 +32,8 @@ export type ChaosStack = {
   /** Straight to the server, past the proxy. */
   objects: ObjectStore
   store: StoreProxy
+  /** Undefined when all services run on this machine. */
+  network: ChaosNetwork | undefined
   api: RunApi
   workers: readonly ServiceProcess[]
   discovery: ServiceProcess
@@ -46,8 +49,13 @@ export type ChaosStack = {
 
 const token = 'a-token-only-for-the-chaos'
 
+export type ChaosStackOptions = {
+  /** Every service but the model server gets a machine of its own. */
+  machines?: boolean
+}
+
 /** Starts everything with its data under `dir`, and resolves when all of it is ready. */
-export async function startChaosStack(dir: string): Promise<ChaosStack> {
+export async function startChaosStack(dir: string, { machines = false }: ChaosStackOptions = {}): Promise<ChaosStack> {
   const releaser = openReleaser()
   try {
     const [logDir, tempDir] = [join(dir, 'logs'), join(dir, 'tmp')]
@@ -60,8 +68,11 @@ export async function startChaosStack(dir: string): Promise<ChaosStack> {
     const store = await openStoreProxy(s3.endpoint)
     releaser.add('proxy', store.close)
     const ports = await freePorts(4 + workerCount)
-    const address = { redisUrl: server.url, s3: { ...s3, endpoint: store.endpoint } }
-    const settings = openServiceSettings({ address, ports, logDir, tempDir, token, agentsDir })
+    const network = machines ? await openChaosNetwork([...machineNames, 'discovery-2']) : undefined
+    if (network !== undefined) releaser.add('network', network.close)
+    const urls = { redis: server.url, s3: store.endpoint, model: `http://127.0.0.1:${ports[3]}` }
+    const addresses = await addressesOf(urls, s3, network)
+    const settings = openServiceSettings({ ...addresses, ports, logDir, tempDir, token, agentsDir })
     const open = (name: string) => openServiceProcess(settings(name))
     const services = {
       rehearsal: open('rehearsal'),
@@ -78,11 +89,23 @@ export async function startChaosStack(dir: string): Promise<ChaosStack> {
     releaser.add('clients', clients.close)
     const api = openRunApi({ url: services.apiProcess.origin, token })
     const redisServer = { killRedis: server.kill, startRedis: server.start }
-    return { dir, tempDir, store, api, ...services, ...clients, ...redisServer, close: releaser.release }
+    return { dir, tempDir, store, network, api, ...services, ...clients, ...redisServer, close: releaser.release }
   } catch (error) {
     await releaser.release()
     throw error
   }
+}
+
+/** How the services reach the stores and the model server. */
+async function addressesOf(
+  urls: Record<'redis' | 's3' | 'model', string>,
+  s3: LocalS3,
+  network: ChaosNetwork | undefined,
+) {
+  const seen = async (url: string) => (await network?.open(url)) ?? url
+  const [redisUrl, endpoint, modelUrl] = [await seen(urls.redis), await seen(urls.s3), await seen(urls.model)]
+  const machineOf = (name: string) => (name === 'rehearsal' ? undefined : network?.machine(name))
+  return { address: { redisUrl, s3: { ...s3, endpoint } }, modelUrl, machineOf }
 }
 
 /** Puts a comment where `docstring` puts its text: their changes collide. */

@@ -6,6 +6,7 @@ import { resultKeys, runKeys } from '#ledger/keys.ts'
 import { startChaosStack, type ChaosStack } from './chaos-stack.ts'
 import { checkRun, type HistoryRun } from './check-run.ts'
 import { drawHistory } from './draw-history.ts'
+import { lacksMachines } from './machines.ts'
 import { runChaos } from './run-chaos.ts'
 import { runHistory } from './run-history.ts'
 
@@ -18,6 +19,20 @@ describe('ten histories of random faults', () => {
     expect(outcomes.flatMap(({ violations }) => violations)).toEqual([])
     expect(outcomes).toHaveLength(10)
     expect(outcomes.map(({ answered }) => answered).some((answered) => answered > 0)).toBe(true)
+  })
+})
+
+const lack = lacksMachines()
+if (lack !== undefined) print(`the histories between machines are skipped: ${lack}`)
+
+describe.skipIf(lack !== undefined)('two histories of faults between machines', () => {
+  it('lose no operation, do none twice, and no service holds a dead connection', { timeout: 900_000 }, async () => {
+    const outcomes = await runChaos({ seed: 4_086, runs: 2, machines: true, print })
+    expect(outcomes.flatMap(({ violations }) => violations)).toEqual([])
+    const tallies = outcomes.flatMap(({ network }) => network ?? [])
+    expect(tallies).toHaveLength(2)
+    expect(tallies.some(({ lostPackets }) => lostPackets > 0)).toBe(true)
+    expect(tallies.some(({ lostConnections }) => lostConnections > 0)).toBe(true)
   })
 })
 

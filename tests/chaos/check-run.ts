@@ -26,14 +26,22 @@ export type RunCheck = {
   status: Run['status']
   operations: number
   retried: number
+  lost: number
   answered: number
   violations: string[]
 }
 
 export type CheckDeps = ProofDeps & { ledger: Ledger }
 
-/** Leases also expire while Redis is down. */
-const losesWorkers = new Set<FaultName>(['kill_worker', 'freeze_worker', 'kill_redis'])
+/** Leases also expire while Redis is down, or cannot be reached. */
+const losesWorkers = new Set<FaultName>([
+  'kill_worker',
+  'freeze_worker',
+  'kill_redis',
+  'cut',
+  'half_cut',
+  'lose_connections',
+])
 /**
  * Prefixes of error codes that no operation of these histories may end with. AGENT_002 and AGENT_006: a model that is away is
  * waited for, and that time is not the attempt's.
@@ -60,8 +68,8 @@ export async function checkRun(run: HistoryRun, proof: CheckDeps): Promise<RunCh
     ...(isEnded(state.status) && endings.runEndings.length === 0 ? ['the run has ended without an event'] : []),
   ]
   const named = found.map((violation) => `run ${runId}: ${violation}`)
-  const { retried, answered } = endings
-  return { status: state.status, operations, retried, answered, violations: named }
+  const { retried, lost, answered } = endings
+  return { status: state.status, operations, retried, lost, answered, violations: named }
 }
 
 /** A run whose cancel was accepted is cancelled, another completes; with `stop_run` it may fail as an operation did. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { leaseMs, workerCount } from './fault.ts'
+import { leaseMs, machineNames, networkFaultNames, workerCount } from './fault.ts'
 import { drawHistory } from './draw-history.ts'
 
 const seeds = Array.from({ length: 400 }, (_none, at) => at)
@@ -11,7 +11,7 @@ describe('a history of chaos', () => {
   })
 
   it('has one to three runs over 8 to 25 functions, and two to seven faults in their order', () => {
-    for (const { source, submissions, faults } of seeds.map(drawHistory)) {
+    for (const { source, submissions, faults } of seeds.map((seed) => drawHistory(seed))) {
       const functions =
         Object.values(source)
           .join('')
@@ -26,8 +26,36 @@ describe('a history of chaos', () => {
     }
   })
 
+  it('has the same runs and first faults between machines, and faults of the network besides', () => {
+    for (const seed of seeds) {
+      const { faults, ...history } = drawHistory(seed, { machines: true })
+      const { faults: without, ...same } = drawHistory(seed)
+      expect(history).toEqual(same)
+      const ofTheNetwork = faults.filter((fault) => 'machine' in fault)
+      expect(ofTheNetwork.length).toBeGreaterThanOrEqual(1)
+      expect(faults.length - ofTheNetwork.length).toBe(2)
+      expect(without).toEqual(expect.arrayContaining(faults.filter((fault) => !('machine' in fault))))
+    }
+  })
+
+  it('cuts for less than a lease, for longer than one, and for longer than the limits of a connection', () => {
+    const faults = seeds.flatMap((seed) => drawHistory(seed, { machines: true }).faults)
+    const cuts = faults.flatMap((fault) => (fault.kind === 'cut' || fault.kind === 'half_cut' ? [fault.forMs] : []))
+    for (const [least, most] of [
+      [1_000, leaseMs],
+      [leaseMs, 10_000],
+      [20_000, 40_000],
+    ] as const) {
+      expect(cuts.filter((ms) => ms >= least && ms <= most).length).toBeGreaterThan(20)
+    }
+    const kinds = new Set(faults.filter((fault) => 'machine' in fault).map(({ kind }) => kind))
+    expect([...kinds].toSorted()).toEqual([...networkFaultNames].toSorted())
+    const machines = faults.flatMap((fault) => ('machine' in fault ? [fault.machine] : []))
+    expect(new Set(machines)).toEqual(new Set(machineNames.keys()))
+  })
+
   it('meets every kind of fault over many seeds, and aims only at what is there', () => {
-    const drawn = seeds.map(drawHistory)
+    const drawn = seeds.map((seed) => drawHistory(seed))
     expect(new Set(drawn.flatMap(({ faults }) => faults.map(({ kind }) => kind))).size).toBe(16)
     expect(new Set(drawn.map(({ streams }) => streams)).size).toBe(2)
     const aimless = drawn.flatMap(({ faults, submissions }) =>

@@ -1,5 +1,5 @@
 import { openRandom, type Random } from '#platform/seeded-random.ts'
-import { drawFault, type Fault } from './fault.ts'
+import { drawFault, drawNetworkFault, type Fault } from './fault.ts'
 
 /** What a caller asks for, as it goes over the wire. */
 export type Submission = {
@@ -23,7 +23,8 @@ export type History = {
 /** Faults begin in this time after the first submission; with the usual latency the runs last about as long. */
 const windowMs = 2_500
 
-export function drawHistory(seed: number): History {
+/** With `machines` faults of the network take the place of all others but the first two. */
+export function drawHistory(seed: number, { machines = false }: { machines?: boolean } = {}): History {
   const random = openRandom(seed)
   const source = generateSource(random)
   const submissions = Array.from({ length: random.int(1, 3) }, (_none, at) => drawSubmission(random, at))
@@ -32,6 +33,12 @@ export function drawHistory(seed: number): History {
   })
   const latencyMs = random.int(30, 150)
   const streams = random.chance(0.4)
+  if (machines) {
+    const ofTheNetwork = Array.from({ length: random.int(1, 3) }, (): Fault => {
+      return { atMs: random.int(500, 2 * windowMs), ...drawNetworkFault(random) }
+    })
+    faults.splice(2, Infinity, ...ofTheNetwork)
+  }
   return { seed, source, submissions, latencyMs, streams, faults: faults.toSorted((a, b) => a.atMs - b.atMs) }
 }
 

@@ -3,7 +3,10 @@ import type { Random } from '#platform/seeded-random.ts'
 /** One thing that goes wrong. `atMs` counts from the first submission, `backAfterMs` and `forMs` from the fault. */
 export type Fault = { atMs: number } & FaultKind
 
-type FaultKind =
+type FaultKind = OrdinaryFault | NetworkFault
+
+/** Of processes, stores, queues and models. */
+type OrdinaryFault =
   | { kind: 'kill_worker'; worker: number; backAfterMs: number }
   | { kind: 'drain_worker'; worker: number; backAfterMs: number }
   /** SIGSTOP until after its lease has run out, then SIGCONT. */
@@ -26,6 +29,18 @@ type FaultKind =
   /** The same for short times, with short times between. */
   | { kind: 'models_flap'; how: Outage; awayMs: number; backMs: number; times: number }
   | { kind: 'cancel_run'; run: number }
+
+/** Of a service that has a machine to itself. Nobody gets an error for what is lost. */
+export type NetworkFault = { machine: number } &
+  /** What it sends and receives arrives late. */
+  (
+    | { kind: 'delay'; ms: number; forMs: number }
+    /** Nothing it sends arrives, and nothing that is sent to it. */
+    | { kind: 'cut'; forMs: number }
+    | { kind: 'half_cut'; lost: 'sent' | 'received'; forMs: number }
+    /** Its open connections go silent for ever; new ones work. */
+    | { kind: 'lose_connections' }
+  )
 
 export type StoreFault = '503' | 'slow' | 'reset'
 export type ModelFault = '429' | '503' | 'reset' | 'truncated'
@@ -50,7 +65,13 @@ export const faultNames = [
   'models_away',
   'models_flap',
   'cancel_run',
-] as const satisfies readonly FaultName[]
+] as const satisfies readonly OrdinaryFault['kind'][]
+export const networkFaultNames = [
+  'delay',
+  'cut',
+  'half_cut',
+  'lose_connections',
+] as const satisfies readonly NetworkFault['kind'][]
 
 /** `1204 ms kill_worker worker=1 backAfterMs=300` */
 export function describeFault({ atMs, kind, ...rest }: Fault): string {
@@ -61,11 +82,13 @@ export function describeFault({ atMs, kind, ...rest }: Fault): string {
 /** How long a worker may be silent, in ms: short, so that the operations of a lost one are soon taken back. */
 export const leaseMs = 3_000
 export const workerCount = 3
+/** The services whose machines network faults hit, by their names. */
+export const machineNames = ['api', 'discovery', ...Array.from({ length: workerCount }, (_none, at) => `worker-${at}`)]
 /** Of one request to the model, and how long after its first failure it may be tried again, in ms. */
 export const modelLimits = { timeoutMs: 4_000, retryBudgetMs: 1_500 }
 
 /** How often each kind is drawn, relative to the others. */
-const weights: readonly (readonly [FaultName, number])[] = [
+const weights: readonly (readonly [OrdinaryFault['kind'], number])[] = [
   ['kill_worker', 5],
   ['drain_worker', 2],
   ['freeze_worker', 2],
@@ -87,7 +110,7 @@ const outages: readonly [Outage, ...Outage[]] = ['refused', '503', 'hang', 'stal
 const names = weights.flatMap(([name, weight]) => Array.from({ length: weight }, () => name))
 
 /** Draws the next fault of a history with this many runs. */
-export function drawFault(random: Random, runs: number): FaultKind {
+export function drawFault(random: Random, runs: number): OrdinaryFault {
   const kind = names[random.int(0, names.length - 1)] ?? 'kill_worker'
   const backAfterMs = random.int(0, 1_200)
   const worker = random.int(0, workerCount - 1)
@@ -126,4 +149,41 @@ export function drawFault(random: Random, runs: number): FaultKind {
     case 'cancel_run':
       return { kind, run: random.int(0, runs - 1) }
   }
+}
+
+type NetworkKind = NetworkFault['kind']
+const networkKinds: readonly [NetworkKind, ...NetworkKind[]] = [
+  'delay',
+  'cut',
+  'cut',
+  'half_cut',
+  'half_cut',
+  'lose_connections',
+]
+
+/** Draws a fault of the network. Workers are hit most often: they hold what must not be lost. */
+export function drawNetworkFault(random: Random): NetworkFault {
+  const machine = random.chance(0.7) ? 2 + random.int(0, workerCount - 1) : random.int(0, 1)
+  const kind = random.pick(networkKinds)
+  switch (kind) {
+    case 'delay':
+      return { kind, machine, ms: random.int(5, 200), forMs: random.int(1_000, 8_000) }
+    case 'cut':
+      return { kind, machine, forMs: drawCutMs(random) }
+    case 'half_cut':
+      return { kind, machine, lost: random.pick(['sent', 'received']), forMs: drawCutMs(random) }
+    case 'lose_connections':
+      return { kind, machine }
+  }
+}
+
+/** Shorter than a lease, longer than one, or longer than every limit of a connection. */
+function drawCutMs(random: Random): number {
+  const [least, most] = random.pick([
+    [1_000, leaseMs],
+    [leaseMs + 500, 10_000],
+    [leaseMs + 500, 10_000],
+    [10_000, 40_000],
+  ])
+  return random.int(least, most)
 }

@@ -34,6 +34,7 @@ describe('the endings of a run, as its events tell them', () => {
     expect(foldEndings(events(...told, 'operation.ended a', 'operation.skipped b', 'run.completed'))).toEqual({
       violations: [],
       retried: 1,
+      lost: 0,
       answered: 0,
       failures: [{ operationId: 'a', errorCode: 'WORK_005', reason: 'none' }],
       runEndings: ['run.completed'],

@@ -4,6 +4,8 @@ import type { Event } from '#domain/event.ts'
 export type Endings = {
   violations: string[]
   retried: number
+  /** Those of the retried whose worker's lease had run out. */
+  lost: number
   /** Questions that were answered. */
   answered: number
   failures: { operationId: string; errorCode: string; reason: string }[]
@@ -18,7 +20,7 @@ const runEndings = new Set<string>(['run.completed', 'run.failed', 'run.cancelle
 /** Every attempt has one end, every operation ends once, and nothing comes after an end. */
 export function foldEndings(events: readonly Event[]): Endings {
   const operations = new Map<string, Seen>()
-  const endings: Endings = { violations: [], retried: 0, answered: 0, failures: [], runEndings: [] }
+  const endings: Endings = { violations: [], retried: 0, lost: 0, answered: 0, failures: [], runEndings: [] }
   for (const [at, event] of events.entries()) {
     if (event.seq !== at + 1) endings.violations.push(`event ${event.seq} stands at place ${at + 1}`)
     if (runEndings.has(event.event)) endings.runEndings.push(event.event)
@@ -29,6 +31,7 @@ export function foldEndings(events: readonly Event[]): Endings {
     const fault = take(event, seen)
     if (fault !== undefined) endings.violations.push(`event ${event.seq} ${event.event} of ${id}: ${fault}`)
     if (event.event === 'operation.retried') endings.retried += 1
+    if (event.event === 'operation.retried' && event.data['reason'] === 'lost') endings.lost += 1
     if (event.event === 'operation.resumed') endings.answered += 1
     if (event.event === 'operation.failed') endings.failures.push({ operationId: id, ...failureOf(event) })
   }

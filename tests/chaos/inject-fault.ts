@@ -2,7 +2,7 @@ import type { RunId } from '#domain/ids.ts'
 import { delay } from '#platform/clock.ts'
 import { until } from '#testing/until.ts'
 import type { ChaosStack } from './chaos-stack.ts'
-import type { Fault, Outage } from './fault.ts'
+import { type Fault, machineNames, type Outage } from './fault.ts'
 import { cancelWithRetries } from './chaos-clients.ts'
 import { deleteJobs, duplicateJobs, wipeQueues } from './queue-faults.ts'
 import type { Random } from '#platform/seeded-random.ts'
@@ -64,6 +64,12 @@ export async function injectFault(fault: Fault, targets: FaultTargets): Promise<
       return 'over'
     case 'cancel_run':
       return `answered ${await cancelWithRetries(stack.api, await targets.runOf(fault.run))}`
+    case 'delay':
+    case 'cut':
+    case 'half_cut':
+    case 'lose_connections':
+      if (stack.network === undefined) return 'there is no network'
+      return stack.network.inject(fault, serviceOn(fault.machine, stack))
   }
 }
 
@@ -95,6 +101,12 @@ function workerOf(at: number, { workers }: ChaosStack): ServiceProcess {
   const worker = workers[at]
   if (worker === undefined) throw new Error(`there is no worker ${at}`)
   return worker
+}
+
+function serviceOn(machine: number, { apiProcess, discovery, workers }: ChaosStack): ServiceProcess {
+  const service = [apiProcess, discovery, ...workers].find(({ name }) => name === machineNames[machine])
+  if (service === undefined) throw new Error(`there is no machine ${machine}`)
+  return service
 }
 
 async function downFor(service: ServiceProcess, signal: 'SIGKILL' | 'SIGTERM', ms: number): Promise<string> {

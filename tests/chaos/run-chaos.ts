@@ -1,8 +1,8 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { startChaosStack, type ChaosStack } from './chaos-stack.ts'
-import { drawHistory } from './draw-history.ts'
+import { startChaosStack, type ChaosStack, type ChaosStackOptions } from './chaos-stack.ts'
+import { drawHistory, type History } from './draw-history.ts'
 import { failureText, historyLine } from './chaos-report.ts'
 import { runHistory, type HistoryOutcome } from './run-history.ts'
 
@@ -10,6 +10,8 @@ export type ChaosOptions = {
   /** Of the first history; the next has the next number. */
   seed: number
   runs: number
+  /** On machines of their own, with faults of the network between them. */
+  machines?: boolean
   print(line: string): void
   signal?: AbortSignal
 }
@@ -22,14 +24,20 @@ const historiesPerStack = 25
  * violations the stack is stopped, its folder stays, and the next history gets a fresh one. Ends early when `signal` is
  * aborted, without the result of the running history.
  */
-export async function runChaos({ seed, runs, print, signal }: ChaosOptions): Promise<HistoryOutcome[]> {
+export async function runChaos({
+  seed,
+  runs,
+  machines = false,
+  print,
+  signal,
+}: ChaosOptions): Promise<HistoryOutcome[]> {
   const outcomes: HistoryOutcome[] = []
   let open: OpenStack | undefined
   try {
     for (let at = 0; at < runs; at += 1) {
-      open ??= await openStack()
+      open ??= await openStack({ machines })
       // What stops this process may have stopped its stores, too: the running history may never end.
-      const outcome = await Promise.race([play(seed + at, open.stack), whenAborted(signal)])
+      const outcome = await Promise.race([play(drawHistory(seed + at, { machines }), open.stack), whenAborted(signal)])
       if (outcome === undefined) break
       outcomes.push(outcome)
       print(historyLine(outcome))
@@ -54,9 +62,9 @@ function whenAborted(signal: AbortSignal | undefined): Promise<undefined> {
 
 type OpenStack = { stack: ChaosStack; dir: string; close(options: { keepFolder: boolean }): Promise<void> }
 
-async function openStack(): Promise<OpenStack> {
+async function openStack(options: ChaosStackOptions): Promise<OpenStack> {
   const dir = await mkdtemp(join(tmpdir(), 'remora-chaos-'))
-  const stack = await startChaosStack(dir).catch((cause: unknown) => {
+  const stack = await startChaosStack(dir, options).catch((cause: unknown) => {
     throw new Error(`the stack did not start; its logs are in ${dir}`, { cause })
   })
   return {
@@ -70,14 +78,14 @@ async function openStack(): Promise<OpenStack> {
 }
 
 /** A history that cannot be played to its end is a violation, too. */
-async function play(seed: number, stack: ChaosStack): Promise<HistoryOutcome> {
-  const history = drawHistory(seed)
+async function play(history: History, stack: ChaosStack): Promise<HistoryOutcome> {
   const startedAt = performance.now()
   try {
     return await runHistory(history, stack)
   } catch (error) {
     const violations = [`the history broke off: ${error instanceof Error ? error.stack : String(error)}`]
     const durationMs = Math.round(performance.now() - startedAt)
-    return { history, met: [], runs: [], operations: 0, retried: 0, answered: 0, durationMs, violations }
+    const nothing = { met: [], runs: [], operations: 0, retried: 0, lost: 0, answered: 0, network: undefined }
+    return { history, ...nothing, durationMs, violations }
   }
 }

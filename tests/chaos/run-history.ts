@@ -3,6 +3,8 @@ import { until } from '#testing/until.ts'
 import type { ChaosStack } from './chaos-stack.ts'
 import { checkPatches, checkRun, type HistoryRun, type RunCheck } from './check-run.ts'
 import type { History } from './draw-history.ts'
+import type { NetworkTally } from './chaos-network.ts'
+import type { FaultName } from './fault.ts'
 import { findLeftovers } from './find-leftovers.ts'
 import { setModel } from './inject-fault.ts'
 import { openAnswerers, patchOf } from './chaos-clients.ts'
@@ -16,13 +18,19 @@ export type HistoryOutcome = {
   runs: readonly HistoryRun[]
   operations: number
   retried: number
+  /** Those of the retried whose worker's lease had run out. */
+  lost: number
   answered: number
+  /** What faults of the network did; undefined without machines. */
+  network: NetworkTally | undefined
   durationMs: number
   violations: readonly string[]
 }
 
 /** How long runs may take to end once everything is repaired. */
 const endMs = 60_000
+/** The same after faults of the network: what waits for an object may wait for a minute before it asks again. */
+const endAfterCutsMs = 180_000
 
 /** Submits the history's runs, injects its faults, repairs everything, and checks the result. */
 export async function runHistory(history: History, stack: ChaosStack): Promise<HistoryOutcome> {
@@ -33,6 +41,7 @@ export async function runHistory(history: History, stack: ChaosStack): Promise<H
   const { runs, met, violations } = await runWithFaults(history, stack, answerers.add)
   await repair(stack)
   violations.push(...(await unfinished(runs, stack)), ...(await answerers.close()))
+  violations.push(...((await stack.network?.settle()) ?? []))
   const leftovers = violations.length === 0 ? await findLeftovers(runs, stack) : []
   const checks = await Promise.all(runs.map((run) => checkRun(run, stack)))
   violations.push(...leftovers, ...checks.flatMap((check) => check.violations))
@@ -44,7 +53,9 @@ export async function runHistory(history: History, stack: ChaosStack): Promise<H
     runs,
     operations: sum(checks.map((check) => check.operations)),
     retried: sum(checks.map((check) => check.retried)),
+    lost: sum(checks.map((check) => check.lost)),
     answered: sum(checks.map((check) => check.answered)),
+    network: stack.network?.takeTally(),
     durationMs: Math.round(performance.now() - startedAt),
     violations,
   }
@@ -69,10 +80,10 @@ async function repair(stack: ChaosStack): Promise<void> {
   await Promise.all(services.map((service) => service.ready()))
 }
 
-async function unfinished(runs: readonly HistoryRun[], { ledger }: ChaosStack): Promise<string[]> {
+async function unfinished(runs: readonly HistoryRun[], { ledger, network }: ChaosStack): Promise<string[]> {
   const states = async () => Promise.all(runs.map(({ runId }) => ledger.getRun(runId)))
   const allEnded = async () => (await states()).every(({ status }) => isEnded(status))
-  await until(allEnded, { withinMs: endMs }).catch(() => {})
+  await until(allEnded, { withinMs: network === undefined ? endMs : endAfterCutsMs }).catch(() => {})
   const open = (await states()).filter(({ status }) => !isEnded(status))
   return open.map((run) => `run ${run.runId} did not end: ${JSON.stringify(run)}`)
 }
@@ -87,9 +98,11 @@ async function badPatches(
   return checkPatches(history.source, patches)
 }
 
-/** A draining worker hands its operations back. While Redis is down it cannot, and may end with an error. */
+const takesRedisAway = new Set<FaultName>(['kill_redis', 'cut', 'half_cut', 'lose_connections'])
+
+/** A draining worker hands its operations back. While Redis is away it cannot, and may end with an error. */
 function badEndings({ faults }: History, stack: ChaosStack): string[] {
-  const redisWasDown = faults.some(({ kind }) => kind === 'kill_redis')
+  const redisWasDown = faults.some(({ kind }) => takesRedisAway.has(kind))
   const unexpectedExits = servicesOf(stack).flatMap((service) => service.takeUnexpectedExits())
   return unexpectedExits.filter(({ onDrain }) => !(onDrain && redisWasDown)).map(({ what }) => what)
 }

@@ -7,16 +7,21 @@ import { descendantsOf, type LivingProcess } from '../e2e/living-processes.ts'
 import { repository } from '../e2e/program.ts'
 import { type StoreAddress, storeEnv } from '../e2e/services.ts'
 import { leaseMs, modelLimits, workerCount } from './fault.ts'
+import type { Machine } from './machines.ts'
 
 export type ServiceProcess = {
   name: string
   origin: string
+  /** Where it tells whether it is ready, also of an own machine. */
+  port: number
   /** Adds to the environment of its starts from now on; false when that changes nothing. */
   configure(env: Readonly<Record<string, string>>): boolean
   /** Does nothing while it runs. */
   start(): void
   ready(): Promise<void>
   running(): boolean
+  /** How often it was started. */
+  starts(): number
   /** Sends the signal, and waits until the process has exited if the signal ends it. Returns false when it does not run. */
   kill(signal: 'SIGKILL' | 'SIGTERM' | 'SIGSTOP' | 'SIGCONT'): Promise<boolean>
   /** Exits without a signal from here, or with another exit code than the signal should cause. Each is returned once. */
@@ -35,6 +40,8 @@ type ServiceSettings = {
   port: number
   env: Readonly<Record<string, string>>
   logDir: string
+  /** Where it runs; absent: on this machine. */
+  machine?: Pick<Machine, 'address' | 'enter'>
 }
 
 /** On a machine that is busy with other things, too. */
@@ -45,15 +52,17 @@ const node = `${repository}node_modules/.bin/node`
 export function openServiceProcess(settings: ServiceSettings): ServiceProcess {
   let { env } = settings
   const { name, port } = settings
-  const origin = `http://127.0.0.1:${port}`
+  const origin = `http://${settings.machine?.address ?? '127.0.0.1'}:${port}`
   const orphans: LivingProcess[] = []
   const unexpectedExits: UnexpectedExit[] = []
   let child: ChildProcess | undefined
   let sent: string | undefined
+  let starts = 0
 
   const start = () => {
     if (child !== undefined) return
     sent = undefined
+    starts += 1
     const started = spawnService({ ...settings, env })
     child = started
     started.once('exit', (code, signal) => {
@@ -84,6 +93,7 @@ export function openServiceProcess(settings: ServiceSettings): ServiceProcess {
   return {
     name,
     origin,
+    port,
     configure(more) {
       const isNew = Object.entries(more).some(([variable, value]) => env[variable] !== value)
       env = { ...env, ...more }
@@ -93,6 +103,7 @@ export function openServiceProcess(settings: ServiceSettings): ServiceProcess {
     ready,
     kill,
     running: () => child !== undefined,
+    starts: () => starts,
     takeUnexpectedExits: () => unexpectedExits.splice(0),
     orphans: () => orphans,
   }
@@ -109,9 +120,10 @@ async function untilReady({ name, origin, isRunning, unexpectedExits }: Starting
 }
 
 /** With a channel to this process, so that it ends when this one does. */
-function spawnService({ name, service, env, logDir }: ServiceSettings): ChildProcess {
+function spawnService({ name, service, env, logDir, machine }: ServiceSettings): ChildProcess {
   const log = openSync(join(logDir, `${name}.log`), 'a')
-  const child = spawn(node, [`${repository}services/${service}/main.ts`], {
+  const [program, ...words] = [...(machine?.enter ?? []), node, `${repository}services/${service}/main.ts`]
+  const child = spawn(program, words, {
     env: { PATH: process.env['PATH'] ?? '', ...env },
     cwd: repository,
     stdio: ['ignore', log, log, 'ipc'],
@@ -127,7 +139,11 @@ async function answersReady(origin: string): Promise<boolean> {
 }
 
 type StackAddresses = {
+  /** Of the stores and of the model server, as the services reach them. */
   address: StoreAddress
+  modelUrl: string
+  /** Those of the services that run on a machine of their own. */
+  machineOf(name: string): ServiceSettings['machine']
   /** Four for api, two discoveries and rehearsal, and one per worker. */
   ports: readonly number[]
   logDir: string
@@ -144,7 +160,7 @@ export function openServiceSettings(addresses: StackAddresses): (name: string) =
   const store = { ...storeEnv(address), TMPDIR: tempDir, REMORA_LEASE_MS: String(leaseMs) }
   const worker = {
     ...store,
-    REMORA_MODEL_URLS: `http://127.0.0.1:${rehearsal}/v1`,
+    REMORA_MODEL_URLS: `${addresses.modelUrl}/v1`,
     REMORA_WORKER_SLOTS: '4',
     REMORA_WORKER_SCRIPT_PROCESSES: '1',
     REMORA_DRAIN_MS: '200',
@@ -184,6 +200,10 @@ export function openServiceSettings(addresses: StackAddresses): (name: string) =
   return (name) => {
     const found = known[name]
     if (found === undefined) throw new Error(`no service is called "${name}"`)
-    return { name, logDir, ...found }
+    const machine = addresses.machineOf(name)
+    if (machine === undefined) return { name, logDir, ...found }
+    // Asked from outside of its machine, and by itself.
+    const env = { ...found.env, REMORA_API_HOST: '0.0.0.0', REMORA_HEALTH_HOST: '0.0.0.0' }
+    return { name, logDir, ...found, env, machine }
   }
 }
