@@ -29,7 +29,7 @@ export type ApiConnection = {
   post<T>(path: string, document: object, schema: z.ZodType<T>): Promise<T>
   /** The same for a form with an archive, which is sent while it is read. */
   postForm<T>(path: string, fields: Multipart, schema: z.ZodType<T>): Promise<T>
-  put<T>(path: string, schema: z.ZodType<T>): Promise<T>
+  put<T>(path: string, schema: z.ZodType<T>, document?: object): Promise<T>
   delete(path: string): Promise<void>
   /** A whole text of media type `type`. */
   getText(path: string, type: string): Promise<string>
@@ -76,8 +76,10 @@ export function openApiConnection(options: Options): ApiConnection {
       const body = Readable.from(multipartBody(fields, boundary), { objectMode: false })
       return readJson(await post(path, `multipart/form-data; boundary=${boundary}`, body), schema, options)
     },
-    async put(path, schema) {
-      return readJson(await send(path, { method: 'PUT' }), schema, options)
+    async put(path, schema, document) {
+      const headers = { 'content-type': 'application/json' }
+      const body = document && { headers, body: JSON.stringify(document) }
+      return readJson(await send(path, { method: 'PUT', ...body }), schema, options)
     },
     async delete(path) {
       const answer = await send(path, { method: 'DELETE' })

@@ -103,12 +103,19 @@ export function stopsChannel(namespace: string): string {
   return `${namespace}:stops`
 }
 
-/** The results stream and, in the same slot, the last seq published of each run, and what a project used on a day. */
+/**
+ * The results stream and, in the same slot: the last seq published of each run; what the ended operations of a project used on a day;
+ * how many tokens of each run are counted for its project; how many these are on a day; and the budgets of projects for a day, as
+ * fields `<project> operator` and `<project> own`.
+ */
 export function resultKeys(namespace: string) {
   const slot = `{${namespace}:results}`
   return {
     results: `${namespace}:results`,
     published: `${slot}:published`,
     usageOf: (projectId: string, day: string) => `${slot}:usage:${projectId}:${day}`,
+    counted: `${slot}:counted`,
+    spentOf: (projectId: string, day: string) => `${slot}:spent:${projectId}:${day}`,
+    budgets: `${slot}:budgets`,
   }
 }

@@ -5,6 +5,7 @@ import { type Log, silentLog } from '#platform/log.ts'
 import { openRedactor, type Redactor } from '#platform/secrets/redactor.ts'
 import { leftovers } from './accounts.ts'
 import { append, claim } from './attempt.ts'
+import { countSpent, noteProjectBudget, readProjectBudget, setBudget, setProjectBudget } from './budgets.ts'
 import {
   countVerdicts,
   decide,
@@ -73,6 +74,17 @@ function reviewCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
   }
 }
 
+/** What runs and projects may use. */
+function budgetCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
+  return {
+    setBudget: bind(setBudget),
+    noteProjectBudget: bind(noteProjectBudget),
+    countSpent: bind(countSpent),
+    setProjectBudget: bind(setProjectBudget),
+    readProjectBudget: bind(readProjectBudget),
+  }
+}
+
 function storeOf(redis: RedisClient, options: LedgerOptions): LedgerStore {
   const { namespace = 'remora', leaseMs = defaultLeaseMs, archive, redactor = openRedactor() } = options
   const { origin = { kind: 'worker', id: 'ledger' }, log = silentLog, traces = { record() {} } } = options
@@ -103,6 +115,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     suspend: bind(suspend),
     resume: bind(resume),
     ...reviewCommands(bind),
+    ...budgetCommands(bind),
     outboxLength: bind(outboxLength),
     relayResults: bind(relayResults),
     readUsage: bind(readUsage),

@@ -3,7 +3,15 @@ import { requestSpanId } from '#domain/span.ts'
 import { parseTraceparent, traceIdOf } from '#domain/traceparent.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import { ProjectId, type RunId } from '#domain/ids.ts'
-import { isEnded, type RunPhase, type RunRequest, newRunSchema, RunStatus, storedRequest } from '#domain/run.ts'
+import {
+  budgetSchema,
+  isEnded,
+  type RunPhase,
+  type RunRequest,
+  newRunSchema,
+  RunStatus,
+  storedRequest,
+} from '#domain/run.ts'
 import type { ErrorCode } from '#domain/error.ts'
 import { encodeEvents } from './stored-events.ts'
 import { indexKeys, runKeys } from './keys.ts'
@@ -39,12 +47,13 @@ export async function createRun(store: LedgerStore, run: NewRun): Promise<void> 
   await indexScript(store.redis, [index.active, index.runsOf(projectId)], [`${projectId}/${runId}`, runId])
   const keys = runKeys(store.namespace, runId)
   const answer = await createScript(store.redis, keys.scripted, [
-    Math.max(schema, newRunSchema),
+    Math.max(schema, newRunSchema, request.budget === undefined ? 0 : budgetSchema),
     projectId,
     request.errorPolicy,
     JSON.stringify(storedRequest(request)),
     run.uploadKey,
     run.traceparent ?? '',
+    request.budget?.tokens ?? '',
     ...encodeEvents([run.acceptedEvent], store.redactor),
   ])
   if (answer === 'created') logAccepted(run, store.log)

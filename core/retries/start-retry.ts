@@ -31,10 +31,10 @@ export async function startRetry(former: Run, retry: NewRetry, { ledger }: Start
   await expectStillThere(former, retry, ledger)
 }
 
-/** A retry's request, without the choice of operations of the former run. */
-export function requestOfRetry({ request }: Run): RunRequest {
-  const { operations: _operations, codes: _codes, ...former } = request
-  return former
+/** A retry's request, without the choice of operations of the former run, and with what its budget was at last, for itself. */
+export function requestOfRetry({ request, budget: tokens }: Run): RunRequest {
+  const { operations: _operations, codes: _codes, budget: _budget, ...former } = request
+  return tokens === null ? former : { ...former, budget: { tokens } }
 }
 
 /** The highest of the runs whose changes the retry of `run` has. */

@@ -3,8 +3,7 @@ import { ProjectId } from '#domain/ids.ts'
 import { Scope, usualScopes } from '#domain/scope.ts'
 import { endpoint, jsonAnswer } from '../http/endpoint.ts'
 import { IdempotencyHeader } from '../intake/idempotency.ts'
-import { named } from '../http/schema-parts.ts'
-import { Time } from '../runs/run-schema.ts'
+import { named, Time } from '../http/schema-parts.ts'
 import { isTokenText, TokenId } from './token-record.ts'
 
 const tenYearsS = 10 * 365 * 24 * 60 * 60

@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import { OperationId, RunId } from '#domain/ids.ts'
-import { RunRequest } from '#domain/run.ts'
+import { BudgetTokens, RunRequest } from '#domain/run.ts'
 import { endpoint, jsonAnswer } from '../http/endpoint.ts'
-import { ErrorPolicyShape, RunAccepted, RunLinks, RunParams, RunStatusShape } from '../runs/run-schema.ts'
+import { BudgetView, ErrorPolicyShape, RunAccepted, RunLinks, RunParams, RunStatusShape } from '../runs/run-schema.ts'
 import { IdempotencyHeader } from './idempotency.ts'
 
 const submitProse = `
@@ -78,6 +78,10 @@ const RetryBody = z
   )
   .openapi('RetryRequest')
 
+const BudgetBody = z
+  .strictObject({ tokens: BudgetTokens.nullable().openapi({ description: 'null: any number' }) })
+  .openapi('BudgetRequest')
+
 const Cancelled = z
   .strictObject({ run_id: RunId, status: RunStatusShape, cancel_requested: z.literal(true), links: RunLinks })
   .openapi('RunCancelled')
@@ -113,6 +117,16 @@ export const intakeEndpoints = {
       'The answer comes at once; the run ends `cancelled` a moment later. Asking again changes nothing. RUN_007 for one that has ended otherwise.',
     request: { params: RunParams, body: { content: { 'application/json': { schema: CancelBody } } } },
     responses: { 202: jsonAnswer('the run was asked to stop', Cancelled) },
+  }),
+  budget: endpoint('runs:write', ['RUN_001', 'RUN_005', 'RUN_007'], {
+    method: 'put',
+    path: '/v1/runs/{run_id}/budget',
+    operationId: 'setRunBudget',
+    summary: 'Say how many tokens a run may use',
+    description:
+      'A run that waits for its budget goes on when this is more than it has used. One that has used more already starts nothing more with a model.',
+    request: { params: RunParams, body: { content: { 'application/json': { schema: BudgetBody } } } },
+    responses: { 200: jsonAnswer('the budget, and what is used of it', BudgetView) },
   }),
   delete: endpoint('runs:write', ['RUN_001', 'RUN_005', 'RUN_006', 'RUN_010'], {
     method: 'delete',

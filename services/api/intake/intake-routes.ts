@@ -4,7 +4,7 @@ import type { Ledger } from '#ledger/ledger.ts'
 import type { MemoryGate } from '#ledger/memory-gate.ts'
 import { openSemaphore } from '#platform/limit-concurrency.ts'
 import type { ApiEnv } from '../http/api-env.ts'
-import { findRun, runLinks } from '../runs/run-view.ts'
+import { budgetView, findRun, runLinks } from '../runs/run-view.ts'
 import { type AcceptDeps, acceptRun } from './accept-run.ts'
 import { intakeEndpoints } from './intake-endpoints.ts'
 import { maxRequestBytes, withRunForm } from './run-form.ts'
@@ -16,13 +16,13 @@ const framingBytes = maxRequestBytes + 64 * 1024
 
 export type IntakeDeps = AcceptDeps &
   RetryDeps & {
-    ledger: AcceptDeps['ledger'] & RetryDeps['ledger'] & Pick<Ledger, 'requestDeletion'>
+    ledger: AcceptDeps['ledger'] & RetryDeps['ledger'] & Pick<Ledger, 'requestDeletion' | 'setBudget'>
     memoryGate: MemoryGate
     uploadGate: UploadGate
     traces: RequestTraces
   }
 
-/** Accepting runs, and stopping, retrying and deleting those that exist. */
+/** Accepting runs, and stopping, retrying and deleting those that exist, and giving them a budget. */
 export function intakeRoutes(deps: IntakeDeps): OpenAPIHono<ApiEnv> {
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(intakeEndpoints.submit, async (c) => {
@@ -40,6 +40,11 @@ export function intakeRoutes(deps: IntakeDeps): OpenAPIHono<ApiEnv> {
       leave()
     }
   })
+  addSteering(routes, deps)
+  return routes
+}
+
+function addSteering(routes: OpenAPIHono<ApiEnv>, deps: IntakeDeps): void {
   routes.openapi(intakeEndpoints.cancel, async (c) => {
     const { reason } = c.req.valid('json')
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
@@ -49,6 +54,15 @@ export function intakeRoutes(deps: IntakeDeps): OpenAPIHono<ApiEnv> {
       throw new AppError('RUN_007', `Run "${run.runId}" has ended: it is ${status}.`)
     }
     return c.json({ run_id: run.runId, status, cancel_requested: true, links: runLinks(run.runId) } as const, 202)
+  })
+  routes.openapi(intakeEndpoints.budget, async (c) => {
+    const { tokens } = c.req.valid('json')
+    const { runId } = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
+    const origin = { kind: 'api', id: c.get('requestId') } as const
+    if ((await deps.ledger.setBudget(runId, { tokens, origin })) === 'ended') {
+      throw new AppError('RUN_007', `Run "${runId}" has ended, or is being stopped.`)
+    }
+    return c.json(budgetView(await deps.ledger.getRun(runId)), 200)
   })
   routes.openapi(intakeEndpoints.delete, async (c) => {
     const { run_id: runId } = c.req.valid('param')
@@ -70,7 +84,6 @@ export function intakeRoutes(deps: IntakeDeps): OpenAPIHono<ApiEnv> {
     )
     return c.json({ run_id: runId, status, retry_of: run.runId, links: runLinks(runId) }, 202)
   })
-  return routes
 }
 
 /** An upload that says it is too large is refused before a byte of it is read. */
