@@ -21,6 +21,8 @@ export const TokenView = z.looseObject({
   expires_at: Time,
   expired: z.boolean(),
   last_used_at: Time,
+  requests_per_minute: z.number().nullable().default(null),
+  runs: z.number().nullable().default(null),
 })
 export type TokenView = z.infer<typeof TokenView>
 
@@ -135,6 +137,8 @@ type NewToken = {
   name?: string | undefined
   scopes?: Texts
   expires_in_s?: number | undefined
+  requests_per_minute?: number | undefined
+  runs?: number | undefined
   project_id?: string | undefined
 }
 type Page = { cursor?: string | undefined; limit: number }

@@ -26,7 +26,7 @@ import { countFailures, endedOperations, getOperation, listOperations } from './
 import { activeRuns, getRun, listRuns } from './read-runs.ts'
 import { outboxLength, relayResults } from './results.ts'
 import { claimRetry, endWanted, mayWantRetry, wantedNotes, noteRetry } from './wanted-retries.ts'
-import { cancel, createRun, deactivate, endSlice, move } from './run-commands.ts'
+import { cancel, createRun, deactivate, endSlice, expectRunRoom, move } from './run-commands.ts'
 import { bindTo, type LedgerStore } from './store.ts'
 import { readUsage } from './usage.ts'
 import type { EventArchive } from './stored-events.ts'
@@ -96,6 +96,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
   const bind = bindTo(storeOf(redis, options))
   return {
     createRun: bind(createRun),
+    expectRunRoom: bind(expectRunRoom),
     move: bind(move),
     plan: bind(plan),
     planAgain: bind(planAgain),

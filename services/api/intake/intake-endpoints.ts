@@ -96,7 +96,7 @@ const Deleting = z.strictObject({ run_id: RunId, deleting: z.literal(true) }).op
 
 /** Submitting a run, and stopping, retrying or deleting one. */
 export const intakeEndpoints = {
-  submit: endpoint('runs:write', [...refusals, 'AGENT_001', 'HTTP_003', 'LIMIT_002', 'STORE_002'], {
+  submit: endpoint('runs:write', [...refusals, 'AGENT_001', 'HTTP_003', 'LIMIT_002', 'LIMIT_003', 'STORE_002'], {
     method: 'post',
     path: '/v1/runs',
     operationId: 'submitRun',
@@ -137,17 +137,21 @@ export const intakeEndpoints = {
     request: { params: RunParams },
     responses: { 202: jsonAnswer('it is being deleted', Deleting) },
   }),
-  retry: endpoint('runs:write', ['RUN_001', 'RUN_004', 'RUN_005', 'RUN_006', 'RUN_009', 'INTAKE_005', 'INTAKE_007'], {
-    method: 'post',
-    path: '/v1/runs/{run_id}/retry',
-    operationId: 'retryRun',
-    summary: 'Retry what did not end well',
-    description: retryProse.trim(),
-    request: {
-      params: RunParams,
-      headers: IdempotencyHeader,
-      body: { content: { 'application/json': { schema: RetryBody } } },
+  retry: endpoint(
+    'runs:write',
+    ['RUN_001', 'RUN_004', 'RUN_005', 'RUN_006', 'RUN_009', 'INTAKE_005', 'INTAKE_007', 'LIMIT_003'],
+    {
+      method: 'post',
+      path: '/v1/runs/{run_id}/retry',
+      operationId: 'retryRun',
+      summary: 'Retry what did not end well',
+      description: retryProse.trim(),
+      request: {
+        params: RunParams,
+        headers: IdempotencyHeader,
+        body: { content: { 'application/json': { schema: RetryBody } } },
+      },
+      responses: { 202: jsonAnswer('the new run', Retried) },
     },
-    responses: { 202: jsonAnswer('the new run', Retried) },
-  }),
+  ),
 } as const

@@ -3,7 +3,8 @@ import { AppError } from '#domain/error.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { MemoryGate } from '#ledger/memory-gate.ts'
 import { openSemaphore } from '#platform/limit-concurrency.ts'
-import type { ApiEnv } from '../http/api-env.ts'
+import type { NewRun } from '#ledger/run-commands.ts'
+import type { ApiEnv, Caller } from '../http/api-env.ts'
 import { budgetView, findRun, runLinks } from '../runs/run-view.ts'
 import { type AcceptDeps, acceptRun } from './accept-run.ts'
 import { intakeEndpoints } from './intake-endpoints.ts'
@@ -30,10 +31,11 @@ export function intakeRoutes(deps: IntakeDeps): OpenAPIHono<ApiEnv> {
     await deps.memoryGate()
     const idempotencyKey = c.req.valid('header')['idempotency-key']
     const { projectId } = c.get('caller')
+    const holder = holderOf(c.get('caller'))
     const leave = await deps.uploadGate(c.req.raw.signal)
     try {
       const { runId, status } = await tracedRequest(c, deps.traces, (correlation) =>
-        withRunForm(c.req.raw, (form) => acceptRun({ ...form, projectId, idempotencyKey, correlation }, deps)),
+        withRunForm(c.req.raw, (form) => acceptRun({ ...form, projectId, idempotencyKey, correlation, holder }, deps)),
       )
       return c.json({ run_id: runId, status, links: runLinks(runId) }, 202)
     } finally {
@@ -78,12 +80,18 @@ function addSteering(routes: OpenAPIHono<ApiEnv>, deps: IntakeDeps): void {
     await deps.memoryGate()
     const idempotencyKey = c.req.valid('header')['idempotency-key']
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
-    const retry = { run, operations, codes, rejected, errorPolicy, idempotencyKey }
+    const holder = holderOf(c.get('caller'))
+    const retry = { run, operations, codes, rejected, errorPolicy, idempotencyKey, holder }
     const { runId, status } = await tracedRequest(c, deps.traces, (correlation) =>
       retryRun({ ...retry, correlation }, deps),
     )
     return c.json({ run_id: runId, status, retry_of: run.runId, links: runLinks(runId) }, 202)
   })
+}
+
+/** Undefined for a token that may have any number of runs. */
+function holderOf({ tokenId, limits }: Caller): NewRun['holder'] {
+  return typeof limits?.runs === 'number' ? { tokenId, runs: limits.runs } : undefined
 }
 
 /** An upload that says it is too large is refused before a byte of it is read. */

@@ -45,7 +45,7 @@ const WaitsForBudget = z
     kind: z.literal('budget'),
     of: z
       .enum(['run', 'project'])
-      .openapi({ description: "whose is used up: the run's own, or that of its project for today" }),
+      .openapi('BudgetOwner', { description: "whose is used up: the run's own, or that of its project for today" }),
     limit: z.int().openapi({ description: 'in tokens' }),
     used: z.int(),
     since: Time,
