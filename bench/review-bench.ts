@@ -111,6 +111,7 @@ const startOne = () =>
       maxUploadBytes: 1_000_000,
       maxUploads: 1,
       requestsPerSecond: 0,
+      tokenLimits: { requestsPerMinute: null, runs: null },
       maxConnections: 100,
       traces: { endpoint: undefined, headers: {}, share: 0 },
       storage,

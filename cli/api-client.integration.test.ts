@@ -44,6 +44,29 @@ describe('the client of the API', () => {
     )
   })
 
+  it('asks again after the time that the service names, when its token has sent too many requests', async () => {
+    const problem = { title: 'too many requests', status: 429, error_code: 'LIMIT_001' }
+    let asked = 0
+    answer = (_request, response) => {
+      asked += 1
+      if (asked < 3) response.writeHead(429, { 'retry-after': '0' }).end(JSON.stringify(problem))
+      else response.writeHead(200).end('{"runs":[],"next":null}')
+    }
+    expect(await client.listRuns(page)).toEqual({ runs: [], next: null })
+    expect(asked).toBe(3)
+  })
+
+  it('does not ask again for a run that its token may not have', async () => {
+    let asked = 0
+    answer = (_request, response) => {
+      asked += 1
+      const problem = { title: 'too many runs', detail: 'it has 2', status: 429, error_code: 'LIMIT_003' }
+      response.writeHead(429).end(JSON.stringify(problem))
+    }
+    await expect(client.cancel('r1')).rejects.toMatchObject({ code: 'LIMIT_003', message: 'it has 2' })
+    expect(asked).toBe(1)
+  })
+
   it('throws what the service says with its own code', async () => {
     const problem = {
       type: 'x',

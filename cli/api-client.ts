@@ -3,7 +3,7 @@ import type { PatchKind } from '#domain/run.ts'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { type ApiConnection, openApiConnection } from './api-connection.ts'
 import { decideInSlices, nothingDecided, type WantedDecisions, type WantedVerdict } from './decide-in-slices.ts'
-import { EventPage, RunAccepted, PatchSets, RunPage, RunView, Time } from './run-views.ts'
+import { BudgetView, EventPage, RunAccepted, PatchSets, RunPage, RunView, Time } from './run-views.ts'
 import {
   ChangePage,
   DecisionsView,
@@ -21,6 +21,8 @@ export const TokenView = z.looseObject({
   expires_at: Time,
   expired: z.boolean(),
   last_used_at: Time,
+  requests_per_minute: z.number().nullable().default(null),
+  runs: z.number().nullable().default(null),
 })
 export type TokenView = z.infer<typeof TokenView>
 
@@ -31,6 +33,16 @@ const TokenPage = z.object({
 })
 
 const ProjectView = z.looseObject({ project_id: z.string(), created_at: Time })
+
+export const ProjectBudgetView = z.looseObject({
+  project_id: z.string(),
+  tokens_per_day: z.number().nullable(),
+  set_by_operator: z.number().nullable(),
+  set_by_project: z.number().nullable(),
+  used_today: z.number(),
+  resets_at: Time,
+})
+export type ProjectBudgetView = z.infer<typeof ProjectBudgetView>
 
 const ProjectPage = z.object({ projects: z.array(ProjectView) })
 
@@ -86,6 +98,7 @@ export type WireRequest = {
   /** The run ends once it is planned; `readPlan` returns what it would do. */
   dry_run?: boolean | undefined
   limits?: { operations: number } | undefined
+  budget?: { tokens: number } | undefined
   error_policy?: string | undefined
   priority?: number | undefined
 }
@@ -124,6 +137,8 @@ type NewToken = {
   name?: string | undefined
   scopes?: Texts
   expires_in_s?: number | undefined
+  requests_per_minute?: number | undefined
+  runs?: number | undefined
   project_id?: string | undefined
 }
 type Page = { cursor?: string | undefined; limit: number }
@@ -137,6 +152,7 @@ export function openApiClient(options: { url: string; token: string | undefined;
     ...runCalls(connection),
     ...operationCalls(connection),
     ...tokenCalls(connection),
+    ...budgetCalls(connection),
     close: connection.close,
   }
 }
@@ -242,10 +258,21 @@ function tokenCalls(connection: ApiConnection) {
     /** AUTH_003 when there is none. */
     revokeToken: (tokenId: string) => connection.delete(`/v1/tokens/${encodeURIComponent(tokenId)}`),
     /** Changes nothing when there is one of this id. */
-    createProject: (projectId: string) => connection.put(`/v1/projects/${encodeURIComponent(projectId)}`, ProjectView),
+    createProject: (projectId: string) => connection.put(projectPath(projectId), ProjectView),
     listProjects: () => connection.get('/v1/projects', ProjectPage),
     listWorkers: () => connection.get('/v1/workers', WorkerPage),
     getUsage: (query: UsageQuery) => connection.get('/v1/usage', UsageView, query),
+  }
+}
+
+function budgetCalls({ get, put }: ApiConnection) {
+  return {
+    /** `tokens` null: any number. RUN_007 when it has ended. */
+    setBudget: (runId: string, tokens: number | null) => put(`${runPath(runId)}/budget`, BudgetView, { tokens }),
+    getProjectBudget: (projectId: string) => get(`${projectPath(projectId)}/budget`, ProjectBudgetView),
+    /** null: any number. */
+    setProjectBudget: (projectId: string, tokensPerDay: number | null) =>
+      put(`${projectPath(projectId)}/budget`, ProjectBudgetView, { tokens_per_day: tokensPerDay }),
   }
 }
 
@@ -255,6 +282,10 @@ function operationPath(runId: string, operationId: string): string {
 
 function nodePath(runId: string, nodeId: string): string {
   return `${runPath(runId)}/nodes/${encodeURIComponent(nodeId)}`
+}
+
+function projectPath(projectId: string): string {
+  return `/v1/projects/${encodeURIComponent(projectId)}`
 }
 
 function runPath(runId: string): string {

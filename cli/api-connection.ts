@@ -3,16 +3,24 @@ import { Readable } from 'node:stream'
 import { Agent, type Dispatcher, request } from 'undici'
 import { z } from 'zod'
 import { AppError, type ErrorCode, isErrorCode } from '#domain/error.ts'
+import { delay } from '#platform/clock.ts'
 import { parseJson } from '#domain/json.ts'
 import { withoutLogin, withoutLogins } from '#platform/hide-secrets.ts'
 
 /** A problem that the API answered with; `document` is all of it. */
 export class ApiProblem extends AppError {
   readonly document: Readonly<Record<string, unknown>>
+  /** When to ask again, if the service says so. */
+  readonly retryAfterMs: number | undefined
 
-  constructor(code: ErrorCode, message: string, about: { phase?: string; document: ApiProblem['document'] }) {
+  constructor(
+    code: ErrorCode,
+    message: string,
+    about: { phase?: string; document: ApiProblem['document']; retryAfterMs?: number | undefined },
+  ) {
     super(code, message, about)
     this.document = about.document
+    this.retryAfterMs = about.retryAfterMs
   }
 }
 
@@ -21,7 +29,8 @@ export type Multipart = { request: string; archive: AsyncIterable<Uint8Array> }
 
 /**
  * HTTP requests to the API at `url`. An answer that is a problem is thrown as an ApiProblem with its code and phase; no
- * answer, or one of another program, is CONFIG_006. Aborting `signal` ends every request with its reason.
+ * answer, or one of another program, is CONFIG_006. What is refused since the token sends too many requests is sent again after the time
+ * that the service asks for, a few times. Aborting `signal` ends every request with its reason.
  */
 export type ApiConnection = {
   get<T>(path: string, schema: z.ZodType<T>, query?: Query): Promise<T>
@@ -29,7 +38,7 @@ export type ApiConnection = {
   post<T>(path: string, document: object, schema: z.ZodType<T>): Promise<T>
   /** The same for a form with an archive, which is sent while it is read. */
   postForm<T>(path: string, fields: Multipart, schema: z.ZodType<T>): Promise<T>
-  put<T>(path: string, schema: z.ZodType<T>): Promise<T>
+  put<T>(path: string, schema: z.ZodType<T>, document?: object): Promise<T>
   delete(path: string): Promise<void>
   /** A whole text of media type `type`. */
   getText(path: string, type: string): Promise<string>
@@ -58,7 +67,7 @@ type Answer = Dispatcher.ResponseData
 
 export function openApiConnection(options: Options): ApiConnection {
   const agent = new Agent()
-  const send = (path: string, outgoing: Outgoing) => sendRequest(path, outgoing, { ...options, agent })
+  const send = (path: string, outgoing: Outgoing) => sendWhenTaken(path, outgoing, { ...options, agent })
   const post = (path: string, type: string, body: Readable | string) =>
     send(path, { method: 'POST', headers: { 'content-type': type, 'idempotency-key': randomUUID() }, body })
   return {
@@ -76,8 +85,10 @@ export function openApiConnection(options: Options): ApiConnection {
       const body = Readable.from(multipartBody(fields, boundary), { objectMode: false })
       return readJson(await post(path, `multipart/form-data; boundary=${boundary}`, body), schema, options)
     },
-    async put(path, schema) {
-      return readJson(await send(path, { method: 'PUT' }), schema, options)
+    async put(path, schema, document) {
+      const headers = { 'content-type': 'application/json' }
+      const body = document && { headers, body: JSON.stringify(document) }
+      return readJson(await send(path, { method: 'PUT', ...body }), schema, options)
     },
     async delete(path) {
       const answer = await send(path, { method: 'DELETE' })
@@ -114,6 +125,25 @@ async function sendRequest(
   )
   if (answer.statusCode < 300) return answer
   throw problemError(url, answer, await answer.body.text().catch(() => ''))
+}
+
+const maxWaits = 5
+const mostWaitMs = 60_000
+
+/**
+ * Sends it again after the time that a service asks for which has too many requests of this token. It has not begun with any of them.
+ * A body that was sent while it was read cannot be sent again.
+ */
+async function sendWhenTaken(path: string, outgoing: Outgoing, options: Parameters<typeof sendRequest>[2]) {
+  for (let waits = 0; ; waits += 1) {
+    try {
+      return await sendRequest(path, outgoing, options)
+    } catch (error) {
+      const waitMs = error instanceof ApiProblem && error.code === 'LIMIT_001' ? error.retryAfterMs : undefined
+      if (waitMs === undefined || waits >= maxWaits || outgoing.body instanceof Readable) throw error
+      await delay(Math.min(waitMs, mostWaitMs), options.signal)
+    }
+  }
 }
 
 async function readJson<T>(answer: Answer, schema: z.ZodType<T>, options: Options): Promise<T> {
@@ -154,7 +184,9 @@ function problemError(url: string, answer: Answer, body: string): AppError {
   const words = problem?.detail ?? problem?.title ?? ''
   if (!isErrorCode(problem?.error_code)) return strangeAnswer(url, answer, words)
   const { error_code: code, phase } = problem
-  return new ApiProblem(code, words, { document: problem, ...(phase !== undefined && { phase }) })
+  const retryAfterS = Number(answer.headers['retry-after'] ?? Number.NaN)
+  const retryAfterMs = retryAfterS >= 0 ? retryAfterS * 1000 : undefined
+  return new ApiProblem(code, words, { document: problem, retryAfterMs, ...(phase !== undefined && { phase }) })
 }
 
 /** From another program, a proxy in front of the service, or a service of another version. */

@@ -82,13 +82,14 @@ export function readCliConfig(
 }
 
 /** What a run requests that names nothing else. */
-function requestOf({ REMORA_PATHS, REMORA_LANGUAGES, REMORA_INCLUDE, REMORA_ERROR_POLICY }: CliValues) {
+function requestOf({ REMORA_PATHS, REMORA_LANGUAGES, REMORA_INCLUDE, ...values }: CliValues) {
   const unlessEmpty = <T>(list: readonly T[]) => (list.length === 0 ? undefined : list)
   return {
     paths: unlessEmpty(REMORA_PATHS),
     languages: unlessEmpty(REMORA_LANGUAGES),
     include: unlessEmpty(REMORA_INCLUDE),
-    errorPolicy: REMORA_ERROR_POLICY,
+    errorPolicy: values.REMORA_ERROR_POLICY,
+    budgetTokens: values.REMORA_BUDGET_TOKENS || undefined,
   }
 }
 

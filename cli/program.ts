@@ -4,6 +4,7 @@ import type { CliContext } from './cli-context.ts'
 import { addAgentsCommand } from './commands/agents-command.ts'
 import { addAnswerCommand } from './commands/answer-command.ts'
 import { addApplyCommand } from './commands/apply-command.ts'
+import { addBudgetCommand } from './commands/budget-command.ts'
 import { addCancelCommand } from './commands/cancel-command.ts'
 import { addCheckCommand } from './commands/check-command.ts'
 import { addConfigCommand } from './commands/config-command.ts'
@@ -60,6 +61,7 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addTranscriptCommand(program, context)
   addAnswerCommand(program, context)
   addCancelCommand(program, context)
+  addBudgetCommand(program, context)
   addRetryCommand(program, context)
   addDeleteCommand(program, context)
   addTokenCommand(program, context)

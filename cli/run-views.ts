@@ -41,8 +41,8 @@ const AwayServer = z.looseObject({
 })
 
 /**
- * What a run waits for: a model that is away (`models`), answers of people (`answer`), the object store (`store`), or what a newer
- * service adds.
+ * What a run waits for: a model that is away (`models`), answers of people (`answer`), the object store (`store`), tokens (`budget`),
+ * or what a newer service adds.
  */
 const WaitingFor = z.looseObject({
   kind: z.string(),
@@ -52,6 +52,10 @@ const WaitingFor = z.looseObject({
   questions: z.number().optional(),
   state: z.string().optional(),
   message: z.string().optional(),
+  of: z.string().optional(),
+  limit: z.number().optional(),
+  used: z.number().optional(),
+  resets_at: Time,
 })
 export type WaitingFor = z.infer<typeof WaitingFor>
 
@@ -63,6 +67,10 @@ export const Composing = z.looseObject({
   files: z.int(),
 })
 export type Composing = z.infer<typeof Composing>
+
+/** What a run may use, null for any number, and has used. */
+export const BudgetView = z.looseObject({ tokens: z.number().nullable(), used: z.number() })
+export type BudgetView = z.infer<typeof BudgetView>
 
 /** A run as the list has it. */
 export const RunSummary = z.looseObject({
@@ -85,6 +93,8 @@ export const RunSummary = z.looseObject({
   counts: z.record(z.string(), z.number()),
   waiting_for: z.array(WaitingFor).default([]),
   composing: Composing.nullish(),
+  /** A service of an earlier version has none. */
+  budget: BudgetView.optional(),
   accepted_at: Time,
   ended_at: Time,
   duration_ms: z.number().nullish(),

@@ -54,3 +54,8 @@ export function joinBlocks(blocks: readonly (readonly string[])[]): string {
   const texts = blocks.flatMap((block) => (block.length === 0 ? [] : [block.join('\n')]))
   return `${texts.join('\n\n')}\n`
 }
+
+/** `12,345` */
+export function figure(count: number): string {
+  return count.toLocaleString('en')
+}

@@ -5,6 +5,7 @@ import { loadBundle } from '#bundles/load-bundle.ts'
 import { defaultProject } from '#domain/ids.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
 import { openFleet } from '#ledger/fleet.ts'
+import { redisNowMs } from '#ledger/store.ts'
 import { openBlobStore, type BlobStore } from '#objects/blob-store.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
@@ -14,6 +15,7 @@ import { openLog } from '#platform/log.ts'
 import { openReleaser } from '#platform/service-process.ts'
 import { openProducer } from '#queues/producer.ts'
 import { openAwayModels } from '../../services/discovery/dispatch/away-models.ts'
+import { openProjectBudgets } from '../../services/discovery/dispatch/project-budgets.ts'
 import { runDispatcher } from '../../services/discovery/dispatch/run-dispatcher.ts'
 import { openStageJobs } from '../../services/discovery/dispatch/stage-jobs.ts'
 import { bundlePinner, pinnedBundleReader, type PinnedBundle } from '../../services/discovery/pin-bundles.ts'
@@ -66,9 +68,10 @@ export async function openBenchStack(dir: string): Promise<BenchStack> {
   const { read: fleet, want } = openFleet(client)
   const readBundles = pinnedBundleReader(objects)
   const awayModels = openAwayModels({ ledger, readBundles, wantModels: want, awayLimitMs, log })
+  const budgets = openProjectBudgets({ ledger, now: () => redisNowMs(client), log })
   const activeRuns = async () => (await ledger.activeRuns()).filter(({ runId }) => !held.has(runId))
-  const dispatched = { ...ledger, activeRuns }
-  releaser.add('dispatcher', runDispatcher({ ledger: dispatched, producer, stageJobs, fleet, awayModels, log }))
+  const toDispatch = { ledger: { ...ledger, activeRuns }, producer, stageJobs, fleet, awayModels, budgets, log }
+  releaser.add('dispatcher', runDispatcher(toDispatch))
   return {
     redis,
     redisVersion: /redis_version:(\S+)/.exec(await client.info('server'))?.[1] ?? 'unknown',

@@ -1,13 +1,22 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import { ProjectId } from '#domain/ids.ts'
+import type { ProjectBudgetView } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
 import { visible } from '../terminal-text.ts'
 import { withRuns } from '../run/reach-service.ts'
-import { shortTime } from '../wording.ts'
+import { figure, shortTime } from '../wording.ts'
+import { tokenCount } from './shared-options.ts'
 
-/** `remora project create|list`: the projects of the service. They need the operator's token. */
+type BudgetOptions = { tokensPerDay?: number; unlimited?: true; json?: true }
+
+/**
+ * `remora project create|list|budget`: the projects of the service, and what they may use. They need the operator's token, but for
+ * the budget of one's own project.
+ */
 export function addProjectCommand(program: Command, context: CliContext): void {
-  const projects = program.command('project').description('create and list projects, which see nothing of each other')
+  const projects = program
+    .command('project')
+    .description('create and list projects, which see nothing of each other, and say what they may use')
   projects
     .command('create')
     .description('create a project, unless it is there')
@@ -27,6 +36,37 @@ export function addProjectCommand(program: Command, context: CliContext): void {
       const lines = page.projects.map((one) => `${one.project_id}${createdAt(one.created_at)}\n`)
       context.io.out(json ? `${JSON.stringify(page)}\n` : visible(lines.join('')))
     })
+  addBudget(projects, context)
+}
+
+function addBudget(projects: Command, context: CliContext): void {
+  const command = projects
+    .command('budget')
+    .description('show or set how many tokens a project may use a day (UTC); then its runs wait for the next day')
+    .argument('<id>', projectForm, projectId)
+    .option('--tokens-per-day <count>', 'the operator and the project may each set one; the smaller counts', tokenCount)
+    .option('--unlimited', 'take back what you have set')
+    .option('--json', 'print one JSON document')
+    .action(async (id: string, { tokensPerDay, unlimited, json }: BudgetOptions) => {
+      if (tokensPerDay !== undefined && unlimited)
+        command.error('error: --tokens-per-day and --unlimited exclude each other', { exitCode: 2 })
+      const budget = await withRuns(context, ({ client }) =>
+        tokensPerDay === undefined && !unlimited
+          ? client.getProjectBudget(id)
+          : client.setProjectBudget(id, tokensPerDay ?? null),
+      )
+      context.io.out(json ? `${JSON.stringify(budget)}\n` : visible(`${budgetLine(budget)}\n`))
+    })
+}
+
+/** `shop: 12,345 of 20,000 tokens used today; a new day begins 2026-11-28 00:00` */
+function budgetLine(budget: ProjectBudgetView): string {
+  const { project_id: id, tokens_per_day: tokens, set_by_operator: operator, set_by_project: own } = budget
+  const limit = tokens === null ? '' : `of ${figure(tokens)} `
+  const others =
+    operator !== null && own !== null ? ` (the operator allows ${figure(operator)}, the project ${figure(own)})` : ''
+  const ends = budget.resets_at ? `; the day ends ${shortTime(budget.resets_at)}` : ''
+  return `${id}: ${figure(budget.used_today)} ${limit}tokens used today${others}${ends}`
 }
 
 const projectForm = '4 to 64 lower-case letters and digits, a letter first'

@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { faultOfServerUrl } from '#platform/server-urls.ts'
-import { AcceptPolicy, type SkipKind, skipKinds, skipKindText } from '#domain/run.ts'
+import { AcceptPolicy, BudgetTokens, type SkipKind, skipKinds, skipKindText } from '#domain/run.ts'
 import { givenValue } from '#platform/env.ts'
 import { isModelServers } from '../model-server.ts'
 import type { CliConfig } from '../cli-config.ts'
@@ -25,6 +25,14 @@ export function commaList(text: string, before: string[] = []): string[] {
 function positiveInteger(text: string): number {
   if (!/^[1-9]\d{0,8}$/.test(text)) throw new InvalidArgumentError('It must be a whole number above 0.')
   return Number(text)
+}
+
+/** A budget: `1500000`, `1.5M` or `1500k`. */
+export function tokenCount(text: string): number {
+  const [, digits, unit = ''] = /^(\d{1,13}(?:\.\d{1,3})?)([kM]?)$/.exec(text) ?? []
+  const tokens = Number(digits) * (unit === 'M' ? 1_000_000 : unit === 'k' ? 1_000 : 1)
+  if (BudgetTokens.safeParse(tokens).success) return tokens
+  throw new InvalidArgumentError('It must be a whole number of tokens above 0, such as 1500000, 1500k or 1.5M.')
 }
 
 export function positiveUpTo(most: number): (text: string) => number {
@@ -125,6 +133,7 @@ export function addSubmissionOptions(command: Command): Command {
     .option('--kinds <kinds>', 'only nodes of these kinds (function, class, …), separated by commas', commaList)
     .option('--since <revision>', 'only nodes that were added or changed since this git revision')
     .option('--limit <count>', 'at most this many operations', positiveInteger)
+    .option('--budget-tokens <count>', 'when its agents have used so many tokens, the run waits for more', tokenCount)
     .addOption(errorPolicyOption())
     .option('--folder-only', 'send the folder without the repository around it, whose rules are not known then')
     .addOption(acceptOption())
@@ -142,8 +151,10 @@ export function submissionOf(
 ): Submission {
   const { paths = settings.paths, languages = settings.languages, errorPolicy = settings.errorPolicy } = options
   const { exclude, kinds, since, limit, priority, accept, folderOnly } = options
+  const { budgetTokens = settings.budgetTokens } = options
   const include = includedKinds(options, settings.include)
-  return { agents, paths, exclude, languages, kinds, include, since, limit, errorPolicy, priority, accept, folderOnly }
+  const filters = { agents, paths, exclude, languages, kinds, include, since, limit }
+  return { ...filters, budgetTokens, errorPolicy, priority, accept, folderOnly }
 }
 
 const ofOwnStack = ['model', 'workers'] as const

@@ -4,10 +4,18 @@ import type { TokenView } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
 import { visible } from '../terminal-text.ts'
 import { withRuns } from '../run/reach-service.ts'
-import { shortTime } from '../wording.ts'
-import { commaList } from './shared-options.ts'
+import { plural, shortTime } from '../wording.ts'
+import { commaList, positiveUpTo } from './shared-options.ts'
 
-type CreateOptions = { name?: string; scopes?: string[]; expires?: number; project?: string; json?: true }
+type CreateOptions = {
+  name?: string
+  scopes?: string[]
+  expires?: number
+  requestsPerMinute?: number
+  runs?: number
+  project?: string
+  json?: true
+}
 
 const projectHelp = 'of this project (only the operator: the token that the service was started with)'
 
@@ -23,10 +31,13 @@ export function addTokenCommand(program: Command, context: CliContext): void {
     .option('--name <name>', 'a name to recognise it by')
     .option('--scopes <scopes>', `of ${Scope.options.join(', ')}; without it ${usualScopes.join(',')}`, scopeList)
     .option('--expires <time>', 'the token expires after this time, such as 30d, 12h or 90m', secondsOf)
+    .option('--requests-per-minute <count>', 'so many at once, and a minute in the long run', positiveUpTo(1_000_000))
+    .option('--runs <count>', 'how many of its runs may go on at the same time', positiveUpTo(10_000))
     .option('--project <id>', projectHelp)
     .option('--json', 'print one JSON document')
-    .action(async ({ name, scopes, expires, project, json }: CreateOptions) => {
-      const wanted = { name, scopes, expires_in_s: expires, project_id: project }
+    .action(async ({ name, scopes, expires, requestsPerMinute, runs, project, json }: CreateOptions) => {
+      const limits = { requests_per_minute: requestsPerMinute, runs }
+      const wanted = { name, scopes, expires_in_s: expires, ...limits, project_id: project }
       const made = await withRuns(context, ({ client }) => client.createToken(wanted))
       // Only the text goes to stdout, so that a script can take it; what else a person wants to know goes to stderr.
       context.io.out(json ? `${JSON.stringify(made)}\n` : `${made.token}\n`)
@@ -61,7 +72,11 @@ function tokenLine(token: TokenView): string {
   const life = ends === undefined ? 'stays' : `${token.expired ? 'expired' : 'until'} ${shortTime(ends)}`
   const used = token.last_used_at ?? undefined
   const use = used === undefined ? 'never used' : `used ${shortTime(used)}`
-  return [token.token_id, token.scopes.join(','), life, use, token.name].filter((part) => part !== '').join('  ')
+  const { requests_per_minute: rate, runs } = token
+  const limits = [...(rate === null ? [] : [`${rate} requests/min`]), ...(runs === null ? [] : [plural(runs, 'run')])]
+  return [token.token_id, token.scopes.join(','), life, ...limits, use, token.name]
+    .filter((part) => part !== '')
+    .join('  ')
 }
 
 function scopeList(text: string, before?: string[]): string[] {

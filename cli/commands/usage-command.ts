@@ -3,7 +3,7 @@ import type { UsageView } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
 import { visible } from '../terminal-text.ts'
 import { withRuns } from '../run/reach-service.ts'
-import { formatSeconds } from '../wording.ts'
+import { figure, formatSeconds } from '../wording.ts'
 
 type UsageOptions = { since?: string; until?: string; by: string; project?: string; json?: true }
 
@@ -37,8 +37,6 @@ function usageLines({ by, rows, total, since, until }: UsageView): string {
     cells.map((cell, at) => (at === 0 ? cell.padEnd(widths[at] ?? 0) : cell.padStart(widths[at] ?? 0))).join('  ')
   return all.map((cells) => `${padded(cells)}\n`).join('')
 }
-
-const figure = (count: number) => count.toLocaleString('en')
 
 function day(text: string): string {
   if (/^\d{4}-\d\d-\d\d$/.test(text) && !Number.isNaN(Date.parse(text))) return text

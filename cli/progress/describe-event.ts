@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { WireEvent } from '../run-views.ts'
-import { formatSeconds, nodePlace, plural } from '../wording.ts'
-import { modelText, waitingText } from './describe-waiting.ts'
+import { figure, formatSeconds, nodePlace, plural } from '../wording.ts'
+import { modelText, usedUpText, waitingText } from './describe-waiting.ts'
 
 const Words = z.string().catch('')
 const Count = z.number().catch(0)
@@ -34,6 +34,16 @@ export function describeEvent(event: WireEvent): string | undefined {
       return `no server of ${modelText(Words.parse(data['model']))} works`
     case 'models.back':
       return `${modelText(Words.parse(data['model']))} works again, after ${formatSeconds(Count.parse(data['away_ms']))}`
+    case 'budget.set':
+      return budgetText(data['limit'])
+    case 'budget.reached':
+      return usedUpText({
+        of: Words.parse(data['of']),
+        limit: Count.parse(data['limit']),
+        used: Count.parse(data['used']),
+      })
+    case 'budget.renewed':
+      return data['of'] === 'project' ? 'the project of the run has tokens again' : 'the run has tokens again'
     case 'run.waiting':
       return `nothing can move: the run ${waitingText(waitedFor(data))}`
     case 'run.composed':
@@ -43,6 +53,12 @@ export function describeEvent(event: WireEvent): string | undefined {
     default:
       return undefined
   }
+}
+
+function budgetText(tokens: unknown): string {
+  return typeof tokens === 'number'
+    ? `the run may use ${figure(tokens)} tokens`
+    : 'the run may use any number of tokens'
 }
 
 /** `lint src/money.py round_half_up: rejected: too long` */
@@ -56,7 +72,14 @@ function decisionText(event: WireEvent): string {
 }
 
 const WaitedFor = z
-  .array(z.object({ kind: z.string(), model: z.string().optional(), questions: z.number().optional() }))
+  .array(
+    z.object({
+      kind: z.string(),
+      model: z.string().optional(),
+      questions: z.number().optional(),
+      of: z.string().optional(),
+    }),
+  )
   .optional()
   .catch(undefined)
 

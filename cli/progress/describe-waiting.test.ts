@@ -121,3 +121,29 @@ describe('a run whose object store is full', () => {
     expect(noticesOf(works, 60_002)).toEqual([])
   })
 })
+
+describe('a run whose budget is used up', () => {
+  const reached = { event: 'budget.reached', data: { of: 'run', limit: 10_000, used: 12_345, since } }
+  const renewed = { event: 'budget.renewed', data: { of: 'run', since } }
+  const day = { of: 'project', limit: 1_500, used: 1_500, since, resets_at: Date.UTC(2026, 10, 2) }
+  const ofRun =
+    'waits for tokens: the run has used 12,345 of its 10,000 tokens; "remora budget r1 --tokens N" lets it go on'
+  const ofProject =
+    'waits for tokens: its project has used 1,500 of the 1,500 tokens of today; it goes on by itself at 2026-11-02 00:00:00Z; "remora project budget" raises that'
+
+  it('says of which budget, and how it goes on', () => {
+    const state = fold([...plannedRun, reached, { event: 'budget.reached', data: day }, waiting])
+    expect(state.status).toBe('waiting')
+    expect(waitingLines(state)).toEqual([ofRun, ofProject])
+    expect(waitingText([{ kind: 'budget', of: 'run', servers: [] }])).toBe('waits for tokens')
+    expect(fold([...plannedRun, reached, waiting, renewed])).toMatchObject({ status: 'running', budgets: [] })
+    expect(fold([...plannedRun, reached, { event: 'run.cancelled' }]).budgets).toEqual([])
+  })
+
+  it('says so once a minute where the output is no terminal, and when there are tokens again', () => {
+    const notices = openWaitingNotices()
+    const state = fold([...plannedRun, reached])
+    expect([notices(state, 0), notices(state, 59_000), notices(state, 60_000)]).toEqual([[ofRun], [], [ofRun]])
+    expect(notices(fold([...plannedRun, reached, renewed]), 61_000)).toEqual(['the run has tokens again'])
+  })
+})

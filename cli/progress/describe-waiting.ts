@@ -1,9 +1,9 @@
 import { hasEnded, type RunView, type WaitingFor } from '../run-views.ts'
-import { plural } from '../wording.ts'
-import type { AwayModel, LackingStore, ProgressState } from './progress-state.ts'
+import { figure, plural } from '../wording.ts'
+import type { AwayModel, LackingStore, ProgressState, UsedBudget } from './progress-state.ts'
 
-type Waiting = Pick<ProgressState, 'away' | 'store' | 'status' | 'checksServers'>
-type WaitingModels = Pick<Waiting, 'away' | 'store'> & Partial<Pick<Waiting, 'checksServers'>>
+type Waiting = Pick<ProgressState, 'runId' | 'away' | 'budgets' | 'store' | 'status' | 'checksServers'>
+type Waits = Pick<Waiting, 'runId' | 'away' | 'budgets' | 'store'> & Partial<Pick<Waiting, 'checksServers'>>
 type AwayServer = WaitingFor['servers'][number]
 
 const shownServers = 3
@@ -12,9 +12,10 @@ const repeatedMs = 60_000
 
 /** What a run waits for in a few words, for a line of a list; empty for nothing. */
 export function waitingText(waitingFor: readonly WaitingFor[]): string {
-  const parts = waitingFor.flatMap(({ kind, model = '', questions = 0 }) => {
+  const parts = waitingFor.flatMap(({ kind, model = '', questions = 0, of }) => {
     if (kind === 'models') return [modelText(model)]
     if (kind === 'store') return ['the object store']
+    if (kind === 'budget') return [of === 'project' ? 'tokens for its project' : 'tokens']
     return kind === 'answer' ? [plural(questions, 'answer')] : []
   })
   return parts.length === 0 ? '' : `waits for ${parts.join(' and ')}`
@@ -32,18 +33,26 @@ export function awayModels({ waiting_for: waitingFor }: Pick<RunView, 'waiting_f
   )
 }
 
+/** What the run view says of budgets that are used up. */
+export function usedBudgets({ waiting_for: waitingFor }: Pick<RunView, 'waiting_for'>): UsedBudget[] {
+  return waitingFor.flatMap(({ kind, of = '', limit = 0, used = 0, resets_at: resetsAt }) =>
+    kind === 'budget' ? [{ of, limit, used, resetsAt: resetsAt ?? undefined }] : [],
+  )
+}
+
 /** What the run view says of an object store that cannot be used. */
 export function lackingStore({ waiting_for: waitingFor }: Pick<RunView, 'waiting_for'>): LackingStore | undefined {
   const found = waitingFor.find(({ kind }) => kind === 'store')
   return found && { state: found.state ?? 'away', message: found.message ?? '' }
 }
 
-/** The state with what its servers and its object store say now. Which models are away its events say. */
+/** The state with what its servers, its object store and its budgets say now. Which models are away its events say. */
 export function withRunView(state: ProgressState, run: Pick<RunView, 'waiting_for'>): ProgressState {
   const found = new Map(awayModels(run).map(({ model, servers }) => [model, servers]))
   return {
     ...state,
     store: lackingStore(run),
+    budgets: usedBudgets(run),
     away: state.away.map((one) => ({ ...one, servers: found.get(one.model) ?? [] })),
   }
 }
@@ -52,8 +61,24 @@ export function withRunView(state: ProgressState, run: Pick<RunView, 'waiting_fo
  * Each model that the run waits for with what its servers said, and that nobody has to do anything here; while this command
  * ends the run of servers that never answer, only that they are checked.
  */
-export function waitingLines({ away, store, checksServers = false }: WaitingModels): string[] {
-  return [...storeLines(store), ...modelLines(away, checksServers)]
+export function waitingLines({ runId, away, budgets, store, checksServers = false }: Waits): string[] {
+  return [...storeLines(store), ...budgets.map((one) => budgetLine(runId, one)), ...modelLines(away, checksServers)]
+}
+
+/** `the run has used 12,345 of its 10,000 tokens` */
+export function usedUpText({ of, limit, used }: UsedBudget): string {
+  const whose = of === 'project' ? 'its project has' : 'the run has'
+  const what = of === 'project' ? `the ${figure(limit)} tokens of today` : `its ${figure(limit)} tokens`
+  return `${whose} used ${figure(used)} of ${what}`
+}
+
+function budgetLine(runId: string, budget: UsedBudget): string {
+  const raised = '"remora project budget" raises that'
+  const goesOn =
+    budget.of === 'project'
+      ? `it goes on by itself${budget.resetsAt === undefined ? '' : ` at ${shownTime(budget.resetsAt)}`}; ${raised}`
+      : `"remora budget ${runId} --tokens N" lets it go on`
+  return `waits for tokens: ${usedUpText(budget)}; ${goesOn}`
 }
 
 function storeLines(store: LackingStore | undefined): string[] {
@@ -88,7 +113,8 @@ function shownTime(time: string): string {
 export function openWaitingNotices(): (state: Waiting, nowMs: number) => string[] {
   const saidAt = new Map<string, number>()
   const storeNotices = openStoreNotices()
-  return ({ away, store, status, checksServers }, nowMs) => {
+  const budgetNotices = openBudgetNotices()
+  return ({ runId, away, budgets, store, status, checksServers }, nowMs) => {
     const back = [...saidAt.keys()].filter((model) => away.every((one) => one.model !== model))
     for (const model of back) saidAt.delete(model)
     const due = away.filter(
@@ -98,9 +124,25 @@ export function openWaitingNotices(): (state: Waiting, nowMs: number) => string[
     const isBack = !hasEnded(status)
     return [
       ...storeNotices(store, { nowMs, isBack }),
+      ...budgetNotices(budgets, { runId, nowMs, isBack }),
       ...(isBack ? back : []).map((model) => `${modelText(model)} works again`),
-      ...waitingLines({ away: due, checksServers }),
+      ...modelLines(due, checksServers),
     ]
+  }
+}
+
+function openBudgetNotices() {
+  const saidAt = new Map<string, number>()
+  return (
+    budgets: readonly UsedBudget[],
+    { runId, nowMs, isBack }: { runId: string; nowMs: number; isBack: boolean },
+  ): string[] => {
+    const over = [...saidAt.keys()].filter((of) => budgets.every((one) => one.of !== of))
+    for (const of of over) saidAt.delete(of)
+    const due = budgets.filter(({ of }) => nowMs - (saidAt.get(of) ?? -Infinity) >= repeatedMs)
+    for (const { of } of due) saidAt.set(of, nowMs)
+    const again = over.map((of) => (of === 'project' ? 'its project has tokens again' : 'the run has tokens again'))
+    return [...(isBack ? again : []), ...due.map((one) => budgetLine(runId, one))]
   }
 }
 

@@ -10,6 +10,7 @@ import {
   type PlannedAgent,
   type ProgressState,
   type ShownPhase,
+  type UsedBudget,
 } from './progress-state.ts'
 import { describeEvent, workOf } from './describe-event.ts'
 
@@ -43,7 +44,7 @@ export function foldProgress(state: ProgressState, event: WireEvent): ProgressSt
     startedAtMs: state.startedAtMs ?? Date.parse(event.ts),
     lastAtMs: Date.parse(event.ts),
   }
-  return event.operation_id ? foldOperation(seen, event) : foldModels(foldRun(seen, event), event)
+  return event.operation_id ? foldOperation(seen, event) : foldWaiting(foldRun(seen, event), event)
 }
 
 function foldRun(state: ProgressState, event: WireEvent): ProgressState {
@@ -133,9 +134,23 @@ function foldOperation(waiting: ProgressState, event: WireEvent): ProgressState 
 }
 
 /** A run that has ended waits for nothing. */
+function foldWaiting(state: ProgressState, event: WireEvent): ProgressState {
+  if (hasEnded(state.status)) return { ...state, away: [], budgets: [] }
+  const { data } = event
+  const others = state.budgets.filter(({ of }) => of !== data['of'])
+  if (event.event === 'budget.reached') return { ...state, budgets: [...others, usedBudget(data)] }
+  if (event.event === 'budget.renewed') return { ...resumed(state, event), budgets: others }
+  return foldModels(state, event)
+}
+
+function usedBudget(data: WireEvent['data']): UsedBudget {
+  const resetsAt = Time.parse(data['resets_at'] ?? undefined)
+  const figures = { limit: Count.parse(data['limit']), used: Count.parse(data['used']) }
+  return { of: Text.parse(data['of']) ?? '', ...figures, resetsAt: resetsAt?.toISOString() }
+}
+
 function foldModels(state: ProgressState, event: WireEvent): ProgressState {
   const { data } = event
-  if (hasEnded(state.status)) return { ...state, away: [] }
   if (event.event === 'models.away') return { ...state, away: [...withoutModel(state, data['model']), awayOf(data)] }
   if (event.event !== 'models.back') return state
   return { ...resumed(state, event), away: withoutModel(state, data['model']) }
@@ -156,9 +171,10 @@ const moving: ReadonlySet<string> = new Set([
   'operation.ended',
   'operation.skipped',
   'models.back',
+  'budget.renewed',
 ])
 
-/** A run that only waited runs again with the first operation that moves, or with its model. */
+/** A run that only waited runs again with the first operation that moves, or with its model or its budget. */
 function resumed(state: ProgressState, { event }: WireEvent): ProgressState {
   const moves = moving.has(event)
   return state.status === 'waiting' && moves ? { ...state, status: 'running' } : state

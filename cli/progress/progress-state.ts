@@ -35,6 +35,9 @@ export type OpenQuestion = { requestId: string; operationId: string; work: strin
 /** A model that operations wait for. `since` is ISO 8601; `servers` is undefined until the service was asked for them. */
 export type AwayModel = { model: string; since: string | undefined; servers?: WaitingFor['servers'] | undefined }
 
+/** A budget that is used up: that `of` the run, or of its project for today, until `resetsAt` (ISO 8601). */
+export type UsedBudget = { of: string; limit: number; used: number; resetsAt?: string | undefined }
+
 /** `full`, or `away`, and in which way. */
 export type LackingStore = { state: string; message: string }
 
@@ -65,6 +68,7 @@ export type ProgressState = {
   /** In the order they were asked. */
   questions: readonly OpenQuestion[]
   away: readonly AwayModel[]
+  budgets: readonly UsedBudget[]
   /** What the service said last of an object store that keeps the run from moving. */
   store?: LackingStore | undefined
   /** The latest events as text, newest last. */
@@ -98,6 +102,7 @@ export function emptyProgress(runId: string): ProgressState {
     agents: {},
     questions: [],
     away: [],
+    budgets: [],
     recent: [],
     models: [],
     changeSets: 0,

@@ -1,11 +1,11 @@
 import { describeModelKind, modelKindOf } from '#domain/model-kind.ts'
 import type { SkippedFile } from '#domain/code-node.ts'
-import { hasEnded, type RunView } from '../run-views.ts'
+import { type BudgetView, hasEnded, type RunView } from '../run-views.ts'
 import type { OperationView } from '../operation-views.ts'
 import type { EdgeView } from '../node-views.ts'
-import { formatSeconds, labelledLines, nodePlace, plural } from '../wording.ts'
+import { figure, formatSeconds, labelledLines, nodePlace, plural } from '../wording.ts'
 import { failureText, leftOutLines, unreadText } from '../progress/result-report.ts'
-import { awayModels, lackingStore, waitingLines, waitingText } from '../progress/describe-waiting.ts'
+import { awayModels, lackingStore, usedBudgets, waitingLines, waitingText } from '../progress/describe-waiting.ts'
 import { clip, openPaint, visibleName, wrap } from '../terminal-text.ts'
 import { composedText } from '../progress/render-progress.ts'
 import { resumeCommand } from './unfinished-runs.ts'
@@ -34,6 +34,7 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['model', kind === undefined ? '' : describeModelKind(kind)],
     ['priority', (request.priority ?? usualPriority) === usualPriority ? '' : String(request.priority)],
     ['accepts', request.accept === 'auto' ? 'what has all the evidence that its agent asks for' : ''],
+    ['budget', budgetOf(run)],
     ['policy', request.error_policy === usualPolicy ? '' : (request.error_policy ?? '')],
     ['accepted', run.accepted_at ?? ''],
     ['took', tookOf(run)],
@@ -45,9 +46,22 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['conflicts', run.unread.includes('composition') ? '' : String(run.conflicts)],
     ['not read', unreadText(run)],
   ])
-  const waits = display.isWaiting ? [] : waitingLines({ away: awayModels(run), store: lackingStore(run) })
+  const waits = display.isWaiting ? [] : waitingLines(waitsOf(run))
   const waiting = waits.length === 0 ? [] : ['', ...waits.map((line) => clip(line, display.width))]
   return `${[...lines, ...waiting, ...skippedBlock(run, display), ...conflictLines(run, display), ...failureLines(run, display), ...operationLines(run, operations, display)].join('\n')}\n`
+}
+
+function waitsOf(run: RunView) {
+  return { runId: run.run_id, away: awayModels(run), budgets: usedBudgets(run), store: lackingStore(run) }
+}
+
+function budgetOf({ budget }: RunView): string {
+  return budget === undefined || budget.tokens === null ? '' : budgetText(budget)
+}
+
+/** `12,345 of 20,000 tokens used` */
+export function budgetText({ tokens, used }: BudgetView): string {
+  return `${figure(used)} ${tokens === null ? '' : `of ${figure(tokens)} `}tokens used`
 }
 
 /** Files that git tracks although .gitignore names them are sent, and included, without being asked for. */

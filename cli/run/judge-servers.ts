@@ -55,8 +55,8 @@ export function judgeServers(options: JudgedServers): ServersJudge {
 }
 
 async function faultOfServers(run: RunView, options: JudgedServers): Promise<AppError | undefined> {
-  const waitsForPeople = run.waiting_for.some(({ kind }) => kind === 'answer')
-  if (run.status !== 'waiting' || waitsForPeople) return undefined
+  const waitsForOthers = run.waiting_for.some(({ kind }) => kind === 'answer' || kind === 'budget')
+  if (run.status !== 'waiting' || waitsForOthers) return undefined
   const servers = Map.groupBy(
     awayModels(run).flatMap(({ servers: ofModel = [] }) => ofModel),
     ({ url }) => url,

@@ -47,7 +47,10 @@ export function showProgress(runId: string, choice: ProgressChoice, context: Cli
       display?.page()
     },
     // No event says that the run waits for its object store: a run that stands still is asked about.
-    isWaiting: () => state.away.length > 0 || state.store !== undefined || performance.now() - movedAt > quietMs,
+    isWaiting: () =>
+      state.away.length + state.budgets.length > 0 ||
+      state.store !== undefined ||
+      performance.now() - movedAt > quietMs,
     onRun(run: RunView) {
       state = { ...withRunView(state, run), checksServers: choice.checksServers?.() ?? false }
       display?.page()

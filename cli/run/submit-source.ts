@@ -24,6 +24,8 @@ export type Submission = {
   /** The value of `--since`: only nodes that were added or changed since then. */
   since?: string | undefined
   limit?: number | undefined
+  /** Tokens. */
+  budgetTokens?: number | undefined
   errorPolicy?: string | undefined
   priority?: number | undefined
   /** `auto`: the run accepts what has the evidence that its bundles ask for. */
@@ -78,6 +80,8 @@ export async function submitSource(
   const { errorPolicy: error_policy, dryRun: dry_run } = submission
   const include = [...new Set([...(submission.include ?? []), ...packed.include])]
   const limits = limit === undefined ? undefined : { operations: limit }
+  const { budgetTokens: tokens } = submission
+  const budget = tokens === undefined ? undefined : { tokens }
   // A name that the service takes for no path is only printed here. What is ignored is left out first where there is too much.
   const named = packed.skipped.filter((file) => NotSentFile.safeParse(file).success)
   const isIgnored = ({ reason }: NotSentFile) => Number(reason === ignoredReason)
@@ -90,6 +94,7 @@ export async function submitSource(
     node_kinds,
     nodes,
     limits,
+    budget,
     error_policy,
     priority,
     accept,

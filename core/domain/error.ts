@@ -69,6 +69,7 @@ export const errorPolicies = {
   HTTP_008: once('expectation not supported', 417),
   LIMIT_001: again('too many requests', 429),
   LIMIT_002: again('too many uploads at once', 503),
+  LIMIT_003: again('too many runs of the token at once', 429),
   RUN_001: once('unknown run', 404),
   RUN_002: once('unknown filter value', 400),
   RUN_004: once('unknown operation, node or change set of the run', 404),

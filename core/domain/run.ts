@@ -60,6 +60,9 @@ export const NotSentFile = z.strictObject({
 })
 export type NotSentFile = z.infer<typeof NotSentFile>
 
+/** How many tokens a budget may have: more than anyone has, and few enough for exact sums. */
+export const BudgetTokens = z.int().min(1).max(1_000_000_000_000)
+
 /** What the caller asks for: the `request` of a submission (docs/reference/api.md). */
 export const RunRequest = z.strictObject({
   agents: z.array(z.string().min(1).max(64)).min(1).max(32),
@@ -78,6 +81,8 @@ export const RunRequest = z.strictObject({
   /** Ends the run once it is planned: no operation runs. */
   dryRun: z.boolean().default(false),
   limits: z.strictObject({ operations: z.int().min(1).optional() }).default({}),
+  /** Once its agents have used so many tokens, prompts and replies together, no more of its operations with a model start. */
+  budget: z.strictObject({ tokens: BudgetTokens }).optional(),
   priority: z.int().min(0).max(9).default(5),
   /** `auto`: at its end the run accepts the changes that have the evidence their bundle asks for (`accept_when`); absent: none. */
   accept: AcceptPolicy.optional(),
@@ -118,9 +123,11 @@ export function weightOf(priority: RunRequest['priority']): number {
 }
 
 /** The schema number of a run. Code that knows only lower numbers refuses the run (RUN_005). */
-export const runSchema = 6
+export const runSchema = 7
 /** Of a new run: versions that know no higher number may work on it until it needs what they do not know. */
 export const newRunSchema = 3
+/** Of a run with a budget: versions that know none would go on with it all the same. */
+export const budgetSchema = 7
 
 /** A model that is away and that a run needs. `since`: milliseconds since the epoch. */
 export const AwayModel = z.object({
@@ -131,6 +138,19 @@ export const AwayModel = z.object({
   bundles: z.array(z.string()),
 })
 export type AwayModel = z.infer<typeof AwayModel>
+
+/**
+ * A budget that is used up and keeps the agents of a run from going on: the run's own, or that of its project for the day, which
+ * ends at `resetsAt`. In tokens; times are milliseconds since the epoch.
+ */
+export const UsedBudget = z.object({
+  of: z.enum(['run', 'project']),
+  limit: z.number(),
+  used: z.number(),
+  since: z.number(),
+  resetsAt: z.number().nullable().default(null),
+})
+export type UsedBudget = z.infer<typeof UsedBudget>
 
 /**
  * Why a run stops early. `request`: somebody asked for it (`by` is the origin's `kind/id`). `fault`: a stage could not go
@@ -204,6 +224,12 @@ export const Run = z.strictObject({
   files: z.int().min(0),
   /** What the run waits for of its models; other operations may still move. */
   away: z.array(AwayModel).default([]),
+  /** How many tokens its agents may use; null: any number. */
+  budget: z.number().nullable().default(null),
+  /** How many they have used, attempts that go on or were lost included. Events of earlier versions are not counted. */
+  tokens: z.number().default(0),
+  /** What it waits for of budgets; work without a model may still move. */
+  usedBudgets: z.array(UsedBudget).default([]),
   /** Set when no further operation may start; the run ends once those in progress have ended. */
   stop: RunStop.nullable(),
   traceparent: z.string().nullable(),

@@ -1,8 +1,8 @@
 -- Further KEYS: op:<O> of each candidate. ARGV: command, origin kind, origin id, how many to take, the window, then the
 -- candidates' ids, in the order in which they run. Answers JSON. The last command's answer is stored, so that the same
 -- command sent again takes nothing more. An operation whose next loss is its last runs alone in its run, after all that
--- are ready: when its worker is lost again, the operation was the reason. One whose model is away is held instead, which
--- takes no room of the window.
+-- are ready: when its worker is lost again, the operation was the reason. One whose model is away, or for which a budget is
+-- used up, is held instead, which takes no room of the window.
 local refused = refusal()
 if refused then return refused end
 local kept = redis.call('HMGET', keys.run, 'dispatch_command', 'dispatch_answer', 'suspect')
@@ -14,6 +14,7 @@ wake_delayed(at)
 wake_held()
 local run = redis.call('HMGET', keys.run, 'status', 'phase', 'cancel', 'traceparent')
 local open = (run[1] == 'running' or run[1] == 'waiting') and run[2] == 'execution' and run[3] ~= '1'
+if open then note_own_budget(at, { ARGV[2], ARGV[3] }) end
 local before = counts()
 local under_way = before.dispatched + before.running
 -- How many are under way when the window is full, or as many taken as were asked for.
@@ -25,7 +26,7 @@ local has_held = false
 
 local function may_take(id)
   if alone then return false end
-  if lacks_model(id) then
+  if has_to_wait(id) then
     local is_there = redis.call('ZSCORE', keys.ready, id) or redis.call('ZSCORE', keys.suspects, id)
     if is_there then
       hold(id)

@@ -26,14 +26,15 @@ const DispatchAnswer = z.object({
 })
 export type DispatchAnswer = z.infer<typeof DispatchAnswer>
 
-/** How many more operations a run is looked through at once while a model is away, so that it is soon known to wait. */
+/** How many more operations a run is looked through at once while a model is away or a budget used up, so that it is soon known to wait. */
 export const heldPerDispatch = 200
 
 /**
  * Takes up to `max` ready operations, in the order in which they run, but no more than keep dispatched and running ones
  * within `window`; also notifies dependents that are still to be notified. Takes none unless the run is executing and
  * not stopped. An operation whose next loss would be its last is taken alone, when no other is dispatched or running.
- * Those whose model is away are held instead: about 200 at once, however small `max` and the window are.
+ * Those whose model is away, or for which a budget is used up, are held instead: about 200 at once, however small `max` and the window
+ * are.
  * The last `command` sent again gives the same answer and takes no more. Counts are after it. RUN_001: unknown run.
  */
 export async function dispatch(
@@ -54,12 +55,14 @@ export async function dispatch(
 
 async function candidatesOf({ redis, namespace }: LedgerStore, runId: RunId, max: number): Promise<OperationId[]> {
   const { run, suspects, ready } = runKeys(namespace, runId)
-  const [first, suspect, lacksModels] = await Promise.all([
+  const [first, suspect, waits] = await Promise.all([
     redis.zrange(ready, '0', String(max - 1)),
     redis.zrange(suspects, '0', '0'),
-    redis.hexists(run, 'away'),
+    redis.hmget(run, 'away', 'over_run', 'over_project'),
   ])
-  const more = lacksModels === 1 ? await redis.zrange(ready, String(max), String(max + heldPerDispatch - 1)) : []
+  const more = waits.some((wait) => wait !== null)
+    ? await redis.zrange(ready, String(max), String(max + heldPerDispatch - 1))
+    : []
   return [...first, ...more, ...suspect]
 }
 
@@ -124,7 +127,7 @@ export function asStored(away: readonly AwayModel[]): AwayModel[] {
   return sorted.map(({ model, since, bundles }) => ({ model, since: Math.round(since), bundles: bundles.toSorted() }))
 }
 
-/** How many ready operations are held. None any more once a model is back, until all of them have had their turn again. */
+/** How many ready operations are held. None any more once what they wait for is back, until all have had their turn again. */
 export async function countHeld({ redis, namespace }: LedgerStore, runId: RunId): Promise<number> {
   const { run, held } = runKeys(namespace, runId)
   const [isWaking, all] = await Promise.all([redis.hexists(run, 'wake'), redis.zcard(held)])

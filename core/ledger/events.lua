@@ -1,8 +1,21 @@
 -- The second part: writing the run's events.
 
--- Appends events, a flat list of age in ms and body, and returns the number of the last one.
+-- The tokens that a model's answer has cost, for its event's body; 0 for any other. Inside a text the quotes are escaped, so
+-- that these cannot match there.
+local answered = '{"e":"model.responded"'
+local function tokens_of(body)
+  if string.sub(body, 1, #answered) ~= answered then return 0 end
+  local prompt, completion = string.match(body, '"prompt_tokens":(%d+)'), string.match(body, '"completion_tokens":(%d+)')
+  return tonumber(prompt or '0') + tonumber(completion or '0')
+end
+
+-- Appends events, a flat list of age in ms and body, and returns the number of the last one. What answers of models among
+-- them have cost counts for the run in the same step.
 local function emit(at, events)
   local count = #events / 2
+  local tokens = 0
+  for i = 1, count do tokens = tokens + tokens_of(events[2 * i]) end
+  if tokens > 0 then redis.call('HINCRBY', keys.run, 'tokens', text(tokens)) end
   local last = redis.call('HINCRBY', keys.run, 'seq', count)
   for i = 1, count do
     redis.call('XADD', keys.events, text(last - count + i) .. '-0', 'm', text(at - tonumber(events[2 * i - 1])), 'j', events[2 * i])

@@ -16,7 +16,7 @@ type Kept = { status: RunStatus; operation: OperationAccount['status']; question
 /** What the questions of a run with the operations a and b do not agree on; all questions are those of a. */
 function faults({ status, operation, questions }: Kept, given: readonly GivenEvent[]): string[] {
   const operations = foldOperations({ planned, policy: 'continue' })
-  const fold = foldQuestions(operations)
+  const fold = foldQuestions(operations, { isUsedUp: () => false })
   for (const event of eventsOf(given)) {
     operations.take(event)
     fold.take(event)

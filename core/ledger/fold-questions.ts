@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { Event } from '#domain/event.ts'
 import type { Question } from '#domain/question.ts'
 import type { Run } from '#domain/run.ts'
+import type { BudgetsFold } from './fold-budgets.ts'
 import type { FoldedStatus, OperationsFold } from './fold-operations.ts'
 import type { OperationAccount, Violation } from './accounts.ts'
 
@@ -14,10 +15,11 @@ const AwayData = z.object({ model: z.string() })
 const busyStatuses: readonly FoldedStatus[] = ['ready', 'dispatched', 'running']
 
 /**
- * Checks the questions of a run, and whether the run waits for nothing but answers and models, from its events in order.
- * `operations` must take each event first. A run waits from `run.waiting` to the next `operation.*` or `models.back`.
+ * Checks the questions of a run, and whether the run waits for nothing but answers, models and budgets, from its events in order.
+ * `operations` and `budgets` must take each event first. A run waits from `run.waiting` to the next `operation.*` or `models.back`, or
+ * until no budget is used up any more.
  */
-export function foldQuestions(operations: Pick<OperationsFold, 'count'>) {
+export function foldQuestions(operations: Pick<OperationsFold, 'count'>, budgets: Pick<BudgetsFold, 'isUsedUp'>) {
   const folded = new Map<string, Folded>()
   const openOf = new Map<string, string>()
   const faults: string[] = []
@@ -28,8 +30,9 @@ export function foldQuestions(operations: Pick<OperationsFold, 'count'>) {
     const { event: name, operationId = '' } = event
     if (name === 'run.waiting') {
       isWaiting = true
-      faults.push(...waitingFaults(event, operations, { mayHold: away.size > 0 }))
+      faults.push(...waitingFaults(event, operations, { mayHold: away.size > 0 || budgets.isUsedUp() }))
     } else if (name.startsWith('operation.') || name === 'models.back') isWaiting = false
+    else if (name === 'budget.renewed' && !budgets.isUsedUp()) isWaiting = false
     if (name === 'models.away' || name === 'models.back') faults.push(...noteModel(event, away))
     const request = RequestData.safeParse(event.data).data?.request_id
     if (name === 'human_input.requested' && request !== undefined) {
@@ -69,7 +72,7 @@ function noteModel({ event: name, seq, data }: Event, away: Set<string>): string
   return isNew ? [] : [`event ${seq} ${name} of ${model}, which was ${name === 'models.away' ? 'away' : 'not'} before`]
 }
 
-/** Ready operations may be held while a model is away. */
+/** Ready operations may be held while a model is away or a budget is used up. */
 function waitingFaults(
   event: Event,
   { count }: Pick<OperationsFold, 'count'>,

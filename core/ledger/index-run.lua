@@ -1,6 +1,22 @@
--- KEYS: active runs, the project's runs. ARGV: member of the first, run id.
+-- KEYS: active runs, the project's runs, and, of a holder that may not have more than so many runs at once, those it had. ARGV: member of
+-- the first, run id, how many or ''. Answers how many it has when these are as many as it may have.
 -- An ended run stays in the project's list, so creating it again does not make it active again.
+if redis.call('ZSCORE', KEYS[2], ARGV[2]) then return 'indexed' end
+if KEYS[3] then
+  local open = 0
+  for _, member in ipairs(redis.call('SMEMBERS', KEYS[3])) do
+    if redis.call('ZSCORE', KEYS[1], member) then
+      open = open + 1
+    else
+      redis.call('SREM', KEYS[3], member)
+    end
+  end
+  if open >= tonumber(ARGV[3]) then return open end
+  redis.call('SADD', KEYS[3], ARGV[1])
+  redis.call('EXPIRE', KEYS[3], 30 * 24 * 3600)
+end
 local time = redis.call('TIME')
 local at = string.format('%.0f', tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000))
-if redis.call('ZADD', KEYS[2], 'NX', at, ARGV[2]) == 1 then redis.call('ZADD', KEYS[1], at, ARGV[1]) end
+redis.call('ZADD', KEYS[2], at, ARGV[2])
+redis.call('ZADD', KEYS[1], at, ARGV[1])
 return 'indexed'

@@ -59,7 +59,7 @@ export type RunKeys = ReturnType<typeof runKeys>
  * The run index, in one slot of its own: members of `active` and `ended` are `<project>/<run>`, scores the time of
  * acceptance and the time it left the active ones. `deleted`: the same members, by the time somebody asked to delete them.
  * `projects`: those that ever had a run that ended here. `patching`: `<project>/<run>/<token>` of patches that are being composed, by
- * the time until which that holds. `retrying`: runs whose decisions may ask for a retry, by the time that was last noted.
+ * the time until which that holds. `heldBy`: the active runs of a token with a limit of them, and some that have ended. `retrying`: runs whose decisions may ask for a retry, by the time that was last noted.
  */
 export function indexKeys(namespace: string) {
   const prefix = `${namespace}:{all}:`
@@ -71,6 +71,7 @@ export function indexKeys(namespace: string) {
     patching: `${prefix}patching`,
     retrying: `${prefix}retrying`,
     runsOf: (project: string) => `${prefix}runs:${project}`,
+    heldBy: (tokenId: string) => `${prefix}held-by:${tokenId}`,
   }
 }
 
@@ -103,12 +104,19 @@ export function stopsChannel(namespace: string): string {
   return `${namespace}:stops`
 }
 
-/** The results stream and, in the same slot, the last seq published of each run, and what a project used on a day. */
+/**
+ * The results stream and, in the same slot: the last seq published of each run; what the ended operations of a project used on a day;
+ * how many tokens of each run are counted for its project; how many these are on a day; and the budgets of projects for a day, as
+ * fields `<project> operator` and `<project> own`.
+ */
 export function resultKeys(namespace: string) {
   const slot = `{${namespace}:results}`
   return {
     results: `${namespace}:results`,
     published: `${slot}:published`,
     usageOf: (projectId: string, day: string) => `${slot}:usage:${projectId}:${day}`,
+    counted: `${slot}:counted`,
+    spentOf: (projectId: string, day: string) => `${slot}:spent:${projectId}:${day}`,
+    budgets: `${slot}:budgets`,
   }
 }

@@ -22,7 +22,7 @@ export type ModelOperation = {
   leaseIsOver: boolean
   /** Of a ready operation that was handed back with a delay. */
   rest: 'none' | 'resting' | 'over'
-  /** A ready one whose model was away when it was its turn. */
+  /** A ready one whose model was away, or that had no budget, when it was its turn. */
   isHeld: boolean
   /** Does once more what another one has done. */
   isRepeat: boolean
@@ -51,9 +51,13 @@ export type LedgerModel = {
   phase: 'planning' | 'execution' | 'review'
   /** Whether an operation has changed since the ledger last checked if its run is waiting. */
   hasChanged: boolean
-  /** Whether the model that the operations need is away, and whether it is back and held ones are to be woken. */
+  /** Whether the model that the operations need is away, and whether held ones are to be woken. */
   isAway: boolean
   wakes: boolean
+  /** What the run may use and has used, and the budgets that are used up. */
+  budget: number | null
+  tokens: number
+  over: Set<'run' | 'project'>
   questions: ModelQuestion[]
   slices: number
   isPlanned: boolean
@@ -85,6 +89,9 @@ export function newLedgerModel(policy: ErrorPolicyName): LedgerModel {
     hasChanged: false,
     isAway: false,
     wakes: false,
+    budget: null,
+    tokens: 0,
+    over: new Set(),
     questions: [],
     slices: 0,
     isPlanned: false,

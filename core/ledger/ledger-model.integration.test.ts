@@ -71,6 +71,10 @@ const rarest: readonly Act[] = [
   'setAway',
   'setAway',
   'blockHeld',
+  'setBudget',
+  'setBudget',
+  'noteProject',
+  'noteProject',
   'claimRetry',
   'noteRetry',
 ]

@@ -5,6 +5,7 @@ import { type Log, silentLog } from '#platform/log.ts'
 import { openRedactor, type Redactor } from '#platform/secrets/redactor.ts'
 import { leftovers } from './accounts.ts'
 import { append, claim } from './attempt.ts'
+import { countSpent, noteProjectBudget, readProjectBudget, setBudget, setProjectBudget } from './budgets.ts'
 import {
   countVerdicts,
   decide,
@@ -25,7 +26,7 @@ import { countFailures, endedOperations, getOperation, listOperations } from './
 import { activeRuns, getRun, listRuns } from './read-runs.ts'
 import { outboxLength, relayResults } from './results.ts'
 import { claimRetry, endWanted, mayWantRetry, wantedNotes, noteRetry } from './wanted-retries.ts'
-import { cancel, createRun, deactivate, endSlice, move } from './run-commands.ts'
+import { cancel, createRun, deactivate, endSlice, expectRunRoom, move } from './run-commands.ts'
 import { bindTo, type LedgerStore } from './store.ts'
 import { readUsage } from './usage.ts'
 import type { EventArchive } from './stored-events.ts'
@@ -73,6 +74,17 @@ function reviewCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
   }
 }
 
+/** What runs and projects may use. */
+function budgetCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
+  return {
+    setBudget: bind(setBudget),
+    noteProjectBudget: bind(noteProjectBudget),
+    countSpent: bind(countSpent),
+    setProjectBudget: bind(setProjectBudget),
+    readProjectBudget: bind(readProjectBudget),
+  }
+}
+
 function storeOf(redis: RedisClient, options: LedgerOptions): LedgerStore {
   const { namespace = 'remora', leaseMs = defaultLeaseMs, archive, redactor = openRedactor() } = options
   const { origin = { kind: 'worker', id: 'ledger' }, log = silentLog, traces = { record() {} } } = options
@@ -84,6 +96,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
   const bind = bindTo(storeOf(redis, options))
   return {
     createRun: bind(createRun),
+    expectRunRoom: bind(expectRunRoom),
     move: bind(move),
     plan: bind(plan),
     planAgain: bind(planAgain),
@@ -103,6 +116,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     suspend: bind(suspend),
     resume: bind(resume),
     ...reviewCommands(bind),
+    ...budgetCommands(bind),
     outboxLength: bind(outboxLength),
     relayResults: bind(relayResults),
     readUsage: bind(readUsage),

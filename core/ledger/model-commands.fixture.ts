@@ -1,6 +1,7 @@
 import { AppError } from '#domain/error.ts'
 import type { OperationId } from '#domain/ids.ts'
 import type { EndedOperationStatus } from '#domain/operation.ts'
+import { noteOwnBudget } from './model-budgets.fixture.ts'
 import { heldPerDispatch, type SweepReason, type Taken } from './dispatch.ts'
 import {
   cancelOperation,
@@ -27,18 +28,19 @@ function inOrder(model: LedgerModel, place: ReturnType<typeof placeOf>): ModelOp
 
 export function dispatchModel(model: LedgerModel, max: number, command: string): unknown {
   if (model.lastDispatch?.command === command) return model.lastDispatch.answer
-  const looked = max + (model.isAway ? heldPerDispatch : 0)
+  const looked = max + (model.isAway || model.over.size > 0 ? heldPerDispatch : 0)
   const candidates =
     max > 0 ? [...inOrder(model, 'ready').slice(0, looked), ...inOrder(model, 'suspects').slice(0, 1)] : []
   goOn(model)
   for (const one of withStatus(model, 'ready')) if (one.rest === 'over') one.rest = 'none'
   if (model.wakes) for (const one of withStatus(model, 'ready')) one.isHeld = false
   model.wakes = false
+  if (model.phase === 'execution' && model.stop === null) noteOwnBudget(model)
   const taken: Taken[] = []
   let hasHeld = false
   for (const one of candidates) {
     if (model.phase !== 'execution' || model.stop !== null || isAlone(model)) continue
-    if (model.isAway) {
+    if (model.isAway || model.over.size > 0) {
       one.isHeld = true
       hasHeld = true
       continue
@@ -96,12 +98,17 @@ export type Write = { operationId: OperationId; token: string; n: number }
 
 const turnFinished = (operationId: OperationId) => ({ event: 'turn.finished', operationId })
 
+/** What the model answers to each append. */
+export const tokensPerAppend = 10
+
 export function appendModel(model: LedgerModel, { operationId, token, n }: Write): unknown {
   const one = operationOf(model, operationId)
   if (one.status !== 'running' || one.token !== token) return { kind: 'lost' }
   if (n > one.n) {
     one.n = n
     one.leaseIsOver = false
+    model.tokens += tokensPerAppend
+    for (const event of ['model.requested', 'model.responded']) model.events.push({ event, operationId })
     model.events.push(turnFinished(operationId))
   }
   return { kind: 'ok', stopRequested: model.stop !== null }

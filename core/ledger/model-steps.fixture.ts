@@ -22,9 +22,11 @@ import {
   settleModel,
   suspendModel,
   sweepModel,
+  tokensPerAppend,
   type ModelOutcome,
   type Write,
 } from './model-commands.fixture.ts'
+import { budgetActs } from './model-budgets.fixture.ts'
 import { planActs } from './model-planning.fixture.ts'
 import { retryActs } from './model-retries.fixture.ts'
 import type { PlanSlice } from './plan.ts'
@@ -61,6 +63,8 @@ export const Act = z.enum([
   'resume',
   'setAway',
   'blockHeld',
+  'setBudget',
+  'noteProject',
   'cancel',
   'endSlice',
   'sweep',
@@ -78,6 +82,14 @@ export type Act = z.infer<typeof Act>
 /** A time in ms. */
 const farAway = 9_000_000_000_000
 const origin = { kind: 'discovery', id: 'test' } as const
+const anExchange = [
+  anEvent({ event: 'model.requested', phase: 'model' }),
+  anEvent({
+    event: 'model.responded',
+    phase: 'model',
+    data: { turn: 1, prompt_tokens: tokensPerAppend - 1, completion_tokens: 1, said: '"prompt_tokens":999' },
+  }),
+]
 const outcomes: readonly ModelOutcome[] = [
   { status: 'succeeded' },
   { status: 'unchanged' },
@@ -106,6 +118,7 @@ function nextWrite(world: World, pick: number): { write: Write; attempt: Attempt
 export const acts: Record<Act, (world: World, pick: number) => Prepared | undefined> = {
   ...planActs,
   ...retryActs,
+  ...budgetActs,
   dispatch(world: World, pick: number): Prepared {
     const { model, runId } = world
     const [max, command] = [pick % 4, `dispatch ${pick % 7}`]
@@ -142,7 +155,7 @@ export const acts: Record<Act, (world: World, pick: number) => Prepared | undefi
     const { write, attempt } = next
     return {
       expect: () => appendModel(world.model, write),
-      send: (ledger) => ledger.append(attempt, write.n, [anEvent()]),
+      send: (ledger) => ledger.append(attempt, write.n, [...anExchange, anEvent()]),
     }
   },
   settle(world: World, pick: number): Prepared | undefined {

@@ -97,6 +97,8 @@ export async function finish(world: World): Promise<void> {
     await once('endSlice')
     await once('restEnds')
     await once('setAway', 1)
+    await once('setBudget')
+    await once('noteProject', 1)
     for (const pick of model.questions.keys()) await once('resume', pick)
     await once('sweep')
     await once('dispatch', 3 + 4 * round)

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import type { ProjectId, RunId } from '#domain/ids.ts'
 import { operationStatuses } from '#domain/operation.ts'
-import { CompositionProgress, isEnded, PatchKind, Run, runSchema, RunStatus } from '#domain/run.ts'
+import { CompositionProgress, isEnded, PatchKind, Run, runSchema, RunStatus, UsedBudget } from '#domain/run.ts'
 import { parseJson } from '#domain/json.ts'
 import { undefinedOn } from '#domain/error.ts'
 import type { PartCheck } from '#platform/readiness.ts'
@@ -19,7 +19,7 @@ const plainFields = {
   planHash: 'plan_hash',
   ...foundFields,
 } as const
-const numbers = ['schema', 'seq', 'nodes', 'files', 'accepted', 'ended'] as const
+const numbers = ['schema', 'seq', 'nodes', 'files', 'accepted', 'ended', 'budget', 'tokens'] as const
 const others = [
   'request',
   'planned',
@@ -27,6 +27,8 @@ const others = [
   'agent_bundles',
   'traceparent',
   'away',
+  'over_run',
+  'over_project',
   'composing',
   'retries',
 ] as const
@@ -42,6 +44,7 @@ const storedNames = [
   ...patches.map(([, field]) => field),
 ]
 const number = z.coerce.number().default(0)
+const Noted = z.object({ limit: number, used: number, since: number, resets_at: z.number().nullable().default(null) })
 
 /** The run's state now. RUN_001 when there is no such run, RUN_005 when a newer version made it. */
 export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
@@ -66,6 +69,9 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
     nodes: number.parse(stored('nodes')),
     files: number.parse(stored('files')),
     away: JSON.parse(stored('away') ?? '[]'),
+    budget: stored('budget') === undefined ? null : Number(stored('budget')),
+    tokens: number.parse(stored('tokens')),
+    usedBudgets: usedBudgetsOf(stored),
     stop: stopOf(stored),
     composing: composingOf(stored),
     patches: patchesOf(stored),
@@ -74,6 +80,15 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
     acceptedAt: number.parse(stored('accepted')),
     endedAt: endedAt === undefined ? null : Number(endedAt),
     counts: Object.fromEntries(operationStatuses.map((status) => [status, number.parse(stored(`n:${status}`))])),
+  })
+}
+
+function usedBudgetsOf(stored: (name: string) => string | undefined) {
+  return UsedBudget.shape.of.options.flatMap((of) => {
+    const text = stored(`over_${of}`)
+    if (text === undefined) return []
+    const { resets_at: resetsAt, ...same } = Noted.parse(JSON.parse(text))
+    return [{ ...same, of, resetsAt }]
   })
 }
 

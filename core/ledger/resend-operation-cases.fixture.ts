@@ -1,9 +1,11 @@
 import type { RunId } from '#domain/ids.ts'
 import { aCost, anEvent, anOutcome, aPlannedOperation, type TestLedger } from '#testing/open-test-ledger.ts'
 import { questionCases } from './resend-question-cases.fixture.ts'
+import type { Attempt } from './attempt.ts'
 import {
   child,
   loseWorker,
+  origin,
   root,
   startedAttempt,
   stopRun,
@@ -177,6 +179,74 @@ const ofAwayModels: readonly ResendCase[] = [
   },
 ]
 
+const ofBudgets: readonly ResendCase[] = [
+  {
+    script: 'set-budget',
+    what: 'that is used up',
+    async prepare(test) {
+      const runId = await test.executing([root])
+      await test.ledger.append(await spending(test, runId), 1, [spent])
+      return { runId, send: ({ ledger }) => ledger.setBudget(runId, { tokens: 5, origin }) }
+    },
+  },
+  {
+    script: 'set-budget',
+    what: 'that is raised',
+    async prepare(test) {
+      const runId = await test.executing([root, aPlannedOperation('other')])
+      await test.ledger.append(await spending(test, runId), 1, [spent])
+      await test.ledger.setBudget(runId, { tokens: 5, origin })
+      await test.ledger.dispatch(runId, 5, { command: 'that holds' })
+      return { runId, send: ({ ledger }) => ledger.setBudget(runId, { tokens: null, origin }) }
+    },
+  },
+  {
+    script: 'dispatch',
+    what: 'that finds the budget used up',
+    async prepare(test) {
+      const runId = await test.executing([root, aPlannedOperation('other')], { budget: { tokens: 5 } })
+      await test.ledger.append(await spending(test, runId), 1, [spent])
+      return { runId, send: ({ ledger }) => ledger.dispatch(runId, 5, { command: 'command' }) }
+    },
+  },
+  {
+    script: 'note-budget',
+    what: 'of a project that has used up its day',
+    async prepare(test) {
+      const runId = await test.executing([root])
+      return { runId, send: ({ ledger }) => ledger.noteProjectBudget(runId, { limit: 5, used: 7, resetsAt: 9 }) }
+    },
+  },
+  {
+    script: 'note-budget',
+    what: 'of a new day',
+    async prepare(test) {
+      const runId = await test.executing([root])
+      await test.ledger.noteProjectBudget(runId, { limit: 5, used: 7, resetsAt: 9 })
+      await test.ledger.dispatch(runId, 5, { command: 'that holds' })
+      return { runId, send: ({ ledger }) => ledger.noteProjectBudget(runId, undefined) }
+    },
+  },
+  {
+    script: 'count-spent',
+    what: 'of a run',
+    async prepare(test) {
+      const runId = await test.executing([root])
+      const run = { runId, projectId: `p${runId}`, tokens: 7 }
+      return { runId, send: ({ ledger }) => ledger.countSpent(run, Date.UTC(2026, 10, 1)) }
+    },
+  },
+]
+
+const spent = anEvent({ event: 'model.responded', data: { prompt_tokens: 5, completion_tokens: 2 } })
+
+async function spending(test: TestLedger, runId: RunId): Promise<Attempt> {
+  await test.ledger.dispatch(runId, 1, { command: 'first' })
+  const answer = await test.ledger.claim({ runId, operationId: root.operationId, dispatch: 1 }, 'the-token')
+  if (answer.kind !== 'claimed') throw new Error('nothing was ready')
+  return answer.attempt
+}
+
 const away = [{ model: 'default', since: 1, bundles: ['lint'] }]
 
 async function hold(test: TestLedger, runId: RunId): Promise<void> {
@@ -213,6 +283,7 @@ export const operationCases: readonly ResendCase[] = [
   ...ofOperations,
   ...ofLostWorkers,
   ...ofAwayModels,
+  ...ofBudgets,
   ...ofStoppedRuns,
   ...questionCases,
 ]

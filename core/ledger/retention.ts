@@ -118,7 +118,9 @@ export async function forgetRun(store: RetentionStore, { projectId, runId }: End
   if (answer !== 'open') {
     await forgetOperations(store, runId, sliceLength)
     await redis.unlink(...keys.scripted.filter((key) => key !== keys.run))
-    await redis.hdel(resultKeys(namespace).published, runId)
+    const { published, counted } = resultKeys(namespace)
+    await redis.hdel(published, runId)
+    await redis.hdel(counted, runId)
     await redis.zrem(index.runsOf(projectId), runId)
     await redis.unlink(keys.run)
   }

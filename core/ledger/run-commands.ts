@@ -3,8 +3,16 @@ import { requestSpanId } from '#domain/span.ts'
 import { parseTraceparent, traceIdOf } from '#domain/traceparent.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import { ProjectId, type RunId } from '#domain/ids.ts'
-import { isEnded, type RunPhase, type RunRequest, newRunSchema, RunStatus, storedRequest } from '#domain/run.ts'
-import type { ErrorCode } from '#domain/error.ts'
+import {
+  budgetSchema,
+  isEnded,
+  type RunPhase,
+  type RunRequest,
+  newRunSchema,
+  RunStatus,
+  storedRequest,
+} from '#domain/run.ts'
+import { AppError, type ErrorCode } from '#domain/error.ts'
 import { encodeEvents } from './stored-events.ts'
 import { indexKeys, runKeys } from './keys.ts'
 import { expectKnownRun, NamedFields, plainScript, runScript } from './script.ts'
@@ -27,24 +35,51 @@ export type NewRun = {
   schema?: number
   /** `run.accepted`, the run's event 1. */
   acceptedEvent: NewEvent
+  /** Whose run it is, if that may not have more than so many at once. */
+  holder?: RunHolder | undefined
+}
+
+/** A token, and how many runs it may have that have not ended. */
+export type RunHolder = { tokenId: string; runs: number }
+
+/** LIMIT_003 for a token that has as many runs as it may have. */
+export async function expectRunRoom({ redis, namespace }: LedgerStore, holder: RunHolder): Promise<void> {
+  const { active, heldBy } = indexKeys(namespace)
+  const members = await redis.smembers(heldBy(holder.tokenId))
+  if (members.length < holder.runs) return
+  const scores = await Promise.all(members.map((member) => redis.zscore(active, member)))
+  const open = scores.filter((score) => score !== null).length
+  if (open >= holder.runs) throw tooManyRuns(open, holder)
+}
+
+function tooManyRuns(open: number, { runs }: RunHolder): AppError {
+  const has = `${open} ${open === 1 ? 'run' : 'runs'} that ${open === 1 ? 'has' : 'have'} not ended`
+  return new AppError('LIMIT_003', `This token has ${has}, and may have ${runs}: wait until one ends, or cancel one.`)
 }
 
 /**
  * Makes the run exist, queued. The index of active runs is written first, so that a crash in between leaves an entry
- * without a run, never a run that no process works on. Creating it again changes nothing.
+ * without a run, never a run that no process works on. Creating it again changes nothing. LIMIT_003 when its holder has as many runs as
+ * it may have.
  */
 export async function createRun(store: LedgerStore, run: NewRun): Promise<void> {
   const index = indexKeys(store.namespace)
-  const { runId, projectId, request, schema = newRunSchema } = run
-  await indexScript(store.redis, [index.active, index.runsOf(projectId)], [`${projectId}/${runId}`, runId])
+  const { runId, projectId, request, schema = newRunSchema, holder } = run
+  const indexed = await indexScript(
+    store.redis,
+    [index.active, index.runsOf(projectId), ...(holder === undefined ? [] : [index.heldBy(holder.tokenId)])],
+    [`${projectId}/${runId}`, runId, holder?.runs ?? ''],
+  )
+  if (holder !== undefined && typeof indexed === 'number') throw tooManyRuns(indexed, holder)
   const keys = runKeys(store.namespace, runId)
   const answer = await createScript(store.redis, keys.scripted, [
-    Math.max(schema, newRunSchema),
+    Math.max(schema, newRunSchema, request.budget === undefined ? 0 : budgetSchema),
     projectId,
     request.errorPolicy,
     JSON.stringify(storedRequest(request)),
     run.uploadKey,
     run.traceparent ?? '',
+    request.budget?.tokens ?? '',
     ...encodeEvents([run.acceptedEvent], store.redactor),
   ])
   if (answer === 'created') logAccepted(run, store.log)

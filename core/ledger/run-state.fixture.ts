@@ -11,7 +11,8 @@ export async function runState(redis: Redis, namespace: string, runId: RunId): P
   const results = await redis.xrange(`${namespace}:results`, '-', '+')
   const published = await redis.hget(`{${namespace}:results}:published`, runId)
   const mine = results.map(([, fields]) => fields).filter((fields) => fields.includes(runId))
-  return { own, indexes: indexes.flatMap((index) => ofRun(index, runId)), results: mine, published }
+  const counted = await redis.hget(`{${namespace}:results}:counted`, runId)
+  return { own, indexes: indexes.flatMap((index) => ofRun(index, runId)), results: mine, published, counted }
 }
 
 const anyTime = /\b1[789]\d{11}\b/g

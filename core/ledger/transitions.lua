@@ -74,15 +74,68 @@ local function lacks_model(id)
   return op[2] ~= 'mechanical' and away[op[1]] == true
 end
 
--- Puts aside a ready operation whose model is away. Its status stays, and its place among the ready ones too.
+-- The budgets that keep the run's agents from going on: its own, and that of its project for today.
+local budget_fields = { run = 'over_run', project = 'over_project' }
+
+-- Notes that a budget is used up, or with `wait` nil that it is not any more, and says so in an event. Then what was held for it
+-- becomes ready again.
+local function note_over(of, wait, at, origin)
+  local field = budget_fields[of]
+  local before = redis.call('HGET', keys.run, field)
+  if not wait and not before then return end
+  local name = 'budget.reached'
+  if wait then
+    wait.since = before and cjson.decode(before).since or at
+    redis.call('HSET', keys.run, field, cjson.encode(wait))
+    if before then return end
+  else
+    name, wait = 'budget.renewed', { since = cjson.decode(before).since }
+    redis.call('HDEL', keys.run, field)
+    local other = budget_fields[of == 'run' and 'project' or 'run']
+    if redis.call('HEXISTS', keys.run, other) == 0 then
+      has_changed = true -- a run that was waiting is looked at again
+      if redis.call('ZCARD', keys.held) > 0 then redis.call('HSET', keys.run, 'wake', '-inf') end
+    end
+  end
+  wait.of = of
+  emit(at, { 0, body_of(name, origin, {}, wait) })
+end
+
+-- Whether the run has used up its own budget. It is over once that keeps something back.
+local function note_own_budget(at, origin)
+  local run = redis.call('HMGET', keys.run, 'budget', 'tokens', 'n:pending', 'n:ready', 'agent_bundles')
+  local limit, used = tonumber(run[1] or ''), tonumber(run[2] or '0')
+  local is_over = limit ~= nil and used >= limit
+  local has_work = tonumber(run[3] or '0') + tonumber(run[4] or '0') > 0 and run[5] ~= ''
+  if is_over and not has_work then return end
+  note_over('run', is_over and { limit = limit, used = used } or nil, at, origin)
+end
+
+-- Whether a budget keeps the run's agents from going on. Read once per step.
+local over_budget
+local function is_over_budget()
+  if over_budget == nil then
+    local over = redis.call('HMGET', keys.run, 'over_run', 'over_project')
+    over_budget = (over[1] or over[2]) and true or false
+  end
+  return over_budget
+end
+
+-- Whether the operation may not be dispatched now: its model is away, or a budget is used up. Mechanical work needs neither.
+local function has_to_wait(id)
+  if not is_over_budget() then return lacks_model(id) end
+  return redis.call('HGET', prefix .. 'op:' .. id, 'work') ~= 'mechanical'
+end
+
+-- Puts aside a ready operation whose model is away, or for which there is no budget. Its status stays, and its place among the ready ones too.
 local function hold(id)
   redis.call('ZREM', keys.ready, id)
   redis.call('ZREM', keys.suspects, id)
   redis.call('ZADD', keys.held, redis.call('HGET', prefix .. 'op:' .. id, 'rank'), id)
 end
 
--- Once a model is back, all that are held become candidates again, in slices: `wake` is the rank to go on from. Those whose
--- own model is still away are held again when it is their turn.
+-- Once a model is back, or there is budget again, all that are held become candidates again, in slices: `wake` is the rank to go
+-- on from. Those that still have to wait are held again when it is their turn.
 local function wake_held()
   local from = redis.call('HGET', keys.run, 'wake')
   if not from then return end
@@ -261,12 +314,20 @@ local function waited_for(questions)
   local list = cjson.decode(redis.call('HGET', keys.run, 'away') or '[]')
   for i, one in ipairs(list) do list[i] = { kind = 'models', model = one.model, since = one.since } end
   if questions > 0 then list[#list + 1] = { kind = 'answer', questions = questions } end
+  for _, of in ipairs({ 'run', 'project' }) do
+    local over = redis.call('HGET', keys.run, budget_fields[of])
+    if over then
+      local wait = cjson.decode(over)
+      wait.kind, wait.of = 'budget', of
+      list[#list + 1] = wait
+    end
+  end
   return list
 end
 
 -- Notifies dependents, then moves the run on. A whole plan with nothing open goes to review. A run that only answers of
--- people or models that are away can move on is waiting until the status of one of its operations changes, or a model is
--- back. end-slice.lua ends a stopped run, in any phase.
+-- people, models that are away or a budget can move on is waiting until the status of one of its operations changes, a model is
+-- back, or there is budget again. end-slice.lua ends a stopped run, in any phase.
 local function advance_run(at)
   notify_dependents(at)
   local run = redis.call('HMGET', keys.run, 'status', 'planned', 'phase', 'cancel')

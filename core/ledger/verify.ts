@@ -5,6 +5,7 @@ import { isEndedOperation, operationStatuses, type OperationStatus } from '#doma
 import { isEnded, type Run } from '#domain/run.ts'
 import { segmentOf } from './stored-events.ts'
 import { foldOperations, type OperationsFold } from './fold-operations.ts'
+import { foldBudgets } from './fold-budgets.ts'
 import { foldQuestions } from './fold-questions.ts'
 import { foldDecisions, foldModelCalls, foldRun } from './fold-run.ts'
 import {
@@ -34,12 +35,13 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   const run = await getRun(store, runId)
   const accounts = await readAccounts(store, runId)
   const operations = foldOperations({ planned: accounts, policy: run.request.errorPolicy })
-  const [lifecycle, modelCalls, questions] = [foldRun(), foldModelCalls(), foldQuestions(operations)]
-  const decisions = foldDecisions()
+  const [lifecycle, modelCalls, decisions, budgets] = [foldRun(), foldModelCalls(), foldDecisions(), foldBudgets()]
+  const questions = foldQuestions(operations, budgets)
   const { events, violations } = await readAll(store, run, [
     operations.take,
     lifecycle.take,
     modelCalls.take,
+    budgets.take,
     questions.take,
     decisions.take,
   ])
@@ -50,6 +52,7 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   violations.push(...(await compareFailures(store, runId, accounts, operations.failureCodeOf)))
   violations.push(...questions.violations(run, accounts, await listQuestions(store, runId)))
   violations.push(...decisions.violations(await readDecisions(store, runId), await countVerdicts(store, runId)))
+  violations.push(...budgets.violations(run))
   violations.push(...withoutEnd(run, accounts, operations))
   violations.push(...compareResults(accounts, await readResults(store, run)))
   return { violations, events, operations: accounts.size }

@@ -42,13 +42,13 @@ const ofRuns = {
     ...shared,
     labels: ['state'],
     about:
-      'operations that are `ready`, `dispatched` or `running`, of runs that are executed: stopped ones are left out, as is what waits for a model',
+      'operations that are `ready`, `dispatched` or `running`, of runs that are executed: stopped ones are left out, as is what waits for a model or a budget',
   },
   remora_waiting: {
     ...shared,
     labels: ['reason'],
     about:
-      'operations that wait, of runs that are executed: `operations` for others to end, `people` for an answer, `models` for one that is away',
+      'operations that wait, of runs that are executed: `operations` for others to end, `people` for an answer, `models` for one that is away, `budget` for tokens, since those of the run or of its project for today are used up',
   },
   remora_runs: {
     ...shared,

@@ -4,6 +4,7 @@ import type { EventOrigin } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Run, RunRequest } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
+import type { NewRun } from '#ledger/run-commands.ts'
 import { unknownRun } from '#ledger/script.ts'
 
 export type StartRetryDeps = { ledger: Pick<Ledger, 'cancel' | 'createRun' | 'getRun' | 'isBeingDeleted'> }
@@ -14,6 +15,7 @@ export type NewRetry = {
   request: RunRequest
   origin: EventOrigin
   traceparent: string | null
+  holder?: NewRun['holder']
 }
 
 /**
@@ -22,19 +24,19 @@ export type NewRetry = {
  */
 export async function startRetry(former: Run, retry: NewRetry, { ledger }: StartRetryDeps): Promise<void> {
   const { projectId, uploadKey } = former
-  const { runId, origin, traceparent } = retry
+  const { runId, origin, traceparent, holder } = retry
   const request = { ...retry.request, retryOf: former.runId }
   const data = { agents: request.agents, retry_of: former.runId }
   const acceptedEvent = { event: 'run.accepted', phase: 'snapshot', origin, data } as const
   const schema = await chainSchema(former, ledger)
-  await ledger.createRun({ runId, projectId, request, uploadKey, traceparent, acceptedEvent, schema })
+  await ledger.createRun({ runId, projectId, request, uploadKey, traceparent, acceptedEvent, schema, holder })
   await expectStillThere(former, retry, ledger)
 }
 
-/** A retry's request, without the choice of operations of the former run. */
-export function requestOfRetry({ request }: Run): RunRequest {
-  const { operations: _operations, codes: _codes, ...former } = request
-  return former
+/** A retry's request, without the choice of operations of the former run, and with what its budget was at last, for itself. */
+export function requestOfRetry({ request, budget: tokens }: Run): RunRequest {
+  const { operations: _operations, codes: _codes, budget: _budget, ...former } = request
+  return tokens === null ? former : { ...former, budget: { tokens } }
 }
 
 /** The highest of the runs whose changes the retry of `run` has. */

@@ -112,6 +112,13 @@ export const runSettings = {
     about: 'the error policy of runs that name none',
     file: { default: 'skip_downstream' },
   },
+  REMORA_BUDGET_TOKENS: {
+    key: 'execution.budget_tokens',
+    owners: ['cli'],
+    type: z.int().min(0).max(1_000_000_000_000),
+    default: 0,
+    about: 'tokens that a run may use which names no budget itself; 0: any number',
+  },
   REMORA_MAX_TIMEOUT_S: {
     key: 'execution.timeout_s',
     owners: ['discovery'],

@@ -91,6 +91,20 @@ export const serviceSettings = {
     default: 100,
     about: 'lasting rate of one token, which may send five times as many at once; 0: no limit',
   },
+  REMORA_TOKEN_REQUESTS_PER_MINUTE: {
+    owners: ['api'],
+    type: z.int().min(0).max(1_000_000),
+    default: 0,
+    about:
+      'requests that a token without a limit of its own may send at once, and a minute in the long run, to all processes of the API together; 0: no limit. `REMORA_TOKEN` has none',
+  },
+  REMORA_TOKEN_RUNS: {
+    owners: ['api'],
+    type: z.int().min(0).max(10_000),
+    default: 0,
+    about:
+      'runs that a token without a limit of its own may have that have not ended; 0: no limit. `REMORA_TOKEN` has none',
+  },
   REMORA_MAX_CONNECTIONS: {
     owners: ['api'],
     type: z.int().min(10).max(100_000),

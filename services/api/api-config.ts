@@ -33,6 +33,10 @@ export function parseConfig(env: Env) {
       maxUploadBytes: read.REMORA_MAX_UPLOAD_BYTES,
       maxUploads: read.REMORA_MAX_UPLOADS,
       requestsPerSecond: read.REMORA_REQUESTS_PER_SECOND,
+      tokenLimits: {
+        requestsPerMinute: read.REMORA_TOKEN_REQUESTS_PER_MINUTE || null,
+        runs: read.REMORA_TOKEN_RUNS || null,
+      },
       maxConnections: read.REMORA_MAX_CONNECTIONS,
       redisMemoryShare: read.REMORA_REDIS_MEMORY_SHARE,
       fullPrompts: read.REMORA_FULL_PROMPTS,

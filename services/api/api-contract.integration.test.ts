@@ -41,6 +41,10 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
     path: `/v1/runs/${await submitRun(api)}/cancel`,
     init: { method: 'POST' },
   }),
+  'PUT /v1/runs/{run_id}/budget': async () => ({
+    path: `/v1/runs/${await askingRun(api)}/budget`,
+    init: { method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{"tokens":1000}' },
+  }),
   'DELETE /v1/runs/{run_id}': async () => {
     const ended = await playRun(api, [])
     await composeRun(api, ended, { files: [] })
@@ -91,6 +95,11 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
   'GET /v1/tokens': async () => ({ path: '/v1/tokens' }),
   'DELETE /v1/tokens/{token_id}': async () => ({ path: `/v1/tokens/${tokenId}`, init: { method: 'DELETE' } }),
   'PUT /v1/projects/{project_id}': async () => ({ path: '/v1/projects/shop', init: { method: 'PUT' } }),
+  'GET /v1/projects/{project_id}/budget': async () => ({ path: `/v1/projects/${api.project}/budget` }),
+  'PUT /v1/projects/{project_id}/budget': async () => ({
+    path: `/v1/projects/${api.project}/budget`,
+    init: { method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{"tokens_per_day":1000}' },
+  }),
   'GET /v1/projects': async () => ({ path: '/v1/projects' }),
   'GET /v1/workers': async () => ({ path: '/v1/workers' }),
   'GET /v1/usage': async () => ({ path: '/v1/usage?by=agent' }),

@@ -50,6 +50,7 @@ function configWith(dir: string): ApiConfig {
     maxUploadBytes: 1_000_000,
     maxUploads: 8,
     requestsPerSecond: 0,
+    tokenLimits: { requestsPerMinute: null, runs: null },
     maxConnections: 100,
     traces: { endpoint: undefined, headers: {}, share: 0 },
     storage: { redisUrl: redis.url, s3: { ...place, credentials: { accessKeyId, secretAccessKey } } },

@@ -42,6 +42,7 @@ import { openTracing, type Tracing } from '#tracing/open-tracing.ts'
 import { createApp } from './app.ts'
 import type { ApiConfig } from './api-config.ts'
 import { openRateLimit } from './http/rate-limit.ts'
+import { openSharedRateLimit, type SharedRateLimit } from './http/shared-rate-limit.ts'
 import { serveApp } from './http/serve-app.ts'
 import { openIdempotencyStore } from './intake/idempotency.ts'
 import { openUploadGate } from './intake/intake-routes.ts'
@@ -119,16 +120,17 @@ type Opened = {
   closing: AbortSignal
 }
 
-function openAuth(config: ApiConfig, { store, table, log }: AuthDeps) {
+function openAuth(config: ApiConfig, { store, table, log, perMinute }: AuthDeps) {
   return {
     tokens: config.tokens,
-    findStored: openStoredCallers({ table, store, log }),
+    findStored: openStoredCallers({ table, store, log, limits: config.tokenLimits }),
+    perMinute,
     perToken: openRateLimit({ perSecond: config.requestsPerSecond, burst: 5 * config.requestsPerSecond }),
     perAddress: openRateLimit(badTokens),
   }
 }
 
-type AuthDeps = Parameters<typeof openStoredCallers>[0]
+type AuthDeps = Omit<Parameters<typeof openStoredCallers>[0], 'limits'> & { perMinute: SharedRateLimit }
 
 /** The dependencies of the routes, over the stores that were opened. */
 function appParts(
@@ -146,7 +148,7 @@ function appParts(
   const store = openTokenStore(redis, { log, namespace })
   const table = openTokenTable(store)
   return {
-    auth: openAuth(config, { store, table, log }),
+    auth: openAuth(config, { store, table, log, perMinute: openSharedRateLimit(redis, namespace) }),
     intake: {
       agents,
       checkFindable: (request: FindableRequest) => checkFindable(request, { redis, namespace, dir: config.agentsDir }),

@@ -18,9 +18,10 @@ import { openPartCheck, openReadiness } from '#platform/readiness.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
 import { noTracing } from '#tracing/open-tracing.ts'
 import { createApp, type AppDeps } from './app.ts'
-import type { ApiEnv } from './http/api-env.ts'
+import type { ApiEnv, TokenLimits } from './http/api-env.ts'
 import { accessToken } from './api-config.ts'
 import { openRateLimit, type RateLimit } from './http/rate-limit.ts'
+import { openSharedRateLimit } from './http/shared-rate-limit.ts'
 import { openIdempotencyStore } from './intake/idempotency.ts'
 import { openUploadGate } from './intake/intake-routes.ts'
 import { openRunRecords } from './api-service.ts'
@@ -31,6 +32,8 @@ import { openStoredCallers, openTokenTable } from './access/token-table.ts'
 
 const ownToken = 'token-of-this-project'
 const otherToken = tokenText(Buffer.alloc(32))
+
+const noLimits = { requestsPerMinute: null, runs: null }
 
 export type TestApi = {
   app: OpenAPIHono<ApiEnv>
@@ -62,6 +65,8 @@ type TestServer = { url: string; namespace: string; close(): Promise<void> }
 export type TestApiOptions = {
   maxUploadBytes?: number
   perToken?: RateLimit
+  /** Of tokens that have none of their own. */
+  tokenLimits?: TokenLimits
   perAddress?: RateLimit
   writeLog?: (line: string) => void
   /** How often the token of an open stream is looked up again. */
@@ -115,7 +120,8 @@ export async function openTestApi(
   const app = createApp({
     auth: {
       tokens: [accessToken(ownToken, project)],
-      findStored: openStoredCallers({ table, store: tokenStore, log }),
+      findStored: openStoredCallers({ table, store: tokenStore, log, limits: options.tokenLimits ?? noLimits }),
+      perMinute: openSharedRateLimit(redis, server.namespace),
       perToken: options.perToken ?? unlimited,
       perAddress: options.perAddress ?? unlimited,
     },

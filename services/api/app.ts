@@ -24,7 +24,7 @@ import { type UsageRouteDeps, usageRoutes } from './usage/usage-routes.ts'
 import { probeEndpoints, referenceEndpoints } from './service-endpoints.ts'
 import { type ChangeRouteDeps, changeRoutes } from './review/change-routes.ts'
 import { type RunRouteDeps, runRoutes } from './runs/run-routes.ts'
-import { projectRoutes } from './access/project-routes.ts'
+import { type ProjectBudgetDeps, projectRoutes } from './access/project-routes.ts'
 import { type TokenRouteDeps, tokenRoutes } from './access/token-routes.ts'
 import { type TranscriptRouteDeps, transcriptRoutes } from './transcript/transcript-routes.ts'
 import { apiDocument } from './reference/api-document.ts'
@@ -45,7 +45,7 @@ export type AppDeps = {
   transcripts: TranscriptRouteDeps
   tokens: TokenRouteDeps
   workers: WorkerRouteDeps
-  usage: UsageRouteDeps
+  usage: UsageRouteDeps & ProjectBudgetDeps
 }
 
 /** The HTTP API, as docs/reference/api.md describes it. Opens nothing: `app.request()` serves a test without a port. */
@@ -67,7 +67,7 @@ export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
   app.route('/', changeRoutes(deps.changes))
   app.route('/', transcriptRoutes(deps.transcripts))
   app.route('/', tokenRoutes(deps.tokens))
-  app.route('/', projectRoutes(deps.tokens))
+  app.route('/', projectRoutes(deps.usage))
   app.route('/', workerRoutes(deps.workers))
   app.route('/', usageRoutes(deps.usage))
   return app

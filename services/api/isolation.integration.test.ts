@@ -83,6 +83,9 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
   'GET /v1/runs': ({ run }) => [...get('/v1/runs?limit=100'), ...get(`/v1/runs?before=${run}`)],
   'GET /v1/runs/{run_id}': ({ run, asking }) => [...get(`/v1/runs/${run}`), ...get(`/v1/runs/${asking}`)],
   'POST /v1/runs/{run_id}/cancel': ({ asking }) => [{ path: `/v1/runs/${asking}/cancel`, init: json({}) }],
+  'PUT /v1/runs/{run_id}/budget': ({ asking }) => [
+    { path: `/v1/runs/${asking}/budget`, init: json({ tokens: 1 }, 'PUT') },
+  ],
   'DELETE /v1/runs/{run_id}': ({ run, asking }) =>
     [run, asking].map((runId) => ({ path: `/v1/runs/${runId}`, init: { method: 'DELETE' } })),
   'POST /v1/runs/{run_id}/retry': ({ run, operation }) => [
@@ -128,6 +131,10 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
   'GET /v1/tokens': ({ project }) => [...get('/v1/tokens'), ...get(`/v1/tokens?project_id=${project}`)],
   'DELETE /v1/tokens/{token_id}': ({ token }) => [{ path: `/v1/tokens/${token}`, init: { method: 'DELETE' } }],
   'PUT /v1/projects/{project_id}': ({ project }) => [{ path: `/v1/projects/${project}`, init: { method: 'PUT' } }],
+  'GET /v1/projects/{project_id}/budget': ({ project }) => get(`/v1/projects/${project}/budget`),
+  'PUT /v1/projects/{project_id}/budget': ({ project }) => [
+    { path: `/v1/projects/${project}/budget`, init: json({ tokens_per_day: 1 }, 'PUT') },
+  ],
   'GET /v1/projects': () => get('/v1/projects'),
   'GET /v1/workers': () => get('/v1/workers'),
   'GET /v1/usage': ({ project }) => [
@@ -164,6 +171,7 @@ async function answersOn(route: string, ids: Ids): Promise<{ request: string; an
 const stateOf = async ({ ids, project }: { ids: Ids; project: string }) => ({
   runs: await Promise.all([ids.run, ids.asking].map((runId) => api.ledger.getRun(runId))),
   listed: (await api.ledger.listRuns(project, { limit: 100 })).runs.length,
+  budget: await api.ledger.readProjectBudget(project),
   tokens: [...(await api.tokenStore.readAll()).records.values()].filter((token) => token.projectId === project),
 })
 

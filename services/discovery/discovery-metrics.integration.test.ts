@@ -59,6 +59,15 @@ describe('the metrics of discovery', () => {
     expect(value('remora_demand')).toBe(1)
   })
 
+  it('ask for no worker while all that is left waits for a budget', async () => {
+    const runId = await test.executing([aPlannedOperation('a'), aPlannedOperation('b')])
+    await test.ledger.noteProjectBudget(runId, { limit: 1, used: 2, resetsAt: 3 })
+    await test.ledger.dispatch(runId, 10)
+    const value = await openShown().of([runId])
+    expect(['models', 'budget'].map((reason) => value(`remora_waiting{reason="${reason}"}`))).toEqual([0, 2])
+    expect([value('remora_demand'), value('remora_operations{state="ready"}')]).toEqual([0, 0])
+  })
+
   it('ask for a worker while a composition is put off, though none is there to take it up again', async () => {
     const shown = openShown()
     expect((await shown.of([]))('remora_demand')).toBe(0)

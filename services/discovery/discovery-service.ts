@@ -8,6 +8,7 @@ import { awayModelsCheck } from '#ledger/read-runs.ts'
 import { redisCheck } from '#ledger/redis-check.ts'
 import { openFleet } from '#ledger/fleet.ts'
 import { openRetention } from '#ledger/retention.ts'
+import { redisNowMs } from '#ledger/store.ts'
 import { openStopSignals } from '#ledger/stop-signals.ts'
 import { type Metrics, openMetrics, storeMeasure } from '#metrics/open-metrics.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
@@ -39,6 +40,7 @@ import { findableNodes, loadSoundPacks } from './load-sound-packs.ts'
 import { type AwayModelsDeps, openAwayModels } from './dispatch/away-models.ts'
 import { runRejectedRetries } from './dispatch/retry-rejected.ts'
 import { runDispatcher } from './dispatch/run-dispatcher.ts'
+import { openProjectBudgets } from './dispatch/project-budgets.ts'
 import { openStageJobs } from './dispatch/stage-jobs.ts'
 import { runDeletions } from './housekeeping/delete-runs.ts'
 import { runHousekeeping } from './housekeeping/run-housekeeping.ts'
@@ -129,6 +131,7 @@ function startLoops({ modelKind, awayLimitMs }: DiscoveryConfig, deps: LoopDeps,
     stageJobs: openStageJobs(producer),
     fleet: fleet.read,
     awayModels: openAwayModels({ ...deps, wantModels: fleet.want, awayLimitMs }),
+    budgets: openProjectBudgets({ ledger, now: () => redisNowMs(redis), log }),
     onRound: showRuns(metrics, { ledger, producer, redis, readFleet: fleet.read }),
     modelKind,
     log,

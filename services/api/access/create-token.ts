@@ -11,7 +11,7 @@ export type NewToken = {
   request: TokenRequest
   /** The token's project. */
   projectId: string
-  caller: Pick<Caller, 'projectId' | 'isOperator'>
+  caller: Pick<Caller, 'projectId' | 'isOperator' | 'limits'>
   /** The text of the caller's token. */
   asker: string
   idempotencyKey: string | undefined
@@ -28,7 +28,7 @@ const keptMs = 30 * 24 * 60 * 60 * 1000
 /**
  * Creates a token and stores its hash; its text is only returned. Under an idempotency key the same body gives the same
  * token again: its secret is derived from the caller's token and a salt stored with the key, so that neither Redis nor the
- * caller's token alone reveals it. INTAKE_005 for another body or a revoked token, INTAKE_003 above `maxTokens`, and above `maxOwnTokens` unless the
+ * caller's token alone reveals it. INTAKE_008 for higher limits than the caller's, INTAKE_005 for another body or a revoked token, INTAKE_003 above `maxTokens`, and above `maxOwnTokens` unless the
  * operator asks.
  */
 export async function createToken(
@@ -37,6 +37,7 @@ export async function createToken(
 ): Promise<{ text: string; record: TokenRecord }> {
   const { request, projectId } = wanted
   const now = Date.now()
+  const limits = limitsOf(wanted)
   const text = tokenText(await secretOf(wanted, deps.idempotency))
   const hash = sha256(text)
   const { records: known } = await deps.store.readAll()
@@ -49,7 +50,7 @@ export async function createToken(
   const { name, expires_in_s: expiresInS } = request
   const expiresAt = expiresInS === undefined ? null : now + expiresInS * 1000
   const scopes = [...new Set(request.scopes)]
-  const record = { tokenId: tokenIdOf(text), projectId, name, scopes, createdAt: now, expiresAt }
+  const record = { tokenId: tokenIdOf(text), projectId, name, scopes, createdAt: now, expiresAt, ...limits }
   const added = await deps.store.add(hash, record)
   switch (added) {
     case 'kept':
@@ -61,6 +62,23 @@ export async function createToken(
     default:
       return unreachable(added)
   }
+}
+
+/** Those that were asked for, else those of who asks. */
+function limitsOf({ request, caller }: NewToken) {
+  const own = caller.limits ?? { requestsPerMinute: null, runs: null }
+  const { requests_per_minute: requestsPerMinute = own.requestsPerMinute, runs = own.runs } = request
+  const faults = [
+    ...overOwn('requests_per_minute', requestsPerMinute, own.requestsPerMinute),
+    ...overOwn('runs', runs, own.runs),
+  ]
+  if (faults.length > 0) throw new AppError('INTAKE_008', faults.join('; '))
+  return { requestsPerMinute: requestsPerMinute ?? undefined, runs: runs ?? undefined }
+}
+
+function overOwn(field: string, asked: number | null, most: number | null): string[] {
+  if (most === null || asked === null || asked <= most) return []
+  return [`${field}: at most ${most}, as of the token that asks`]
 }
 
 function tooMany(which: string): AppError {

@@ -1,15 +1,18 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
 import { AppError } from '#domain/error.ts'
 import type { ProjectId } from '#domain/ids.ts'
-import type { ApiEnv } from '../http/api-env.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import type { ApiEnv, Caller } from '../http/api-env.ts'
+import { requireOperator } from '../http/endpoint.ts'
 import { isoTime, viewOf } from '../http/schema-parts.ts'
-import { projectEndpoints, ProjectView } from './project-endpoints.ts'
+import { type ProjectBudgetView, projectEndpoints, ProjectView } from './project-endpoints.ts'
 import { maxProjects, type Project, type ProjectStore } from './project-store.ts'
 
 export type ProjectRouteDeps = { projects: ProjectStore }
+export type ProjectBudgetDeps = ProjectRouteDeps & { ledger: Pick<Ledger, 'readProjectBudget' | 'setProjectBudget'> }
 
-/** Creating and listing projects, for the operator alone. */
-export function projectRoutes({ projects }: ProjectRouteDeps): OpenAPIHono<ApiEnv> {
+/** Creating and listing projects, for the operator alone, and what each may use a day. */
+export function projectRoutes({ projects, ledger }: ProjectBudgetDeps): OpenAPIHono<ApiEnv> {
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(projectEndpoints.create, async (c) => {
     const { project_id: projectId } = c.req.valid('param')
@@ -20,7 +23,39 @@ export function projectRoutes({ projects }: ProjectRouteDeps): OpenAPIHono<ApiEn
   routes.openapi(projectEndpoints.list, async (c) => {
     return c.json({ projects: (await projects.list()).map(projectView) }, 200)
   })
+  const budgetOf = async (projectId: ProjectId, caller: Caller) => {
+    if (projectId !== caller.projectId) {
+      requireOperator(caller)
+      await findProject(projectId, projects)
+    }
+    return { view: async () => budgetView(projectId, await ledger.readProjectBudget(projectId)) }
+  }
+  routes.openapi(projectEndpoints.readBudget, async (c) => {
+    const { view } = await budgetOf(c.req.valid('param').project_id, c.get('caller'))
+    return c.json(await view(), 200)
+  })
+  routes.openapi(projectEndpoints.setBudget, async (c) => {
+    const { project_id: projectId } = c.req.valid('param')
+    const { tokens_per_day: tokens } = c.req.valid('json')
+    const caller = c.get('caller')
+    const { view } = await budgetOf(projectId, caller)
+    await ledger.setProjectBudget(projectId, { by: caller.isOperator ? 'operator' : 'own', tokens })
+    return c.json(await view(), 200)
+  })
   return routes
+}
+
+type FoundBudget = Awaited<ReturnType<Ledger['readProjectBudget']>>
+
+function budgetView(projectId: ProjectId, { limit, operator, own, used, resetsAt }: FoundBudget): ProjectBudgetView {
+  return {
+    project_id: projectId,
+    tokens_per_day: limit,
+    set_by_operator: operator,
+    set_by_project: own,
+    used_today: used,
+    resets_at: isoTime(resetsAt),
+  }
 }
 
 function projectView(project: Project): ProjectView {

@@ -3,8 +3,7 @@ import { ProjectId } from '#domain/ids.ts'
 import { Scope, usualScopes } from '#domain/scope.ts'
 import { endpoint, jsonAnswer } from '../http/endpoint.ts'
 import { IdempotencyHeader } from '../intake/idempotency.ts'
-import { named } from '../http/schema-parts.ts'
-import { Time } from '../runs/run-schema.ts'
+import { named, Time } from '../http/schema-parts.ts'
 import { isTokenText, TokenId } from './token-record.ts'
 
 const tenYearsS = 10 * 365 * 24 * 60 * 60
@@ -15,6 +14,9 @@ const noControlCharacters = String.raw`^[^\u0000-\u001f\u007f-\u009f]*$`
 const ScopeShape = named('Scope', Scope)
 
 const TokenParams = z.object({ token_id: TokenId })
+
+const RequestsPerMinute = z.int().min(1).max(1_000_000)
+const OpenRuns = z.int().min(1).max(10_000)
 
 export const TokenRequest = z
   .strictObject({
@@ -30,6 +32,10 @@ export const TokenRequest = z
       .max(Scope.options.length)
       .default([...usualScopes]),
     expires_in_s: z.int().min(60).max(tenYearsS).optional().openapi({ description: 'absent: it does not expire' }),
+    requests_per_minute: RequestsPerMinute.optional().openapi({
+      description: 'how many it may send at once, and a minute in the long run',
+    }),
+    runs: OpenRuns.optional().openapi({ description: 'how many of its runs may go on at the same time' }),
     project_id: ProjectId.optional().meta({ description: 'absent: your own; only the operator may name another' }),
   })
   .openapi('TokenRequest')
@@ -45,6 +51,8 @@ export const TokenView = z
     created_at: Time,
     expires_at: Time.nullable(),
     expired: z.boolean(),
+    requests_per_minute: RequestsPerMinute.nullable().openapi({ description: 'null: as the settings say' }),
+    runs: OpenRuns.nullable().openapi({ description: 'that may go on at the same time; null: as the settings say' }),
     last_used_at: Time.nullable().openapi({ description: 'to about a minute' }),
   })
   .openapi('Token')
@@ -72,7 +80,9 @@ const createProse = `
 The text of the token is in this answer only: Remora stores its SHA-256. Scopes: \`runs:read\` (read runs and patches),
 \`runs:write\` (submit, cancel, retry, delete), \`tokens:admin\` (create, list and revoke tokens; it can give any scope, so it
 amounts to all in its project). No scope implies another. Without \`scopes\` the token gets \`runs:read\` and \`runs:write\`.
-At most 1,000 tokens, of which the owners of \`tokens:admin\` make up to 250 in their project; INTAKE_003 above that. An \`Idempotency-Key\` whose token was revoked is INTAKE_005.`
+At most 1,000 tokens, of which the owners of \`tokens:admin\` make up to 250 in their project; INTAKE_003 above that. An \`Idempotency-Key\` whose token was revoked is INTAKE_005.
+A token has [limits](../guide/operations.md#limits-of-tokens) of its own, or those of the settings. What a token makes has no higher ones
+than it has itself (INTAKE_008), and without any named has its own; the operator may give any.`
 
 /** Tokens of the caller's project, stored as hashes; the operator manages those of every project. */
 export const tokenEndpoints = {

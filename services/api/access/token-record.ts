@@ -24,6 +24,9 @@ export const TokenRecord = z.object({
   createdAt: TokenTime,
   /** null: never. */
   expiresAt: TokenTime.nullable(),
+  /** Limits; absent: those of the settings. */
+  requestsPerMinute: z.int().min(1).optional(),
+  runs: z.int().min(1).optional(),
 })
 export type TokenRecord = z.infer<typeof TokenRecord>
 

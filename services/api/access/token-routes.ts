@@ -73,5 +73,7 @@ function tokenView(record: TokenRecord, { lastUsedAt, now }: { lastUsedAt: numbe
     expires_at: isoTime(expiresAt),
     expired: expiresAt !== null && expiresAt <= now,
     last_used_at: isoTime(lastUsedAt),
+    requests_per_minute: record.requestsPerMinute ?? null,
+    runs: record.runs ?? null,
   })
 }

@@ -3,7 +3,7 @@ import { delay } from '#platform/clock.ts'
 import { type Log, openStoreUser, type StoreLog } from '#platform/log.ts'
 import { isTokenText, type TokenId, type TokenRecord } from './token-record.ts'
 import { type KeptTokens, maxTokens, type TokenStore } from './token-store.ts'
-import type { Caller } from '../http/api-env.ts'
+import type { Caller, TokenLimits } from '../http/api-env.ts'
 
 export type TokenTable = {
   /** The token with this hash, as the store had it at most 2 s ago. STORE_001 when the store cannot be read. */
@@ -67,6 +67,8 @@ export function openStoredCallers(deps: {
   table: TokenTable
   store: Pick<TokenStore, 'noteUse'>
   log: StoreLog & Pick<Log, 'warn'>
+  /** Of tokens that have none of their own. */
+  limits: TokenLimits
 }): (token: string, hash: string) => Promise<Caller | undefined> {
   const { table, store, log } = deps
   const stores = openStoreUser(log)
@@ -84,6 +86,10 @@ export function openStoredCallers(deps: {
     if (record === undefined || (record.expiresAt !== null && record.expiresAt <= now)) return undefined
     note(hash, record.tokenId, now)
     const { projectId, scopes, tokenId, name } = record
-    return { projectId, scopes, tokenId, ...(name === '' ? {} : { name }), isOperator: false }
+    const limits = {
+      requestsPerMinute: record.requestsPerMinute ?? deps.limits.requestsPerMinute,
+      runs: record.runs ?? deps.limits.runs,
+    }
+    return { projectId, scopes, tokenId, ...(name === '' ? {} : { name }), isOperator: false, limits }
   }
 }

@@ -1,6 +1,6 @@
 import { z } from '@hono/zod-openapi'
+import { Time } from '../http/schema-parts.ts'
 import { endpoint, jsonAnswer } from '../http/endpoint.ts'
-import { Time } from '../runs/run-schema.ts'
 
 const WorkerModel = z
   .strictObject({

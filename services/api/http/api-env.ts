@@ -2,6 +2,9 @@ import type { HttpBindings } from '@hono/node-server'
 import type { AppError } from '#domain/error.ts'
 import type { Scope } from '#domain/scope.ts'
 
+/** null: no limit. `runs`: that have not ended at the same time. */
+export type TokenLimits = { readonly requestsPerMinute: number | null; readonly runs: number | null }
+
 /** The owner of a request's token. */
 export type Caller = {
   readonly projectId: string
@@ -12,6 +15,8 @@ export type Caller = {
   readonly name?: string
   /** Whether it is the token of the environment, which alone acts for other projects than its own. */
   readonly isOperator: boolean
+  /** Its own, or those of the settings; the operator has none. */
+  readonly limits?: TokenLimits
 }
 
 /** What the middlewares set for the handlers. The bindings exist on a real port only, not in a test without one. */

@@ -17,10 +17,11 @@ function appWith(limits: { perToken?: typeof none; perAddress?: typeof none } = 
   const app = new Hono<ApiEnv>()
   app.onError(problemHandler({ log: openLog({ service: 'api', level: 'silent' }), isRedisReady: () => true }))
   const perToken = openRateLimit(limits.perToken ?? none)
+  const perMinute = { take: async () => 0 }
   const perAddress = openRateLimit(limits.perAddress ?? none)
   const findStored = async (token: string) =>
     token === 'stored' ? { projectId: 'gamma', scopes: [], tokenId: 't1', isOperator: false } : undefined
-  app.use(bearerAuth({ tokens, findStored, perToken, perAddress }))
+  app.use(bearerAuth({ tokens, findStored, perToken, perMinute, perAddress }))
   app.get('/', (c) => c.json(c.get('caller')))
   return (authorization?: string) => app.request('/', authorization === undefined ? {} : { headers: { authorization } })
 }

@@ -4,7 +4,9 @@ import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
 import { allScopes } from '#domain/scope.ts'
 import type { ApiEnv, Caller } from './api-env.ts'
+import { RateLimited } from './problem.ts'
 import { addressKey, type RateLimit } from './rate-limit.ts'
+import type { SharedRateLimit } from './shared-rate-limit.ts'
 
 /** A token of the environment: the hex SHA-256 of its text, and the project of its runs. Its owner is the operator. */
 export type AccessToken = { readonly hash: string; readonly projectId: string }
@@ -15,6 +17,8 @@ export type AuthDeps = {
   findStored(token: string, hash: string): Promise<Caller | undefined>
   /** Requests by token. */
   perToken: RateLimit
+  /** Those of tokens with a limit, of all processes of the API together. */
+  perMinute: SharedRateLimit
   /** Requests with unknown tokens, by address (IPv6: by its /64). They do not limit requests with a known token. */
   perAddress: RateLimit
 }
@@ -39,6 +43,12 @@ export function bearerAuth(deps: AuthDeps): MiddlewareHandler<ApiEnv> {
     context.set('callerNow', callerNow)
     if (!deps.perToken.take(caller.tokenId)) {
       throw new AppError('LIMIT_001', 'Too many requests with this token: slow down.')
+    }
+    const { requestsPerMinute = null } = caller.limits ?? {}
+    const waitMs = requestsPerMinute === null ? 0 : await deps.perMinute.take(caller.tokenId, requestsPerMinute)
+    if (waitMs > 0) {
+      const message = `This token may send ${requestsPerMinute} requests a minute: slow down.`
+      throw new RateLimited(message, Math.ceil(waitMs / 1000))
     }
     await next()
   }

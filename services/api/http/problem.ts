@@ -32,6 +32,16 @@ export const Problem = z
   .openapi('Problem')
 export type Problem = z.infer<typeof Problem>
 
+/** LIMIT_001 of a token whose next request is taken after so many seconds. */
+export class RateLimited extends AppError {
+  readonly retryAfterS: number
+
+  constructor(message: string, retryAfterS: number) {
+    super('LIMIT_001', message)
+    this.retryAfterS = retryAfterS
+  }
+}
+
 /** All decisions of a request were refused, for the reason of the first. */
 export class NothingDecided extends AppError {
   readonly refused: RefusedView[]
@@ -70,7 +80,11 @@ export function problemHandler(deps: { log: Pick<Log, 'debug' | 'error'>; isRedi
       const note = isSaid ? deps.log.debug : deps.log.error
       note('request failed', { requestId: context.get('requestId'), method, path, error })
     }
-    return problemResponse(problem, context)
+    const response = problemResponse(problem, context)
+    if (known instanceof RateLimited) response.headers.set('retry-after', String(known.retryAfterS))
+    // It is not known when one of the runs ends.
+    if (known.code === 'LIMIT_003') response.headers.delete('retry-after')
+    return response
   }
 }
 

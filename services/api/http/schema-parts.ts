@@ -38,6 +38,9 @@ export const Cursor = z
   .optional()
   .openapi({ description: '`next` of the page before' })
 
+/** ISO 8601 in UTC, with milliseconds. */
+export const Time = z.iso.datetime()
+
 /** Milliseconds since the epoch as ISO 8601; null stays null. */
 export function isoTime(ms: number): string
 export function isoTime(ms: number | null): string | null

@@ -20,6 +20,7 @@ export type Intake = RunForm & {
   projectId: string
   idempotencyKey: string | undefined
   correlation: Correlation
+  holder?: NewRun['holder']
 }
 
 export type AcceptDeps = {
@@ -31,7 +32,7 @@ export type AcceptDeps = {
   modelKind?: ModelKind | undefined
   objects: Pick<ObjectStore, 'putStream' | 'delete' | 'exists'>
   blobs: Pick<BlobStore, 'put'>
-  ledger: Pick<Ledger, 'createRun' | 'getRun' | 'isBeingDeleted'>
+  ledger: Pick<Ledger, 'createRun' | 'expectRunRoom' | 'getRun' | 'isBeingDeleted'>
   producer: {
     add(queue: 'snapshots', id: string, payload: { run_id: RunId; traceparent: string | null }): Promise<unknown>
   }
@@ -42,7 +43,8 @@ export type AcceptDeps = {
  * Accepts a run: stores the archive, then creates the run, then its job, so that a crash in between leaves at most an
  * unreferenced object or a run without a job. With an idempotency key the first body decides which run the key stands
  * for: the same body gets that run again (and finishes what a crash left undone), another one INTAKE_005.
- * Throws INTAKE_001 (no archive), _003 (too large), _006, _007, _008 (the request), AGENT_001 (a bundle of it).
+ * Throws INTAKE_001 (no archive), _003 (too large), _006, _007, _008 (the request), AGENT_001 (a bundle of it),
+ * LIMIT_003 (a token with too many runs).
  */
 export async function acceptRun(intake: Intake, deps: AcceptDeps): Promise<{ runId: RunId; status: 'queued' }> {
   const ownRunId = newRunId(Date.now())
@@ -85,6 +87,7 @@ async function takeForm(intake: Intake, ownRunId: RunId, deps: AcceptDeps): Prom
     await drain(archive.content, deps.maxUploadBytes)
     return sameBody(earlier, { runId: ownRunId, ...(await requestOf()), archiveHash: archive.digest() })
   }
+  if (intake.holder !== undefined) await deps.ledger.expectRunRoom(intake.holder)
   const upload = objectKeys.upload(projectId, ownRunId)
   const limits = { maxBytes: deps.maxUploadBytes, contentType: 'application/octet-stream' }
   await deps.objects.putStream(upload, archive.content, limits)
@@ -157,13 +160,14 @@ function sameBody(holder: IdempotencyRecord, own: Taken): Taken {
   throw new AppError('INTAKE_005', 'This Idempotency-Key was used before with another request or archive.')
 }
 
-function describeRun({ projectId, correlation }: Intake, { runId, request, archiveHash }: Taken): NewRun {
+function describeRun({ projectId, correlation, holder }: Intake, { runId, request, archiveHash }: Taken): NewRun {
   return {
     runId,
     projectId,
     request,
     uploadKey: objectKeys.upload(projectId, runId),
     traceparent: correlation.traceparent,
+    holder,
     acceptedEvent: {
       event: 'run.accepted',
       phase: 'snapshot',

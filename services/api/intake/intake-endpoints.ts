@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import { OperationId, RunId } from '#domain/ids.ts'
-import { RunRequest } from '#domain/run.ts'
+import { BudgetTokens, RunRequest } from '#domain/run.ts'
 import { endpoint, jsonAnswer } from '../http/endpoint.ts'
-import { ErrorPolicyShape, RunAccepted, RunLinks, RunParams, RunStatusShape } from '../runs/run-schema.ts'
+import { BudgetView, ErrorPolicyShape, RunAccepted, RunLinks, RunParams, RunStatusShape } from '../runs/run-schema.ts'
 import { IdempotencyHeader } from './idempotency.ts'
 
 const submitProse = `
@@ -78,6 +78,10 @@ const RetryBody = z
   )
   .openapi('RetryRequest')
 
+const BudgetBody = z
+  .strictObject({ tokens: BudgetTokens.nullable().openapi({ description: 'null: any number' }) })
+  .openapi('BudgetRequest')
+
 const Cancelled = z
   .strictObject({ run_id: RunId, status: RunStatusShape, cancel_requested: z.literal(true), links: RunLinks })
   .openapi('RunCancelled')
@@ -92,7 +96,7 @@ const Deleting = z.strictObject({ run_id: RunId, deleting: z.literal(true) }).op
 
 /** Submitting a run, and stopping, retrying or deleting one. */
 export const intakeEndpoints = {
-  submit: endpoint('runs:write', [...refusals, 'AGENT_001', 'HTTP_003', 'LIMIT_002', 'STORE_002'], {
+  submit: endpoint('runs:write', [...refusals, 'AGENT_001', 'HTTP_003', 'LIMIT_002', 'LIMIT_003', 'STORE_002'], {
     method: 'post',
     path: '/v1/runs',
     operationId: 'submitRun',
@@ -114,6 +118,16 @@ export const intakeEndpoints = {
     request: { params: RunParams, body: { content: { 'application/json': { schema: CancelBody } } } },
     responses: { 202: jsonAnswer('the run was asked to stop', Cancelled) },
   }),
+  budget: endpoint('runs:write', ['RUN_001', 'RUN_005', 'RUN_007'], {
+    method: 'put',
+    path: '/v1/runs/{run_id}/budget',
+    operationId: 'setRunBudget',
+    summary: 'Say how many tokens a run may use',
+    description:
+      'A run that waits for its budget goes on when this is more than it has used. One that has used more already starts nothing more with a model.',
+    request: { params: RunParams, body: { content: { 'application/json': { schema: BudgetBody } } } },
+    responses: { 200: jsonAnswer('the budget, and what is used of it', BudgetView) },
+  }),
   delete: endpoint('runs:write', ['RUN_001', 'RUN_005', 'RUN_006', 'RUN_010'], {
     method: 'delete',
     path: '/v1/runs/{run_id}',
@@ -123,17 +137,21 @@ export const intakeEndpoints = {
     request: { params: RunParams },
     responses: { 202: jsonAnswer('it is being deleted', Deleting) },
   }),
-  retry: endpoint('runs:write', ['RUN_001', 'RUN_004', 'RUN_005', 'RUN_006', 'RUN_009', 'INTAKE_005', 'INTAKE_007'], {
-    method: 'post',
-    path: '/v1/runs/{run_id}/retry',
-    operationId: 'retryRun',
-    summary: 'Retry what did not end well',
-    description: retryProse.trim(),
-    request: {
-      params: RunParams,
-      headers: IdempotencyHeader,
-      body: { content: { 'application/json': { schema: RetryBody } } },
+  retry: endpoint(
+    'runs:write',
+    ['RUN_001', 'RUN_004', 'RUN_005', 'RUN_006', 'RUN_009', 'INTAKE_005', 'INTAKE_007', 'LIMIT_003'],
+    {
+      method: 'post',
+      path: '/v1/runs/{run_id}/retry',
+      operationId: 'retryRun',
+      summary: 'Retry what did not end well',
+      description: retryProse.trim(),
+      request: {
+        params: RunParams,
+        headers: IdempotencyHeader,
+        body: { content: { 'application/json': { schema: RetryBody } } },
+      },
+      responses: { 202: jsonAnswer('the new run', Retried) },
     },
-    responses: { 202: jsonAnswer('the new run', Retried) },
-  }),
+  ),
 } as const

@@ -3,8 +3,9 @@ import { AppError } from '#domain/error.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { MemoryGate } from '#ledger/memory-gate.ts'
 import { openSemaphore } from '#platform/limit-concurrency.ts'
-import type { ApiEnv } from '../http/api-env.ts'
-import { findRun, runLinks } from '../runs/run-view.ts'
+import type { NewRun } from '#ledger/run-commands.ts'
+import type { ApiEnv, Caller } from '../http/api-env.ts'
+import { budgetView, findRun, runLinks } from '../runs/run-view.ts'
 import { type AcceptDeps, acceptRun } from './accept-run.ts'
 import { intakeEndpoints } from './intake-endpoints.ts'
 import { maxRequestBytes, withRunForm } from './run-form.ts'
@@ -16,13 +17,13 @@ const framingBytes = maxRequestBytes + 64 * 1024
 
 export type IntakeDeps = AcceptDeps &
   RetryDeps & {
-    ledger: AcceptDeps['ledger'] & RetryDeps['ledger'] & Pick<Ledger, 'requestDeletion'>
+    ledger: AcceptDeps['ledger'] & RetryDeps['ledger'] & Pick<Ledger, 'requestDeletion' | 'setBudget'>
     memoryGate: MemoryGate
     uploadGate: UploadGate
     traces: RequestTraces
   }
 
-/** Accepting runs, and stopping, retrying and deleting those that exist. */
+/** Accepting runs, and stopping, retrying and deleting those that exist, and giving them a budget. */
 export function intakeRoutes(deps: IntakeDeps): OpenAPIHono<ApiEnv> {
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(intakeEndpoints.submit, async (c) => {
@@ -30,16 +31,22 @@ export function intakeRoutes(deps: IntakeDeps): OpenAPIHono<ApiEnv> {
     await deps.memoryGate()
     const idempotencyKey = c.req.valid('header')['idempotency-key']
     const { projectId } = c.get('caller')
+    const holder = holderOf(c.get('caller'))
     const leave = await deps.uploadGate(c.req.raw.signal)
     try {
       const { runId, status } = await tracedRequest(c, deps.traces, (correlation) =>
-        withRunForm(c.req.raw, (form) => acceptRun({ ...form, projectId, idempotencyKey, correlation }, deps)),
+        withRunForm(c.req.raw, (form) => acceptRun({ ...form, projectId, idempotencyKey, correlation, holder }, deps)),
       )
       return c.json({ run_id: runId, status, links: runLinks(runId) }, 202)
     } finally {
       leave()
     }
   })
+  addSteering(routes, deps)
+  return routes
+}
+
+function addSteering(routes: OpenAPIHono<ApiEnv>, deps: IntakeDeps): void {
   routes.openapi(intakeEndpoints.cancel, async (c) => {
     const { reason } = c.req.valid('json')
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
@@ -49,6 +56,15 @@ export function intakeRoutes(deps: IntakeDeps): OpenAPIHono<ApiEnv> {
       throw new AppError('RUN_007', `Run "${run.runId}" has ended: it is ${status}.`)
     }
     return c.json({ run_id: run.runId, status, cancel_requested: true, links: runLinks(run.runId) } as const, 202)
+  })
+  routes.openapi(intakeEndpoints.budget, async (c) => {
+    const { tokens } = c.req.valid('json')
+    const { runId } = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
+    const origin = { kind: 'api', id: c.get('requestId') } as const
+    if ((await deps.ledger.setBudget(runId, { tokens, origin })) === 'ended') {
+      throw new AppError('RUN_007', `Run "${runId}" has ended, or is being stopped.`)
+    }
+    return c.json(budgetView(await deps.ledger.getRun(runId)), 200)
   })
   routes.openapi(intakeEndpoints.delete, async (c) => {
     const { run_id: runId } = c.req.valid('param')
@@ -64,13 +80,18 @@ export function intakeRoutes(deps: IntakeDeps): OpenAPIHono<ApiEnv> {
     await deps.memoryGate()
     const idempotencyKey = c.req.valid('header')['idempotency-key']
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
-    const retry = { run, operations, codes, rejected, errorPolicy, idempotencyKey }
+    const holder = holderOf(c.get('caller'))
+    const retry = { run, operations, codes, rejected, errorPolicy, idempotencyKey, holder }
     const { runId, status } = await tracedRequest(c, deps.traces, (correlation) =>
       retryRun({ ...retry, correlation }, deps),
     )
     return c.json({ run_id: runId, status, retry_of: run.runId, links: runLinks(runId) }, 202)
   })
-  return routes
+}
+
+/** Undefined for a token that may have any number of runs. */
+function holderOf({ tokenId, limits }: Caller): NewRun['holder'] {
+  return typeof limits?.runs === 'number' ? { tokenId, runs: limits.runs } : undefined
 }
 
 /** An upload that says it is too large is refused before a byte of it is read. */

@@ -1,9 +1,10 @@
 import { chainOf } from '#composition/run-chain.ts'
-import { AppError, isErrorCode } from '#domain/error.ts'
+import { AppError, isErrorCode, undefinedOn } from '#domain/error.ts'
 import { newRunId, type OperationId, type RunId, sha256 } from '#domain/ids.ts'
 import { requireSameModel } from '#domain/model-kind.ts'
 import { isEnded, type ErrorPolicyName, type Run, type RunRequest } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
+import type { NewRun } from '#ledger/run-commands.ts'
 import { isFeedback, mostOperations, repeatable } from '#retries/rejected-operations.ts'
 import { requestOfRetry, startRetry } from '#retries/start-retry.ts'
 import { openTriedBy } from '#retries/wanted-by-decisions.ts'
@@ -23,6 +24,7 @@ export type Retry = {
   errorPolicy?: ErrorPolicyName | undefined
   idempotencyKey: string | undefined
   correlation: Correlation
+  holder?: NewRun['holder']
 }
 
 export type RetryDeps = Pick<AcceptDeps, 'producer' | 'idempotency' | 'modelKind'> & {
@@ -32,6 +34,7 @@ export type RetryDeps = Pick<AcceptDeps, 'producer' | 'idempotency' | 'modelKind
     | 'countFailures'
     | 'createRun'
     | 'endedOperations'
+    | 'expectRunRoom'
     | 'getOperation'
     | 'getRun'
     | 'isBeingDeleted'
@@ -46,10 +49,10 @@ const notWell = ['failed', 'blocked', 'skipped', 'cancelled'] as const
  * Starts a new run over the same upload that repeats what did not end well in `run`, which must have ended. Its patch also
  * has the changes that succeeded before. RUN_006 while the run is going on, INTAKE_007 when there is nothing to repeat or
  * no operation failed with one of the codes, RUN_004 for an operation that the run does not have, RUN_009 when its change
- * sets were made by another kind of model than this stack's, RUN_001 when the run is deleted at the same time.
+ * sets were made by another kind of model than this stack's, LIMIT_003 for a token with too many runs, RUN_001 when the run is deleted at the same time.
  */
 export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ runId: RunId; status: 'queued' }> {
-  const { run, codes, errorPolicy, correlation } = retry
+  const { run, codes, errorPolicy, correlation, holder } = retry
   if (!isEnded(run.status))
     throw new AppError('RUN_006', `Run "${run.runId}" has not ended: there is nothing to retry.`)
   requireSameModel({ runId: run.runId, labels: run.request.labels }, deps.modelKind)
@@ -68,9 +71,11 @@ export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ runId: 
   }
   const runId = await idOf(retry, request, deps)
   const { requestId, traceparent } = correlation
+  if (holder !== undefined && (await isNew(runId, deps))) await deps.ledger.expectRunRoom(holder)
   // First, so that whoever looks for the newest retry of the run misses none.
   await deps.ledger.noteRetry(run.runId, { retry: runId, how: 'asked' })
-  await startRetry(run, { runId, request, traceparent, origin: { kind: 'api', id: requestId } }, deps)
+  const origin = { kind: 'api', id: requestId } as const
+  await startRetry(run, { runId, request, traceparent, origin, holder }, deps)
   await deps.producer.add('snapshots', runId, { run_id: runId, traceparent })
   return { runId, status: 'queued' }
 }
@@ -126,6 +131,10 @@ async function requireCodes(run: Run, codes: readonly string[], ledger: RetryDep
 /** A run may also have ended before all its work was planned, or before its patch was composed. */
 function hasUnfinished({ isPlanned, compositionKey, counts }: Run): boolean {
   return !isPlanned || compositionKey === null || notWell.some((status) => (counts[status] ?? 0) > 0)
+}
+
+async function isNew(runId: RunId, { ledger }: RetryDeps): Promise<boolean> {
+  return (await ledger.getRun(runId).catch(undefinedOn('RUN_001'))) === undefined
 }
 
 /** The new run's id, or the one its idempotency key already stands for. */

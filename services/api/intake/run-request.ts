@@ -7,7 +7,7 @@ import { isRecord } from '#domain/json.ts'
 import { NotSentFile, maxNotSentFiles, maxSelectedNodes, RunRequest, skipKinds } from '#domain/run.ts'
 import { anyControl, escapedCharacter } from '#domain/terminal-controls.ts'
 import { named } from '../http/schema-parts.ts'
-import { AcceptPolicyShape, ErrorPolicyShape, Labels, RunLimits, SkipKindShape } from '../runs/run-schema.ts'
+import { AcceptPolicyShape, ErrorPolicyShape, Labels, RunBudget, RunLimits, SkipKindShape } from '../runs/run-schema.ts'
 
 const fields = RunRequest.shape
 
@@ -80,6 +80,7 @@ export const RequestBody = z
       .openapi({ description: 'kinds of files that are worked on although they are skipped by default' }),
     error_policy: ErrorPolicyShape.default(fields.errorPolicy.parse(undefined)),
     limits: RunLimits.default(fields.limits.parse(undefined)),
+    budget: RunBudget.optional(),
     priority: fields.priority,
     accept: AcceptPolicyShape.default('none'),
     dry_run: fields.dryRun,
@@ -113,7 +114,7 @@ export function parseRunRequest(body: unknown, knownAgents: readonly string[]): 
     dry_run: dryRun,
     ...same
   } = parsed.data
-  const { agents, paths, exclude, include, limits, priority, accept, labels } = same
+  const { agents, paths, exclude, include, limits, budget, priority, accept, labels } = same
   checkAgents(agents, knownAgents)
   // An idempotency key compares the JSON of the request, so the order of its fields counts.
   const request = {
@@ -126,6 +127,7 @@ export function parseRunRequest(body: unknown, knownAgents: readonly string[]): 
     errorPolicy,
     dryRun,
     limits,
+    ...(budget === undefined ? {} : { budget }),
     priority,
     ...(accept === 'none' ? {} : { accept }),
     labels,

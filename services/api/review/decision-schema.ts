@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import { maxReasonCharacters, Verdict } from '#domain/decision.ts'
 import { OperationId, RunId } from '#domain/ids.ts'
-import { named, orNull } from '../http/schema-parts.ts'
-import { LeftOut, Time } from '../runs/run-schema.ts'
+import { named, orNull, Time } from '../http/schema-parts.ts'
+import { LeftOut } from '../runs/run-schema.ts'
 
 export const VerdictShape = named('Verdict', Verdict)
 

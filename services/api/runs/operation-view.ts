@@ -3,9 +3,9 @@ import { nodeView } from '#domain/code-node.ts'
 import { Operation, Outcome } from '#domain/operation.ts'
 import { OperationId, RunId } from '#domain/ids.ts'
 import { QuestionId } from '#domain/question.ts'
-import { isoTime, named, orNull, viewOf } from '../http/schema-parts.ts'
+import { isoTime, named, orNull, viewOf, Time } from '../http/schema-parts.ts'
 import { NodeShape } from './node-endpoints.ts'
-import { OperationStatusShape, OperationWorkShape, Time } from './run-schema.ts'
+import { OperationStatusShape, OperationWorkShape } from './run-schema.ts'
 
 const fields = Outcome.shape
 

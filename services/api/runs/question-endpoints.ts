@@ -1,7 +1,7 @@
 import { z } from '@hono/zod-openapi'
 import { maxAnswerCharacters, Question, QuestionId } from '#domain/question.ts'
-import { Cursor, named, pageLimit } from '../http/schema-parts.ts'
-import { RunParams, Time } from './run-schema.ts'
+import { Cursor, named, pageLimit, Time } from '../http/schema-parts.ts'
+import { RunParams } from './run-schema.ts'
 import { endpoint, jsonAnswer } from '../http/endpoint.ts'
 import { IdempotencyHeader } from '../intake/idempotency.ts'
 

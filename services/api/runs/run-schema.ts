@@ -5,7 +5,8 @@ import { OperationId, ProjectId, RunId } from '#domain/ids.ts'
 import { OperationStatus, operationStatuses, OperationWork } from '#domain/operation.ts'
 import { AcceptPolicy, ErrorPolicyName, RunPhase, RunRequest, RunStatus, SkipKind } from '#domain/run.ts'
 import { LineRange } from '#objects/composition.ts'
-import { named, orNull } from '../http/schema-parts.ts'
+import { named, orNull, Time } from '../http/schema-parts.ts'
+import { WaitingFor } from './waiting-schema.ts'
 
 const lines = named('LineRange', LineRange, { description: 'lines of the file before the run, from 1, both included' })
 const CodePlace = z.strictObject({ path: z.string(), qualified_name: z.string() }).openapi('CodePlace')
@@ -39,9 +40,6 @@ export const LeftOut = z
 
 const fields = RunRequest.shape
 
-/** ISO 8601 in UTC, with milliseconds. */
-export const Time = z.iso.datetime()
-
 export const RunStatusShape = named('RunStatus', RunStatus)
 export const OperationStatusShape = named('OperationStatus', OperationStatus)
 export const OperationWorkShape = named('OperationWork', OperationWork, {
@@ -51,6 +49,10 @@ export const ErrorPolicyShape = named('ErrorPolicy', ErrorPolicyName, {
   description: 'What happens to the other operations when one fails. Default of a submission: skip_downstream.',
 })
 export const RunLimits = named('RunLimits', fields.limits.unwrap())
+export const RunBudget = named('RunBudget', fields.budget.unwrap(), {
+  description:
+    'tokens of prompts and replies that its agents may use. Then no more of its operations with a model start until the budget is raised; those that run go on to their end',
+})
 export const Labels = named('Labels', fields.labels.unwrap())
 export const SkipKindShape = named('SkipKind', SkipKind)
 export const SkippedFileShape = named('SkippedFile', SkippedFile)
@@ -87,6 +89,7 @@ export const RequestView = z
     selected_nodes: z.int().optional().openapi({ description: 'of a run that is limited to some nodes: how many' }),
     error_policy: ErrorPolicyShape,
     limits: RunLimits,
+    budget: RunBudget.optional(),
     priority: z.int(),
     accept: AcceptPolicyShape,
     labels: Labels,
@@ -100,51 +103,6 @@ const OperationCounts = z
   .record(z.enum(operationStatuses), z.int())
   .openapi('OperationCounts', { description: 'operations by their status' })
 
-const AwayServer = z
-  .strictObject({
-    url: z.string().openapi({ description: 'without its login' }),
-    has_answered: z
-      .boolean()
-      .openapi({ description: 'whether it has ever answered its workers, if only with an error' }),
-    last_error: z.string().nullable(),
-    next_probe: Time.nullable().openapi({ description: 'when it is asked next' }),
-  })
-  .openapi('AwayServer')
-
-const WaitsForModel = z
-  .strictObject({
-    kind: z.literal('models'),
-    model: z.string().openapi({ description: "as bundles name it; `default` for the workers' own" }),
-    since: Time.openapi({ description: 'since when none of its servers has worked' }),
-    servers: z.array(AwayServer).openapi({ description: 'as live workers see them; none while no worker lives' }),
-  })
-  .openapi('WaitsForModel')
-
-const WaitsForAnswer = z
-  .strictObject({
-    kind: z.literal('answer'),
-    questions: z.int().openapi({ description: 'that people have to answer' }),
-  })
-  .openapi('WaitsForAnswer')
-
-const WaitsForStore = z
-  .strictObject({
-    kind: z.literal('store'),
-    store: z.literal('object_store'),
-    state: z.enum(['away', 'full']).openapi('StoreState'),
-    message: z.string(),
-  })
-  .openapi('WaitsForStore', {
-    description:
-      'the object store, as the API or the first worker that cannot use it finds it; the run stays `running`',
-  })
-
-/** What operations of a run wait for, and the run does not have in its hands. */
-export const WaitingFor = z
-  .discriminatedUnion('kind', [WaitsForModel, WaitsForAnswer, WaitsForStore])
-  .openapi('WaitingFor')
-export type WaitingFor = z.infer<typeof WaitingFor>
-
 /** How far the composition of a run's patch is. */
 export const ComposingView = z
   .strictObject({
@@ -154,6 +112,17 @@ export const ComposingView = z
     files: z.int().openapi({ description: '0 until all operations are read' }),
   })
   .openapi('Composing', { description: 'how far the composition of the patch is; null before and after it' })
+
+/** What a run may use, and has used. */
+export const BudgetView = z
+  .strictObject({
+    tokens: z.int().nullable().openapi({ description: 'null: any number' }),
+    used: z.int().openapi({
+      description:
+        'by answers of models so far, also in attempts that go on or were lost; what earlier versions used is not counted',
+    }),
+  })
+  .openapi('Budget')
 
 const RunState = z.strictObject({
   run_id: RunId,
@@ -167,6 +136,7 @@ const RunState = z.strictObject({
     description:
       'what it waits for, also while other operations move; it goes on by itself. Empty once it is stopped or has ended',
   }),
+  budget: BudgetView,
   nodes: z.int(),
   files: z.int(),
   seq: z.int().openapi({ description: 'number of the last event' }),

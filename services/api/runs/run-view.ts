@@ -21,8 +21,8 @@ import {
   RunSummary,
   type RunView,
   SkippedFileShape,
-  type WaitingFor,
 } from './run-schema.ts'
+import type { WaitingFor } from './waiting-schema.ts'
 
 const maxSkipped = 100
 const maxLeftOut = 100
@@ -39,6 +39,7 @@ export function runSummaryView(run: Run, lacking: Lacking): RunSummary {
     }),
     open_questions: counts.waiting,
     waiting_for: waitingFor(run, lacking),
+    budget: budgetView(run),
     composing: composingView(run),
     cancel_requested: stop !== null,
     accepted_at: isoTime(acceptedAt),
@@ -56,7 +57,20 @@ function waitingFor(run: Run, { away, store }: Lacking): WaitingFor[] {
     return { kind: 'models' as const, model, since: isoTime(since), servers: servers.map(serverView) }
   })
   const { waiting: questions } = run.counts
-  return [...models, ...(questions === 0 ? [] : [{ kind: 'answer' as const, questions }]), ...storeWait(store)]
+  const budgets = run.usedBudgets.map(({ of, limit, used, since, resetsAt }) => ({
+    kind: 'budget' as const,
+    of,
+    // What goes on after the budget was used up counts, too.
+    ...(of === 'run' ? { limit: run.budget ?? limit, used: run.tokens } : { limit, used }),
+    since: isoTime(since),
+    resets_at: isoTime(resetsAt),
+  }))
+  const answers = questions === 0 ? [] : [{ kind: 'answer' as const, questions }]
+  return [...models, ...answers, ...budgets, ...storeWait(store)]
+}
+
+export function budgetView({ budget, tokens }: Pick<Run, 'budget' | 'tokens'>): RunSummary['budget'] {
+  return { tokens: budget, used: tokens }
 }
 
 function storeWait(store: Lacking['store']): WaitingFor[] {

@@ -1,11 +1,16 @@
 import { AppError } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import { aPlannedOperation, type TestLedger } from '#testing/open-test-ledger.ts'
+import { silentLog } from '#platform/log.ts'
+import { openProjectBudgets } from './project-budgets.ts'
 import type { DispatchDeps } from './run-dispatcher.ts'
 
 export const operations = Array.from({ length: 20 }, (_, at) => aPlannedOperation(`f${at}`))
 
-/** A dispatcher of the test's ledger, with a queue that only notes what each run was given. While `broken`, adding fails. */
+/**
+ * A dispatcher of the test's ledger, with a queue that only notes what each run was given, and a clock for days. While `broken`,
+ * adding fails.
+ */
 export function openDispatcher(
   test: TestLedger,
   fleet: { operations: number; capacity?: number; stuck?: number } = { operations: 10 },
@@ -13,6 +18,7 @@ export function openDispatcher(
   const given = new Map<RunId, string[]>()
   const warnings: unknown[] = []
   const queue = { broken: false }
+  const clock = { nowMs: Date.UTC(2026, 10, 1, 12) }
   const deps: DispatchDeps = {
     ledger: test.ledger,
     producer: {
@@ -39,9 +45,10 @@ export function openDispatcher(
       ...fleet,
     }),
     awayModels: { note: async () => {} },
+    budgets: openProjectBudgets({ ledger: test.ledger, now: async () => clock.nowMs, log: silentLog }),
     states: new Map(),
     log: { warn: (_message, fields) => void warnings.push(fields?.['run_id']) },
   }
   const count = (runId: RunId) => given.get(runId)?.length ?? 0
-  return { deps, queue, warnings, count }
+  return { deps, queue, clock, warnings, count }
 }

@@ -5,9 +5,11 @@ import type { NewEvent } from '#domain/event.ts'
 import type { OperationId } from '#domain/ids.ts'
 import type { RunMove } from '#ledger/run-commands.ts'
 import type { DispatchState } from './enqueue-ready.ts'
+import type { ProjectBudgets } from './project-budgets.ts'
 
 export type EndStoppedDeps = {
-  ledger: Pick<Ledger, 'endSlice' | 'getOperation' | 'move' | 'relayResults'>
+  ledger: Pick<Ledger, 'endSlice' | 'getOperation' | 'getRun' | 'move' | 'relayResults'>
+  budgets: Pick<ProjectBudgets, 'count'>
 }
 
 /** Slices per round, so that a large cancelled run does not keep the dispatcher from the others. */
@@ -18,7 +20,7 @@ const origin = { kind: 'discovery', id: 'discovery' } as const
  * Ends a stopped run: what has not started is cancelled, slice by slice; when the running operations have ended, too,
  * the run ends as cancelled, or as failed with the code of the operation its policy stopped it for.
  */
-export async function endStopped(run: Run, state: DispatchState, { ledger }: EndStoppedDeps): Promise<void> {
+export async function endStopped(run: Run, state: DispatchState, { ledger, budgets }: EndStoppedDeps): Promise<void> {
   const { runId, stop } = run
   if (stop === null) return
   for (let slices = 0; slices < slicesPerRound; slices++) {
@@ -27,6 +29,7 @@ export async function endStopped(run: Run, state: DispatchState, { ledger }: End
     if (slice.next === undefined) {
       if (slice.open > 0) return
       await ledger.relayResults(runId)
+      await budgets.count([await ledger.getRun(runId)])
       return void (await ledger.move(runId, await ending(run, stop, ledger)))
     }
     state.endedUpTo = slice.next

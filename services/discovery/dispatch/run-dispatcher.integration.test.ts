@@ -39,6 +39,7 @@ function dispatcher(failing: number) {
       }
     },
     awayModels: { note: async () => {} },
+    budgets: { count: async () => {}, note: async () => {} },
     log: silentLog,
   })
   return { stop, seen }

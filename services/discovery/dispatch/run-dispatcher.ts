@@ -14,6 +14,7 @@ import {
   underWayOf,
 } from './enqueue-ready.ts'
 import type { AwayModels } from './away-models.ts'
+import type { ProjectBudgets } from './project-budgets.ts'
 import { shareWindow, type Window } from './share-window.ts'
 import type { StageJobs } from './stage-jobs.ts'
 import { type SweepDeps, sweepRun } from './sweep-run.ts'
@@ -61,6 +62,7 @@ export type DispatchDeps = {
   stageJobs: StageJobs
   fleet(): Promise<Fleet>
   awayModels: Pick<AwayModels, 'note'>
+  budgets: ProjectBudgets
   /** Told of each round: the active runs, and the window. */
   onRound?: ((seen: { runs: readonly Run[]; window: number; seconds: number }) => void) | undefined
   states: DispatchStates
@@ -98,6 +100,7 @@ export async function dispatchReady(deps: DispatchDeps): Promise<number> {
     const run = await deps.ledger.getRun(one.runId).catch((error: unknown) => pauseRun(one, error, deps))
     if (run !== undefined) runs.push(run)
   }
+  await deps.budgets.count(runs)
   const fleet = await deps.fleet()
   const size = windowOf(fleet, noteEnded(runs, deps.states))
   const moving = runs.filter((run) => !needsOtherKind(run, deps))
@@ -152,10 +155,10 @@ function needsOtherKind({ request, stop }: Run, { modelKind }: DispatchDeps): bo
   return stop === null && !mayGoOn(request.labels, modelKind)
 }
 
-/** What is held for a model that is away takes nothing from the others; in a run that waits that is all that is ready. */
+/** What is held takes nothing from the others; in a run that waits that is all that is ready. */
 async function demandOf(run: Run, { ledger }: DispatchDeps) {
-  const { runId, projectId, request, counts, status, away } = run
-  const held = away.length === 0 || status === 'waiting' ? 0 : await ledger.countHeld(runId)
+  const { runId, projectId, request, counts, status, away, usedBudgets } = run
+  const held = away.length + usedBudgets.length === 0 || status === 'waiting' ? 0 : await ledger.countHeld(runId)
   const ready = status === 'waiting' ? 0 : Math.max(0, counts.ready - held)
   return { runId, projectId, priority: request.priority, demand: ready + underWayOf(run) }
 }
@@ -191,6 +194,7 @@ async function advanceRun(
   await sweepRun(run, state, deps)
   if (run.stop === null && run.phase === 'execution') {
     await deps.awayModels.note(run, fleet)
+    await deps.budgets.note(run)
     return enqueueReady(run, part, state, deps)
   }
   await (run.stop === null ? deps.stageJobs.ensure(run) : endStopped(run, state, deps))

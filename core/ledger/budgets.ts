@@ -1,0 +1,101 @@
+import { z } from 'zod'
+import type { EventOrigin } from '#domain/event.ts'
+import type { ProjectId, RunId } from '#domain/ids.ts'
+import type { Run } from '#domain/run.ts'
+import { resultKeys, runKeys } from './keys.ts'
+import { expectKnownRun, plainScript, runScript } from './script.ts'
+import { type LedgerStore, redisNowMs } from './store.ts'
+import { dayOf, usageKeptS } from './usage.ts'
+
+const setScript = runScript('set-budget')
+const noteScript = runScript('note-budget')
+const countScript = plainScript('count-spent')
+
+const dayMs = 24 * 3600 * 1000
+
+/**
+ * Sets how many tokens the agents of a run may use; null: any number (`budget.set`). The run goes on when that is more than they have
+ * used. `ended`: it has ended or is being stopped. The same again changes nothing. RUN_001 for an unknown run.
+ */
+export async function setBudget(
+  store: LedgerStore,
+  runId: RunId,
+  { tokens, origin }: { tokens: number | null; origin: EventOrigin },
+): Promise<'set' | 'ended'> {
+  const { scripted } = runKeys(store.namespace, runId)
+  const answer = await setScript(store.redis, scripted, [tokens ?? '', origin.kind, origin.id])
+  return z.enum(['set', 'ended']).parse(expectKnownRun(runId, answer))
+}
+
+/** The budget of a day that a project has used up. */
+export type UsedDay = { limit: number; used: number; resetsAt: number }
+
+/**
+ * Notes that the project of the run has used up its budget of the day, or has not (`budget.reached`, `budget.renewed`). Until then
+ * operations with a model are held instead of dispatched; a run with nothing else to do is waiting. RUN_001 for an unknown run.
+ */
+export async function noteProjectBudget(store: LedgerStore, runId: RunId, used: UsedDay | undefined): Promise<void> {
+  const { kind, id } = store.origin
+  const { scripted } = runKeys(store.namespace, runId)
+  const text = used === undefined ? '' : JSON.stringify({ ...used, resets_at: used.resetsAt, resetsAt: undefined })
+  expectKnownRun(runId, await noteScript(store.redis, scripted, [text, kind, id]))
+}
+
+/** What a project has used of its budget on a day. `limit` null: it has none. */
+export type SpentDay = { used: number; limit: number | null; resetsAt: number }
+
+const CountReply = z.tuple([z.number(), z.number().nullable()])
+
+/**
+ * Counts what a run has used for the day of its project, each token once, whoever counts and however often. `nowMs` says which day (UTC)
+ * it is.
+ */
+export async function countSpent(
+  { redis, namespace }: LedgerStore,
+  { runId, projectId, tokens }: Pick<Run, 'runId' | 'projectId' | 'tokens'>,
+  nowMs: number,
+): Promise<SpentDay> {
+  const { counted, spentOf, budgets } = resultKeys(namespace)
+  const keys = [counted, spentOf(projectId, dayOf(nowMs)), budgets]
+  const answer = await countScript(redis, keys, [runId, projectId, tokens, usageKeptS])
+  const [used, limit] = CountReply.parse(answer)
+  return { used, limit, resetsAt: endOfDay(nowMs) }
+}
+
+/** Who set a budget: the operator, or those who manage the project. The least counts. */
+export const budgetSetters = ['operator', 'own'] as const
+export type BudgetSetter = (typeof budgetSetters)[number]
+
+/** Tokens a day; null: no budget. */
+export type ProjectBudget = Record<BudgetSetter, number | null>
+
+/** Sets how many tokens the project may use a day; null: any number. It counts from the next round of the dispatcher on. */
+export async function setProjectBudget(
+  { redis, namespace }: LedgerStore,
+  projectId: ProjectId,
+  { by, tokens }: { by: BudgetSetter; tokens: number | null },
+): Promise<void> {
+  const { budgets } = resultKeys(namespace)
+  const field = `${projectId} ${by}`
+  await (tokens === null ? redis.hdel(budgets, field) : redis.hset(budgets, field, tokens))
+}
+
+/** The budgets of a project, and what it has used today. */
+export async function readProjectBudget(
+  { redis, namespace }: LedgerStore,
+  projectId: ProjectId,
+): Promise<ProjectBudget & SpentDay> {
+  const { spentOf, budgets } = resultKeys(namespace)
+  const now = await redisNowMs(redis)
+  const fields = budgetSetters.map((by) => `${projectId} ${by}`)
+  const [stored, used] = await Promise.all([redis.hmget(budgets, ...fields), redis.get(spentOf(projectId, dayOf(now)))])
+  const [operator = null, own = null] = stored.map((text) => (text === null ? null : Number(text)))
+  const given = [operator, own].filter((one) => one !== null)
+  const limit = given.length === 0 ? null : Math.min(...given)
+  return { operator, own, limit, used: Number(used ?? 0), resetsAt: endOfDay(now) }
+}
+
+/** Midnight in UTC. */
+function endOfDay(nowMs: number): number {
+  return (Math.floor(nowMs / dayMs) + 1) * dayMs
+}

@@ -1,0 +1,59 @@
+import type { RunId } from '#domain/ids.ts'
+import { goOn, withStatus, type LedgerModel } from './ledger-model.fixture.ts'
+import type { Ledger } from './ledger.ts'
+
+type OfRun = { model: LedgerModel; runId: RunId }
+type Prepared = { expect(): unknown; send(ledger: Ledger): Promise<unknown> }
+
+function noteOver(model: LedgerModel, of: 'run' | 'project', isOver: boolean): void {
+  if (model.over.has(of) === isOver) return
+  model.events.push({ event: isOver ? 'budget.reached' : 'budget.renewed' })
+  if (isOver) model.over.add(of)
+  else model.over.delete(of)
+  if (isOver || model.over.size > 0) return
+  model.hasChanged = true
+  model.wakes ||= withStatus(model, 'ready').some((one) => one.isHeld)
+}
+
+/** What a run has used up keeps nothing back when nothing is left to do. */
+export function noteOwnBudget(model: LedgerModel): void {
+  const isOver = model.budget !== null && model.tokens >= model.budget
+  if (isOver && withStatus(model, 'pending', 'ready').length === 0) return
+  noteOver(model, 'run', isOver)
+}
+
+function setBudgetModel(model: LedgerModel, budget: number | null): string {
+  if (model.stop !== null) return 'ended'
+  if (budget === model.budget) return 'set'
+  model.budget = budget
+  model.events.push({ event: 'budget.set' })
+  noteOwnBudget(model)
+  goOn(model)
+  return 'set'
+}
+
+function noteProjectModel(model: LedgerModel, isOver: boolean): void {
+  if (model.stop !== null) return
+  noteOver(model, 'project', isOver)
+  goOn(model)
+}
+
+export const budgetActs = {
+  /** None, one that is used up, or one that is not yet. */
+  setBudget({ model, runId }: OfRun, pick: number): Prepared {
+    const tokens = [null, Math.max(1, model.tokens), model.tokens + 15][pick % 3] ?? null
+    const origin = { kind: 'api', id: 'test' } as const
+    return {
+      expect: () => setBudgetModel(model, tokens),
+      send: (ledger) => ledger.setBudget(runId, { tokens, origin }),
+    }
+  },
+  /** The project has used up its day after an even pick, and has a new one after an odd one. */
+  noteProject({ model, runId }: OfRun, pick: number): Prepared {
+    const used = pick % 2 === 0 ? { limit: 5, used: 6, resetsAt: 7 } : undefined
+    return {
+      expect: () => noteProjectModel(model, used !== undefined),
+      send: (ledger) => ledger.noteProjectBudget(runId, used),
+    }
+  },
+}

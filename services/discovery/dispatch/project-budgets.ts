@@ -1,0 +1,73 @@
+import { LRUCache } from 'lru-cache'
+import type { Run } from '#domain/run.ts'
+import type { SpentDay } from '#ledger/budgets.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import type { Log } from '#platform/log.ts'
+
+export type ProjectBudgetsDeps = {
+  ledger: Pick<Ledger, 'countSpent' | 'noteProjectBudget'>
+  /** Milliseconds since the epoch, by a clock that all dispatchers share: it says when a day ends. */
+  now(): Promise<number>
+  log: Pick<Log, 'info'>
+}
+
+export type ProjectBudgets = ReturnType<typeof openProjectBudgets>
+
+/** How often a run is looked at whose project has no budget, which may get one. */
+const everyMs = 1000
+const maxRuns = 10_000
+
+/** Counts what runs use for the day of their project, and tells the ledger which runs wait until that day is over. */
+export function openProjectBudgets({ ledger, now, log }: ProjectBudgetsDeps) {
+  const counted = new LRUCache<string, { at: number; tokens: number }>({ max: maxRuns })
+  const spentBy = new LRUCache<string, SpentDay>({ max: maxRuns })
+  const isDue = ({ runId, projectId, tokens, ...run }: Run) => {
+    const last = counted.get(runId)
+    if (!isExecuting(run)) return (last?.tokens ?? 0) !== tokens
+    const isLimited = spentBy.get(projectId)?.limit !== null
+    return isLimited || last === undefined || performance.now() - last.at >= everyMs
+  }
+  return {
+    /** All runs of a round before any of them goes on, and a run before it ends: what was used must be counted by then. */
+    async count(runs: readonly Run[]): Promise<void> {
+      const due = runs.filter(isDue)
+      if (due.length === 0) return
+      const nowMs = await now()
+      // Answers come in the order of the commands: the last one of a project has counted all.
+      const spent = await Promise.all(due.map((run) => ledger.countSpent(run, nowMs)))
+      for (const [at, run] of due.entries()) {
+        counted.set(run.runId, { at: performance.now(), tokens: run.tokens })
+        const ofDay = spent[at]
+        if (ofDay !== undefined) spentBy.set(run.projectId, ofDay)
+      }
+    },
+    /** To be called in every round. */
+    async note(run: Run): Promise<void> {
+      const spent = spentBy.get(run.projectId)
+      if (!isExecuting(run) || spent === undefined) return
+      const before = run.usedBudgets.find(({ of }) => of === 'project')
+      const over = usedUp(run, spent)
+      if (over?.limit === before?.limit && over?.used === before?.used && over?.resetsAt === before?.resetsAt) return
+      if ((over === undefined) !== (before === undefined)) {
+        const { runId: run_id, projectId: project_id } = run
+        const words =
+          over === undefined
+            ? 'a run goes on: its project has tokens for today again'
+            : 'a run waits: its project has used its tokens for today'
+        log.info(words, { run_id, project_id, used: spent.used, limit: spent.limit })
+      }
+      await ledger.noteProjectBudget(run.runId, over)
+    },
+  }
+}
+
+function isExecuting({ phase, stop }: Pick<Run, 'phase' | 'stop'>): boolean {
+  return phase === 'execution' && stop === null
+}
+
+/** A run with nothing left to start, or nothing that needs a model, is not kept from anything. */
+function usedUp({ counts, agentBundles }: Run, { used, limit, resetsAt }: SpentDay) {
+  const hasWork = counts.ready + counts.pending > 0 && agentBundles?.length !== 0
+  if (limit === null || used < limit || !hasWork) return undefined
+  return { limit, used, resetsAt }
+}
