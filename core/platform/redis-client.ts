@@ -3,7 +3,7 @@ import { Cluster, Redis, type RedisOptions } from 'ioredis'
 import { ZodError } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { type Log, redisName, type StoreLog } from './log.ts'
-import { type ClusterAddress, parseRedisUrl } from './server-urls.ts'
+import { type ClusterAddress, parseRedisUrl, type SentinelAddress } from './server-urls.ts'
 
 /** One server, or a cluster that looks like one to commands whose keys share a hash tag. */
 export type RedisClient = Redis | Cluster
@@ -51,14 +51,18 @@ export function connectRedis(url: string, patience: RedisPatience, log: RedisLog
     ...(answerMs === undefined ? {} : { commandTimeout: answerMs }),
   }
   const address = parseRedisUrl(url)
-  if (address === undefined) throw new AppError('CONFIG_003', 'not the address of a Redis or of a Redis cluster')
+  if (address === undefined)
+    throw new AppError('CONFIG_003', 'not the address of a Redis, of a Redis cluster or of sentinels')
   let waits = true
   const restMs = (times: number) => (waits ? Math.min(times * 50, maxRestMs) : null)
+  const single = { ...limits, retryStrategy: restMs }
   const redis =
     address.kind === 'cluster'
       ? openRedisCluster(address, { retries, limits, restMs, log })
-      : // With ioredis' own disconnect() between two tries, commands that wait for the next try would wait for ever.
-        new Redis(url, { ...limits, retryStrategy: restMs })
+      : address.kind === 'sentinel'
+        ? new Redis({ ...single, ...masterOf(address), sentinelRetryStrategy: restMs })
+        : // With ioredis' own disconnect() between two tries, commands that wait for the next try would wait for ever.
+          new Redis(url, single)
   // Without a listener a lost connection would end the process.
   redis.on('error', (error: Error) => log.failing(redisName, redis, error))
   redis.on('ready', () => log.working(redisName, redis))
@@ -70,6 +74,28 @@ export function connectRedis(url: string, patience: RedisPatience, log: RedisLog
       waits = false
     },
   }
+}
+
+/** ioredis reconnects, and sends the command again. */
+const resend = 2 as const
+
+/**
+ * The master that the sentinels name, now and after a failover: they close the connections to one that no longer is, and it
+ * answers READONLY. ioredis' `failoverDetector` is not used: a failover while it connects would end the connection for good.
+ */
+function masterOf(address: SentinelAddress) {
+  const { nodes, name, tls } = address
+  return {
+    sentinels: [...nodes],
+    name,
+    reconnectOnError: (error: Error) => (isReply(error, 'READONLY') ? resend : false),
+    ...loginOf(address),
+    ...(tls ? { tls: {}, enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),
+  }
+}
+
+function loginOf({ username, password }: Pick<ClusterAddress, 'username' | 'password'>) {
+  return { ...(username === undefined ? {} : { username }), ...(password === undefined ? {} : { password }) }
 }
 
 type ClusterPatience = Pick<RedisPatience, 'retries'> & {
@@ -86,7 +112,7 @@ const movedRestMs = 20
 
 function openRedisCluster(address: ClusterAddress, patience: ClusterPatience): Cluster {
   const { retries, limits, restMs, log } = patience
-  const { nodes, tls, username, password } = address
+  const { nodes, tls } = address
   let gaveUp = false
   const cluster = new Cluster([...nodes], {
     // A name is resolved when its node is connected (TLS checks the name), so that an unknown name costs only one node.
@@ -101,8 +127,7 @@ function openRedisCluster(address: ClusterAddress, patience: ClusterPatience): C
     },
     redisOptions: {
       ...limits,
-      ...(username === undefined ? {} : { username }),
-      ...(password === undefined ? {} : { password }),
+      ...loginOf(address),
       ...(tls ? { tls: {} } : {}),
     },
   })

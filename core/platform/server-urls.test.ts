@@ -38,8 +38,26 @@ describe('the address of Redis', () => {
     })
   })
 
+  it('may be some sentinels and the name of their master', () => {
+    expect(parseRedisUrl('rediss+sentinel://remora:p%40ss@10.0.0.1,b:7/main-1')).toStrictEqual({
+      kind: 'sentinel',
+      name: 'main-1',
+      nodes: [
+        { host: '10.0.0.1', port: 26_379 },
+        { host: 'b', port: 7 },
+      ],
+      username: 'remora',
+      password: 'p@ss',
+      tls: true,
+    })
+  })
+
   it.each([
     'http://127.0.0.1',
+    'redis+sentinel://a:1',
+    'redis+sentinel://a:1/',
+    'redis+sentinel://a:1/na/me',
+    'redis+other://a:1',
     'redis+cluster://',
     'redis+cluster://a:1,',
     'redis+cluster://a:1,b:70000',

@@ -1,44 +1,45 @@
 import { z } from 'zod'
 import { withoutLogin } from './hide-secrets.ts'
 
+type Login = { username?: string; password?: string }
 /** Some nodes of a cluster, from which the others are learned. */
-export type ClusterAddress = {
-  kind: 'cluster'
-  nodes: readonly { host: string; port: number }[]
-  username?: string
-  password?: string
-  tls: boolean
-}
+export type ClusterAddress = Login & { kind: 'cluster'; nodes: readonly Node[]; tls: boolean }
+/** Some sentinels, which name the master of this name; the login is the master's. */
+export type SentinelAddress = Login & { kind: 'sentinel'; nodes: readonly Node[]; tls: boolean; name: string }
 
-type RedisAddress = { kind: 'server' } | ClusterAddress
+type Node = { host: string; port: number }
+type RedisAddress = { kind: 'server' } | ClusterAddress | SentinelAddress
 
 const serverUrl = z.url({ protocol: /^rediss?$/ })
-const clusterUrl = /^(rediss?)\+cluster:\/\/(?:([^@/,]*)@)?([^@/?#]+)\/?$/
-const defaultPort = 6379
+const manyUrl = /^(rediss?)\+(cluster|sentinel):\/\/(?:([^@/,]*)@)?([^@/?#]+)(?:\/([\w.-]*))?$/
+const defaultPorts = { cluster: 6379, sentinel: 26_379 }
 
 /**
  * `redis://…` or `rediss://…` (TLS) names one server, `redis+cluster://host:port,host:port` or `rediss+cluster://…`
- * nodes of a cluster. `user:password@` stands once, percent-encoded; a cluster has no numbered databases.
+ * nodes of a cluster, `redis+sentinel://host:port,host:port/NAME` sentinels of a master. `user:password@` stands once,
+ * percent-encoded; a cluster has no numbered databases.
  */
 export const RedisUrl = z
   .string()
   .refine(
     (text) => parseRedisUrl(text) !== undefined,
-    'expected redis://host:port, or redis+cluster://host:port,host:port (rediss and rediss+cluster with TLS)',
+    'expected redis://host:port, redis+cluster://host:port,host:port or redis+sentinel://host:port,host:port/NAME (rediss… with TLS)',
   )
 
 export function parseRedisUrl(text: string): RedisAddress | undefined {
   if (serverUrl.safeParse(text).success) return { kind: 'server' }
-  const [, scheme, login, hosts] = clusterUrl.exec(text) ?? []
-  if (hosts === undefined) return undefined
-  const nodes = hosts.split(',').flatMap(parseNode)
+  const [, scheme, kind, login, hosts, name = ''] = manyUrl.exec(text) ?? []
+  if (hosts === undefined || (kind === 'sentinel') !== (name !== '')) return undefined
+  const defaultPort = kind === 'sentinel' ? defaultPorts.sentinel : defaultPorts.cluster
+  const nodes = hosts.split(',').flatMap((host) => parseNode(host, defaultPort))
   const credentials = parseLogin(login)
   if (nodes.length < hosts.split(',').length || credentials === undefined) return undefined
-  return { kind: 'cluster', nodes, tls: scheme === 'rediss', ...credentials }
+  const shared = { nodes, tls: scheme === 'rediss', ...credentials }
+  return kind === 'sentinel' ? { kind, name, ...shared } : { kind: 'cluster', ...shared }
 }
 
 /** None: not the address of a node. */
-function parseNode(text: string): { host: string; port: number }[] {
+function parseNode(text: string, defaultPort: number): Node[] {
   const { data } = serverUrl.safeParse(`redis://${text}`)
   if (data === undefined || text.startsWith(':') || text === '') return []
   const { hostname, port } = new URL(data)
@@ -47,7 +48,7 @@ function parseNode(text: string): { host: string; port: number }[] {
 }
 
 /** Undefined: a percent sign that encodes nothing. */
-function parseLogin(login = ''): { username?: string; password?: string } | undefined {
+function parseLogin(login = ''): Login | undefined {
   const colon = login.indexOf(':')
   const parts = colon < 0 ? [login, ''] : [login.slice(0, colon), login.slice(colon + 1)]
   try {

@@ -9,6 +9,7 @@ const proofs = {
   git: ['--version'],
   python3: ['-c', 'import ast, unittest'],
   openssl: ['version'],
+  'redis-server': ['--version'],
   kubectl: ['kustomize', '--help'],
   'kubernetes-validate': ['--version'],
   prometheus: ['--version'],
