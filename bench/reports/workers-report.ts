@@ -36,8 +36,9 @@ export function renderWorkers(scale: WorkersScale, figures: WorkersFigures): str
   const farthest = Math.max(...deviationsOf(figures.shares))
   return `${sectionHead('Many workers of few slots', { command: 'node bench/workers-bench.ts', redisVersion })}
 ${workers} worker processes with ${slots} slots each, on this machine with everything else; a model that answers each turn after
-${latencyMs} ms and takes ${limit} requests at once. Five projects submit a run of ${operations} operations of three turns at the same time. Measured
-for ${windowMs / 1000} s from ${warmMs / 1000} s after that. When this was written, the load of the machine was ${loadavg()
+${latencyMs} ms and takes ${limit} requests at once. After a run that warms them up, five projects submit a run of ${operations}
+operations of three turns at the same
+time. Measured for ${windowMs / 1000} s from ${warmMs / 1000} s after that. When this was written, the load of the machine was ${loadavg()
     .map((load) => load.toFixed(0))
     .join(', ')}
 (1, 5 and 15 minutes), other programs included.
