@@ -32,6 +32,7 @@ export const benches = [
   'loop',
   'pool',
   'utilisation',
+  'workers',
   'memory',
   'archives',
   'fairness',

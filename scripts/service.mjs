@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
+import { leanFlags } from '../core/platform/lean-memory.mjs'
 import { runsOnOwnNode } from '../core/platform/own-node.mjs'
 
 // `node scripts/service.mjs api`: a service as a process of its own, on whatever Node there is.
@@ -10,7 +11,7 @@ if (!services.includes(name)) {
   process.stderr.write(`usage: node scripts/service.mjs ${services.join(' | ')}\n`)
   process.exit(2)
 }
-if (runsOnOwnNode(fileURLToPath(import.meta.url))) {
+if (runsOnOwnNode(fileURLToPath(import.meta.url), name === 'worker' ? leanFlags(process.env) : [])) {
   // The npm package has JavaScript in dist/ instead of the sources (scripts/build-package.ts).
   const isClone = existsSync(new URL('../services', import.meta.url))
   await import(isClone ? `../services/${name}/main.ts` : `../dist/services/${name}/main.js`)

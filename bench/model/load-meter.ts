@@ -88,6 +88,13 @@ export function utilisationOf(
   }
 }
 
+/** The share of the slots that held a request, from the first request to the last answer since the load was last taken. */
+export function heldShare({ first, last }: ModelLoad, slots: number): number {
+  if (first === undefined || last === undefined) return Number.NaN
+  const { ms, busyMs } = between(first, last)
+  return busyMs / (ms * slots)
+}
+
 function between(from: { atMs: number; busyMs: number }, to: { atMs: number; busyMs: number }) {
   return { ms: to.atMs - from.atMs, busyMs: to.busyMs - from.busyMs }
 }

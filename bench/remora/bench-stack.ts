@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { Redis } from 'ioredis'
 import { loadBundle } from '#bundles/load-bundle.ts'
-import { defaultProject } from '#domain/ids.ts'
+import { defaultProject, type ProjectId } from '#domain/ids.ts'
 import { openLedger, type Ledger } from '#ledger/ledger.ts'
 import { openFleet } from '#ledger/fleet.ts'
 import { redisNowMs } from '#ledger/store.ts'
@@ -29,7 +29,10 @@ export type BenchStack = {
   objects: ObjectStore
   blobs: BlobStore
   bundle: PinnedBundle
+  /** Other projects than the default one need the bundle of their own before a run of theirs is planned. */
+  pinFor(project: ProjectId): Promise<void>
   liveSlots(): Promise<number>
+  liveWorkers(): Promise<number>
   /** The dispatcher leaves this run alone until it may be composed. */
   hold(runId: string): void
   /** Runs whose operations have ended are composed only after this, so that the two can be measured apart. */
@@ -56,7 +59,8 @@ export async function openBenchStack(dir: string): Promise<BenchStack> {
   releaser.add('producer', producer.close)
   const ledger = openLedger(client, { origin: { kind: 'discovery', id: 'bench' } })
   const loaded = await loadBundle(bundleFolder)
-  const [bundle] = await bundlePinner(new Map([['loop', loaded]]), objects)(defaultProject, ['loop'])
+  const pin = bundlePinner(new Map([['loop', loaded]]), objects)
+  const [bundle] = await pin(defaultProject, ['loop'])
   if (bundle === undefined) throw new Error('the bundle was not pinned')
   const composable = new Set<string>()
   const held = new Set<string>()
@@ -80,6 +84,8 @@ export async function openBenchStack(dir: string): Promise<BenchStack> {
     objects,
     blobs: openBlobStore(objects, { maxCacheBytes: 1 }),
     bundle,
+    pinFor: async (project) => void (await pin(project, ['loop'])),
+    liveWorkers: async () => (await fleet()).workers,
     liveSlots: async () => (await fleet()).operations,
     hold: (runId) => void held.add(runId),
     allowComposition(runId) {

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { fileURLToPath } from 'node:url'
 import { delay } from '#platform/clock.ts'
@@ -23,10 +23,36 @@ export type WorkerOptions = {
 
 const entry = fileURLToPath(new URL('../../services/worker/main.ts', import.meta.url))
 const pollMs = 50
+const running = new Set<ChildProcess>()
+process.once('exit', () => running.forEach((child) => child.kill('SIGKILL')))
 
 /** Starts the worker as it is started in production, a process of its own, and waits until it has announced its slots. */
 export async function startBenchWorker(stack: BenchStack, options: WorkerOptions): Promise<BenchWorker> {
-  const { s3, redis } = stack
+  const { worker, exitCode } = spawnWorker(stack, options)
+  while ((await stack.liveSlots()) < options.slots) {
+    if (exitCode() !== null) throw new Error(`the worker did not start: exit code ${exitCode()}`)
+    await delay(pollMs)
+  }
+  return worker
+}
+
+/** Starts `count` workers at once, and waits until all of them have announced themselves. */
+export async function startBenchWorkers(
+  stack: BenchStack,
+  options: WorkerOptions,
+  count: number,
+): Promise<BenchWorker[]> {
+  const wanted = (await stack.liveWorkers()) + count
+  const spawned = Array.from({ length: count }, () => spawnWorker(stack, options))
+  while ((await stack.liveWorkers()) < wanted) {
+    const dead = spawned.find(({ exitCode }) => exitCode() !== null)
+    if (dead !== undefined) throw new Error(`a worker did not start: exit code ${dead.exitCode()}`)
+    await delay(pollMs)
+  }
+  return spawned.map(({ worker }) => worker)
+}
+
+function spawnWorker({ s3, redis }: BenchStack, options: WorkerOptions) {
   const child = spawn(process.execPath, [...(options.nodeOptions ?? []), entry], {
     stdio: ['ignore', 'ignore', 'inherit'],
     env: {
@@ -46,19 +72,15 @@ export async function startBenchWorker(stack: BenchStack, options: WorkerOptions
       ...options.env,
     },
   })
-  const kill = () => void child.kill('SIGKILL')
-  process.once('exit', kill)
+  running.add(child)
   const gone = once(child, 'exit')
-  while ((await stack.liveSlots()) < options.slots) {
-    if (child.exitCode !== null) throw new Error(`the worker did not start: exit code ${child.exitCode}`)
-    await delay(pollMs)
-  }
-  return {
+  const worker: BenchWorker = {
     pid: child.pid ?? 0,
     async stop() {
       child.kill('SIGTERM')
       await gone
-      process.removeListener('exit', kill)
+      running.delete(child)
     },
   }
+  return { worker, exitCode: () => child.exitCode }
 }

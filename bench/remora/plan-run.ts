@@ -1,6 +1,6 @@
 import type { CodeNode } from '#domain/code-node.ts'
 import { newTraceparent } from '#domain/traceparent.ts'
-import { defaultProject, newRunId, nodeId, type RunId, sha256 } from '#domain/ids.ts'
+import { defaultProject, newRunId, nodeId, type ProjectId, type RunId, sha256 } from '#domain/ids.ts'
 import { RunRequest } from '#domain/run.ts'
 import { maxSliceOperations } from '#ledger/plan.ts'
 import { writeSnapshot } from '#objects/snapshot.ts'
@@ -8,7 +8,13 @@ import { planOperations } from '../../services/discovery/plan/plan-operations.ts
 import { nodeSource, type NodeSource } from '../model/node-source.ts'
 import type { BenchStack } from './bench-stack.ts'
 
-export type PlannedRun = { first: number; count: number; files?: number; priority?: number | undefined }
+export type PlannedRun = {
+  first: number
+  count: number
+  files?: number
+  priority?: number | undefined
+  project?: ProjectId | undefined
+}
 
 const origin = { kind: 'discovery', id: 'bench' } as const
 
@@ -18,29 +24,31 @@ const origin = { kind: 'discovery', id: 'bench' } as const
  * then nodes share them, which makes large runs cheap to plan, and impossible to compose.
  */
 export async function planRun(stack: BenchStack, plan: PlannedRun): Promise<RunId> {
-  const { first, count, files = count, priority } = plan
+  const { first, count, files = count, priority, project } = plan
   const sources = Array.from({ length: files }, (_, index) => nodeSource(first + index))
   const nodes = Array.from({ length: Math.ceil(count / files) }, (_, ordinal) =>
     sources.map((source) => nodeOf(source, ordinal)),
   )
-  return planNodes(stack, { files: sources, nodes: nodes.flat().slice(0, count), priority })
+  return planNodes(stack, { files: sources, nodes: nodes.flat().slice(0, count), priority, project })
 }
 
 export type PlannedTree = {
   files: readonly Pick<NodeSource, 'path' | 'file'>[]
   nodes: readonly CodeNode[]
   priority?: number | undefined
+  project?: ProjectId | undefined
 }
 
 /** The same for the nodes of given files. */
-export async function planNodes(stack: BenchStack, { files, nodes, priority }: PlannedTree): Promise<RunId> {
+export async function planNodes(stack: BenchStack, tree: PlannedTree): Promise<RunId> {
+  const { files, nodes, priority, project = defaultProject } = tree
   const { ledger } = stack
-  const snapshotId = await storeSnapshot(stack, files)
+  const snapshotId = await storeSnapshot(stack, project, files)
   const request = RunRequest.parse({ agents: ['loop'], ...(priority === undefined ? {} : { priority }) })
   const runId = newRunId(Date.now())
   await ledger.createRun({
     runId,
-    projectId: defaultProject,
+    projectId: project,
     request,
     uploadKey: 'none',
     traceparent: newTraceparent(null, true),
@@ -72,14 +80,18 @@ export async function startRun({ ledger }: BenchStack, runId: RunId): Promise<vo
   })
 }
 
-async function storeSnapshot({ blobs, objects }: BenchStack, sources: PlannedTree['files']): Promise<string> {
+async function storeSnapshot(
+  { blobs, objects }: BenchStack,
+  project: ProjectId,
+  sources: PlannedTree['files'],
+): Promise<string> {
   const contents = sources.map(({ file }) => Buffer.from(file))
-  const hashes = await blobs.putMany(defaultProject, contents)
+  const hashes = await blobs.putMany(project, contents)
   const files = sources.map(({ path }, index) => {
     const [hash = '', size = 0] = [hashes[index], contents[index]?.length]
     return { path, hash, size, executable: false }
   })
-  const { snapshotId } = await writeSnapshot(objects, defaultProject, { files, links: [], skipped: [] })
+  const { snapshotId } = await writeSnapshot(objects, project, { files, links: [], skipped: [] })
   return snapshotId
 }
 

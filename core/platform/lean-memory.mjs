@@ -10,16 +10,32 @@ export const leanMemory = Object.freeze({
   MALLOC_TRIM_THRESHOLD_: '131072',
 })
 
+/** A worker with at most so many slots takes as little memory as it can; one with more spends memory to save CPU. */
+export const fewSlots = 16
+
 /**
- * Replaces this process once by itself, the program `self`, with `leanMemory` in its environment: the same process id and
- * streams. Does nothing where that is impossible or useless.
+ * Flags of V8 for a worker that is started with `env`: those that only work when set before the process starts. A young generation
+ * of 4 MB instead of 16 is 24 MB less, and up to a fifth more CPU per operation.
+ *
+ * @param {Readonly<Record<string, string | undefined>>} env
+ * @returns {string[]}
+ */
+export function leanFlags(env) {
+  return Number(env['REMORA_WORKER_SLOTS'] ?? fewSlots) <= fewSlots ? ['--max-semi-space-size=4'] : []
+}
+
+/**
+ * Replaces this process once by itself, the program `self`, with `leanMemory` in its environment and `flags` of V8: the same
+ * process id and streams. Does nothing where that is impossible or useless.
  *
  * @param {string} self
+ * @param {readonly string[]} flags
  */
-export function becomeLean(self) {
+export function becomeLean(self, flags) {
   const isChild = process.send !== undefined // its parent has set it already, and its IPC channel would not survive the replacement
-  if (process.platform !== 'linux' || isChild || process.env['MALLOC_ARENA_MAX'] !== undefined) return
-  const args = [process.execPath, ...process.execArgv, self, ...process.argv.slice(2)]
+  const isLean = process.env['MALLOC_ARENA_MAX'] !== undefined && flags.every((flag) => process.execArgv.includes(flag))
+  if (process.platform !== 'linux' || isChild || isLean) return
+  const args = [process.execPath, ...new Set([...flags, ...process.execArgv]), self, ...process.argv.slice(2)]
   try {
     process.execve?.(process.execPath, args, { ...leanMemory, ...process.env })
   } catch {

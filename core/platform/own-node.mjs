@@ -18,12 +18,13 @@ const mark = 'STARTED_ON_OWN_NODE'
  * been replaced once by one with lean memory (lean-memory.mjs).
  *
  * @param {string} self
+ * @param {readonly string[]} flags of V8, where it is on Linux
  */
-export function runsOnOwnNode(self) {
+export function runsOnOwnNode(self, flags = []) {
   const wasStartedOnOwn = process.env[mark] !== undefined
   delete process.env[mark]
   if (Number.parseInt(process.versions.node, 10) >= leastMajor) {
-    becomeLean(self)
+    becomeLean(self, flags)
     nodeModule.enableCompileCache?.()
     return true
   }

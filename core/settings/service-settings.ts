@@ -137,8 +137,8 @@ export const serviceSettings = {
   REMORA_BLOB_CACHE_BYTES: {
     owners: ['discovery', 'worker'],
     type: count,
-    defaults: { discovery: 4 * 1024 ** 2, worker: 256 * 1024 ** 2 },
-    about: 'file contents kept in memory',
+    defaults: { discovery: 4 * 1024 ** 2 },
+    about: 'file contents kept in memory; without it a worker keeps 4 MiB for each slot, and 256 MiB at most',
   },
   REMORA_HEALTH_HOST: {
     owners: ['api', 'discovery', 'worker'],
@@ -179,8 +179,7 @@ export const serviceSettings = {
   REMORA_WORKER_SCRIPT_PROCESSES: {
     owners: ['worker'],
     type: count.max(64),
-    default: 2,
-    about: 'sandbox processes for tool scripts',
+    about: 'sandbox processes for tool scripts; without it one for up to 16 slots, two for more',
   },
   REMORA_DRAIN_MS: {
     owners: ['worker'],

@@ -1,4 +1,5 @@
-import '#platform/lean-v8.ts'
+import { stayLean } from '#platform/lean-v8.ts'
+import { fewSlots } from '#platform/lean-memory.mjs'
 import { openLog } from '#platform/log.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
 import { loadSettings } from '#settings/load-settings.ts'
@@ -10,6 +11,7 @@ await runService(async () => {
   const settings = loadSettings(process.env, process.cwd())
   if (settings.keyFault !== undefined) throw settings.keyFault
   const { worker, secrets } = parseConfig(settings.env)
+  if (worker.slots <= fewSlots) stayLean()
   const redactor = openRedactor(secrets)
   const log = openLog({ service: 'worker', instance: worker.workerId, ...worker.logging, redactor })
   const service = await startWorker(worker, { log, redactor })

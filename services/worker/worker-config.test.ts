@@ -112,3 +112,17 @@ describe('the tool guide', () => {
     expect(() => guided('yes')).toThrow(/REMORA_MODEL_TOOL_GUIDE/)
   })
 })
+
+describe('what a worker takes of its machine', () => {
+  it('goes by its slots, unless configured otherwise', () => {
+    const taken = (env: Record<string, string>) => {
+      const { scriptProcesses, blobCacheBytes } = parseConfig(env).worker
+      return [scriptProcesses, blobCacheBytes / 1024 ** 2]
+    }
+    expect(taken({ REMORA_WORKER_SLOTS: '4' })).toEqual([1, 16])
+    expect(taken({})).toEqual([1, 64])
+    expect(taken({ REMORA_WORKER_SLOTS: '256' })).toEqual([2, 256])
+    const own = { REMORA_WORKER_SCRIPT_PROCESSES: '3', REMORA_BLOB_CACHE_BYTES: '1048576' }
+    expect(taken({ REMORA_WORKER_SLOTS: '4', ...own })).toEqual([3, 1])
+  })
+})

@@ -3,6 +3,7 @@ import { hostname } from 'node:os'
 import type { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { modelServerUrl } from '#platform/server-urls.ts'
+import { fewSlots } from '#platform/lean-memory.mjs'
 import { withoutLogin } from '#platform/hide-secrets.ts'
 import { type Env, proxyOf, readEnv } from '#platform/env.ts'
 import { rehearsalWord } from '#settings/model-settings.ts'
@@ -32,7 +33,7 @@ export function parseConfig(env: Env) {
     /** Unique among all workers: the slots of the fleet are counted by it. */
     workerId: read.REMORA_WORKER_ID ?? newWorkerId(hostname()),
     slots: read.REMORA_WORKER_SLOTS,
-    scriptProcesses: read.REMORA_WORKER_SCRIPT_PROCESSES,
+    scriptProcesses: read.REMORA_WORKER_SCRIPT_PROCESSES ?? (read.REMORA_WORKER_SLOTS <= fewSlots ? 1 : 2),
     health: { host: read.REMORA_HEALTH_HOST, port: read.REMORA_WORKER_HEALTH_PORT },
     model: {
       name: read.REMORA_MODEL,
@@ -49,7 +50,9 @@ export function parseConfig(env: Env) {
     },
     storage: storageConfig(read),
     traces: { ...traceConfig(read), operations: read.REMORA_TRACES_OPERATIONS },
-    blobCacheBytes: read.REMORA_BLOB_CACHE_BYTES,
+    blobCacheBytes: read.REMORA_BLOB_CACHE_BYTES ?? Math.min(4 * read.REMORA_WORKER_SLOTS, 256) * 1024 ** 2,
+    /** How long the thread that composes runs lives on after a run: its start takes a second of CPU. */
+    composerIdleMs: read.REMORA_WORKER_SLOTS <= fewSlots ? 10_000 : 60_000,
     drainMs: read.REMORA_DRAIN_MS,
     leaseMs: read.REMORA_LEASE_MS,
     logging: { level: read.REMORA_LOG_LEVEL, format: read.REMORA_LOG_FORMAT },

@@ -87,6 +87,7 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     const composer = openComposer(
       { workerId, storage, secrets: redactor.given, logging },
       { ledger, stops, log, traces },
+      { idleMs: config.composerIdleMs },
     )
     releaser.add('composer', composer.close)
     const { setConcurrency: take, close } = startConsumers(config, { operation, composer, metrics, traces }, log)

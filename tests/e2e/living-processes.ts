@@ -77,6 +77,20 @@ export async function peakMemory(): Promise<PeakMemory[]> {
   return peaks.flat()
 }
 
+/** MB (10^6) of a process and all that it started; a page that several processes share counts in part (PSS). Linux only. */
+export async function memoryOfTree(pid: number): Promise<number> {
+  const processes = [pid, ...(await descendantsOf(pid)).map((one) => one.pid)]
+  const rollups = await Promise.all(processes.map((one) => read(`/proc/${one}/smaps_rollup`)))
+  return rollups.reduce((sum, text) => sum + (Number(/^Pss:\s+(\d+) kB$/m.exec(text ?? '')?.[1] ?? 0) * 1024) / 1e6, 0)
+}
+
+/** The names of a process's threads, 15 characters at most. Linux only. */
+export async function threadsOf(pid: number): Promise<string[]> {
+  const ids = await readdir(`/proc/${pid}/task`)
+  const names = await Promise.all(ids.map((id) => read(`/proc/${pid}/task/${id}/comm`)))
+  return names.flatMap((name) => name?.trim() ?? [])
+}
+
 /** The service that a command line starts; else its first word that names a script; else its program. */
 function programOf(line: string): string {
   const words = line.split('\0')

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { z } from 'zod'
 import { delay } from '#platform/clock.ts'
+import { until } from '#testing/until.ts'
+import { descendantsOf, memoryOfTree, threadsOf } from './living-processes.ts'
 import { openPrograms } from './program.ts'
 import { startServices, startStores, type Services, type Stores } from './services.ts'
 import { manyFunctions, sourceFolder } from './source-folder.ts'
@@ -59,4 +61,15 @@ it('no operation fails for waiting, though all wait longer together than one may
   const queueMs = events.map(({ data }) => z.object({ queue_ms: z.number().default(0) }).parse(data).queue_ms)
   expect(queueMs.reduce((sum, ms) => sum + ms, 0)).toBeGreaterThan(3000)
   await folder.remove()
+})
+
+it.skipIf(process.platform !== 'linux')('a worker of few slots stays small and starts one script process', async () => {
+  const workers = ['worker-1', 'worker-2'].map((name) => services.named(name).pid)
+  const processes = await Promise.all(workers.map(descendantsOf))
+  expect(processes.map(({ length }) => length)).toEqual([1, 1])
+  // The thread that composed the runs ends well before a minute has passed.
+  const composing = async () => (await Promise.all(workers.map(threadsOf))).flat().includes('the composer')
+  await until(async () => !(await composing()), { withinMs: 40_000 })
+  // Without the flags of a worker of few slots each takes 300 MB and more here.
+  for (const memory of await Promise.all(workers.map(memoryOfTree))) expect(memory).toBeLessThan(260)
 })

@@ -42,6 +42,8 @@ export type ThreadLimits = {
   memoryMb?: number
   /** How long its event loop may stand still, in ms; two minutes by default. */
   stillMs?: number
+  /** How long it lives on when there is nothing to compose, in ms; a minute by default. */
+  idleMs?: number
 }
 
 /**
@@ -106,11 +108,14 @@ function faultOf({ code, message, cause }: NonNullable<ComposeReport['fault']>):
   return new AppError(code, message, { phase: 'review', cause })
 }
 
-/** The thread and its linter take about 130 MB, and a second to start. */
-const idleMs = 60_000
+/** The thread and its linter take 80 to 130 MB, and a second to start. */
+const usualIdleMs = 60_000
 
-/** A thread that starts with a question, and ends when there was none for a minute. One asks it at a time. */
-function openComposingThread(name: string, { memoryMb = ownHeapMb(), stillMs = mostStillMs }: ThreadLimits) {
+/** A thread that starts with a question, and ends when there was none for a while. One asks it at a time. */
+function openComposingThread(
+  name: string,
+  { memoryMb = ownHeapMb(), stillMs = mostStillMs, idleMs = usualIdleMs }: ThreadLimits,
+) {
   const entry = new URL('./compose-thread.ts', import.meta.url)
   // The AWS SDK may find its keys in the environment.
   const options = { entry, name, work: 'one step', threads: 1, memoryMb, env: 'inherited' } as const
