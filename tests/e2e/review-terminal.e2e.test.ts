@@ -72,7 +72,15 @@ describe.skipIf(lacks('python3'))('remora review in a terminal', () => {
     expect(await setOf(runId, 'price')).toMatchObject({ verdict: 'accepted' })
     terminal.type('w')
     await terminal.shows('Why?')
-    terminal.type('Say what it is.\r')
+    terminal.type('Say what thing')
+    await terminal.shows('what thing▏')
+    terminal.type('\u001B\u007F')
+    await terminal.shows('Say what ▏')
+    terminal.type('all is')
+    await terminal.shows('what all is▏')
+    terminal.type('\u001B[0m\u001Bb\u001B\u007F\u001Bf\u0017')
+    await terminal.shows('Say what ▏')
+    terminal.type('it is.\r')
     await terminal.shows('Nothing is left to look at.')
     expect(await setOf(runId, 'discount')).toMatchObject({
       verdict: 'rejected',
