@@ -63,11 +63,19 @@ it('prints a change set that was left out of the patch, and what keeps it out', 
     path: 'one.py',
     errorCode: 'WORK_001' as const,
     reason: 'another change set creates it',
-    with: { changeSetId: 'c0', operationId: 'o0', agent: 'docstring', node: { path: 'one.py', qualifiedName: 'f' } },
+    text: 'y = 2\n',
+    with: {
+      changeSetId: 'c0',
+      operationId: 'o0',
+      agent: 'docstring',
+      node: { path: 'one.py', qualifiedName: 'f' },
+      text: 'z = 3\n',
+    },
   }
   await composeRun(api, other, { files: [], conflicts: [left] })
   expect(await diffOf(other, idOf('one'))).toContain('+y = 2\n')
   expect(stderr).toContain(`left out of the patch: WORK_001  ${idOf('one')} one.py collides with docstring o0 one.py f`)
+  expect(stderr).toContain('   would make of it:\n  | y = 2\n  docstring one.py f makes of it:\n  | z = 3\n')
 })
 
 it('says of an operation that changed nothing why, and prints no diff', async () => {

@@ -11,7 +11,7 @@ import { nodePlace, shortTime } from '../wording.ts'
 import { visible } from '../terminal-text.ts'
 import { type Service, withRuns } from '../run/reach-service.ts'
 import { describeUnfinished, unfinishedRuns } from '../run/unfinished-runs.ts'
-import { rulesOf } from '../run/describe-decisions.ts'
+import { bothTexts, rulesOf } from '../run/describe-decisions.ts'
 import { findOperations } from '../run/find-operation.ts'
 import { leftOutText } from '../progress/result-report.ts'
 
@@ -145,7 +145,13 @@ function describeChange(change: ChangeView): string {
   if (!isCurrent(change)) {
     return `${[decided, `  of an earlier attempt: ${diffOf(change)}`, ...quoted(change.diff)].join('\n')}\n`
   }
-  const leftOut = conflict === undefined ? [] : [`  left out of the patch: ${leftOutText(conflict)}`]
+  const leftOut =
+    conflict === undefined
+      ? []
+      : [
+          `  left out of the patch: ${leftOutText(conflict)}`,
+          ...(conflict.with ? bothTexts(conflict, ' makes of it') : []),
+        ]
   return [decided, ...leftOut, ...evidence.map(evidenceLine)].map((line) => `${line}\n`).join('')
 }
 
