@@ -62,6 +62,31 @@ export function openFullScreen(terminal: Interactive, events: ScreenEvents): Ful
   }
 }
 
+/**
+ * Until there is a screen: shows `text`, which whatever is printed next takes the place of, and takes no keys but Ctrl-C: none is
+ * echoed, or left for the screen. The returned function ends it.
+ */
+export function holdTerminal({ input, output }: Interactive, text: string): () => void {
+  let isHeld = true
+  const typed = (chunk: Buffer) => {
+    if (chunk.includes(ctrlC)) process.kill(process.pid, 'SIGINT')
+  }
+  input.setRawMode(true)
+  input.on('data', typed)
+  output.write(`${text}\r`)
+  return () => {
+    if (!isHeld) return
+    isHeld = false
+    output.write(emptyLine)
+    input.off('data', typed)
+    input.setRawMode(false)
+    input.pause()
+  }
+}
+
+const ctrlC = '\u0003'
+const emptyLine = '\u001B[2K'
+
 /** Changes the terminal to a screen with keys, and back. */
 function openHold({ input, output }: Interactive, events: KeyEvents) {
   const keys = readKeys(input, events)

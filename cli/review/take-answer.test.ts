@@ -154,6 +154,16 @@ describe('a change that collides with an accepted one', () => {
     expect(screen).toContain('i this one instead')
   })
 
+  it('breaks what is said of the texts between words, and knows no other keys than it shows', () => {
+    const review = collided()
+    review.take({ kind: 'resized', size: { columns: 30, rows: 30 } })
+    expect(review.screen()).toContain('  docstring a.py zero, which\n    is accepted, makes of it:\n  | b = 0\n')
+    review.press('a')
+    expect(review.sent()).toEqual([])
+    expect(review.screen()).toContain('no such key here')
+    expect(review.state().mode.kind).toBe('refused')
+  })
+
   it('is accepted instead of the other one as it was seen, in one request', () => {
     const review = collided()
     review.press('i')

@@ -129,6 +129,27 @@ describe.skipIf(lacks('python3'))('remora review in a terminal', () => {
     expect(await terminal.exited).toBe(0)
   })
 
+  it('neither shows nor obeys what is typed before there is a screen', async () => {
+    const runId = await endedRun()
+    const terminal = review(runId, '--where', 'agent=docstring')
+    await expect.poll(() => terminal.out(), { timeout: 30_000 }).toContain(`loading the changes of run ${runId} …`)
+    terminal.type('xyz')
+    await terminal.shows('Wrote a docstring for price.')
+    expect(terminal.out().split(takesScreen)[0]).not.toContain('xyz')
+    terminal.type('q')
+    expect(await terminal.exited).toBe(0)
+    const early = review(runId, '--where', 'agent=docstring')
+    early.type('aaa')
+    expect(await early.shows('Wrote a docstring for price.')).toContain('0 accepted')
+    early.type('q')
+    expect(await early.exited).toBe(0)
+    expect((await setOf(runId, 'price'))?.verdict).toBe('pending')
+    const interrupted = review(runId)
+    await expect.poll(() => interrupted.out(), { timeout: 30_000 }).toContain('loading')
+    interrupted.type('\u0003')
+    expect([0, 130]).toContain(await interrupted.exited)
+  })
+
   it('gives the terminal back when it is ended by a signal', async () => {
     const terminal = review(await endedRun())
     await terminal.shows('lint shop.py')
