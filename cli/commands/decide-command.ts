@@ -79,7 +79,8 @@ async function decideOn(
   context.io.exit(exitCode(decided))
 }
 
-function reason(text: string): string {
+function reason(given: string): string {
+  const text = given.trim()
   if (text !== '' && text.length <= maxReasonCharacters) return text
   throw new InvalidArgumentError(`It must have 1 to ${maxReasonCharacters} characters.`)
 }

@@ -5,6 +5,7 @@ import { testObjects } from '#testing/s3.ts'
 import { openTestApi, type TestApi } from '../../services/api/app.fixture.ts'
 import { serveApp, type ServedApp } from '../../services/api/http/serve-app.ts'
 import { composeRun, plannedOperation, playRun } from '../../services/api/played-run.fixture.ts'
+import { openPlayedReview } from '../../services/api/review/played-review.fixture.ts'
 import { readCliConfig } from '../cli-config.ts'
 import { buildProgram } from '../program.ts'
 
@@ -63,11 +64,35 @@ it('prints a change set that was left out of the patch, and what keeps it out', 
     path: 'one.py',
     errorCode: 'WORK_001' as const,
     reason: 'another change set creates it',
-    with: { changeSetId: 'c0', operationId: 'o0', agent: 'docstring', node: { path: 'one.py', qualifiedName: 'f' } },
+    text: 'y = 2\n',
+    with: {
+      changeSetId: 'c0',
+      operationId: 'o0',
+      agent: 'docstring',
+      node: { path: 'one.py', qualifiedName: 'f' },
+      text: 'z = 3\n',
+    },
   }
   await composeRun(api, other, { files: [], conflicts: [left] })
   expect(await diffOf(other, idOf('one'))).toContain('+y = 2\n')
   expect(stderr).toContain(`left out of the patch: WORK_001  ${idOf('one')} one.py collides with docstring o0 one.py f`)
+  expect(stderr).toContain('   would make of it:\n  | y = 2\n  docstring one.py f makes of it:\n  | z = 3\n')
+})
+
+it('prints an earlier change set that several runs of a chain have made once', async () => {
+  const review = openPlayedReview(api)
+  const made = (content: string) => [{ name: 'one', changes: [{ kind: 'create' as const, path: 'one.py', content }] }]
+  const chain = [await playRun(api, made('y = 1\n'))]
+  for (const content of ['y = 1\n', 'y = 2\n']) {
+    const former = chain.at(-1) ?? ''
+    await composeRun(api, former, { files: [] })
+    chain.push(await review.retried(former, made(content)))
+  }
+  const [first, second, third = ''] = chain
+  expect(await diffOf(third, idOf('one'))).toContain('+y = 2\n')
+  expect(stderr.split('+y = 1')).toHaveLength(2)
+  expect(stderr).toContain(`of an earlier attempt: remora diff ${second} ${idOf('one')}\n`)
+  expect(stderr).toContain(`  an earlier attempt had made the same: remora diff ${first} ${idOf('one')}\n`)
 })
 
 it('says of an operation that changed nothing why, and prints no diff', async () => {

@@ -11,7 +11,7 @@ import { nodePlace, shortTime } from '../wording.ts'
 import { visible } from '../terminal-text.ts'
 import { type Service, withRuns } from '../run/reach-service.ts'
 import { describeUnfinished, unfinishedRuns } from '../run/unfinished-runs.ts'
-import { rulesOf } from '../run/describe-decisions.ts'
+import { bothTexts, rulesOf } from '../run/describe-decisions.ts'
 import { findOperations } from '../run/find-operation.ts'
 import { leftOutText } from '../progress/result-report.ts'
 
@@ -85,12 +85,13 @@ async function printChanges(
   if (json) return context.io.out(`${JSON.stringify(changesDocument(runId, ids, all))}\n`)
   for (const { operation: done, changes } of all) {
     if (done !== undefined) context.io.err(visible(describeEnd(done, changes.length > 0)))
-    const current = new Set(changes.filter(isCurrent).map(({ change_set_id: id }) => id))
+    const shown = new Set(changes.filter(isCurrent).map(({ change_set_id: id }) => id))
     for (const change of changes) {
-      if (!isCurrent(change) && current.has(change.change_set_id)) {
+      if (!isCurrent(change) && shown.has(change.change_set_id)) {
         context.io.err(`  an earlier attempt had made the same: ${diffOf(change)}\n`)
         continue
       }
+      shown.add(change.change_set_id)
       const related = isCurrent(change) ? await relatedLines(client, runId, change) : ''
       context.io.err(visible(`${done === undefined ? authorOf(change) : ''}${describeChange(change)}${related}`))
       if (!isCurrent(change)) continue
@@ -145,7 +146,13 @@ function describeChange(change: ChangeView): string {
   if (!isCurrent(change)) {
     return `${[decided, `  of an earlier attempt: ${diffOf(change)}`, ...quoted(change.diff)].join('\n')}\n`
   }
-  const leftOut = conflict === undefined ? [] : [`  left out of the patch: ${leftOutText(conflict)}`]
+  const leftOut =
+    conflict === undefined
+      ? []
+      : [
+          `  left out of the patch: ${leftOutText(conflict)}`,
+          ...(conflict.with ? bothTexts(conflict, ' makes of it') : []),
+        ]
   return [decided, ...leftOut, ...evidence.map(evidenceLine)].map((line) => `${line}\n`).join('')
 }
 

@@ -2,6 +2,7 @@ import type { Command } from 'commander'
 import { changesWhere } from '../api-lists.ts'
 import type { CliContext } from '../cli-context.ts'
 import { isCurrent } from '../operation-views.ts'
+import { holdTerminal } from '../review/full-screen.ts'
 import { summaryLines } from '../review/review-texts.ts'
 import { runReview } from '../review/run-review.ts'
 import { requireAgent, type Where, whereForms, withCondition } from '../run/change-conditions.ts'
@@ -29,15 +30,24 @@ export function addReviewCommand(program: Command, context: CliContext): void {
       if (!json && terminal === undefined) {
         command.error(`error: review needs a terminal for its keys and its screen: ${forScripts}`, { exitCode: 2 })
       }
-      await withRuns(context, async (service) => {
-        await requireAgent(service.client, runId, where)
-        if (terminal === undefined) {
-          const all = await Array.fromAsync(changesWhere(service.client, runId, where))
-          const changes = all.filter(isCurrent)
-          return context.io.out(`${JSON.stringify({ run_id: runId, where, changes })}\n`)
-        }
-        const end = await runReview({ runId, where, terminal }, service, context)
-        context.io.out(visible(`${summaryLines(end).join('\n')}\n`))
-      })
+      if (terminal === undefined) return printChanges(runId, where, context)
+      const release = holdTerminal(terminal, `loading the changes of run ${visible(runId)} …`)
+      try {
+        await withRuns(context, async (service) => {
+          await requireAgent(service.client, runId, where)
+          const end = await runReview({ runId, where, terminal, beforeScreen: release }, service, context)
+          context.io.out(visible(`${summaryLines(end).join('\n')}\n`))
+        })
+      } finally {
+        release()
+      }
     })
+}
+
+function printChanges(runId: string, where: Where, context: CliContext): Promise<void> {
+  return withRuns(context, async ({ client }) => {
+    await requireAgent(client, runId, where)
+    const all = await Array.fromAsync(changesWhere(client, runId, where))
+    context.io.out(`${JSON.stringify({ run_id: runId, where, changes: all.filter(isCurrent) })}\n`)
+  })
 }

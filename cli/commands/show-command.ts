@@ -1,4 +1,5 @@
 import { type Command, Option } from 'commander'
+import { undefinedOn } from '#domain/error.ts'
 import { allNodes, allOperations, allQuestions } from '../api-lists.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { RunView } from '../run-views.ts'
@@ -57,7 +58,9 @@ async function showRun(runId: string, service: Service, { options, context }: Sh
     return io.out(`${JSON.stringify({ ...run, ...waitingView(run, isWaiting), ...lists })}\n`)
   }
   const operations = all ?? (await firstOperations(client, runId))
-  io.out(visible(describeRun(run, operations, { isWaiting, width: columns, modelUrls: config.modelUrls })))
+  const plan =
+    operations.length === 0 ? await client.readPlan(runId).catch(undefinedOn('RUN_004', 'STORE_002')) : undefined
+  io.out(visible(describeRun(run, operations, { isWaiting, width: columns, modelUrls: config.modelUrls, plan })))
   await showQuestions(run, client, context)
   if (nodes !== undefined) io.out(visible(['', ...nodeLines(nodes), ''].join('\n')))
 }

@@ -1,3 +1,4 @@
+import type { PlanView } from '../node-views.ts'
 import { plural } from '../wording.ts'
 import { type Paint, textTable, wrap } from '../terminal-text.ts'
 import { operationsOf, type AgentProgress, type PlannedAgent, type ProgressState } from './progress-state.ts'
@@ -26,11 +27,32 @@ export function agentTable({ agents }: ProgressState, paint: Paint): string[] {
   return [paint('dim', head), ...lines]
 }
 
+type PlannedFigures = Pick<
+  ProgressState,
+  'lookedAt' | 'nodesLookedAt' | 'nodes' | 'beyondLimit' | 'total' | 'planned' | 'notices'
+>
+
+/** The same figures of a run whose events are not followed. */
+export function figuresOf({ agents, ...plan }: PlanView): PlannedFigures {
+  const planned = Object.entries(agents).map(([name, { looked_at: lookedAt, planned: asked, mechanical, skipped }]) => {
+    return [name, { lookedAt, planned: asked, mechanical, skipped }] as const
+  })
+  const sum = (of: (agent: PlannedAgent) => number) => planned.reduce((total, [, agent]) => total + of(agent), 0)
+  return {
+    lookedAt: sum((agent) => agent.lookedAt),
+    nodesLookedAt: plan.nodes_looked_at,
+    beyondLimit: plan.beyond_limit,
+    total: sum((agent) => agent.planned + agent.mechanical),
+    planned: Object.fromEntries(planned),
+    notices: plan.notices,
+  }
+}
+
 /**
  * How many nodes were looked at and how many operations were planned, in all and by agent, with the reasons why nodes got no
  * operation, so that the figures of a line add up; then the plan's notices. Empty when the run has no such figures.
  */
-export function plannedLines(state: ProgressState, { width }: { width: number }): string[] {
+export function plannedLines(state: PlannedFigures, { width }: { width: number }): string[] {
   const { lookedAt, nodesLookedAt, nodes, beyondLimit, total, notices } = state
   if (lookedAt === undefined) return []
   const agents = Object.entries(state.planned).toSorted(([one], [other]) => (one < other ? -1 : 1))

@@ -141,11 +141,12 @@ export function leftOutLines(run: RunView, { paint, width }: ReportView, most = 
   const shown = leftOut.slice(0, most)
   const lines = shown.flatMap((one) => wrap(`  ${leftOutText(one)}`, width))
   const rest = conflicts > shown.length ? [`  … and ${conflicts - shown.length} more: remora show ${runId} --json`] : []
-  const [first] = shown
+  const first = shown.find((one) => one.with?.text !== undefined) ?? shown[0]
+  const texts = first?.with?.text === undefined ? '' : ', and what the two make of the place'
   const advice =
     first === undefined
       ? []
-      : [`  See one with its evidence: remora diff ${runId} ${first.operation_id}`, ...waysOn(shown)]
+      : [`  See one with its evidence${texts}: remora diff ${runId} ${first.operation_id}`, ...waysOn(shown)]
   return [paint('yellow', `${plural(conflicts, 'change set')} left out of the patch:`), ...lines, ...rest, ...advice]
 }
 

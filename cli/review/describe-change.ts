@@ -2,10 +2,10 @@ import { secretMark } from '#platform/secrets/redactor.ts'
 import { type ChangeView, whoText, whyText } from '../operation-views.ts'
 import { leftOutText } from '../progress/result-report.ts'
 import { textLines } from '../run/describe-decisions.ts'
-import { type Paint, visible } from '../terminal-text.ts'
+import type { Paint } from '../terminal-text.ts'
 import { plural, shortTime } from '../wording.ts'
 import { type DiffRow, readDiff, withContext } from './diff-rows.ts'
-import { fold, foldCode, foldProse } from './fold-text.ts'
+import { fold, foldCode, foldProse, foldQuoted } from './fold-text.ts'
 import { nameOfChange, type ReviewedSet, type Size } from './review-state.ts'
 
 /** The diffs of a review are asked for with so many unchanged lines around each change; the screen shows what it has room for. */
@@ -134,7 +134,7 @@ function otherLines({ conflict }: ChangeView, { width, paint }: View): string[] 
   const other = conflict?.with
   const lines = other === undefined ? [] : textLines(other, ' makes of the same place')
   if (lines.length === 0) return []
-  return ['', ...lines.flatMap((line) => fold(visible(line), width)).map((line) => paint('yellow', line))]
+  return ['', ...lines.flatMap((line) => foldQuoted(line, width)).map((line) => paint('yellow', line))]
 }
 
 function diffLines(diff: string, { room, ...view }: View & { room: number }): BodyLine[] {

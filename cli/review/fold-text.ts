@@ -1,4 +1,4 @@
-import { widthOf, wrap } from '../terminal-text.ts'
+import { visible, widthOf, wrap } from '../terminal-text.ts'
 
 /** What takes two columns of a terminal: the characters of East Asia, and pictures. */
 const wide =
@@ -66,6 +66,11 @@ export function foldCode(text: string, width: number): string[] {
 /** Untrusted prose in lines of at most `width` columns, broken at blanks where there are any. */
 export function foldProse(text: string, width: number): string[] {
   return text.split('\n').flatMap((line) => wrap(line, width).flatMap((part) => fold(part, width)))
+}
+
+/** A line of code that is quoted behind `|`, or of what is said of that. */
+export function foldQuoted(line: string, width: number): string[] {
+  return line.startsWith('  |') ? fold(visible(line), width) : foldProse(visible(line), width)
 }
 
 /** The beginning of the text, with `…` at its end when it does not fit. */

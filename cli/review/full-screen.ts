@@ -1,6 +1,6 @@
-import { emitKeypressEvents, type Key as PressedKey } from 'node:readline'
 import type { Interactive } from '../cli-context.ts'
-import type { Key, Size } from './review-state.ts'
+import { type KeyEvents, readKeys } from './read-keys.ts'
+import type { Size } from './review-state.ts'
 
 /** The whole terminal, until it is closed. */
 export type FullScreen = {
@@ -13,12 +13,7 @@ export type FullScreen = {
   close(): Promise<void>
 }
 
-export type ScreenEvents = {
-  onKey(key: Key): void
-  /** Pasted text as a whole, so that it is not taken for keys. */
-  onPaste(text: string): void
-  onResize(size: Size): void
-}
+export type ScreenEvents = KeyEvents & { onResize(size: Size): void }
 
 // The other screen, no cursor, no wrapping of lines, and marks around what is pasted.
 const enter = '\u001B[?1049h\u001B[?25l\u001B[?7l\u001B[?2004h'
@@ -32,7 +27,7 @@ export function openFullScreen(terminal: Interactive, events: ScreenEvents): Ful
   const { output } = terminal
   const size = () => ({ columns: output.columns || usual.columns, rows: output.rows || usual.rows })
   const resized = () => events.onResize(size())
-  const hold = openHold(terminal, openKeys(events))
+  const hold = openHold(terminal, events)
   let isClosed = false
   let lent = Promise.resolve()
   hold.take()
@@ -67,16 +62,41 @@ export function openFullScreen(terminal: Interactive, events: ScreenEvents): Ful
   }
 }
 
+/**
+ * Until there is a screen: shows `text`, which whatever is printed next takes the place of, and takes no keys but Ctrl-C: none is
+ * echoed, or left for the screen. The returned function ends it.
+ */
+export function holdTerminal({ input, output }: Interactive, text: string): () => void {
+  let isHeld = true
+  const typed = (chunk: Buffer) => {
+    if (chunk.includes(ctrlC)) process.kill(process.pid, 'SIGINT')
+  }
+  input.setRawMode(true)
+  input.on('data', typed)
+  output.write(`${text}\r`)
+  return () => {
+    if (!isHeld) return
+    isHeld = false
+    output.write(emptyLine)
+    input.off('data', typed)
+    input.setRawMode(false)
+    input.pause()
+  }
+}
+
+const ctrlC = '\u0003'
+const emptyLine = '\u001B[2K'
+
 /** Changes the terminal to a screen with keys, and back. */
-function openHold({ input, output }: Interactive, pressed: (text: string | undefined, key: PressedKey) => void) {
+function openHold({ input, output }: Interactive, events: KeyEvents) {
+  const keys = readKeys(input, events)
   let isTaken = false
-  emitKeypressEvents(input)
   return {
     isTaken: () => isTaken,
     take() {
       isTaken = true
       input.setRawMode(true)
-      input.on('keypress', pressed)
+      keys.start()
       input.resume()
       output.write(enter)
     },
@@ -84,7 +104,7 @@ function openHold({ input, output }: Interactive, pressed: (text: string | undef
       if (!isTaken) return
       isTaken = false
       output.write(leave)
-      input.off('keypress', pressed)
+      keys.stop()
       input.setRawMode(false)
       input.pause()
     },
@@ -99,23 +119,5 @@ function ignoreInterrupts(): () => void {
   return () => {
     for (const listener of listeners) process.on('SIGINT', listener)
     process.off('SIGINT', ignore)
-  }
-}
-
-const control = /\p{Cc}/u
-
-/** What readline finds in the bytes of a terminal, as a name and the text that the key writes. */
-function openKeys({ onKey, onPaste }: ScreenEvents): (text: string | undefined, key: PressedKey) => void {
-  let pasted: string | undefined
-  return (text, { name = '', ctrl = false, meta = false, sequence = '' }) => {
-    if (name === 'paste-start') pasted = ''
-    else if (name === 'paste-end') {
-      onPaste(pasted ?? '')
-      pasted = undefined
-    } else if (pasted !== undefined) pasted += sequence
-    // Escape and a letter soon after it are read as one key: it was the Escape that came first.
-    else if (meta) onKey({ name: 'escape', text: '' })
-    else if (ctrl) onKey({ name: `ctrl-${name}`, text: '' })
-    else onKey({ name, text: text === undefined || control.test(text) ? '' : text })
   }
 }

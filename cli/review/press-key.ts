@@ -110,23 +110,24 @@ function chooseOver(state: ReviewState, { name, text }: Key): Step {
   if (state.mode.kind !== 'refused') return { state, effects: [] }
   const { instead } = state.mode
   const { verdict, reason } = state.mode.refused
+  const noSuchKey = () => stay(state, { text: 'no such key here: the keys are below', style: 'dim' })
   switch (text) {
     case 'd':
-      if (!hasDependents(state.mode)) return { state, effects: [] }
+      if (!hasDependents(state.mode)) return noSuchKey()
       return send(state, { verdict, ...(reason !== undefined && { reason }), withDependents: true })
     case 'i': {
-      if (instead === undefined) return { state, effects: [] }
+      if (instead === undefined) return noSuchKey()
       const { decisions: others, withDependents } = instead
       return send(state, { verdict: 'accept', others, ...(withDependents && { withDependents }) })
     }
     case 'r':
-      return instead === undefined ? { state, effects: [] } : send(state, { verdict: 'reject' })
+      return instead === undefined ? noSuchKey() : send(state, { verdict: 'reject' })
     case 'w':
-      return instead === undefined ? { state, effects: [] } : startTyping({ ...state, scroll: 0 }, 'reason')
+      return instead === undefined ? noSuchKey() : startTyping({ ...state, scroll: 0 }, 'reason')
     case 'q':
       return quit(state)
     default:
-      if (text !== 'k' && name !== 'escape') return { state, effects: [] }
+      if (text !== 'k' && name !== 'escape') return noSuchKey()
       return stay({ ...state, mode: { kind: 'looking' }, scroll: 0 }, { text: 'left as it is', style: 'dim' })
   }
 }

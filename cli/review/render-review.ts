@@ -3,7 +3,7 @@ import { conditionsLine } from '../run/change-conditions.ts'
 import { leftOutText } from '../progress/result-report.ts'
 import { onOneLine, openPaint, type Paint, paintMarkdown, visible, widthOf } from '../terminal-text.ts'
 import { type BodyLine, describeChange, partOf, verdictStyles } from './describe-change.ts'
-import { bothEnds, clipTo, endOf, fold, foldProse } from './fold-text.ts'
+import { bothEnds, clipTo, endOf, fold, foldProse, foldQuoted } from './fold-text.ts'
 import { type Mode, nameOfChange, type ReviewState, shownSet, type Size } from './review-state.ts'
 import { countsText, endText, keyTexts, placeText } from './review-texts.ts'
 
@@ -94,7 +94,7 @@ function refusalLines(mode: Extract<Mode, { kind: 'refused' }>, width: number, p
   return [
     ...foldProse(`${refusedTexts[mode.refused.verdict]}: ${why}`, width).map((line) => paint('red', line)),
     ...[own, other].flatMap((lines) =>
-      lines.length === 0 ? [] : ['', ...lines.flatMap((line) => fold(visible(line), width))],
+      lines.length === 0 ? [] : ['', ...lines.flatMap((line) => foldQuoted(line, width))],
     ),
   ]
 }

@@ -16,14 +16,15 @@ import { renderReview } from './render-review.ts'
 import { type Effect, nameOfChange, type ReviewEvent, type ReviewState, startReview } from './review-state.ts'
 import { takeEvent } from './take-answer.ts'
 
-type Review = { runId: string; where: Where; terminal: Interactive }
+/** `beforeScreen` is called just before the terminal is taken. */
+type Review = { runId: string; where: Where; terminal: Interactive; beforeScreen(): void }
 
 /**
  * Shows the change sets one after the other until the reviewer quits, and resolves to how it stands then. Decisions are sent
  * as they are made. The terminal is given back in any case. Rejects with the reason of an abort.
  */
 export async function runReview(
-  { runId, where, terminal }: Review,
+  { runId, where, terminal, beforeScreen }: Review,
   service: Service,
   context: CliContext,
 ): Promise<ReviewState> {
@@ -43,6 +44,7 @@ export async function runReview(
       reject(error)
     }
   }
+  beforeScreen()
   const screen = openFullScreen(terminal, {
     onKey: (key) => take({ kind: 'key', key }),
     onPaste: (text) => take({ kind: 'pasted', text }),

@@ -41,7 +41,11 @@ describe('a decision', () => {
     review.press('w', 'n', 'o', 'left', 'left', 's', 'o', ' ', 'end', '!', 'left', 'delete', '.', 'return')
     expect(review.sent()).toMatchObject([{ verdict: 'reject', reason: 'so no.' }])
     review.fail('STORE_001 try again')
-    review.press('w', 'return')
+    review.press('w', 'a', ' ', 'b', 'b', ' ', 'c', 'alt-backspace', 'alt-b', '+', 'alt-f', '!')
+    expect(review.screen()).toContain('Why? a +bb!▏')
+    review.press('alt-left', 'alt-d')
+    expect(review.screen()).toContain('Why? a ▏')
+    review.press('escape', 'w', 'return')
     expect(review.screen()).toContain('without a word, nothing is rejected')
     review.press('w')
     review.take({ kind: 'pasted', text: 'too\nlong\n' })
@@ -148,6 +152,16 @@ describe('a change that collides with an accepted one', () => {
     expect(screen).toContain('lint a.py one would make of it:\n  | b = 1\n')
     expect(screen).toContain('docstring a.py zero, which is accepted, makes of it:\n  | b = 0\n')
     expect(screen).toContain('i this one instead')
+  })
+
+  it('breaks what is said of the texts between words, and knows no other keys than it shows', () => {
+    const review = collided()
+    review.take({ kind: 'resized', size: { columns: 30, rows: 30 } })
+    expect(review.screen()).toContain('  docstring a.py zero, which\n    is accepted, makes of it:\n  | b = 0\n')
+    review.press('a')
+    expect(review.sent()).toEqual([])
+    expect(review.screen()).toContain('no such key here')
+    expect(review.state().mode.kind).toBe('refused')
   })
 
   it('is accepted instead of the other one as it was seen, in one request', () => {

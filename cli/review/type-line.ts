@@ -11,6 +11,9 @@ export function startTyping(state: ReviewState, what: 'reason' | 'conditions'): 
   return stay({ ...state, mode: { kind: 'typing', what, text, after: '' } })
 }
 
+const lastWord = /\S+\s*$/
+const firstWord = /^\s*\S+/
+
 export function typeKey(state: ReviewState, { name, text }: Key): Step {
   const { mode } = state
   if (mode.kind !== 'typing') return { state, effects: [] }
@@ -38,7 +41,18 @@ export function typeKey(state: ReviewState, { name, text }: Key): Step {
     case 'ctrl-e':
       return moved(state, Infinity)
     case 'ctrl-w':
-      return typed(state, mode.text.replace(/\S+\s*$/, ''))
+    case 'alt-backspace':
+      return typed(state, mode.text.replace(lastWord, ''))
+    case 'alt-d':
+      return typed(state, mode.text, mode.after.replace(firstWord, ''))
+    case 'alt-b':
+    case 'alt-left':
+    case 'ctrl-left':
+      return moved(state, charactersOf(mode.text.replace(lastWord, '')).length)
+    case 'alt-f':
+    case 'alt-right':
+    case 'ctrl-right':
+      return moved(state, charactersOf(line).length - charactersOf(mode.after.replace(firstWord, '')).length)
     default:
       return text === '' ? { state, effects: [] } : typed(state, mode.text + text)
   }

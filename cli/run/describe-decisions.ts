@@ -4,7 +4,7 @@ import type { CliContext } from '../cli-context.ts'
 import type { WantedVerdict } from '../decide-in-slices.ts'
 import type { ChangeView, DecidedSet, DecisionsView, RefusedDecision } from '../operation-views.ts'
 import { leftOutText } from '../progress/result-report.ts'
-import type { ConflictingSet } from '../run-views.ts'
+import type { ConflictingSet, LeftOut } from '../run-views.ts'
 import { visible } from '../terminal-text.ts'
 import { nodePlace, plural } from '../wording.ts'
 
@@ -135,12 +135,13 @@ function refusalLines(runId: string, refusal: RefusedDecision, verdict: WantedVe
   }
   const { with: other } = conflict
   const instead = other === undefined ? [] : insteadLines(runId, id, other)
-  return [
-    `refused: ${leftOutText(conflict)}`,
-    ...textLines(conflict, ' would make of it'),
-    ...(other === undefined ? [] : textLines(other, ', which is accepted, makes of it')),
-    ...instead,
-  ]
+  return [`refused: ${leftOutText(conflict)}`, ...bothTexts(conflict, ', which is accepted, makes of it'), ...instead]
+}
+
+/** What a set makes of the place that it is left out for, and the other one, of which `otherDoes` says it. */
+export function bothTexts(conflict: LeftOut, otherDoes: string): string[] {
+  const { with: other } = conflict
+  return [...textLines(conflict, ' would make of it'), ...(other === undefined ? [] : textLines(other, otherDoes))]
 }
 
 function togetherLines(

@@ -86,7 +86,12 @@ it('lists what is left out of the patch, with lines, names and reasons, and what
     node: { path: 'a.py', qualified_name: 'f' },
     path: 'a.py',
   })
-  const collides = { ...set('1', 3), error_code: 'WORK_001', reason: 'same place', with: set('2', 4) }
+  const collides = {
+    ...set('1', 3),
+    error_code: 'WORK_001',
+    reason: 'same place',
+    with: { ...set('2', 4), text: 'x\n' },
+  }
   const broken = { ...set('3', 9), error_code: 'WORK_004', reason: 'parses fails', by_itself: true }
   const textOf = (leftOut: object[], conflicts = leftOut.length) => {
     const text = describeRun(RunView.parse({ ...running, request: usual, conflicts, left_out: leftOut }), [], manner)
@@ -98,7 +103,7 @@ it('lists what is left out of the patch, with lines, names and reasons, and what
 2 change sets left out of the patch:
   WORK_001  lint o1 a.py f (line 3) collides with lint o2 a.py f (line 4)
   WORK_004  lint o3 a.py f (line 9) breaks a.py by itself: parses fails
-  See one with its evidence: remora diff r1 o1
+  See one with its evidence, and what the two make of the place: remora diff r1 o1
   To have what breaks no file by itself as well, apply the patch and run again: then it is made on top of it.
   What breaks a file by itself must be made in another way: reject it with a word, and retry.
 `)

@@ -2,8 +2,9 @@ import { describeModelKind, modelKindOf } from '#domain/model-kind.ts'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { type BudgetView, hasEnded, type RunView } from '../run-views.ts'
 import type { OperationView } from '../operation-views.ts'
-import type { EdgeView } from '../node-views.ts'
 import { figure, formatSeconds, labelledLines, nodePlace, plural } from '../wording.ts'
+import type { EdgeView, PlanView } from '../node-views.ts'
+import { figuresOf, plannedLines } from '../progress/agent-table.ts'
 import { failureText, leftOutLines, unreadText } from '../progress/result-report.ts'
 import { awayModels, lackingStore, usedBudgets, waitingLines, waitingText } from '../progress/describe-waiting.ts'
 import { clip, openPaint, visibleName, wrap } from '../terminal-text.ts'
@@ -11,8 +12,16 @@ import { composedText } from '../progress/render-progress.ts'
 import { resumeCommand } from './unfinished-runs.ts'
 import type { NodeWithEdges } from './find-operation.ts'
 
-/** `isWaiting`: no stack works on the run unless it has ended. `width` limits the lines. `modelUrls`: of the environment. */
-export type RunDisplay = { isWaiting: boolean; width: number; modelUrls?: string | undefined }
+/**
+ * `isWaiting`: no stack works on the run unless it has ended. `width` limits the lines. `modelUrls`: of the environment. `plan`: of a
+ * run without operations, which says why there are none.
+ */
+export type RunDisplay = {
+  isWaiting: boolean
+  width: number
+  modelUrls?: string | undefined
+  plan?: PlanView | undefined
+}
 
 const usualPriority = 5
 const usualPolicy = 'skip_downstream'
@@ -48,7 +57,8 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
   ])
   const waits = display.isWaiting ? [] : waitingLines(waitsOf(run))
   const waiting = waits.length === 0 ? [] : ['', ...waits.map((line) => clip(line, display.width))]
-  return `${[...lines, ...waiting, ...skippedBlock(run, display), ...conflictLines(run, display), ...failureLines(run, display), ...operationLines(run, operations, display)].join('\n')}\n`
+  const planned = display.plan === undefined ? [] : ['', ...plannedLines(figuresOf(display.plan), display)]
+  return `${[...lines, ...waiting, ...planned, ...skippedBlock(run, display), ...conflictLines(run, display), ...failureLines(run, display), ...operationLines(run, operations, display)].join('\n')}\n`
 }
 
 function waitsOf(run: RunView) {

@@ -1,3 +1,4 @@
+import { matchesGlob } from 'node:path'
 import { expect, it } from 'vitest'
 import type { ApiClient } from '../api-client.ts'
 import { RunView } from '../run-views.ts'
@@ -112,7 +113,7 @@ function runOfFiles(...paths: string[]): ReturnType<typeof runWith> {
   return {
     ...runWith(),
     listNodes: async (_runId, { path = '' }) => ({
-      nodes: all.filter((node) => node.path === path.replaceAll('\\', '')),
+      nodes: all.filter((node) => matchesGlob(node.path, path)),
       next: null,
     }),
     getNode: async (_runId, id) => all.find((node) => node.node_id === id) ?? Promise.reject(new Error(id)),
@@ -126,6 +127,16 @@ it('takes several paths and ids, each for itself', async () => {
   expect(await findOperations(client, runId, ['a.py', 'test/b.py'])).toEqual(['o-in-a.py', 'o-in-test/b.py'])
   expect(await findOperations(client, runId, ['c.py', id, 'c.py'])).toEqual(['o-in-c.py', id])
   await expect(findOperations(client, runId, ['a.py', 'gone.py'])).rejects.toThrow('has no node "a.py gone.py"')
+})
+
+it('points from a folder to the condition that takes all in it', async () => {
+  const client = runOfFiles('src/shop/a.py')
+  for (const folder of ['src/shop', 'src/shop/', 'src']) {
+    await expect(findOperations(client, runId, [folder])).rejects.toThrow(
+      `it is a folder, of which accept, reject and undo take all changes with --where path='${folder.replace(/\/$/, '')}/**'`,
+    )
+  }
+  await expect(findOperations(client, runId, ['src/sho'])).rejects.not.toThrow('folder')
 })
 
 it('refuses words that are several files and one place', async () => {

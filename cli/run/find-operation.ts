@@ -220,7 +220,12 @@ async function idOfPlace(client: NodeClient, runId: string, named: string): Prom
       if (nodePlace(node.path, node.qualified_name) === named) return node.node_id
     }
   }
-  const advice = 'give its id or "PATH NAME"; remora show RUN --nodes lists them'
+  const folder = named.replace(/\/+$/, '')
+  const { nodes } = await client.listNodes(runId, { path: `${escapeGlob(folder)}/**`, limit: 1 })
+  const advice =
+    nodes.length > 0
+      ? `it is a folder, of which accept, reject and undo take all changes with --where path='${folder}/**'`
+      : 'give its id or "PATH NAME"; remora show RUN --nodes lists them'
   throw new AppError('RUN_004', `Run "${runId}" has no node "${named}": ${advice}`, { advised: true })
 }
 

@@ -17,6 +17,8 @@ Node.js v24.21.0
 const log = (level: string, message: string, fields = {}) =>
   `${JSON.stringify({ time: 'now', level, service: 'worker', message, ...fields })}\n`
 
+const pretty = (level: string, message: string) => `07:31:02.123  ${level.padEnd(5)}  worker-1  ${message}\n`
+
 describe('the last words of a process', () => {
   it.each([
     ['what was thrown', trace, 'AppError: bad environment: REMORA_MODEL_URLS.0: Invalid URL'],
@@ -33,7 +35,14 @@ describe('the last words of a process', () => {
     ['its first line', 'out of memory\ncore dumped\n', 'out of memory'],
     ['its first line that is no log', `${log('info', 'ready')}out of memory\n`, 'out of memory'],
     ['a log line that was cut', '{"time":"now","level":"err', ''],
+    ['nothing where it only worked', log('info', 'ready') + log('warn', 'slow'), ''],
     ['nothing', '\n', ''],
+    [
+      'its last logged error, for people',
+      `${pretty('error', 'no bucket')}${pretty('info', 'bye')}`,
+      'worker-1  no bucket',
+    ],
+    ['nothing where it only worked, for people', pretty('info', 'ready'), ''],
   ])('are %s', (_what, stderr, words) => {
     expect(lastWords(stderr)).toBe(words)
   })

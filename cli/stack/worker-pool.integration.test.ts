@@ -84,6 +84,17 @@ describe('the worker pool', () => {
     await pool.stop()
   })
 
+  it('says nothing of the log of a worker that was killed at its normal work, however long that is', async () => {
+    const line = '{"time":"2026-01-01T00:00:00Z","level":"info","message":"a turn","completion_tokens":10}'
+    const entry = await entryOf(`
+      const work = Array.from({ length: 200 }, () => ${JSON.stringify(`${line}\n`)}).join('')
+      process.send('ready', () => process.stderr.write(work, () => process.kill(process.pid, 'SIGKILL')))`)
+    const pool = startWorkerPool({ count: 1, env: {}, log, say, pauses, entry })
+    await until(() => reported.length >= 1)
+    expect(reported[0]).toMatch(/^worker process \d+ ended with SIGKILL; another starts in 0\.02 s$/)
+    await pool.stop()
+  })
+
   it('gives a worker only the environment that it was started with', async () => {
     const report = join(dir, 'env.json')
     const source = `import { writeFileSync } from 'node:fs'

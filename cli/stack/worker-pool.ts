@@ -89,16 +89,19 @@ function startWorker(pool: Pool, deaths: number): void {
   const startedAt = performance.now()
   pool.living.add(child)
   let output = ''
+  let isCut = false
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     log.write(text)
-    output = `${output}${text}`.slice(-outputChars)
+    const all = output + text
+    isCut ||= all.length > outputChars
+    output = all.slice(-outputChars)
   })
   child.once('message', () => (pool.hasComeUp = true))
   child.on('error', (error) => (output = error.message))
   child.on('close', (code, signal) => {
     pool.living.delete(child)
     if (pool.isStopping) return
-    const words = lastWords(output)
+    const words = lastWords(isCut ? output.replace(partOfLine, '') : output)
     const death = { pid: child.pid, cause: `${signal ?? `exit code ${code}`}${words === '' ? '' : `: ${words}`}` }
     const isSteady = performance.now() - startedAt >= pauses.steadyMs
     if (pool.hasComeUp) restartLater(pool, death, isSteady ? 1 : deaths + 1)
@@ -154,7 +157,11 @@ const longest = 300
 /** The line of a Node stack trace that says what was thrown: `AppError: …`, `TypeError [ERR_X]: …`. */
 const thrown = /^(?:\w*Error|\w*Exception)(?: \[\w+\])?: /
 
-/** What was thrown, else the last JSON log line of level error, else the first line that is no log, else empty. */
+/** Where the beginning of an output is not kept. */
+const partOfLine = /^.*(?:\n|$)/
+const prettyLog = /^\d\d:\d\d:\d\d\.\d{3} {2}(?<level>\w+) +(?<rest>.*)/
+
+/** What was thrown, else the last log line of level error, else the first line that is no log, else empty. */
 export function lastWords(stderr: string): string {
   const lines = stderr.split('\n').filter((line) => line.trim() !== '')
   const words = lines.findLast((line) => thrown.test(line)) ?? loggedError(lines) ?? lines.find((line) => !isLog(line))
@@ -163,6 +170,8 @@ export function lastWords(stderr: string): string {
 
 function loggedError(lines: readonly string[]): string | undefined {
   for (const line of lines.toReversed()) {
+    const { level, rest } = prettyLog.exec(line)?.groups ?? {}
+    if (level === 'error') return rest
     if (!isLog(line)) continue
     const entry = ErrorEntry.safeParse(parseJson(line))
     if (!entry.success) continue
@@ -173,5 +182,5 @@ function loggedError(lines: readonly string[]): string | undefined {
 }
 
 function isLog(line: string): boolean {
-  return line.startsWith('{"time":')
+  return line.startsWith('{"time":') || prettyLog.test(line)
 }

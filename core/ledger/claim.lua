@@ -6,7 +6,7 @@ if refused then return { 'kind', refused } end
 local id, token, origin = ARGV[1], ARGV[3], { ARGV[5], ARGV[6] }
 local op_key = KEYS[own_keys + 1]
 local op = redis.call('HMGET', op_key, 'status', 'dispatch', 'token', 'attempt', 'bundle', 'hash', 'nid', 'store_faults',
-  'suspension', 'question', 'work', 'handed_back', 'model_faults', 'busy_faults', 'on', 'repeats')
+  'suspension', 'question', 'work', 'handed_back', 'model_faults', 'busy_faults', 'on', 'repeats', 'started')
 local status, attempt, bundle, request = op[1], tonumber(op[4] or '0'), op[5], op[10]
 local is_current = op[2] == ARGV[2] and (status == 'dispatched' or status == 'running')
 if not is_current then return { 'kind', 'gone' } end
@@ -21,6 +21,8 @@ if status == 'dispatched' then
     return { 'kind', 'gone' }
   end
   attempt = attempt + 1
+  -- Whoever resumes has the prompts of the attempt that began anew, and once there is a record, every attempt resumes.
+  if op[9] then redis.call('HSETNX', op_key, 'begun', op[17]) end
   change_status(id, 'dispatched', 'running', 'token', token, 'attempt', attempt, 'n', 0, 'started', text(at))
   local operation = { id = id, node = op[7], bundle = bundle }
   local data = { attempt = attempt, dispatch = tonumber(ARGV[2]), resumes = request or nil }

@@ -197,13 +197,15 @@ async function readOperation(store: LedgerStore, runId: RunId, operationId: Oper
 }
 
 export type EndedOperation = Pick<Operation, 'runId' | 'operationId' | 'bundle' | 'node'> & {
+  /** When the attempt started from whose prompts it was made; null for one that never started. */
+  begunAt: number | null
   endedAt: number
   outcome: Outcome
   repeats: RepeatedWork | null
 }
 
 /** All are null when there is no such operation; the second and the third for one that has not ended. */
-const EndedFields = z.tuple([z.string(), z.string().transform(Number), z.string(), text])
+const EndedFields = z.tuple([z.string(), z.string().transform(Number), z.string(), text, time, time])
 
 /**
  * Those of these operations that have ended, in the order in which they did. Ids that the run has no operation of are
@@ -214,15 +216,16 @@ export async function endedOperations({ redis, namespace }: LedgerStore, runId: 
   const keys = runKeys(namespace, runId)
   const [nodes, ...read] = await Promise.all([
     redis.mget(ids.map(keys.node)),
-    ...ids.map((id) => redis.hmget(keys.operation(id), 'bundle', 'ended', 'outcome', 'repeats')),
+    ...ids.map((id) => redis.hmget(keys.operation(id), 'bundle', 'ended', 'outcome', 'repeats', 'started', 'begun')),
   ])
   const found = ids.flatMap((operationId, at): EndedOperation[] => {
     const ended = EndedFields.safeParse(read[at])
     if (!ended.success) return []
-    const [bundle, endedAt, outcome, repeated] = ended.data
+    const [bundle, endedAt, outcome, repeated, started, begun] = ended.data
     const node = CodeNode.parse(JSON.parse(nodes[at] ?? 'null'))
     const repeats = RepeatedWork.nullable().parse(JSON.parse(repeated ?? 'null'))
-    return [{ runId, operationId, bundle, node, endedAt, outcome: Outcome.parse(JSON.parse(outcome)), repeats }]
+    const how = { begunAt: begun ?? started, endedAt, outcome: Outcome.parse(JSON.parse(outcome)), repeats }
+    return [{ runId, operationId, bundle, node, ...how }]
   })
   return found.toSorted((one, other) => one.endedAt - other.endedAt)
 }

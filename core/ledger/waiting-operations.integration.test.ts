@@ -2,8 +2,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newToken, type RunId } from '#domain/ids.ts'
 import { maxAnswerCharacters } from '#domain/question.ts'
 import { aCost, anEvent, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { until } from '#testing/until.ts'
 import type { Attempt } from './attempt.ts'
 import type { Suspension } from './end-attempt.ts'
+import { redisNowMs } from './store.ts'
 
 let test: TestLedger
 beforeAll(async () => {
@@ -119,6 +121,8 @@ describe('an operation that waits for a person', () => {
 
   it('is resumed again from the same place when the attempt that went on is lost or handed back', async () => {
     const { runId, operationId } = await suspended()
+    const { startedAt } = await test.ledger.getOperation(runId, operationId)
+    await until(async () => (await redisNowMs(test.redis)) > (startedAt ?? Infinity))
     await test.ledger.resume(runId, answering('no'))
     const lost = await nextAttempt(runId)
     await test.redis.zadd(`${test.namespace}:{${runId}}:leases`, 'XX', 1, operationId)
@@ -127,6 +131,9 @@ describe('an operation that waits for a person', () => {
     await test.ledger.release(again, 1, { reason: 'drain', events: [] })
     const third = await nextAttempt(runId)
     expect([lost, again, third].map(({ resumes }) => resumes?.answer)).toEqual(['no', 'no', 'no'])
+    await test.ledger.settle(third, 1, { outcome: anOutcome(), events: [] })
+    // Its prompts are those of the first attempt.
+    expect(await test.ledger.endedOperations(runId, [operationId])).toMatchObject([{ begunAt: startedAt }])
     expect(await violationsOf(runId)).toEqual([])
   })
 

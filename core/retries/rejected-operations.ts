@@ -16,21 +16,23 @@ export function isFeedback({ verdict, reason }: Pick<Decision, 'verdict' | 'reas
 type TriesLedger = Pick<Ledger, 'endedOperations' | 'getOperation'>
 
 /**
- * Those of these rejections whose operation an agent may try again: the set is of its last try in the runs of `chain`, and was rejected
- * after that. What a program makes it would make again as it is.
+ * Those of these rejections whose operation an agent may try again: the set is of the last try in the runs of `chain` that had ended
+ * when it was rejected, and no try has begun since, which was told. A try that went on then knew nothing of it, whatever it made.
+ * What a program makes it would make again as it is.
  */
 export async function repeatable(
   chain: readonly Run[],
   rejected: readonly Decision[],
   ledger: TriesLedger,
 ): Promise<Decision[]> {
-  const ids = new Set(rejected.map(({ operationId }) => operationId))
-  const last = await lastTries(chain, ids, ledger)
+  const triesOf = await openTries(chain, new Set(rejected.map(({ operationId }) => operationId)), ledger)
   const found: Decision[] = []
   const works = new Map<OperationId, string>()
   for (const decision of rejected) {
     const { operationId, changeSetId, at } = decision
-    const ended = last.get(operationId)
+    const last = triesOf(operationId).find((tries) => !tries.every((one) => isUntold(one, at)))
+    // There is none where that run did the work in another form: itself, or once more on top of what it collided with.
+    const ended = last?.find((one) => one.operationId === operationId)
     if (ended === undefined || ended.endedAt > at || !changeSetIdsOf(ended.outcome).includes(changeSetId)) continue
     const work = works.get(operationId) ?? (await ledger.getOperation(ended.runId, operationId)).work
     works.set(operationId, work)
@@ -39,24 +41,27 @@ export async function repeatable(
   return found
 }
 
-/**
- * Each operation as it ended in the newest run of the chain that tried its work. There is none where that run did the work in another
- * form: itself, or once more on top of what it collided with.
- */
-async function lastTries(
+/** Whether the operation went on, or never began, and knew nothing of what was said `at` that time. */
+function isUntold({ begunAt, endedAt }: EndedOperation, at: number): boolean {
+  return endedAt > at && (begunAt === null || begunAt <= at)
+}
+
+/** How each run of the chain that tried the work of an operation, in either form, ended it; the newest run first. */
+async function openTries(
   chain: readonly Run[],
   ids: ReadonlySet<OperationId>,
   ledger: TriesLedger,
-): Promise<Map<OperationId, EndedOperation>> {
-  const roots = new Set(ids)
+): Promise<(operationId: OperationId) => readonly (readonly EndedOperation[])[]> {
+  const rootOf = new Map([...ids].map((id) => [id, id]))
   for (const { runId } of chain) {
-    for (const { repeats } of await endedInSlices(runId, [...ids], ledger)) if (repeats) roots.add(repeats.operationId)
+    for (const one of await endedInSlices(runId, [...ids], ledger))
+      if (one.repeats) rootOf.set(one.operationId, originalId(one))
   }
-  const forms = [...roots].flatMap((id) => [id, repeatedOperationId(id)])
-  const last = new Map<OperationId, EndedOperation[]>()
-  for (const { runId } of chain.toReversed()) {
+  const forms = [...new Set(rootOf.values())].flatMap((id) => [id, repeatedOperationId(id)])
+  const tries = new Map<OperationId, EndedOperation[][]>()
+  for (const { runId } of chain) {
     const ended = Map.groupBy(await endedInSlices(runId, forms, ledger), originalId)
-    for (const [root, tried] of ended) last.set(root, tried)
+    for (const [root, tried] of ended) tries.set(root, [...(tries.get(root) ?? []), tried])
   }
-  return new Map([...last.values()].flat().map((one) => [one.operationId, one]))
+  return (operationId) => tries.get(rootOf.get(operationId) ?? operationId) ?? []
 }

@@ -2,7 +2,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { newRunId, type OperationId, repeatedOperationId, type RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import type { NewDecision } from '#ledger/decisions.ts'
+import { redisNowMs } from '#ledger/store.ts'
 import { anEvent, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import { until } from '#testing/until.ts'
 import { repeatable } from './rejected-operations.ts'
 import { requestOfRetry, startRetry } from './start-retry.ts'
 import { startWantedRetries, type StartWantedDeps } from './start-wanted-retries.ts'
@@ -168,6 +170,31 @@ describe('a retry that was asked for beside a rejection', () => {
     await decided(run, other, { retry: run, reason: 'still too long' })
     await start(run)
     expect(await retriesOf(asked)).toMatchObject([{ operations: idsOf(other) }])
+  })
+
+  it('is made of what was said while a retry worked on it, whatever that retry has made, and not of what it was told', async () => {
+    const operations = ['same', 'different', 'failed', 'told'].map((name) => aPlannedOperation(name))
+    const [same, different, failed, told] = operations
+    if (same === undefined || different === undefined || failed === undefined || told === undefined) throw new Error()
+    const run = await changed(operations)
+    await ended(run)
+    const retry = await test.executing(operations, { retryOf: run, operations: idsOf(...operations) })
+    await test.ledger.noteRetry(run, { retry, how: 'asked' })
+    await decided(run, told, { retry: run })
+    const saidAt = (await test.ledger.readDecisions(run)).byChangeSet.get(setOf(told))?.at ?? Infinity
+    await until(async () => (await redisNowMs(test.redis)) > saidAt)
+    const attempts = await test.claimReady(retry)
+    for (const operation of [same, different, failed]) await decided(run, operation, { retry: run })
+    for (const attempt of attempts) {
+      const changeSetIds = [setOf(attempt, attempt.operationId === same.operationId ? 1 : 2)]
+      const isFailed = attempt.operationId === failed.operationId
+      const made = isFailed ? { status: 'failed' as const, errorCode: 'AGENT_004' } : { changeSetIds, recordHash: 'r' }
+      await test.ledger.settle(attempt, 1, { outcome: anOutcome(made), events: [] })
+    }
+    await ended(retry)
+    await start(run)
+    expect(await retriesOf(retry)).toMatchObject([{ operations: idsOf(same, different, failed) }])
+    expect((await statesOf(run)).toSorted()).toEqual(['started', 'started', 'started', 'void'])
   })
 
   it('does not follow the end of a run that was cancelled, unless it is asked for after that', async () => {

@@ -141,6 +141,30 @@ describe.skipIf(lacks('git'))('what is rejected with a word, to be tried again',
     expect(await retries()).toHaveLength(2)
   })
 
+  it('is told again when a retry was at work already, and has made the same change again', async () => {
+    const reject = (because: string) =>
+      cli('reject', runId, 'purpose', 'shop.py', 'price', '--because', because, '--retry')
+    const answered = async (id: string) => {
+      const asked = async () => (await get(`/v1/runs/${id}/questions?status=open`, Questions)).questions
+      await until(async () => (await asked()).length === 1, { withinMs: 60_000 })
+      return async () => {
+        for (const { request_id: question } of await asked()) await cli('answer', id, question, 'selling')
+        expect((await services().api.follow(id)).status).toBe('completed')
+      }
+    }
+    const started = (await reject('Which currency?')).out
+    const second = /tried again in run (\S+):/.exec(started)?.[1] ?? ''
+    const answerSecond = await answered(second)
+    expect((await reject('Say that it is in cents.')).out).toContain(`to be tried again when run ${second} has ended`)
+    await answerSecond()
+    await until(async () => (await runOf(second)).retried_by !== null, { withinMs: 60_000 })
+    const third = given((await runOf(second)).retried_by ?? undefined)
+    await (
+      await answered(third)
+    )()
+    expect(await transcript(third, 'price')).toContain('Say that it is in cents.')
+  })
+
   it('leaves runs that verify finds nothing wrong with', async () => {
     for (const id of [runId, retry]) {
       const verify = programs.start(['cli/remora.mjs', 'verify', id], { env: storeEnv(given(open.stores)) })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import type { FileChange } from '#domain/change-set.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
@@ -13,6 +14,7 @@ import {
 } from '../played-run.fixture.ts'
 import { openPlayedReview, type PlayedReview } from './played-review.fixture.ts'
 
+const RunFunnel = z.object({ funnel: z.array(z.object({ agent: z.string(), rejected: z.int() })) })
 const source = 'a = 1\nb = 2\nc = 3\n'
 
 let api: TestApi
@@ -47,6 +49,30 @@ async function builtInRetry() {
   const retry = await review.retried(former, [{ ...doc, builtOn: [idOf(fix)] }])
   return { former, retry, base: idOf(fix), built: idOf(doc) }
 }
+
+describe('what is counted of a retry that goes on', () => {
+  const rejectedIn = async (runId: string) => {
+    const { funnel } = RunFunnel.parse(await (await api.ask(`/v1/runs/${runId}`)).json())
+    return funnel.map(({ agent, rejected }) => [agent, rejected])
+  }
+
+  it('is what was rejected and is not tried again, and what it has made of it', async () => {
+    const { fix, rival } = endings()
+    const same = { name: 'same', changes: changesAt(8, 9, '20') }
+    const former = await playRun(api, [fix, rival, same])
+    await review.decide(former, { where: {}, verdict: 'reject', reason: 'no' })
+    expect(await rejectedIn(former)).toEqual([['lint', 3]])
+    await composeRun(api, former, { files: [] })
+    const again = { name: 'fix', changes: changesAt(4, 5, '100') }
+    const retry = await review.retried(former, [again, same])
+    expect(await rejectedIn(retry)).toEqual([['lint', 2]])
+    await review.decide(retry, one(playedSetId(again, []), 'reject'))
+    expect(await rejectedIn(retry)).toEqual([['lint', 3]])
+    await review.decide(retry, one(playedSetId(fix, []), 'accept'))
+    await review.decide(retry, one(playedSetId(fix, []), 'reject'))
+    expect(await rejectedIn(retry)).toEqual([['lint', 3]])
+  })
+})
 
 describe('a decision that is sent to an older run', () => {
   it.each(['undo', 'reject'])(

@@ -30,6 +30,7 @@ export type WantedVerdict = z.infer<typeof WantedVerdict>
 
 export const Reason = z
   .string()
+  .trim()
   .min(1)
   .max(maxReasonCharacters)
   .optional()

@@ -208,6 +208,8 @@ describe('POST /v1/runs/{run_id}/decisions', () => {
       expect((await post(runId, body)).status, JSON.stringify(body)).toBe(422)
     }
     expect((await post(runId, { where: { path: '{'.repeat(50) }, verdict: 'accept' })).status).toBe(422)
+    for (const reason of ['', ' \n'])
+      expect((await post(runId, { where: {}, verdict: 'reject', reason })).status).toBe(422)
   })
 
   it('shows a retry what was decided on the run before, and decides there on its changes', async () => {

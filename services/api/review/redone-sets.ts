@@ -1,6 +1,8 @@
-import { repeatedOperationId } from '#domain/ids.ts'
+import type { Decision } from '#domain/decision.ts'
+import { type OperationId, repeatedOperationId } from '#domain/ids.ts'
 import { type Operation, originalId, replacedBy } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
+import type { Decisions, VerdictCounts } from '#ledger/decisions.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { endedInSlices } from '#ledger/read-operations.ts'
 
@@ -31,4 +33,49 @@ export async function redoneAmong(
   )
   const again = new Set(ended.slice(0, at).flatMap((later) => later.map(({ operationId }) => operationId)))
   return (changeSetId, maker) => replaced.has(changeSetId) || again.has(originalId(maker))
+}
+
+/**
+ * What is decided on the sets of a chain, newest run first, by agent, while that is not composed. What a run is asked to make again
+ * counts only if it is accepted, as it will when the run is composed, or if that run has made it just so.
+ */
+export async function verdictsInChain(
+  chain: readonly Pick<Run, 'runId' | 'request'>[],
+  { byChangeSet }: Pick<Decisions, 'byChangeSet'>,
+  ledger: Pick<Ledger, 'operationsOfSets'>,
+): Promise<Map<string, VerdictCounts>> {
+  const asked = chain.map(({ request }) => isRepeatedBy(request.operations ?? []))
+  const isCounted = ({ verdict, operationId }: Decision, madeAt: number) =>
+    madeAt >= 0 && (verdict === 'accepted' || !asked.slice(0, madeAt).some((repeats) => repeats(operationId)))
+  const counted: Decision[] = []
+  const others: Decision[] = []
+  for (const one of byChangeSet.values()) {
+    if (one.verdict === 'pending') continue
+    const at = chain.findIndex(({ runId }) => runId === one.runId)
+    if (isCounted(one, at)) counted.push(one)
+    else others.push(one)
+  }
+  const ids = others.map(({ changeSetId }) => changeSetId)
+  const makers = await Promise.all(chain.map(({ runId }) => ledger.operationsOfSets(runId, ids)))
+  for (const [at, one] of others.entries()) {
+    const newest = makers.findIndex((ofRun) => ofRun[at] !== undefined)
+    if (isCounted(one, newest)) counted.push(one)
+  }
+  return countByAgent(counted)
+}
+
+/** Whether a run that is to repeat `operations` does the work of one, in either of its forms. */
+function isRepeatedBy(operations: readonly OperationId[]): (operationId: OperationId) => boolean {
+  const asked = new Set([...operations, ...operations.map(repeatedOperationId)])
+  return (id) => asked.has(id) || asked.has(repeatedOperationId(id))
+}
+
+function countByAgent(decisions: readonly Decision[]): Map<string, VerdictCounts> {
+  const counts = new Map<string, VerdictCounts>()
+  for (const { agent, verdict } of decisions) {
+    const { accepted, rejected } = counts.get(agent) ?? { accepted: 0, rejected: 0 }
+    const isAccepted = verdict === 'accepted'
+    counts.set(agent, { accepted: accepted + (isAccepted ? 1 : 0), rejected: rejected + (isAccepted ? 0 : 1) })
+  }
+  return counts
 }

@@ -19,6 +19,7 @@ import { operationView } from './operation-view.ts'
 import { addQuestionRoutes, type QuestionRouteDeps } from './question-routes.ts'
 import { runEndpoints } from './run-endpoints.ts'
 import { countAcceptedLeftOut } from '../review/proved-conflicts.ts'
+import { verdictsInChain } from '../review/redone-sets.ts'
 import { findRun, type Lacking, planView, type RunDetails, runSummaryView, runView } from './run-view.ts'
 
 export type RunRecords = {
@@ -42,6 +43,7 @@ export type RunRouteDeps = EventRouteDeps &
       | 'listOperations'
       | 'listRuns'
       | 'mayWantRetry'
+      | 'operationsOfSets'
       | 'readDecisions'
       | 'readEvents'
     > &
@@ -83,17 +85,20 @@ const rememberedDecisions = 8
 function openDetails({ ledger, records }: Pick<RunRouteDeps, 'ledger' | 'records'>) {
   const decided = openCachedAnswers<Decisions>({ max: rememberedDecisions })
   return async (run: Run): Promise<Omit<RunDetails, 'away'>> => {
-    const root = (await chainOf(run, ledger)).at(-1) ?? run
-    const [composition, skipped, failures, verdicts, retries] = await Promise.all([
+    const chain = await chainOf(run, ledger)
+    const root = chain.at(-1) ?? run
+    const [composition, skipped, failures, retries] = await Promise.all([
       unlessAway(records.readComposition(run)),
       unlessAway(records.readSkipped(run)),
       ledger.countFailures(run),
-      ledger.countVerdicts(root.runId),
       retriesOf(run, root, ledger),
     ])
-    const last = composition ? await ledger.lastDecision(root.runId) : 0
+    const isAlone = chain.length === 1
+    const last = composition || !isAlone ? await ledger.lastDecision(root.runId) : 0
     const read = () => ledger.readDecisions(root.runId)
     const decisions = last === 0 ? { last, byChangeSet: new Map() } : await decided.get(`${root.runId} ${last}`, read)
+    const counted = () => (isAlone ? ledger.countVerdicts(root.runId) : verdictsInChain(chain, decisions, ledger))
+    const verdicts = composition ? new Map() : await counted()
     const acceptedLeftOut = await unlessAway(countAcceptedLeftOut(run, composition, { records, read }))
     return { composition, skipped, failures, verdicts, decisions, retries, acceptedLeftOut }
   }

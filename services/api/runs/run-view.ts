@@ -93,7 +93,7 @@ export type RunDetails = Lacking & {
   skipped: readonly SkippedFile[] | undefined
   /** Failed and blocked operations by error code. */
   failures: readonly FailureCount[]
-  /** What was decided on its chain, by agent and by change set. */
+  /** While it is not composed, what is decided on its chain, by agent; once it is, by change set. */
   verdicts: ReadonlyMap<string, VerdictCounts>
   decisions: Pick<Decisions, 'byChangeSet'>
   /** The newest one, and how many operations another is to repeat. */

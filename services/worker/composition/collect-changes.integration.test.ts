@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { countFunnel } from '#composition/funnel.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import { repeatedOperationId, type RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import { anEvent, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { collectChanges, readAccepted } from './collect-changes.ts'
+import { madeIn } from './made-sets.ts'
 
 let test: TestLedger
 beforeAll(async () => {
@@ -58,6 +60,33 @@ it('knows what was made again since it collided, and takes what a retry makes ju
     [former, again.operationId, true],
     [retry, first.operationId, false],
   ])
+})
+
+it('counts what did not pass its checks in an earlier run, until a retry tries that again', async () => {
+  const [other, third] = [aPlannedOperation('two'), aPlannedOperation('three')]
+  const failing = async (runId: RunId) => {
+    for (const attempt of await test.claimReady(runId)) {
+      const outcome = anOutcome({ status: 'failed', errorCode: 'WORK_005' })
+      await test.ledger.settle(attempt, 1, { outcome, events: [] })
+    }
+  }
+  const former = await test.executing([first, other, third])
+  await failing(former)
+  const retry = await test.executing([first], { retryOf: former })
+  await play(retry)
+  const second = await test.executing([other], { retryOf: retry })
+  await failing(second)
+  const generatedIn = async (...ids: [RunId, ...RunId[]]) => {
+    const [newest, ...older] = await Promise.all(ids.map((id) => test.ledger.getRun(id)))
+    if (newest === undefined) throw new Error('there is no run')
+    const readSets = async (_project: string, recordHash: string) => [setOf({ operationId: recordHash })]
+    const deps = { ledger: test.ledger, readSets }
+    const collected = await collectChanges([newest, ...older], deps, new AbortController().signal)
+    return countFunnel(madeIn(collected, [], { byChangeSet: new Map() }), () => 'pending')[0]?.generated
+  }
+  expect(await generatedIn(former)).toBe(3)
+  expect(await generatedIn(retry, former)).toBe(3)
+  expect(await generatedIn(second, retry, former)).toBe(3)
 })
 
 it('has what was accepted in a retry beside it among what is accepted, if it has made the same', async () => {

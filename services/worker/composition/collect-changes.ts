@@ -39,7 +39,7 @@ export type Collected = {
   /** Of the run alone. */
   totals: Pick<OperationCost, 'turns' | 'promptTokens' | 'completionTokens'>
   codes: CodesOfStatus
-  /** By agent: operations of which a change did not pass its checks. */
+  /** By agent: operations of which a change did not pass its checks, unless a retry has tried them again. */
   unproved: Map<string, number>
 }
 
@@ -66,13 +66,16 @@ export async function collectChanges(
       signal.throwIfAborted()
       ofRun.push(...operations.map(({ operationId }) => operationId))
       for (const id of operations.flatMap(replacedBy)) replaced.add(id)
-      if (at === 0) for (const operation of operations) count(operation, { totals, codes, unproved })
+      if (at === 0) for (const operation of operations) count(operation, { totals, codes })
+      for (const { bundle } of operations.filter((one) => isUnproved(one) && !isTriedAgain(one, done))) {
+        unproved.set(bundle, (unproved.get(bundle) ?? 0) + 1)
+      }
       for (const { operation, recordHash, sets } of await changesOf(operations, (hash) =>
         deps.readSets(projectId, hash),
       )) {
         const { operationId, node, repeats } = operation
         nodes.set(operationId, node)
-        const isRedone = done.has(operationId) || (repeats !== null && done.has(repeats.operationId))
+        const isRedone = isTriedAgain(operation, done)
         const change = { operation, recordHash, isEarlier: at > 0, isRedone, isRepeat: repeats !== null }
         found.push(...sets.map((set) => ({ set, ...change })))
       }
@@ -89,17 +92,22 @@ export async function collectChanges(
   return { changes: byRun.flat(), nodes, totals, codes, unproved }
 }
 
-function count(
-  { bundle, status, outcome }: Operation,
-  { totals, codes, unproved }: Pick<Collected, 'totals' | 'codes' | 'unproved'>,
-): void {
+/** Whether a later run of the chain, which has tried the operations `done`, has tried this one's work. */
+function isTriedAgain({ operationId, repeats }: Operation, done: ReadonlySet<OperationId>): boolean {
+  return done.has(operationId) || (repeats !== null && done.has(repeats.operationId))
+}
+
+function isUnproved({ outcome }: Operation): boolean {
+  return outcome?.errorCode === 'WORK_005'
+}
+
+function count({ status, outcome }: Operation, { totals, codes }: Pick<Collected, 'totals' | 'codes'>): void {
   totals.turns += outcome?.turns ?? 0
   totals.promptTokens += outcome?.promptTokens ?? 0
   totals.completionTokens += outcome?.completionTokens ?? 0
   const code = outcome?.errorCode
   if ((status === 'failed' || status === 'blocked') && isErrorCode(code))
     codes[status].set(code, (codes[status].get(code) ?? 0) + 1)
-  if (code === 'WORK_005') unproved.set(bundle, (unproved.get(bundle) ?? 0) + 1)
 }
 
 export function setsOf(changes: readonly CollectedChange[]): Map<string, ChangeSet> {
