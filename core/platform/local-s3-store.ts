@@ -69,8 +69,8 @@ const smallBytes = 2 ** 18
 const Kept = z.looseObject({ md5: z.string() })
 
 /**
- * Reads and writes small objects at once, on the server's only thread. By itself it goes to another thread and back 13 times for a
- * PUT and 12 times for a GET, which was most of their cost. The MD5 is kept with the metadata instead of in a file of its own; what
+ * Reads and writes small objects at once, on the server's only thread. By itself it goes to another thread and back about a dozen times
+ * for each request, which is half of what a GET costs. The MD5 is kept with the metadata instead of in a file of its own; what
  * an earlier version wrote is read by the server's own code. The bucket is there as long as the server.
  */
 export function keepSmallObjects(store: FilesystemStore): void {
