@@ -20,7 +20,7 @@ export type S3Options = S3ClientOptions & { bucket: string }
 /** Opens a store over one bucket. Connects on first use; requests are tried three times, those of whole objects once more. */
 export function openS3ObjectStore(options: S3Options): ObjectStore {
   const client = openS3Client({ ...options, maxAttempts: 3 })
-  const direct = openDirectRequests(options, client.config.sha256)
+  const direct = openDirectRequests(options)
   const Bucket = options.bucket
   const at = (Key: string) => ({ Bucket, Key })
   const understood = <T>(key: string, request: Promise<T>): Promise<T> =>

@@ -1,13 +1,12 @@
 import { once } from 'node:events'
-import { rename, rm, writeFile } from 'node:fs/promises'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { createHash, randomUUID } from 'node:crypto'
-import { createWriteStream } from 'node:fs'
-import { pipeline } from 'node:stream/promises'
+import type { KeyObject } from 'node:crypto'
 import S3rver from '@20minutes/s3rver'
 import account from '@20minutes/s3rver/lib/models/account.js'
+import v4 from '@20minutes/s3rver/lib/signature/v4.js'
 import { z } from 'zod'
-import type { Content, FilesystemStore } from '@20minutes/s3rver'
+import { hardenStore, keepSmallObjects } from './local-s3-store.ts'
 import { stopWithParent } from './service-process.ts'
 
 const ownAccessKeyId = 'S3RVER'
@@ -35,63 +34,12 @@ const server = new S3rver({
   configureBuckets: [{ name: bucket }],
 })
 hardenStore(server.store)
+keepSmallObjects(server.store)
+keepSigningKey()
+logNothing(server)
 requireSignature(server, keys)
 const { port } = await server.run()
 process.send({ port })
-
-/**
- * Fixes two races of the server's file store. It truncates an object's file in place, so that a reader, or a crash, can
- * find half of it: here a new file is renamed. And a delete removes empty folders together with files that another
- * request has just put there: here folders stay. It also looks for CORS and website rules, which nobody sets here.
- * A full disk is answered with the status that says so.
- */
-function hardenStore(store: FilesystemStore): void {
-  const putMetadata = store.putMetadata.bind(store)
-  store.putContent = (path, content) => writeThenRename(path, content).catch(sayFull)
-  store.putMetadata = (...given) => putMetadata(...given).catch(sayFull)
-  store.getSubresource = async () => null
-  store.deleteObject = async (inBucket, key) => {
-    const parts = ['object', 'object.md5', 'metadata.json'].map((part) => store.getResourcePath(inBucket, key, part))
-    await Promise.all(parts.map((part) => rm(part, { force: true })))
-  }
-}
-
-/** The server answers an error with its `status`. */
-function sayFull(error: unknown): never {
-  const isFull = error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT')
-  throw isFull ? Object.assign(error, { status: 507 }) : error
-}
-
-async function writeThenRename(path: string, content: Content): Promise<[number, string]> {
-  const aside = `${path}.${randomUUID()}.part`
-  try {
-    const stored = content instanceof Uint8Array ? await writeBytes(aside, content) : await writeStream(aside, content)
-    await rename(aside, path)
-    return stored
-  } catch (error) {
-    await rm(aside, { force: true })
-    throw error
-  }
-}
-
-async function writeBytes(path: string, content: Uint8Array): Promise<[number, string]> {
-  await writeFile(path, content)
-  return [content.length, createHash('md5').update(content).digest('hex')]
-}
-
-async function writeStream(path: string, content: AsyncIterable<Uint8Array>): Promise<[number, string]> {
-  const md5 = createHash('md5')
-  let bytes = 0
-  async function* measured() {
-    for await (const chunk of content) {
-      md5.update(chunk)
-      bytes += chunk.length
-      yield chunk
-    }
-  }
-  await pipeline(measured, createWriteStream(path))
-  return [bytes, md5.digest('hex')]
-}
 
 /**
  * The embedded server checks signatures, but it has an account whose keys are public, and serves requests without a
@@ -106,4 +54,21 @@ function requireSignature({ middleware }: S3rver, own: { accessKeyId: string; se
     context.type = 'application/xml'
     context.body = denied
   })
+}
+
+/** The server computes the key of the day anew for each request. */
+function keepSigningKey(): void {
+  const compute = v4.getSigningKey
+  let last: { of: string; key: Buffer | KeyObject } | undefined
+  v4.getSigningKey = (...given) => {
+    const of = JSON.stringify(given)
+    if (last?.of !== of) last = { of, key: compute(...given) }
+    return last.key
+  }
+}
+
+/** Silent, the server still composes two lines for each request and throws them away. */
+function logNothing(s3rver: S3rver): void {
+  s3rver.middleware = s3rver.middleware.filter(({ name }) => name !== 'logger')
+  s3rver.context.logger = { info() {}, warn() {}, error() {} }
 }

@@ -1,4 +1,5 @@
 import { fork } from 'node:child_process'
+import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -41,6 +42,38 @@ describe('the embedded S3', () => {
     expect(Buffer.from(await again.get('a/b')).toString()).toBe('still here')
     again.close()
     await second.stop()
+  })
+
+  it('serves small and large objects and ranges of them, and those that the version before has stored', async () => {
+    const place = join(dir, 'sizes')
+    const server = await startLocalS3({ dir: place })
+    const store = openStore(server)
+    const former = join(place, server.bucket, 'former._S3rver_')
+    await writeFile(`${former}object`, 'as before')
+    await writeFile(`${former}object.md5`, createHash('md5').update('as before').digest('hex'))
+    await writeFile(`${former}metadata.json`, JSON.stringify({ 'content-type': 'text/plain' }))
+    const large = Buffer.alloc(600_000, 'large ')
+    await store.put('empty', '')
+    await store.put('in/a/folder', 'small')
+    await store.put('large', 'first small')
+    await store.put('large', large)
+    const listed = await Array.fromAsync(store.list(''))
+    const contents = { empty: '', former: 'as before', 'in/a/folder': 'small', large: large.toString() }
+    expect(listed.map(({ key, bytes }) => [key, bytes])).toEqual(
+      Object.entries(contents).map(([key, text]) => [key, text.length]),
+    )
+    for (const [key, text] of Object.entries(contents)) {
+      expect(Buffer.from(await store.get(key)).toString()).toBe(text)
+      expect(await store.stat(key)).toMatchObject({ bytes: text.length })
+    }
+    for (const key of ['former', 'large'] as const) {
+      const part = await store.getRange(key, { start: 2, end: 5 })
+      expect(Buffer.from(part).toString()).toBe(contents[key].slice(2, 5))
+    }
+    await store.delete('in/a/folder')
+    await expect(store.get('in/a/folder')).rejects.toMatchObject({ code: 'STORE_003' })
+    store.close()
+    await server.stop()
   })
 
   it('serves nobody who does not sign with its keys', async () => {

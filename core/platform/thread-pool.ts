@@ -132,7 +132,7 @@ type Thread<Question, Report> = {
 
 /** Unlimited, the young garbage alone may take 130 MB a thread. Needing more than `memoryMb` crashes the thread. */
 function startWorker({ entry, name, memoryMb = 256, env = 'bare' }: ThreadOptions, progress: ThreadProgress): Worker {
-  const resourceLimits = { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 8 }
+  const resourceLimits = { maxOldGenerationSizeMb: memoryMb, maxYoungGenerationSizeMb: 12 }
   return new Worker(entry, {
     name,
     workerData: progress,

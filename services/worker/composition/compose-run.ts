@@ -10,6 +10,8 @@ import { failRun } from '#ledger/run-stage.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { type Composition, conflictView, withoutTexts } from '#objects/composition.ts'
 import { collectChanges, type CodesOfStatus, type Collected, selectProposed, setsOf } from './collect-changes.ts'
+import type { EvidenceTools } from '../evidence/evidence-checker.ts'
+import { provedByOperation } from './file-proofs.ts'
 import { madeIn } from './made-sets.ts'
 import { planRepeats } from './plan-repeats.ts'
 import { acceptByPolicy } from './accept-by-policy.ts'
@@ -17,6 +19,7 @@ import { type PatchDeps, proveSets, type SelectedSets } from './compose-patch.ts
 
 export type CompositionDeps = PatchDeps & {
   ledger: PatchDeps['ledger'] & Pick<Ledger, 'cancel' | 'decide' | 'move' | 'planAgain'>
+  evidence: EvidenceTools
   workerId: string
 }
 
@@ -122,12 +125,14 @@ async function composeAndDecide(
     const decisions = await deps.ledger.readDecisions(root.runId)
     const selected = selectProposed(changes, decisions)
     const sets = selected.map(({ set }) => set)
+    const own = selected.flatMap(({ set, isEarlier }) => (isEarlier ? [] : set))
     const selection = {
       of: 'proposed',
       sets,
       others,
       nodeOf: async (id: string) => nodes.get(id),
       onFiles: deps.onFiles,
+      provedBefore: provedByOperation(own, deps.evidence.tools),
       madeOf: (conflicts: Composition['conflicts']) => madeIn(collected, conflicts, decisions),
     } as const
     const { composition, compositionKey } = await proveSets(run, selection, deps, signal)

@@ -1,4 +1,4 @@
-import { applyEdits, type Evidence, type EvidenceCheck } from '#domain/change-set.ts'
+import { applyEdits, type ChangeSet, type Evidence, type EvidenceCheck } from '#domain/change-set.ts'
 import type { FileResult } from '#composition/changes-at-path.ts'
 import type { ComposedFile } from '#objects/composition.ts'
 import { moduleNamesOf, moduleUsesOf } from '#python/module-uses.ts'
@@ -22,6 +22,20 @@ export type ProvedBefore = (
   file: Pick<ComposedFile, 'path' | 'changeSetIds'>,
   checks: readonly EvidenceCheck[],
 ) => Evidence[] | undefined
+
+/**
+ * What operations of the run have proved of a file that one of these sets makes alone: it is theirs to the byte, under the same rules.
+ * Only a check that was passed counts, made by the `tools` of this process; anything else is checked again.
+ */
+export function provedByOperation(sets: readonly ChangeSet[], tools: ReadonlySet<string>): ProvedBefore {
+  const onBase = new Map(sets.flatMap((set) => (set.builtOn === undefined ? [[set.changeSetId, set.evidence]] : [])))
+  return ({ path, changeSetIds: [id = '', ...others] }, checks) => {
+    const made = others.length === 0 ? (onBase.get(id) ?? []) : []
+    const passed = made.filter((one) => one.path === path && one.ok && tools.has(one.tool))
+    const found = checks.map((check) => passed.find((one) => one.check === check))
+    return found.every((one) => one !== undefined) ? found : undefined
+  }
+}
 
 /** Of one file; undefined where it does not exist. */
 export type Contents = { before: Buffer | undefined; after: Buffer | undefined }

@@ -46,7 +46,7 @@ const linter = await openPythonLinter()
 const syntax = openSyntaxChecker()
 afterAll(() => Promise.all([linter.close(), syntax.close()]))
 const python = await loadLanguage('python')
-const deps = {
+const deps: ProofDeps = {
   evidence: openEvidenceChecker({ linter, python, syntax }),
   python,
   rules: { of: () => wideRules },

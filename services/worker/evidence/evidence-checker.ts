@@ -36,11 +36,17 @@ export type EvidenceChecker = {
   check(file: CheckedFile, checks: readonly EvidenceCheck[]): Promise<Evidence[]>
 }
 
+/** What the evidence for Python files names as its tools, with the version of the linter. */
+export type EvidenceTools = { tools: ReadonlySet<string> }
+
 /** What is read of a text is cached for the next operation on it. */
-export function openEvidenceChecker(deps: PythonDeps & { syntax: Pick<SyntaxChecker, 'read'> }): EvidenceChecker {
+export function openEvidenceChecker(
+  deps: PythonDeps & { syntax: Pick<SyntaxChecker, 'read'> },
+): EvidenceChecker & EvidenceTools {
   const python = openPythonEvidence(deps)
   const other = openSyntaxEvidence(deps.syntax)
   return {
+    tools: new Set([deps.linter.version, treeSitter]),
     async check(file, checks) {
       const language = languageOf(file.path)
       const text = { ...file, after: file.after ?? '' }

@@ -20,7 +20,7 @@ import { anEvent, aNewRun, aPlannedOperation, testLedger, type TestLedger } from
 import { testObjects, type TestObjects } from '#testing/s3.ts'
 import { openScriptPool } from '#tool-scripts/script-pool.ts'
 import { openPreparedBundles } from '../agent/prepared-bundle.ts'
-import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
+import { type EvidenceTools, openEvidenceChecker } from '../evidence/evidence-checker.ts'
 import { openSyntaxChecker } from '../evidence/syntax-evidence.ts'
 import { wideRules } from '#lint/wide-rules.fixture.ts'
 import { openPythonLinter } from '#lint/python-linter.ts'
@@ -36,7 +36,7 @@ export type Planned = { job: OperationJob; runId: RunId; file: { path: string; t
 
 export type OperationBench = TestLedger & {
   project: ProjectId
-  deps: OperationDeps
+  deps: OperationDeps & { evidence: EvidenceTools }
   /** Of the rehearsal model. */
   modelUrl: string
   /** A shipped bundle, which a test may change before it is planned. */
@@ -72,7 +72,7 @@ export async function openOperationBench(): Promise<OperationBench> {
   const both = { ledger, store }
   const blobs = openBlobStore(objects, { maxCacheBytes: 1_000_000 })
   const readSnapshot = openSnapshotReader(objects)
-  const deps: OperationDeps = {
+  const deps: OperationBench['deps'] = {
     ledger: ledger.ledger,
     objects,
     log: openLog({ service: 'test', level: 'silent' }),
