@@ -62,20 +62,12 @@ export async function openBenchStack(dir: string): Promise<BenchStack> {
   const pin = bundlePinner(new Map([['loop', loaded]]), objects)
   const [bundle] = await pin(defaultProject, ['loop'])
   if (bundle === undefined) throw new Error('the bundle was not pinned')
-  const composable = new Set<string>()
-  const held = new Set<string>()
-  const jobs = openStageJobs(producer)
-  const stageJobs = {
-    ensure: async (run: Parameters<typeof jobs.ensure>[0]) =>
-      composable.has(run.runId) ? jobs.ensure(run) : undefined,
-  }
+  const { hold, allowComposition, ...gated } = openGate(ledger, openStageJobs(producer))
   const { read: fleet, want } = openFleet(client)
   const readBundles = pinnedBundleReader(objects)
   const awayModels = openAwayModels({ ledger, readBundles, wantModels: want, awayLimitMs, log })
   const budgets = openProjectBudgets({ ledger, now: () => redisNowMs(client), log })
-  const activeRuns = async () => (await ledger.activeRuns()).filter(({ runId }) => !held.has(runId))
-  const toDispatch = { ledger: { ...ledger, activeRuns }, producer, stageJobs, fleet, awayModels, budgets, log }
-  releaser.add('dispatcher', runDispatcher(toDispatch))
+  releaser.add('dispatcher', runDispatcher({ ...gated, producer, fleet, awayModels, budgets, log }))
   return {
     redis,
     redisVersion: /redis_version:(\S+)/.exec(await client.info('server'))?.[1] ?? 'unknown',
@@ -87,11 +79,25 @@ export async function openBenchStack(dir: string): Promise<BenchStack> {
     pinFor: async (project) => void (await pin(project, ['loop'])),
     liveWorkers: async () => (await fleet()).workers,
     liveSlots: async () => (await fleet()).operations,
-    hold: (runId) => void held.add(runId),
-    allowComposition(runId) {
+    hold,
+    allowComposition,
+    close: releaser.release,
+  }
+}
+
+/** What the dispatcher is given instead of `ledger` and `jobs`, so that it leaves runs alone that are held, or not yet to be composed. */
+function openGate(ledger: Ledger, jobs: ReturnType<typeof openStageJobs>) {
+  const composable = new Set<string>()
+  const held = new Set<string>()
+  const ensure: typeof jobs.ensure = async (run) => (composable.has(run.runId) ? jobs.ensure(run) : undefined)
+  const activeRuns = async () => (await ledger.activeRuns()).filter(({ runId }) => !held.has(runId))
+  return {
+    ledger: { ...ledger, activeRuns },
+    stageJobs: { ensure },
+    hold: (runId: string) => void held.add(runId),
+    allowComposition(runId: string) {
       composable.add(runId)
       held.delete(runId)
     },
-    close: releaser.release,
   }
 }
