@@ -76,6 +76,21 @@ describe('change sets that are built on others, on the command line', () => {
     expect(ofFix).not.toContain('  built on')
   })
 
+  it('leave accepted what was accepted with them when they are undone, and say so', async () => {
+    const runId = await played()
+    await remora('accept', runId, 'a.py', 'doc')
+    expect(await remora('undo', runId, 'a.py', 'doc')).toMatchObject({
+      code: 0,
+      out:
+        'pending         lint  a.py doc  +2 -1  (was accepted)\n' +
+        `still accepted  lint  a.py fix  +1 -1  accepted with another: remora undo ${runId} ${idOf(fix())}\n`,
+    })
+    expect((await remora('undo', runId, idOf(fix()))).out).toBe('pending  lint  a.py fix  +1 -1  (was accepted)\n')
+    await remora('accept', runId, 'a.py', 'fix')
+    await remora('accept', runId, 'a.py', 'doc')
+    expect((await remora('reject', runId, 'a.py', 'doc')).out).not.toContain('still accepted')
+  })
+
   it('are accepted with what they are built on, and rejected with it', async () => {
     const runId = await played()
     expect(await remora('accept', runId, 'a.py', 'doc')).toEqual({

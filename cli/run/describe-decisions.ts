@@ -63,7 +63,29 @@ async function setLines(client: ApiClient, runId: string, decisions: readonly De
     const why = other === undefined ? [] : [`${relations[verdict] ?? ''} ${other.agent} ${placeOf(other)}`]
     return [state, agent, placeOf(one), sizeOf(changes.get(id)), [...why, ...before].join(' ')]
   })
-  return aligned(rows)
+  return aligned([...rows, ...(await keptRows(client, runId, decisions, changes))])
+}
+
+/** What had been accepted with a set that is not accepted any more stays accepted, until somebody takes that back as well. */
+async function keptRows(
+  client: ApiClient,
+  runId: string,
+  decisions: readonly DecidedSet[],
+  changes: ReadonlyMap<string, ChangeView>,
+): Promise<string[][]> {
+  const undone = decisions.filter(({ made, was, verdict }) => made && was === 'accepted' && verdict !== 'accepted')
+  const needed = new Set(undone.flatMap(({ change_set_id: id }) => changes.get(id)?.built_on ?? []))
+  for (const { change_set_id: id } of decisions) needed.delete(id)
+  const read = await Promise.allSettled(
+    [...needed].slice(0, shownSets).map((id) => client.listChanges(runId, { change_set_id: id, limit: 1 })),
+  )
+  const bases = read.flatMap((one) => (one.status === 'fulfilled' ? one.value.changes.slice(0, 1) : []))
+  return bases.flatMap((base) => {
+    if (base.verdict !== 'accepted' || base.decision?.note === undefined) return []
+    const place = [nodePlace(base.path, base.qualified_name), ...rulesOf(base)].join(' ')
+    const back = `accepted with another: remora undo ${runId} ${base.change_set_id}`
+    return [['still accepted', base.agent, place, sizeOf(base), back]]
+  })
 }
 
 /** Of a set that is decided with another one, and that one. */

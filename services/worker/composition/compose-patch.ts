@@ -56,6 +56,7 @@ export async function proveSets(
   const { proofs: kept } = deps
   const files = new Set(sets.flatMap((set) => set.files.map(({ path }) => path))).size
   let proved = 0
+  await onFiles?.(0, files)
   const proven = await proveComposition(sets, {
     evidence: deps.evidence,
     python: deps.python,

@@ -184,6 +184,19 @@ describe('composeRun', () => {
       return attempt
     }
 
+    it('says that a file is being checked as soon as it is, however soon that is after the changes were read', async () => {
+      const runId = await test.executing([base])
+      await settle(await claimOne(runId), { start: 6, end: 7, text: '3' })
+      await test.ledger.dispatch(runId, 1)
+      let seen: unknown
+      const get: typeof deps.blobs.get = async (...asked) => {
+        seen ??= (await test.ledger.getRun(runId)).composing
+        return deps.blobs.get(...asked)
+      }
+      await composeRun(runId, { ...deps, blobs: { ...deps.blobs, get } }, never)
+      expect(seen).toEqual({ operationsRead: 1, operations: 1, filesProved: 0, files: 1 })
+    })
+
     it('does the work once more that needs it, and then completes the run', async () => {
       const runId = await test.executing([base, upon])
       const first = await claimOne(runId)

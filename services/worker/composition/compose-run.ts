@@ -49,7 +49,10 @@ function sumOf(counts: Run['counts']): number {
 
 type Note = (progress: Partial<CompositionProgress>) => Promise<void>
 
-/** Keeps in the run how far it is, at most once a second. What another worker noted, that has died, is overwritten. */
+/**
+ * Keeps in the run how far it is, at most once a second, and when the files begin: one of them may take long. What another worker
+ * noted, that has died, is overwritten.
+ */
 function openNotes({ runId, counts }: Run, { ledger }: Pick<CompositionDeps, 'ledger'>): Note {
   const composer = newToken()
   const operations = sumOf(counts)
@@ -57,8 +60,9 @@ function openNotes({ runId, counts }: Run, { ledger }: Pick<CompositionDeps, 'le
   let notes = 0
   let nextAt = -Infinity
   return async (more) => {
+    const filesBegin = progress.files === 0 && (more.files ?? 0) > 0
     progress = { ...progress, ...more }
-    if (performance.now() < nextAt) return
+    if (performance.now() < nextAt && !filesBegin) return
     nextAt = performance.now() + noteEveryMs
     const command = `composing ${composer} ${(notes += 1)}`
     await ledger.move(runId, {
