@@ -76,6 +76,9 @@ export function connectRedis(url: string, patience: RedisPatience, log: RedisLog
   }
 }
 
+/** One that takes connections and does not answer is left for the next one. */
+const sentinelAnswerMs = 3_000
+
 /** ioredis reconnects, and sends the command again. */
 const resend = 2 as const
 
@@ -88,6 +91,7 @@ function masterOf(address: SentinelAddress) {
   return {
     sentinels: [...nodes],
     name,
+    sentinelCommandTimeout: sentinelAnswerMs,
     reconnectOnError: (error: Error) => (isReply(error, 'READONLY') ? resend : false),
     ...loginOf(address),
     ...(tls ? { tls: {}, enableTLSForSentinelMode: true, sentinelTLS: {} } : {}),

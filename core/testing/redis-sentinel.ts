@@ -1,10 +1,12 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { openReleaser } from '#platform/service-process.ts'
+import { boundPort } from '#platform/http-health.ts'
 import { startLocalRedis } from '#platform/local-redis.ts'
 import { freePorts } from './this-machine.ts'
 import { until } from './until.ts'
@@ -13,7 +15,10 @@ const master = 'remora-test'
 
 export type TestSentinel = Awaited<ReturnType<typeof startSentinel>>
 
-/** A master, its replica, and one sentinel that makes the replica a master when the other has been away for a second. */
+/**
+ * A master, its replica, and one sentinel that makes the replica a master when the other has been away for a second. Another
+ * sentinel, the first of `url`, takes connections and never answers.
+ */
 export async function startSentinel() {
   const releaser = openReleaser()
   const dir = await mkdtemp(join(tmpdir(), 'remora-sentinel-'))
@@ -35,9 +40,12 @@ export async function startSentinel() {
       await gone
     })
     await until(async () => (await masterPortAt(port)) === masterPort)
+    const mute = createServer((socket) => socket.on('error', () => {}).resume()).listen(0, '127.0.0.1')
+    await once(mute, 'listening')
+    releaser.add('mute sentinel', async () => void mute.close())
     return {
       /** As REMORA_REDIS_URL. */
-      url: `redis+sentinel://127.0.0.1:${port}/${master}`,
+      url: `redis+sentinel://127.0.0.1:${boundPort(mute)},127.0.0.1:${port}/${master}`,
       /** Kills the master for good; resolves when the replica has taken its place. */
       async failOver() {
         process.kill(first.pid, 'SIGKILL')

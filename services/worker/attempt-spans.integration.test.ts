@@ -74,6 +74,18 @@ describe('spans of attempts', () => {
     }
   })
 
+  it('of a turn that the end of its attempt cut off have the error of the attempt', async () => {
+    const requested = anEvent({ event: 'model.requested', data: { turn: 2 } })
+    const spans = await spansOf({ share: 0, count: 1 }, (ledger, attempt) =>
+      ledger.settle(attempt, 2, {
+        outcome: anOutcome({ status: 'failed', errorCode: 'AGENT_006' }),
+        events: [requested],
+      }),
+    )
+    const turns = spans.filter(({ name }) => name === 'turn')
+    expect(turns.map(({ errorCode }) => errorCode)).toEqual([undefined, 'AGENT_006'])
+  })
+
   it('are none in a run that is not traced', async () => {
     expect(await spansOf({ share: 1, count: 2, isSampled: false }, succeed)).toEqual([])
   })

@@ -15,7 +15,7 @@ type TracedLedger = Pick<Ledger, 'append' | 'claim' | 'release' | 'settle' | 'su
  * operations that succeed at their first attempt only `share` (0 to 1) have spans; every other attempt has them.
  */
 export function tracedAttempts<Given extends TracedLedger>(ledger: Given, traces: AttemptTraces): Given {
-  const { claimed, take, end } = openAttempts(traces)
+  const { claimed, take, ending } = openAttempts(traces)
   const traced: TracedLedger = {
     async claim(...args) {
       const answer = await ledger.claim(...args)
@@ -28,24 +28,18 @@ export function tracedAttempts<Given extends TracedLedger>(ledger: Given, traces
       take(attempt, answer, { events, sentMs })
       return answer
     },
-    async settle(attempt, n, settlement) {
-      const sentMs = Date.now()
-      const answer = await ledger.settle(attempt, n, settlement)
+    settle: (attempt, n, settlement) => {
       const { events, outcome } = settlement
-      end(attempt, answer, { how: outcome.status, errorCode: outcome.errorCode, events, sentMs })
-      return answer
+      const end = { how: outcome.status, errorCode: outcome.errorCode, events }
+      return ending(attempt, end, () => ledger.settle(attempt, n, settlement))
     },
-    async release(attempt, n, how) {
-      const sentMs = Date.now()
-      const answer = await ledger.release(attempt, n, how)
-      end(attempt, answer, { how: `handed_back: ${how.reason}`, events: how.events, sentMs })
-      return answer
+    release: (attempt, n, how) => {
+      const end = { how: `handed_back: ${how.reason}`, events: how.events }
+      return ending(attempt, end, () => ledger.release(attempt, n, how))
     },
-    async suspend(attempt, n, how) {
-      const sentMs = Date.now()
-      const answer = await ledger.suspend(attempt, n, how)
-      end(attempt, answer, { how: 'suspended', events: how.events, sentMs })
-      return answer
+    suspend: (attempt, n, how) => {
+      const end = { how: 'suspended', events: how.events }
+      return ending(attempt, end, () => ledger.suspend(attempt, n, how))
     },
   }
   return { ...ledger, ...traced }
@@ -64,17 +58,28 @@ function openAttempts(traces: AttemptTraces) {
       if (spans !== undefined) open.set(attempt.token, spans)
     },
     take,
-    end(attempt: Attempt, answer: { kind: string }, { how, errorCode, ...written }: Ended) {
-      take(attempt, answer, written)
-      open.get(attempt.token)?.end(how, { sentMs: written.sentMs, errorCode })
-      open.delete(attempt.token)
+    /** `work` ends the attempt; when it fails, the attempt has no spans. */
+    async ending<T extends { kind: string }>(
+      attempt: Attempt,
+      { how, errorCode, events }: End,
+      work: () => Promise<T>,
+    ) {
+      const sentMs = Date.now()
+      try {
+        const answer = await work()
+        take(attempt, answer, { events, sentMs })
+        open.get(attempt.token)?.end(how, { sentMs, errorCode })
+        return answer
+      } finally {
+        open.delete(attempt.token)
+      }
     },
   }
 }
 
 /** `sentMs`: when the command was sent, from which the ages of its events count. */
 type Written = { events: readonly NewEvent[]; sentMs: number }
-type Ended = Written & { how: string; errorCode?: string | undefined }
+type End = Pick<Written, 'events'> & { how: string; errorCode?: string | undefined }
 
 type AttemptSpans = {
   take(event: NewEvent, atMs: number): void
@@ -100,7 +105,7 @@ function openAttemptSpans(attempt: Attempt, traces: AttemptTraces): AttemptSpans
       if (isUsual && shareOf(spanId) >= traces.share) return
       const record = (span: Omit<Span, 'traceId'>) => traces.record({ ...span, traceId: run.traceId })
       const endMs = Date.now()
-      recordTurns(events, { spanId, endMs: sentMs }, record)
+      recordTurns(events, { spanId, endMs: sentMs, errorCode }, record)
       const settle = { name: 'settle', spanId: newSpanId(), parentId: spanId, attributes: {} }
       record({ ...settle, kind: 'internal', startMs: sentMs, endMs })
       const [name, attributes] = [`invoke_agent ${attempt.bundle}`, attemptAttributes(attempt, how)]
@@ -116,10 +121,10 @@ function shareOf(spanId: string): number {
   return Number.parseInt(spanId.slice(0, 8), 16) / 2 ** 32
 }
 
-/** The turns of the attempt `spanId`, which ended at `endMs`, and what was done in them. */
+/** The turns of the attempt `spanId`, which ended at `endMs`, and what was done in them. One that had not ended has its error. */
 function recordTurns(
   events: readonly TakenEvent[],
-  { spanId, endMs }: { spanId: string; endMs: number },
+  { spanId, endMs, errorCode: attemptError }: { spanId: string; endMs: number; errorCode: string | undefined },
   record: (span: Omit<Span, 'traceId'>) => void,
 ): void {
   const turnId = (turn: number) => spanIdOf(spanId, 'turn', turn)
@@ -147,7 +152,7 @@ function recordTurns(
     }
     if (event.name === 'turn.finished') endTurn(atMs, errorCode)
   }
-  endTurn(endMs)
+  endTurn(endMs, attemptError)
 }
 
 function attemptAttributes({ bundle, runId, projectId, operationId, attempt, node }: Attempt, how: string) {

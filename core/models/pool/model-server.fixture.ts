@@ -16,6 +16,8 @@ export type PlayedServer = {
   seen: { completions: number; left: number; gets: string[] }
   /** What it does with completions from now on. */
   plays(what: Played): void
+  /** From now on it answers no request for its models or another page. */
+  listsNothing(): void
   /** Open connections, also idle ones. */
   connections(): Promise<number>
   close(): void
@@ -37,9 +39,10 @@ type Pages = { models?: string[]; metrics?: string | number; health?: number }
 export async function startModelServer(first: Played = 'good', pages: Pages = {}): Promise<PlayedServer> {
   const seen: PlayedServer['seen'] = { completions: 0, left: 0, gets: [] }
   let playing = first
+  let lists = true
   const server = createServer((incoming, response) => {
     incoming.resume()
-    if (incoming.method === 'GET' && playing === 'frozen') return incoming
+    if (incoming.method === 'GET' && (playing === 'frozen' || !lists)) return incoming
     if (incoming.method === 'GET') return servePage(incoming, response, pages, seen.gets)
     seen.completions += 1
     response.once('close', () => {
@@ -53,6 +56,9 @@ export async function startModelServer(first: Played = 'good', pages: Pages = {}
     seen,
     plays(what) {
       playing = what
+    },
+    listsNothing() {
+      lists = false
     },
     connections: promisify(server.getConnections.bind(server)),
     close: () => server.close().closeAllConnections(),

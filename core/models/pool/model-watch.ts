@@ -27,7 +27,7 @@ export type ModelWatchOptions = {
   onChange(): void
   /** Called when a server that was silent while a model was away answers a probe; one that refused requests owes none. */
   onBack(server: PooledServer, model: string | undefined): void
-  /** Called when a probe of a server has had no answer, unless the last one had none either. */
+  /** Called when a probe of a server has had no answer. */
   onSilence(server: PooledServer, model: string): void
   /** Called for each server of a model that has just been judged away. */
   onAway(server: PooledServer, model: string | undefined): void
@@ -102,8 +102,8 @@ export function openModelWatch(options: ModelWatchOptions) {
      * only disturb. A `ModelUnavailable` of the work comes with the judgement of the model.
      */
     guard: <T>(name: string | undefined, work: () => Promise<T>): Promise<T> => guard(name, work, watch),
-    /** Judges the model: whether a server other than this one works for it. */
-    worksWithout: (server: PooledServer, name: string) => worksWithout(server, of(name), watch),
+    /** Whether the server does not answer a probe for the model, and another one works for it. Judges the model if need be. */
+    isSilentAlone: (server: PooledServer, name: string) => isSilentAlone(server, of(name), watch),
     /** Judges the model now: whether any of its servers works. */
     works: (name: string | undefined) => judge(of(name), watch),
     isAway: (name: string) => watched.get(name)?.awaySince !== undefined,
@@ -132,9 +132,11 @@ async function guard<T>(name: string | undefined, work: () => Promise<T>, watch:
   }
 }
 
-async function worksWithout(server: PooledServer, entry: Watched, watch: Watch): Promise<boolean> {
-  if (!(await judge(entry, watch))) return false
-  return [...entry.states].some(([one, { isWorking }]) => one !== server && isWorking)
+async function isSilentAlone(server: PooledServer, entry: Watched, watch: Watch): Promise<boolean> {
+  const isHeard = watch.clock.now() - entry.heardAt < verdictMs
+  if (!isHeard && !(await judge(entry, watch))) return false
+  const isServedElsewhere = [...entry.states].some(([one, { isWorking }]) => one !== server && isWorking)
+  return isServedElsewhere && !(await probe(entry, server, watch))
 }
 
 function forgetUnneeded(watch: Watch): void {
@@ -191,8 +193,11 @@ async function probe(entry: Watched, server: PooledServer, watch: Watch): Promis
     noteProbe(entry, server, failure, watch)
     return failure === undefined
   })
-  const limit = { limitMs: verdictMs, signal: watch.closing, late: () => false, clock: watch.clock }
-  return withinLimit(answer, limit).catch(() => false)
+  const late = () => {
+    suspect(entry, server, watch)
+    return false
+  }
+  return withinLimit(answer, { limitMs: verdictMs, signal: watch.closing, late, clock: watch.clock }).catch(() => false)
 }
 
 function noteProbe(entry: Watched, server: PooledServer, failure: TryFailure | undefined, watch: Watch): void {
@@ -200,8 +205,7 @@ function noteProbe(entry: Watched, server: PooledServer, failure: TryFailure | u
   nameFirst(entry, watch)
   if (failure !== undefined && entry.awaySince === undefined && entry.states.get(server)?.isWorking !== false) {
     watch.log?.warn('a model server does not work', { server: server.name, error: failure.error.message })
-    const isSilent = failure.kind === 'doubtful' && failure.status === undefined
-    if (isSilent && entry.name !== undefined) watch.onSilence(server, entry.name)
+    if (failure.kind === 'doubtful' && failure.status === undefined) suspect(entry, server, watch)
   }
   if (failure === undefined && entry.awaySince !== undefined) {
     // Only what was down begins anew: other models of the server may have worked all the time.
@@ -210,6 +214,10 @@ function noteProbe(entry: Watched, server: PooledServer, failure: TryFailure | u
     if (entry.states.get(server)?.wasSilent !== false) watch.onBack(server, entry.name)
   }
   note(entry, server, failure, watch)
+}
+
+function suspect({ name, awaySince }: Watched, server: PooledServer, { onSilence }: Watch): void {
+  if (name !== undefined && awaySince === undefined) onSilence(server, name)
 }
 
 /** The first model is judged by its name, too; a name that it had before is that of another model now. */

@@ -63,21 +63,49 @@ describe.concurrent(
   'servers that take everything and answer nothing, beside one that works',
   { timeout: 90_000 },
   () => {
-    it('owe no request for long, and get none until they answer', async () => {
+    it('owe no request for long, whenever it was sent, and get none until they answer', async () => {
       const { played, servers, router } = await openPlayed(['frozen', 'frozen', 'good'])
       const [one, other, third] = played
       if (one === undefined || other === undefined || third === undefined) throw new Error('three servers were started')
       const ask = (count: number) =>
         Promise.all(Array.from({ length: count }, (_, at) => router.complete(modelRequest('m', `key ${at}`), never)))
-      const replies = await ask(12)
+      const areHeld = () => servers.filter(({ breaker }) => breaker.state() === 'open').length === 2
+      // One after the other, so that some are sent while the servers are looked at.
+      const asked: ReturnType<typeof ask>[] = []
+      while (!areHeld()) {
+        asked.push(ask(3))
+        await quick.delay(1000)
+      }
+      const replies = (await Promise.all(asked)).flat()
       expect(replies.map(({ endpoint }) => endpoint)).toEqual(replies.map(() => third.url))
       expect(Math.max(...replies.map(({ tries }) => tries))).toBeGreaterThan(1)
-      await until(() => servers.filter(({ breaker }) => breaker.state() === 'open').length === 2)
       const before = [one.seen.completions, other.seen.completions]
       for (let round = 0; round < 5; round++) await ask(8)
       expect([one.seen.completions, other.seen.completions]).toEqual(before)
       one.plays('good')
       await until(async () => (await ask(8)).some(({ endpoint }) => endpoint === one.url))
+    })
+
+    it('are noticed by a probe before there is a request, and again after a pause', async () => {
+      const { played, servers, router } = await openPlayed(['frozen', 'good'])
+      router.health.watch('m')
+      await until(() => servers[0]?.breaker.state() === 'open', { withinMs: 30_000 })
+      await quick.delay(60_000)
+      const keys = Array.from({ length: 16 }, (_, at) => `key ${at}`)
+      const replies = await Promise.all(keys.map((key) => router.complete(modelRequest('m', key), never)))
+      expect(replies.map(({ endpoint }) => endpoint)).toEqual(keys.map(() => played[1]?.url))
+    })
+
+    it('get requests when they answer those, although they list no models', async () => {
+      const { played, servers, router } = await openPlayed(['hang', 'good'])
+      const [slow] = played
+      const unlisted = servers[0]
+      if (slow === undefined || unlisted === undefined) throw new Error('two servers were started')
+      slow.listsNothing()
+      slow.plays('good')
+      router.health.watch('m')
+      await quick.delay(60_000)
+      expect(unlisted.breaker.state()).toBe('closed')
     })
   },
 )

@@ -8,11 +8,10 @@ import type { PooledServer } from './servers/pooled-server.ts'
 export type RequestsInFlightOptions = {
   clock: Clock
   closing: AbortSignal
-  /**
-   * Called when a server does not even list its models, for each model that it has requests of in flight. Resolves to whether
-   * another one works for the model.
-   */
-  onSilent(server: PooledServer, model: string): Promise<boolean>
+  /** Whether a server that does not list its models does not answer a probe for this one either, and another server works for it. */
+  isSilentAlone(server: PooledServer, model: string): Promise<boolean>
+  /** Called when a server gets requests again. */
+  onChange(): void
 }
 
 const checkEveryMs = 5000
@@ -23,15 +22,15 @@ const listLimitMs = 5000
 const graceMs = { works: 2000, away: 10_000 }
 
 type SentRequest = { model: string; sentAt: number; abandon: AbortController }
-/** `isHeld`: it gets no requests until it lists its models. */
-type AtServer = { sent: Set<SentRequest>; heardAt: number; isChecked: boolean; isHeld: boolean }
+/** `heldFor`: models for which it was silent; while there are any, it gets no requests. */
+type AtServer = { sent: Set<SentRequest>; heardAt: number; isChecked: boolean; heldFor: ReadonlySet<string> }
 
-const unheardOf = (): AtServer => ({ sent: new Set(), heardAt: -Infinity, isChecked: false, isHeld: false })
+const unheardOf = (): AtServer => ({ sent: new Set(), heardAt: -Infinity, isChecked: false, heldFor: new Set() })
 
 /**
  * The requests in flight. A server that hangs keeps them until their time limit, which may be minutes: it is noticed sooner by
- * a list of models that does not come. While another server works for the model, it gets no more requests until it lists
- * its models, and what it owes is given up and tried at the other. What it still owes when it works again, or when the model
+ * a list of models that does not come, and a probe. While another server works for the model, it gets no more requests until it
+ * answers one of the two, and what it owes is given up and tried at the other. What it still owes when it works again, or when the model
  * is away and it goes on being silent, is given up too. A busy server lists its models, however long its replies take.
  */
 export function openRequestsInFlight(options: RequestsInFlightOptions) {
@@ -44,10 +43,11 @@ export function openRequestsInFlight(options: RequestsInFlightOptions) {
     isArmed = true
     clock.after(checkEveryMs, () => {
       isArmed = false
-      for (const [server, one] of servers) if (mayBeSilent(one, clock)) void check(server, one, options)
-      if ([...servers.values()].some(({ sent, isHeld }) => sent.size > 0 || isHeld)) arm()
+      for (const [server, one] of servers) if (mayBeSilent(one, clock)) void check(server, one, watching)
+      if ([...servers.values()].some(({ sent, heldFor }) => sent.size > 0 || heldFor.size > 0)) arm()
     })
   }
+  const watching = { ...options, arm }
   return {
     /** `send`, over requests that can be given up. */
     tracked: (send: Send): Send => {
@@ -69,8 +69,7 @@ export function openRequestsInFlight(options: RequestsInFlightOptions) {
     },
     /** A probe of the server for the model has had no answer: whether it is silent is looked at now. */
     suspect(server: PooledServer, model: string): void {
-      arm()
-      void check(server, at(server), options, model)
+      void check(server, at(server), watching, model)
     },
     /** The server was silent and works again for the model: gives up what it does not answer of it within two seconds. */
     giveUpOld(server: PooledServer, model: string | undefined): void {
@@ -113,43 +112,48 @@ async function isSilent({ endpoint }: PooledServer, { clock, closing }: Requests
   )
 }
 
-function mayBeSilent({ sent, heardAt, isHeld }: AtServer, { now }: Pick<Clock, 'now'>): boolean {
+function mayBeSilent({ sent, heardAt, heldFor }: AtServer, { now }: Pick<Clock, 'now'>): boolean {
   const [oldest] = sent
-  return isHeld || now() - Math.max(heardAt, oldest?.sentAt ?? Infinity) >= silentMs
+  return heldFor.size > 0 || now() - Math.max(heardAt, oldest?.sentAt ?? Infinity) >= silentMs
 }
 
-async function check(
-  server: PooledServer,
-  one: AtServer,
-  options: RequestsInFlightOptions,
-  suspected?: string,
-): Promise<void> {
+type Watching = RequestsInFlightOptions & { arm(): void }
+
+async function check(server: PooledServer, one: AtServer, watching: Watching, suspected?: string): Promise<void> {
   if (one.isChecked) return
   one.isChecked = true
-  const askedAt = options.clock.now()
-  const silent = await isSilent(server, options)
+  const askedAt = watching.clock.now()
+  const silentFor = await modelsInDoubt(server, one, watching, suspected)
   one.isChecked = false
-  if (!silent && one.isHeld) server.breaker.endPause()
-  one.isHeld &&= silent
-  if (one.isHeld) return server.breaker.hold()
-  if (!silent) return
-  const models = new Set([...one.sent].map(({ model }) => model))
-  if (suspected !== undefined) models.add(suspected)
-  await Promise.all([...models].map((model) => hold(server, one, { model, before: askedAt }, options)))
+  if (watching.closing.aborted) return
+  const heldFor = one.heardAt > askedAt ? [] : silentFor
+  if (heldFor.length > 0) {
+    server.breaker.hold()
+    watching.arm()
+  } else if (one.heldFor.size > 0) {
+    server.breaker.endPause()
+    watching.onChange()
+  }
+  one.heldFor = new Set(heldFor)
+  // Also what was sent there meanwhile.
+  for (const model of heldFor) giveUp(one, { model, before: Infinity })
 }
 
-/** No more requests for a silent server, if another one works for the model. */
-async function hold(
+/** The models for which it is silent while others work. */
+async function modelsInDoubt(
   server: PooledServer,
-  one: AtServer,
-  owed: { model: string; before: number },
-  { onSilent }: RequestsInFlightOptions,
-): Promise<void> {
-  const isServedElsewhere = await onSilent(server, owed.model)
-  if (!isServedElsewhere || one.heardAt > owed.before) return
-  one.isHeld = true
-  server.breaker.hold()
-  giveUp(one, owed)
+  { sent, heldFor }: AtServer,
+  watching: Watching,
+  suspected: string | undefined,
+): Promise<string[]> {
+  if (!(await isSilent(server, watching))) return []
+  const models = new Set([
+    ...heldFor,
+    ...[...sent].map(({ model }) => model),
+    ...(suspected === undefined ? [] : [suspected]),
+  ])
+  const asked = [...models].map(async (model) => ((await watching.isSilentAlone(server, model)) ? [model] : []))
+  return (await Promise.all(asked)).flat()
 }
 
 const givenUp = new AppError('AGENT_002', 'the server was silent: the request was given up', { phase: 'model' })

@@ -30,7 +30,8 @@ export function openRouter({ servers, answers, hedgeAfterMs, onMissing, onEnd, .
   const inFlight = openRequestsInFlight({
     clock,
     closing: closing.signal,
-    onSilent: (server, model) => health.worksWithout(server, model),
+    isSilentAlone: (server, model) => health.isSilentAlone(server, model),
+    onChange: queue.recheck,
   })
   const changes = {
     onChange: queue.recheck,
