@@ -49,7 +49,16 @@ const ledgerDamages: RunDamage[] = [
     what: 'a model’s answer is not there',
     invariant: 3,
     says: /operation\.ended of operation \S+: the request of event \d+ was not answered/,
-    damage: (one) => renameLast(one, 'model.responded', 'turn.finished'),
+    damage: async (one) => {
+      await one.bench.redis.hset(one.keys.run, 'tokens', 0)
+      await renameLast(one, 'model.responded', 'turn.finished')
+    },
+  },
+  {
+    what: 'tokens are counted twice',
+    invariant: 2,
+    says: /the run has counted \d+ tokens, its events have \d+/,
+    damage: (one) => one.bench.redis.hincrby(one.keys.run, 'tokens', 1),
   },
   {
     what: 'the run ended under another name',
