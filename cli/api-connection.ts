@@ -18,7 +18,8 @@ export class ApiProblem extends AppError {
     message: string,
     about: { phase?: string; document: ApiProblem['document']; retryAfterMs?: number | undefined },
   ) {
-    super(code, message, about)
+    // One that says when to ask again needs no other advice.
+    super(code, message, { ...about, advised: about.retryAfterMs !== undefined })
     this.document = about.document
     this.retryAfterMs = about.retryAfterMs
   }

@@ -5,32 +5,43 @@ import type { LeftOut, PatchSets } from '../run-views.ts'
 import { visible } from '../terminal-text.ts'
 import { plural } from '../wording.ts'
 
-/** Accepted change sets that the patch has not: how many, and the first of them. `inPatch`: how many it has. */
-export type LeftOutSets = { runId: string; count: number; first: readonly LeftOut[]; inPatch: number }
+/** Change sets that the patch leaves out: how many, and the first of them. `inPatch`: how many it has. */
+export type LeftOutSets = { runId: string; of: PatchKind; count: number; first: readonly LeftOut[]; inPatch: number }
 
-/** Of the patch of what was accepted; in one of all that is proposed nothing is missing that somebody asked for. */
 export async function readLeftOut(
   client: Pick<ApiClient, 'readPatchSets'>,
   runId: string,
   of: PatchKind,
 ): Promise<LeftOutSets> {
-  if (of === 'proposed') return { runId, count: 0, first: [], inPatch: 0 }
   const sets: PatchSets = await client.readPatchSets(runId, of)
-  return { runId, count: sets.left_out_count, first: sets.left_out, inPatch: sets.change_sets }
+  return { runId, of, count: sets.left_out_count, first: sets.left_out, inPatch: sets.change_sets }
 }
 
 const shownSets = 20
 
-/** A line for each accepted set that is left out, why, and what can be done about it; empty where there is none. */
-export function describeLeftOut({ runId, count, first }: LeftOutSets): string {
+/** A line for each set that is left out, why, and what can be done about it; empty where there is none. */
+export function describeLeftOut({ runId, of, count, first }: LeftOutSets): string {
   if (count === 0) return ''
   const shown = first.slice(0, shownSets)
   const lines = shown.map((one) => `  ${leftOutText(one)}`)
   const rest = count > shown.length ? [`  … and ${plural(count - shown.length, 'other')}`] : []
   const [one] = shown
-  const undo = one === undefined ? [] : [`  To take back one of them: remora undo ${runId} ${one.change_set_id}`]
-  const what = `${plural(count, 'accepted change set')} left out of the patch:`
-  return [what, ...lines, ...rest, ...undo].map((line) => `${visible(line)}\n`).join('')
+  const what = `${plural(count, of === 'accepted' ? 'accepted change set' : 'change set')} left out of the patch:`
+  return [what, ...lines, ...rest, ...(one === undefined ? [] : wayOn(one, { runId, of }))]
+    .map((line) => `${visible(line)}\n`)
+    .join('')
+}
+
+function wayOn(
+  { change_set_id: id, with: other }: LeftOut,
+  { runId, of }: Pick<LeftOutSets, 'runId' | 'of'>,
+): string[] {
+  if (of === 'accepted') return [`  To take back one of them: remora undo ${runId} ${id}`]
+  return other === undefined ? [] : [`  To have the first instead: remora reject ${runId} ${other.change_set_id}`]
+}
+
+export function leftOutDocument({ count, first }: LeftOutSets) {
+  return count === 0 ? {} : { left_out_count: count, left_out: first }
 }
 
 /** Why a patch of what was accepted is empty. */

@@ -9,7 +9,13 @@ import { changesWhere } from '../api-lists.ts'
 import { commitChanges, requireCheckout, requireCommittable } from '../apply/commit-changes.ts'
 import { fetchChanges } from '../apply/fetch-changes.ts'
 import { requireRunsFolder } from '../apply/find-folder.ts'
-import { describeLeftOut, emptyPatchText, type LeftOutSets, readLeftOut } from '../apply/left-out-sets.ts'
+import {
+  describeLeftOut,
+  emptyPatchText,
+  leftOutDocument,
+  type LeftOutSets,
+  readLeftOut,
+} from '../apply/left-out-sets.ts'
 import { mergeChanges, type RefusedFile, type Step, type StepResult } from '../apply/merge-changes.ts'
 import { nameCollidingSets } from '../apply/name-colliding-sets.ts'
 import { writeChanges } from '../apply/write-changes.ts'
@@ -51,7 +57,8 @@ export function addApplyCommand(program: Command, context: CliContext): void {
         const { applied, leftOut } = await withRuns(context, apply, { workers: 1 })
         if (options.json) context.io.out(`${JSON.stringify({ ...applied, ...leftOutDocument(leftOut) })}\n`)
         else printApplied(applied, leftOut, context)
-        if (leftOut.count > 0) context.io.exit(leftOut.inPatch === 0 ? 1 : 3)
+        // What is proposed may collide; what was accepted somebody has asked for.
+        if (options.of === 'accepted' && leftOut.count > 0) context.io.exit(leftOut.inPatch === 0 ? 1 : 3)
       } finally {
         await rm(scratch, { recursive: true, force: true })
       }
@@ -95,10 +102,6 @@ async function applyRun(
   const message = await commitMessage(client, { runId, of, steps })
   const id = await commitChanges(checkout, { paths, message, scratch, signal })
   return { applied: { ...applied, commit: id ?? null }, leftOut }
-}
-
-function leftOutDocument({ count, first }: LeftOutSets) {
-  return count === 0 ? {} : { left_out_count: count, left_out: first }
 }
 
 type Committed = { runId: string; of: PatchKind; steps: readonly Step[] }

@@ -77,6 +77,10 @@ it('prints a change set that was left out of the patch, and what keeps it out', 
   expect(await diffOf(other, idOf('one'))).toContain('+y = 2\n')
   expect(stderr).toContain(`left out of the patch: WORK_001  ${idOf('one')} one.py collides with docstring o0 one.py f`)
   expect(stderr).toContain('   would make of it:\n  | y = 2\n  docstring one.py f makes of it:\n  | z = 3\n')
+  expect(await diffOf(other)).toBe('')
+  expect(stderr).toMatch(/^1 change set left out of the patch:\n {2}WORK_001 .* collides with docstring o0 one\.py f\n/)
+  expect(stderr).toContain(`  To have the first instead: remora reject ${other} c0\n`)
+  expect(JSON.parse(await diffOf(other, '--json'))).toMatchObject({ left_out_count: 1, left_out: [{ path: 'one.py' }] })
 })
 
 it('prints an earlier change set that several runs of a chain have made once', async () => {

@@ -4,7 +4,7 @@ import { PatchKind } from '#domain/run.ts'
 import type { ApiClient } from '../api-client.ts'
 import { allChanges } from '../api-lists.ts'
 import { type ChangeView, isCurrent, type OperationView, whoText, whyText } from '../operation-views.ts'
-import { describeLeftOut, emptyPatchText, readLeftOut } from '../apply/left-out-sets.ts'
+import { describeLeftOut, emptyPatchText, leftOutDocument, readLeftOut } from '../apply/left-out-sets.ts'
 import type { CliContext } from '../cli-context.ts'
 import { secretMark } from '#platform/secrets/redactor.ts'
 import { nodePlace, shortTime } from '../wording.ts'
@@ -39,9 +39,8 @@ export function addDiffCommand(program: Command, context: CliContext): void {
         await withRuns(context, ({ client }) => printChanges(client, { runId, operation }, printing))
         return
       }
-      // A worker composes what was decided since the last time.
-      const workers = of === 'accepted' ? 1 : 0
-      await withRuns(context, (service) => printPatch(service, { runId, of }, printing), { workers })
+      // A worker composes anew what was decided on since the last time.
+      await withRuns(context, (service) => printPatch(service, { runId, of }, printing), { workers: 1 })
     })
 }
 
@@ -52,14 +51,13 @@ async function printPatch(
   { runId, of }: { runId: string; of: PatchKind },
   { json, context }: Printing,
 ): Promise<void> {
-  const unfinished = of === 'accepted' && stack && (await unfinishedRuns(client, { modelKind }))
+  const unfinished = stack && (await unfinishedRuns(client, { modelKind }))
   if (unfinished) context.io.err(describeUnfinished(unfinished, context.config.modelUrls))
   const parts: Uint8Array[] = []
   for await (const part of (await client.readPatch(runId, of)) ?? []) parts.push(part)
   const diff = Buffer.concat(parts).toString()
   const leftOut = await readLeftOut(client, runId, of)
-  const { count, first } = leftOut
-  const document = { run_id: runId, diff, ...(count === 0 ? {} : { left_out_count: count, left_out: first }) }
+  const document = { run_id: runId, diff, ...leftOutDocument(leftOut) }
   context.io.out(json ? `${JSON.stringify(document)}\n` : shownDiff(diff, context))
   context.io.err(describeLeftOut(leftOut))
   if (diff !== '') return

@@ -4,7 +4,7 @@ import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
 import { allScopes } from '#domain/scope.ts'
 import type { ApiEnv, Caller } from './api-env.ts'
-import { RateLimited } from './problem.ts'
+import { AskAgain } from './problem.ts'
 import { addressKey, type RateLimit } from './rate-limit.ts'
 import type { SharedRateLimit } from './shared-rate-limit.ts'
 
@@ -48,7 +48,7 @@ export function bearerAuth(deps: AuthDeps): MiddlewareHandler<ApiEnv> {
     const waitMs = requestsPerMinute === null ? 0 : await deps.perMinute.take(caller.tokenId, requestsPerMinute)
     if (waitMs > 0) {
       const message = `This token may send ${requestsPerMinute} requests a minute: slow down.`
-      throw new RateLimited(message, Math.ceil(waitMs / 1000))
+      throw new AskAgain('LIMIT_001', message, Math.ceil(waitMs / 1000))
     }
     await next()
   }

@@ -32,12 +32,12 @@ export const Problem = z
   .openapi('Problem')
 export type Problem = z.infer<typeof Problem>
 
-/** LIMIT_001 of a token whose next request is taken after so many seconds. */
-export class RateLimited extends AppError {
+/** The same request may be answered after so many seconds, which the answer says in `Retry-After`. */
+export class AskAgain extends AppError {
   readonly retryAfterS: number
 
-  constructor(message: string, retryAfterS: number) {
-    super('LIMIT_001', message)
+  constructor(code: ErrorCode, message: string, retryAfterS: number) {
+    super(code, message)
     this.retryAfterS = retryAfterS
   }
 }
@@ -81,7 +81,7 @@ export function problemHandler(deps: { log: Pick<Log, 'debug' | 'error'>; isRedi
       note('request failed', { requestId: context.get('requestId'), method, path, error })
     }
     const response = problemResponse(problem, context)
-    if (known instanceof RateLimited) response.headers.set('retry-after', String(known.retryAfterS))
+    if (known instanceof AskAgain) response.headers.set('retry-after', String(known.retryAfterS))
     // It is not known when one of the runs ends.
     if (known.code === 'LIMIT_003') response.headers.delete('retry-after')
     return response

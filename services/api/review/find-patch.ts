@@ -5,6 +5,7 @@ import type { Ledger } from '#ledger/ledger.ts'
 import type { Composition } from '#objects/composition.ts'
 import { delay } from '#platform/clock.ts'
 import type { PayloadOf } from '#queues/catalog.ts'
+import { AskAgain } from '../http/problem.ts'
 import type { ChangeRecords } from './run-changes.ts'
 
 export type PatchDeps = {
@@ -19,6 +20,7 @@ const mostWaitMs = 25_000
 const pollsMs = { least: 25, most: 500 }
 /** So long a fault is believed: the next request has the patch composed again. */
 const faultMs = 60_000
+const askAgainS = 5
 
 /**
  * The composition of a patch of the run as of the last decision. One that is not there yet is composed by a worker: waits up to
@@ -46,7 +48,8 @@ export async function findPatch(run: Run, of: PatchKind, deps: PatchDeps, signal
     const found = await readNoted(now, of, last, deps)
     if (found !== undefined) return found
   }
-  throw new AppError('RUN_006', `A worker composes the patch of run ${run.runId} again: ask again in a moment.`)
+  const soon = 'ask again in a moment; it takes a worker, which "remora workers" lists'
+  throw new AskAgain('RUN_006', `The patch of run ${run.runId} is being composed anew: ${soon}.`, askAgainS)
 }
 
 /** The patch of decision `last` or a later one. */
