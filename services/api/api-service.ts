@@ -162,6 +162,7 @@ function appParts(
       idempotency,
       memoryGate,
       uploadGate: openUploadGate(config.maxUploads),
+      log,
     },
     runs: {
       ledger,
@@ -175,7 +176,7 @@ function appParts(
     changes: { ledger, records, producer, memoryGate, modelKind },
     transcripts: { ledger, records, fullPrompts: config.fullPrompts, redactor },
     tokens: { store, projects: openProjectStore(redis, namespace), table, idempotency },
-    usage: { ledger, projects: openProjectStore(redis, namespace) },
+    usage: { ledger, projects: openProjectStore(redis, namespace), log },
     workers: { readWorkers: () => orStoreError(readWorkers(redis, namespace)) },
   }
 }

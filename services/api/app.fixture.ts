@@ -113,6 +113,7 @@ export async function openTestApi(
     idempotency: openIdempotencyStore(redis, server.namespace),
     memoryGate: openMemoryGate(redis, 0.8, log),
     uploadGate: openUploadGate(8),
+    log,
   }
   const tokenStore = countedReads(openTokenStore(redis, { log, namespace: server.namespace }))
   const table = openTokenTable(tokenStore)
@@ -157,7 +158,7 @@ export async function openTestApi(
       table,
       idempotency: intake.idempotency,
     },
-    usage: { ledger, projects: openProjectStore(redis, server.namespace) },
+    usage: { ledger, projects: openProjectStore(redis, server.namespace), log },
     workers: { readWorkers: () => readWorkers(redis, server.namespace) },
   })
   const close = () => inOrder([() => redis.quit(), () => store.close(), () => server.close()])

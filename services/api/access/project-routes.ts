@@ -2,17 +2,21 @@ import { OpenAPIHono } from '@hono/zod-openapi'
 import { AppError } from '#domain/error.ts'
 import type { ProjectId } from '#domain/ids.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import type { ApiEnv, Caller } from '../http/api-env.ts'
+import type { Log } from '#platform/log.ts'
+import { type ApiEnv, type Caller, loggedCaller } from '../http/api-env.ts'
 import { requireOperator } from '../http/endpoint.ts'
 import { isoTime, viewOf } from '../http/schema-parts.ts'
 import { type ProjectBudgetView, projectEndpoints, ProjectView } from './project-endpoints.ts'
 import { maxProjects, type Project, type ProjectStore } from './project-store.ts'
 
 export type ProjectRouteDeps = { projects: ProjectStore }
-export type ProjectBudgetDeps = ProjectRouteDeps & { ledger: Pick<Ledger, 'readProjectBudget' | 'setProjectBudget'> }
+export type ProjectBudgetDeps = ProjectRouteDeps & {
+  ledger: Pick<Ledger, 'readProjectBudget' | 'setProjectBudget'>
+  log: Pick<Log, 'info'>
+}
 
 /** Creating and listing projects, for the operator alone, and what each may use a day. */
-export function projectRoutes({ projects, ledger }: ProjectBudgetDeps): OpenAPIHono<ApiEnv> {
+export function projectRoutes({ projects, ledger, log }: ProjectBudgetDeps): OpenAPIHono<ApiEnv> {
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(projectEndpoints.create, async (c) => {
     const { project_id: projectId } = c.req.valid('param')
@@ -39,7 +43,11 @@ export function projectRoutes({ projects, ledger }: ProjectBudgetDeps): OpenAPIH
     const { tokens_per_day: tokens } = c.req.valid('json')
     const caller = c.get('caller')
     const { view } = await budgetOf(projectId, caller)
-    await ledger.setProjectBudget(projectId, { by: caller.isOperator ? 'operator' : 'own', tokens })
+    const by = caller.isOperator ? 'operator' : 'own'
+    const before = (await ledger.readProjectBudget(projectId))[by]
+    await ledger.setProjectBudget(projectId, { by, tokens })
+    if (tokens !== before)
+      log.info('budget of a project set', { project_id: projectId, by, tokens, before, ...loggedCaller(caller) })
     return c.json(await view(), 200)
   })
   return routes

@@ -6,6 +6,7 @@ import { testRedis, type TestRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { until } from '#testing/until.ts'
 import { openTestApi, type TestApi } from '../app.fixture.ts'
+import { submitRun } from '../played-run.fixture.ts'
 import { TokenCreated, TokenPage } from './token-endpoints.ts'
 
 let server: TestRedis
@@ -166,6 +167,30 @@ describe('a token', () => {
     [{ colour: 'red' }],
   ])('is not made of %j', async ([body = {}]) => {
     expect(await (await post(body)).json()).toMatchObject({ status: 422, error_code: 'INTAKE_008' })
+  })
+
+  it('is named by the log where it sets a budget, with what it was before', async () => {
+    const runId = await submitRun(api)
+    const { token, token_id: id } = await create({ name: 'ops', scopes: ['runs:write', 'tokens:admin'] })
+    const set = async (path: string, body: object) => {
+      const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+      expect((await api.app.request(path, { method: 'PUT', headers, body: JSON.stringify(body) })).status).toBe(200)
+    }
+    for (const tokens of [5, 5, null]) {
+      await set(`/v1/runs/${runId}/budget`, { tokens })
+      await set(`/v1/projects/${api.project}/budget`, { tokens_per_day: tokens })
+    }
+    const said = lines.map((line) => z.looseObject({ message: z.string() }).parse(JSON.parse(line)))
+    const changes = [
+      { tokens: 5, before: null },
+      { tokens: null, before: 5 },
+    ].map((change) => ({ ...change, token: id, token_name: 'ops', project_id: api.project }))
+    expect(said.filter(({ message }) => message === 'budget of a run set')).toMatchObject(
+      changes.map((change) => ({ ...change, run_id: runId })),
+    )
+    expect(said.filter(({ message }) => message === 'budget of a project set')).toMatchObject(
+      changes.map((change) => ({ ...change, by: 'own' })),
+    )
   })
 
   it('that cannot be one is not looked up', async () => {

@@ -19,6 +19,11 @@ export type Caller = {
   readonly limits?: TokenLimits
 }
 
+/** Names the caller in a line of the log. */
+export function loggedCaller({ tokenId, name }: Caller): { token: string; token_name?: string } {
+  return { token: tokenId, ...(name !== undefined && { token_name: name }) }
+}
+
 /** What the middlewares set for the handlers. The bindings exist on a real port only, not in a test without one. */
 export type ApiEnv = {
   Bindings: Partial<HttpBindings>

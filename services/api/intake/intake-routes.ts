@@ -3,8 +3,9 @@ import { AppError } from '#domain/error.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { MemoryGate } from '#ledger/memory-gate.ts'
 import { openSemaphore } from '#platform/limit-concurrency.ts'
+import type { Log } from '#platform/log.ts'
 import type { NewRun } from '#ledger/run-commands.ts'
-import type { ApiEnv, Caller } from '../http/api-env.ts'
+import { type ApiEnv, type Caller, loggedCaller } from '../http/api-env.ts'
 import { budgetView, findRun, runLinks } from '../runs/run-view.ts'
 import { type AcceptDeps, acceptRun } from './accept-run.ts'
 import { intakeEndpoints } from './intake-endpoints.ts'
@@ -21,6 +22,7 @@ export type IntakeDeps = AcceptDeps &
     memoryGate: MemoryGate
     uploadGate: UploadGate
     traces: RequestTraces
+    log: Pick<Log, 'info'>
   }
 
 /** Accepting runs, and stopping, retrying and deleting those that exist, and giving them a budget. */
@@ -59,10 +61,18 @@ function addSteering(routes: OpenAPIHono<ApiEnv>, deps: IntakeDeps): void {
   })
   routes.openapi(intakeEndpoints.budget, async (c) => {
     const { tokens } = c.req.valid('json')
-    const { runId } = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
+    const { runId, projectId, budget } = await findRun(
+      c.req.valid('param').run_id,
+      c.get('caller').projectId,
+      deps.ledger,
+    )
     const origin = { kind: 'api', id: c.get('requestId') } as const
     if ((await deps.ledger.setBudget(runId, { tokens, origin })) === 'ended') {
       throw new AppError('RUN_007', `Run "${runId}" has ended, or is being stopped.`)
+    }
+    if (tokens !== budget) {
+      const about = { run_id: runId, project_id: projectId, tokens, before: budget }
+      deps.log.info('budget of a run set', { ...about, ...loggedCaller(c.get('caller')) })
     }
     return c.json(budgetView(await deps.ledger.getRun(runId)), 200)
   })

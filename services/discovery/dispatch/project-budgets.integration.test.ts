@@ -57,8 +57,8 @@ const verified = async (runId: RunId) => expect((await test.ledger.verify(runId)
 
 describe('a run with a budget', () => {
   it('starts nothing more once it is used up, lets what runs go on, says so, and goes on when it is raised', async () => {
-    const { deps } = openDispatcher(test, { operations: 4 })
-    const { runId } = await aRun({ budget: { tokens: 250 } })
+    const { deps, logged } = openDispatcher(test, { operations: 4 })
+    const { runId, projectId } = await aRun({ budget: { tokens: 250 } })
     await dispatchReady(deps)
     const first = await work(runId, { ends: false })
     await rounds(deps, 3)
@@ -86,6 +86,11 @@ describe('a run with a budget', () => {
     await test.ledger.setBudget(runId, { tokens: first * 100 + 1, origin })
     expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'running', usedBudgets: [] })
     await rounds(deps, 2)
+    const about = { run_id: runId, project_id: projectId, used: first * 100 }
+    expect(logged).toMatchObject([
+      { message: 'a run waits: it has used its budget', ...about, limit: 250 },
+      { message: 'a run goes on: it has tokens again', ...about, limit: first * 100 + 1 },
+    ])
     expect(await work(runId, { ends: true })).toBeGreaterThan(0)
     await test.ledger.setBudget(runId, { tokens: null, origin })
     for (let left = 20; left > 0;) {

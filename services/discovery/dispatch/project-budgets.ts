@@ -17,10 +17,23 @@ export type ProjectBudgets = ReturnType<typeof openProjectBudgets>
 const everyMs = 1000
 const maxRuns = 10_000
 
-/** Counts what runs use for the day of their project, and tells the ledger which runs wait until that day is over. */
+/**
+ * Counts what runs use for the day of their project, and tells the ledger which runs wait until that day is over. Logs when a run is
+ * held for a budget, its own too, and when it goes on.
+ */
 export function openProjectBudgets({ ledger, now, log }: ProjectBudgetsDeps) {
   const counted = new LRUCache<string, { at: number; tokens: number }>({ max: maxRuns })
   const spentBy = new LRUCache<string, SpentDay>({ max: maxRuns })
+  const held = new LRUCache<string, true>({ max: maxRuns })
+  /** The ledger itself holds a run for its own budget. */
+  const logOwn = ({ runId, projectId, tokens: used, budget: limit, usedBudgets }: Run) => {
+    const isHeld = usedBudgets.some(({ of }) => of === 'run')
+    if (isHeld === held.has(runId)) return
+    if (isHeld) held.set(runId, true)
+    else held.delete(runId)
+    const words = isHeld ? 'a run waits: it has used its budget' : 'a run goes on: it has tokens again'
+    log.info(words, { run_id: runId, project_id: projectId, used, limit })
+  }
   const isDue = ({ runId, projectId, tokens, ...run }: Run) => {
     const last = counted.get(runId)
     if (!isExecuting(run)) return (last?.tokens ?? 0) !== tokens
@@ -43,6 +56,7 @@ export function openProjectBudgets({ ledger, now, log }: ProjectBudgetsDeps) {
     },
     /** To be called in every round. */
     async note(run: Run): Promise<void> {
+      logOwn(run)
       const spent = spentBy.get(run.projectId)
       if (!isExecuting(run) || spent === undefined) return
       const before = run.usedBudgets.find(({ of }) => of === 'project')
