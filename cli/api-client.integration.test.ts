@@ -56,6 +56,26 @@ describe('the client of the API', () => {
     expect(asked).toBe(3)
   })
 
+  it('reads an archive anew where it was refused before all of it was sent', async () => {
+    const problem = { title: 'too many requests', status: 429, error_code: 'LIMIT_001' }
+    const part = Buffer.alloc(1 << 20, 'x')
+    let [asked, received] = [0, 0]
+    answer = async (request, response) => {
+      asked += 1
+      if (asked === 1) return void response.writeHead(429, { 'retry-after': '0' }).end(JSON.stringify(problem))
+      for await (const bytes of request) received += bytes.length
+      response.writeHead(202).end('{"run_id":"r1","status":"queued"}')
+    }
+    const archive = {
+      async *[Symbol.asyncIterator]() {
+        for (let at = 0; at < 16; at += 1) yield part
+      },
+    }
+    expect(await client.submit({ request: { agents: ['lint'] }, archive })).toMatchObject({ run_id: 'r1' })
+    expect(received).toBeGreaterThan(16 * part.length)
+    expect(asked).toBe(2)
+  })
+
   it('does not ask again for a run that its token may not have', async () => {
     let asked = 0
     answer = (_request, response) => {

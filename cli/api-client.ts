@@ -160,7 +160,7 @@ export function openApiClient(options: { url: string; token: string | undefined;
 function runCalls(connection: ApiConnection) {
   const { get, getStream, post, postForm } = connection
   return {
-    /** Sends the archive while it is read. */
+    /** Sends the archive while it is read; anew from its start where the service asks for a pause. */
     submit: ({ request, archive }: { request: WireRequest; archive: AsyncIterable<Uint8Array> }) =>
       postForm('/v1/runs', { request: JSON.stringify(request), archive }, RunAccepted),
     getRun: (runId: string) => get(runPath(runId), RunView),

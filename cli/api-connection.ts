@@ -26,6 +26,7 @@ export class ApiProblem extends AppError {
 }
 
 export type Query = Readonly<Record<string, string | number | undefined>>
+/** `archive` can be read several times. */
 export type Multipart = { request: string; archive: AsyncIterable<Uint8Array> }
 
 /**
@@ -37,7 +38,7 @@ export type ApiConnection = {
   get<T>(path: string, schema: z.ZodType<T>, query?: Query): Promise<T>
   /** With an idempotency key of its own. It is not repeated. */
   post<T>(path: string, document: object, schema: z.ZodType<T>): Promise<T>
-  /** The same for a form with an archive, which is sent while it is read. */
+  /** The same for a form with an archive, which is sent while it is read, and read anew when the form is sent again. */
   postForm<T>(path: string, fields: Multipart, schema: z.ZodType<T>): Promise<T>
   put<T>(path: string, schema: z.ZodType<T>, document?: object): Promise<T>
   delete(path: string): Promise<void>
@@ -62,14 +63,15 @@ type Options = { url: string; token: string | undefined; signal: AbortSignal }
 type Outgoing = {
   method: 'GET' | 'POST' | 'PUT' | 'DELETE'
   headers?: Record<string, string>
-  body?: Readable | string
+  /** A function makes it anew for each time that it is sent. */
+  body?: (() => Readable) | string
 }
 type Answer = Dispatcher.ResponseData
 
 export function openApiConnection(options: Options): ApiConnection {
   const agent = new Agent()
   const send = (path: string, outgoing: Outgoing) => sendWhenTaken(path, outgoing, { ...options, agent })
-  const post = (path: string, type: string, body: Readable | string) =>
+  const post = (path: string, type: string, body: (() => Readable) | string) =>
     send(path, { method: 'POST', headers: { 'content-type': type, 'idempotency-key': randomUUID() }, body })
   return {
     async get(path, schema, query = {}) {
@@ -83,7 +85,7 @@ export function openApiConnection(options: Options): ApiConnection {
     },
     async postForm(path, fields, schema) {
       const boundary = `remora-${randomUUID()}`
-      const body = Readable.from(multipartBody(fields, boundary), { objectMode: false })
+      const body = () => Readable.from(multipartBody(fields, boundary), { objectMode: false })
       return readJson(await post(path, `multipart/form-data; boundary=${boundary}`, body), schema, options)
     },
     async put(path, schema, document) {
@@ -118,12 +120,13 @@ async function sendRequest(
   { url, token, agent, signal }: Options & { agent: Agent },
 ): Promise<Answer> {
   const headers = { ...outgoing.headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) }
-  const answer = await request(`${url}${path}`, { ...outgoing, headers, dispatcher: agent, signal }).catch(
-    (error: unknown) => {
-      signal.throwIfAborted()
-      throw noAnswer(url, error)
-    },
-  )
+  const { method, body } = outgoing
+  const sent = typeof body === 'function' ? body() : body
+  const options = { method, headers, dispatcher: agent, signal, ...(sent !== undefined && { body: sent }) }
+  const answer = await request(`${url}${path}`, options).catch((error: unknown) => {
+    signal.throwIfAborted()
+    throw noAnswer(url, error)
+  })
   if (answer.statusCode < 300) return answer
   throw problemError(url, answer, await answer.body.text().catch(() => ''))
 }
@@ -133,7 +136,6 @@ const mostWaitMs = 60_000
 
 /**
  * Sends it again after the time that a service asks for which has too many requests of this token. It has not begun with any of them.
- * A body that was sent while it was read cannot be sent again.
  */
 async function sendWhenTaken(path: string, outgoing: Outgoing, options: Parameters<typeof sendRequest>[2]) {
   for (let waits = 0; ; waits += 1) {
@@ -141,7 +143,7 @@ async function sendWhenTaken(path: string, outgoing: Outgoing, options: Paramete
       return await sendRequest(path, outgoing, options)
     } catch (error) {
       const waitMs = error instanceof ApiProblem && error.code === 'LIMIT_001' ? error.retryAfterMs : undefined
-      if (waitMs === undefined || waits >= maxWaits || outgoing.body instanceof Readable) throw error
+      if (waitMs === undefined || waits >= maxWaits) throw error
       await delay(Math.min(waitMs, mostWaitMs), options.signal)
     }
   }

@@ -9,7 +9,7 @@ import { byPath, parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
 import { gzippedTar, type TarItem } from '#platform/gzipped-tar.ts'
 import { walkFolder } from '#platform/walk-folder.ts'
 
-/** An archive to send. `files` is null for an archive that was named as such. `stream` must be read once, or not at all. */
+/** An archive to send. `files` is null for an archive that was named as such. `stream` begins anew each time that it is read. */
 export type Packed = {
   stream: AsyncIterable<Uint8Array>
   files: number | null
@@ -47,7 +47,10 @@ export async function packFolder(path: string, options: PackOptions): Promise<Pa
     throw asAppError(error, 'INTAKE_001')
   })
   const include: SkipKind[] = hasTrackedIgnored ? ['ignored'] : []
-  return { stream: gzippedTar(itemsOf(path, files, signal), signal), files: files.length, skipped, include }
+  const stream = {
+    [Symbol.asyncIterator]: () => gzippedTar(itemsOf(path, files, signal), signal)[Symbol.asyncIterator](),
+  }
+  return { stream, files: files.length, skipped, include }
 }
 
 const archiveName = /\.(?:tar|tgz|zip|gz|bz2|xz|zst|lz4?|7z|rar|bundle|Z)$/i
@@ -58,11 +61,8 @@ async function passArchive(path: string, { signal }: PackOptions): Promise<Packe
     const alone = archiveName.test(path) ? '' : `; for one file, name its folder and --paths ${basename(path)}`
     throw new AppError('INTAKE_001', `${path} ${describeForeign(start)}${alone}`)
   }
-  return { stream: createReadStreamLazily(path, signal), files: null, skipped: [], include: [] }
-}
-
-async function* createReadStreamLazily(path: string, signal: AbortSignal): AsyncGenerator<Uint8Array> {
-  yield* createReadStream(path, { signal })
+  const stream = { [Symbol.asyncIterator]: () => createReadStream(path, { signal })[Symbol.asyncIterator]() }
+  return { stream, files: null, skipped: [], include: [] }
 }
 
 async function readStart(path: string): Promise<Uint8Array> {

@@ -45,6 +45,7 @@ export function intakeRoutes(deps: IntakeDeps): OpenAPIHono<ApiEnv> {
     }
   })
   addSteering(routes, deps)
+  addBudget(routes, deps)
   return routes
 }
 
@@ -58,23 +59,6 @@ function addSteering(routes: OpenAPIHono<ApiEnv>, deps: IntakeDeps): void {
       throw new AppError('RUN_007', `Run "${run.runId}" has ended: it is ${status}.`)
     }
     return c.json({ run_id: run.runId, status, cancel_requested: true, links: runLinks(run.runId) } as const, 202)
-  })
-  routes.openapi(intakeEndpoints.budget, async (c) => {
-    const { tokens } = c.req.valid('json')
-    const { runId, projectId, budget } = await findRun(
-      c.req.valid('param').run_id,
-      c.get('caller').projectId,
-      deps.ledger,
-    )
-    const origin = { kind: 'api', id: c.get('requestId') } as const
-    if ((await deps.ledger.setBudget(runId, { tokens, origin })) === 'ended') {
-      throw new AppError('RUN_007', `Run "${runId}" has ended, or is being stopped.`)
-    }
-    if (tokens !== budget) {
-      const about = { run_id: runId, project_id: projectId, tokens, before: budget }
-      deps.log.info('budget of a run set', { ...about, ...loggedCaller(c.get('caller')) })
-    }
-    return c.json(budgetView(await deps.ledger.getRun(runId)), 200)
   })
   routes.openapi(intakeEndpoints.delete, async (c) => {
     const { run_id: runId } = c.req.valid('param')
@@ -96,6 +80,26 @@ function addSteering(routes: OpenAPIHono<ApiEnv>, deps: IntakeDeps): void {
       retryRun({ ...retry, correlation }, deps),
     )
     return c.json({ run_id: runId, status, retry_of: run.runId, links: runLinks(runId) }, 202)
+  })
+}
+
+function addBudget(routes: OpenAPIHono<ApiEnv>, deps: IntakeDeps): void {
+  routes.openapi(intakeEndpoints.budget, async (c) => {
+    const { tokens } = c.req.valid('json')
+    const { runId, projectId, budget } = await findRun(
+      c.req.valid('param').run_id,
+      c.get('caller').projectId,
+      deps.ledger,
+    )
+    const origin = { kind: 'api', id: c.get('requestId') } as const
+    if ((await deps.ledger.setBudget(runId, { tokens, origin })) === 'ended') {
+      throw new AppError('RUN_007', `Run "${runId}" has ended, or is being stopped.`)
+    }
+    if (tokens !== budget) {
+      const about = { run_id: runId, project_id: projectId, tokens, before: budget }
+      deps.log.info('budget of a run set', { ...about, ...loggedCaller(c.get('caller')) })
+    }
+    return c.json(budgetView(await deps.ledger.getRun(runId)), 200)
   })
 }
 
