@@ -1,7 +1,6 @@
 import { AppError } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import { aPlannedOperation, type TestLedger } from '#testing/open-test-ledger.ts'
-import { silentLog } from '#platform/log.ts'
 import { openProjectBudgets } from './project-budgets.ts'
 import type { DispatchDeps } from './run-dispatcher.ts'
 
@@ -17,6 +16,7 @@ export function openDispatcher(
 ) {
   const given = new Map<RunId, string[]>()
   const warnings: unknown[] = []
+  const lines: string[] = []
   const queue = { broken: false }
   const clock = { nowMs: Date.UTC(2026, 10, 1, 12) }
   const deps: DispatchDeps = {
@@ -45,10 +45,14 @@ export function openDispatcher(
       ...fleet,
     }),
     awayModels: { note: async () => {} },
-    budgets: openProjectBudgets({ ledger: test.ledger, now: async () => clock.nowMs, log: silentLog }),
+    budgets: openProjectBudgets({
+      ledger: test.ledger,
+      now: async () => clock.nowMs,
+      log: { info: (line) => void lines.push(line) },
+    }),
     states: new Map(),
     log: { warn: (_message, fields) => void warnings.push(fields?.['run_id']) },
   }
   const count = (runId: RunId) => given.get(runId)?.length ?? 0
-  return { deps, queue, clock, warnings, count }
+  return { deps, queue, clock, warnings, lines, count }
 }

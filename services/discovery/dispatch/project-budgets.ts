@@ -46,15 +46,16 @@ export function openProjectBudgets({ ledger, now, log }: ProjectBudgetsDeps) {
       const spent = spentBy.get(run.projectId)
       if (!isExecuting(run) || spent === undefined) return
       const before = run.usedBudgets.find(({ of }) => of === 'project')
-      const over = usedUp(run, spent)
+      const { used, limit, resetsAt } = spent
+      const over = limit === null || used < limit ? undefined : { limit, used, resetsAt }
       if (over?.limit === before?.limit && over?.used === before?.used && over?.resetsAt === before?.resetsAt) return
       if ((over === undefined) !== (before === undefined)) {
         const { runId: run_id, projectId: project_id } = run
         const words =
           over === undefined
-            ? 'a run goes on: its project has tokens for today again'
-            : 'a run waits: its project has used its tokens for today'
-        log.info(words, { run_id, project_id, used: spent.used, limit: spent.limit })
+            ? 'the project of a run has tokens for today again'
+            : 'the project of a run has used its tokens for today: nothing more that needs a model starts'
+        log.info(words, { run_id, project_id, used, limit })
       }
       await ledger.noteProjectBudget(run.runId, over)
     },
@@ -63,11 +64,4 @@ export function openProjectBudgets({ ledger, now, log }: ProjectBudgetsDeps) {
 
 function isExecuting({ phase, stop }: Pick<Run, 'phase' | 'stop'>): boolean {
   return phase === 'execution' && stop === null
-}
-
-/** A run with nothing left to start, or nothing that needs a model, is not kept from anything. */
-function usedUp({ counts, agentBundles }: Run, { used, limit, resetsAt }: SpentDay) {
-  const hasWork = counts.ready + counts.pending > 0 && agentBundles?.length !== 0
-  if (limit === null || used < limit || !hasWork) return undefined
-  return { limit, used, resetsAt }
 }
