@@ -1,30 +1,25 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { changeSetId } from '#domain/change-set.ts'
-import { testRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
-import { openTestApi, type TestApi } from '../../services/api/app.fixture.ts'
-import { serveApp, type ServedApp } from '../../services/api/http/serve-app.ts'
+import type { TestApi } from '../../services/api/app.fixture.ts'
 import { composeRun, plannedOperation, playRun } from '../../services/api/played-run.fixture.ts'
 import { openPlayedReview } from '../../services/api/review/played-review.fixture.ts'
 import { readCliConfig } from '../cli-config.ts'
 import { buildProgram } from '../program.ts'
+import { openServedApi, type ServedApi } from './served-api.fixture.ts'
 
 let api: TestApi
-let served: ServedApp
+let served: ServedApi
 let runId = ''
 beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects())
-  served = await serveApp(api.app, { host: '127.0.0.1', port: 0, graceMs: 1_000 })
+  served = await openServedApi()
+  api = served.api
   runId = await playRun(api, [
     { name: 'one', changes: [{ kind: 'create', path: 'one.py', content: 'x = 1\n' }] },
     { name: 'two', fails: { code: 'AGENT_004', reason: 'turn limit of 12' } },
     { name: 'three', leaves: 'no fix was made; left alone: F401 in line 3 (why)' },
   ])
 })
-afterAll(async () => {
-  await served.close()
-  await api.close()
-})
+afterAll(() => served.close())
 
 let stderr = ''
 const diff = (...args: string[]) => diffOf(runId, ...args)

@@ -59,7 +59,7 @@ function addBudget(projects: Command, context: CliContext): void {
     })
 }
 
-/** `shop: 12,345 of 20,000 tokens used today; a new day begins 2026-11-28 00:00` */
+/** `shop: 12,345 of 20,000 tokens used today; the day ends 2026-11-28 00:00` */
 function budgetLine(budget: ProjectBudgetView): string {
   const { project_id: id, tokens_per_day: tokens, set_by_operator: operator, set_by_project: own } = budget
   const limit = tokens === null ? '' : `of ${figure(tokens)} `

@@ -30,7 +30,8 @@ function positiveInteger(text: string): number {
 /** A budget: `1500000`, `1.5M` or `1500k`. */
 export function tokenCount(text: string): number {
   const [, digits, unit = ''] = /^(\d{1,13}(?:\.\d{1,3})?)([kM]?)$/.exec(text) ?? []
-  const tokens = Number(digits) * (unit === 'M' ? 1_000_000 : unit === 'k' ? 1_000 : 1)
+  // As text with an exponent it is exact: 2.05 times a million is not 2,050,000.
+  const tokens = Number(`${digits}e${unit === 'M' ? 6 : unit === 'k' ? 3 : 0}`)
   if (BudgetTokens.safeParse(tokens).success) return tokens
   throw new InvalidArgumentError('It must be a whole number of tokens above 0, such as 1500000, 1500k or 1.5M.')
 }

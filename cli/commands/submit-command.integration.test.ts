@@ -4,28 +4,23 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { getNodeSelection } from '#objects/node-selection.ts'
-import { testRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
-import { openTestApi, type TestApi } from '../../services/api/app.fixture.ts'
-import { serveApp, type ServedApp } from '../../services/api/http/serve-app.ts'
+import type { TestApi } from '../../services/api/app.fixture.ts'
 import { discoverFolder } from '../../services/discovery/discover/discover-folder.ts'
 import { defaultSnapshotLimits } from '../../services/discovery/snapshot/snapshot-limits.ts'
 import { takeSnapshot } from '../../services/discovery/snapshot/take-snapshot.ts'
 import { readCliConfig } from '../cli-config.ts'
 import { buildProgram } from '../program.ts'
+import { openServedApi, type ServedApi } from './served-api.fixture.ts'
 
 let api: TestApi
-let served: ServedApp
+let served: ServedApi
 let folder = ''
 let stderr = ''
 beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects())
-  served = await serveApp(api.app, { host: '127.0.0.1', port: 0, graceMs: 1_000 })
+  served = await openServedApi()
+  api = served.api
 })
-afterAll(async () => {
-  await served.close()
-  await api.close()
-})
+afterAll(() => served.close())
 
 const git = (...args: string[]) =>
   execFileSync('git', ['-c', 'user.name=n', '-c', 'user.email=n@e', ...args], { cwd: folder, stdio: 'pipe' })

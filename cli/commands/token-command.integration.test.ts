@@ -1,23 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { testRedis } from '#testing/redis.ts'
-import { testObjects } from '#testing/s3.ts'
-import { openTestApi, type TestApi } from '../../services/api/app.fixture.ts'
+import type { TestApi } from '../../services/api/app.fixture.ts'
 import { playRun } from '../../services/api/played-run.fixture.ts'
-import { serveApp, type ServedApp } from '../../services/api/http/serve-app.ts'
 import { readCliConfig } from '../cli-config.ts'
 import { buildProgram } from '../program.ts'
+import { openServedApi, type ServedApi } from './served-api.fixture.ts'
 
 let api: TestApi
-let served: ServedApp
+let served: ServedApi
 beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects())
-  served = await serveApp(api.app, { host: '127.0.0.1', port: 0, graceMs: 1_000 })
+  served = await openServedApi()
+  api = served.api
 })
-afterAll(async () => {
-  await served.close()
-  await api.close()
-})
+afterAll(() => served.close())
 
 async function remora(token: string, ...args: string[]) {
   const printed = { out: '', err: '' }

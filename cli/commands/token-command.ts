@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
+import { maxOpenRuns } from '#domain/run.ts'
 import { Scope, usualScopes } from '#domain/scope.ts'
 import type { TokenView } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
@@ -32,7 +33,7 @@ export function addTokenCommand(program: Command, context: CliContext): void {
     .option('--scopes <scopes>', `of ${Scope.options.join(', ')}; without it ${usualScopes.join(',')}`, scopeList)
     .option('--expires <time>', 'the token expires after this time, such as 30d, 12h or 90m', secondsOf)
     .option('--requests-per-minute <count>', 'so many at once, and a minute in the long run', positiveUpTo(1_000_000))
-    .option('--runs <count>', 'how many of its runs may go on at the same time', positiveUpTo(10_000))
+    .option('--runs <count>', 'how many of its runs may go on at the same time', positiveUpTo(maxOpenRuns))
     .option('--project <id>', projectHelp)
     .option('--json', 'print one JSON document')
     .action(async ({ name, scopes, expires, requestsPerMinute, runs, project, json }: CreateOptions) => {

@@ -60,6 +60,9 @@ export const NotSentFile = z.strictObject({
 })
 export type NotSentFile = z.infer<typeof NotSentFile>
 
+/** The highest limit of the runs of a token that have not ended: each submission of the token looks at all of them. */
+export const maxOpenRuns = 1_000
+
 /** How many tokens a budget may have: more than anyone has, and few enough for exact sums. */
 export const BudgetTokens = z.int().min(1).max(1_000_000_000_000)
 
@@ -140,8 +143,8 @@ export const AwayModel = z.object({
 export type AwayModel = z.infer<typeof AwayModel>
 
 /**
- * A budget that is used up and keeps the agents of a run from going on: the run's own, or that of its project for the day, which
- * ends at `resetsAt`. In tokens; times are milliseconds since the epoch.
+ * A budget that is used up, so that no more operations with a model start: the run's own, or that of its project for the day, which
+ * ends at `resetsAt`. In tokens; times are milliseconds since the epoch. `holds`: it has kept something back since.
  */
 export const UsedBudget = z.object({
   of: z.enum(['run', 'project']),
@@ -149,6 +152,7 @@ export const UsedBudget = z.object({
   used: z.number(),
   since: z.number(),
   resetsAt: z.number().nullable().default(null),
+  holds: z.boolean(),
 })
 export type UsedBudget = z.infer<typeof UsedBudget>
 

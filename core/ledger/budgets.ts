@@ -31,8 +31,9 @@ export async function setBudget(
 export type UsedDay = { limit: number; used: number; resetsAt: number }
 
 /**
- * Notes that the project of the run has used up its budget of the day, or has not (`budget.reached`, `budget.renewed`). Until then
- * operations with a model are held instead of dispatched; a run with nothing else to do is waiting. RUN_001 for an unknown run.
+ * Notes that the project of the run has used up its budget of the day, or has not. Until then operations with a model are held instead
+ * of dispatched (`budget.reached` with the first of them, `budget.renewed` at the end); a run with nothing else to do is waiting.
+ * RUN_001 for an unknown run.
  */
 export async function noteProjectBudget(store: LedgerStore, runId: RunId, used: UsedDay | undefined): Promise<void> {
   const { kind, id } = store.origin

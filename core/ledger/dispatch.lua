@@ -56,7 +56,10 @@ for i = 6, #ARGV do
   end
 end
 emit(at, events)
-if has_held then advance_run(at) end
+if has_held then
+  tell_over(at, { ARGV[2], ARGV[3] })
+  advance_run(at)
+end
 local answer = counts()
 answer.traceparent = run[4] or ''
 -- An empty Lua table would be written as an object.

@@ -35,9 +35,10 @@ export function foldBudgets() {
     const found = [...faults]
     const isCounted = request.budget === undefined ? counted <= tokens : counted === tokens
     if (!isCounted) found.push(`the run has counted ${counted} tokens, its events have ${tokens}`)
-    const [is, said] = [usedBudgets.map(({ of }) => of).toSorted(), [...over].toSorted()]
+    const holding = usedBudgets.filter(({ holds }) => holds)
+    const [is, said] = [holding.map(({ of }) => of).toSorted(), [...over].toSorted()]
     if (is.join() !== said.join())
-      found.push(`used up are the budgets of ${namesOf(is)}, by its events of ${namesOf(said)}`)
+      found.push(`something is held for the budgets of ${namesOf(is)}, by its events of ${namesOf(said)}`)
     return found.map((message): Violation => ({ invariant: 2, message }))
   }
 

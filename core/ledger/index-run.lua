@@ -1,5 +1,6 @@
--- KEYS: active runs, the project's runs, and, of a holder that may not have more than so many runs at once, those it had. ARGV: member of
--- the first, run id, how many or ''. Answers how many it has when these are as many as it may have.
+-- KEYS: active runs, the project's runs, and for a token with a limit the set of its runs. ARGV: member of the first, run id, the limit
+-- or ''. Answers 'indexed', or when the limit is reached how many runs of the token have not ended. Those that have are taken out of the
+-- set here, so it has at most one more than the limit (1,000).
 -- An ended run stays in the project's list, so creating it again does not make it active again.
 if redis.call('ZSCORE', KEYS[2], ARGV[2]) then return 'indexed' end
 if KEYS[3] then

@@ -59,7 +59,8 @@ export type RunKeys = ReturnType<typeof runKeys>
  * The run index, in one slot of its own: members of `active` and `ended` are `<project>/<run>`, scores the time of
  * acceptance and the time it left the active ones. `deleted`: the same members, by the time somebody asked to delete them.
  * `projects`: those that ever had a run that ended here. `patching`: `<project>/<run>/<token>` of patches that are being composed, by
- * the time until which that holds. `heldBy`: the active runs of a token with a limit of them, and some that have ended. `retrying`: runs whose decisions may ask for a retry, by the time that was last noted.
+ * the time until which that holds. `heldBy`: the active runs of a token with a limit of them, and some that have ended.
+ * `retrying`: runs whose decisions may ask for a retry, by the time that was last noted.
  */
 export function indexKeys(namespace: string) {
   const prefix = `${namespace}:{all}:`

@@ -54,10 +54,11 @@ export type LedgerModel = {
   /** Whether the model that the operations need is away, and whether held ones are to be woken. */
   isAway: boolean
   wakes: boolean
-  /** What the run may use and has used, and the budgets that are used up. */
+  /** What the run may use and has used, and the budgets that are used up; those that something is held for are told. */
   budget: number | null
   tokens: number
   over: Set<'run' | 'project'>
+  told: Set<'run' | 'project'>
   questions: ModelQuestion[]
   slices: number
   isPlanned: boolean
@@ -92,6 +93,7 @@ export function newLedgerModel(policy: ErrorPolicyName): LedgerModel {
     budget: null,
     tokens: 0,
     over: new Set(),
+    told: new Set(),
     questions: [],
     slices: 0,
     isPlanned: false,

@@ -5,21 +5,31 @@ import type { Ledger } from './ledger.ts'
 type OfRun = { model: LedgerModel; runId: RunId }
 type Prepared = { expect(): unknown; send(ledger: Ledger): Promise<unknown> }
 
-function noteOver(model: LedgerModel, of: 'run' | 'project', isOver: boolean): void {
-  if (model.over.has(of) === isOver) return
-  model.events.push({ event: isOver ? 'budget.reached' : 'budget.renewed' })
-  if (isOver) model.over.add(of)
-  else model.over.delete(of)
-  if (isOver || model.over.size > 0) return
-  model.hasChanged = true
-  model.wakes ||= withStatus(model, 'ready').some((one) => one.isHeld)
+const hasHeld = (model: LedgerModel) => withStatus(model, 'ready').some((one) => one.isHeld)
+
+export function tellOver(model: LedgerModel): void {
+  if (!hasHeld(model)) return
+  for (const of of model.over) {
+    if (!model.told.has(of)) model.events.push({ event: 'budget.reached' })
+    model.told.add(of)
+  }
 }
 
-/** What a run has used up keeps nothing back when nothing is left to do. */
+function noteOver(model: LedgerModel, of: 'run' | 'project', isOver: boolean): void {
+  if (isOver) {
+    model.over.add(of)
+    return tellOver(model)
+  }
+  model.over.delete(of)
+  if (!model.told.delete(of)) return
+  model.events.push({ event: 'budget.renewed' })
+  if (model.told.size > 0) return
+  model.hasChanged = true
+  model.wakes ||= hasHeld(model)
+}
+
 export function noteOwnBudget(model: LedgerModel): void {
-  const isOver = model.budget !== null && model.tokens >= model.budget
-  if (isOver && withStatus(model, 'pending', 'ready').length === 0) return
-  noteOver(model, 'run', isOver)
+  noteOver(model, 'run', model.budget !== null && model.tokens >= model.budget)
 }
 
 function setBudgetModel(model: LedgerModel, budget: number | null): string {

@@ -1,7 +1,7 @@
 import { AppError } from '#domain/error.ts'
 import type { OperationId } from '#domain/ids.ts'
 import type { EndedOperationStatus } from '#domain/operation.ts'
-import { noteOwnBudget } from './model-budgets.fixture.ts'
+import { noteOwnBudget, tellOver } from './model-budgets.fixture.ts'
 import { heldPerDispatch, type SweepReason, type Taken } from './dispatch.ts'
 import {
   cancelOperation,
@@ -51,7 +51,10 @@ export function dispatchModel(model: LedgerModel, max: number, command: string):
     taken.push({ operationId: one.id, dispatch: one.dispatch })
     model.events.push({ event: 'operation.queued', operationId: one.id, dispatch: one.dispatch })
   }
-  if (hasHeld) goOn(model)
+  if (hasHeld) {
+    tellOver(model)
+    goOn(model)
+  }
   const [ready, dispatched, running] = (['ready', 'dispatched', 'running'] as const).map((status) => {
     return withStatus(model, status).length
   })

@@ -10,7 +10,7 @@ export function modelSnapshot({ model }: World): unknown {
   return {
     status: model.status,
     phase: model.phase,
-    budget: [model.budget, model.tokens, ...[...model.over].toSorted()],
+    budget: [model.budget, model.tokens, ...[...model.over].map((of) => `${of} ${model.told.has(of)}`).toSorted()],
     stop: model.stop,
     open: openCount(model),
     operations: [...model.operations.values()].map(({ id, status, attempt, dispatch, lost, left }) => {
@@ -53,7 +53,7 @@ export async function ledgerSnapshot({ test, runId }: World): Promise<unknown> {
   return {
     status: run.status,
     phase: run.phase,
-    budget: [run.budget, run.tokens, ...run.usedBudgets.map(({ of }) => of).toSorted()],
+    budget: [run.budget, run.tokens, ...run.usedBudgets.map(({ of, holds }) => `${of} ${holds}`).toSorted()],
     stop: run.stop?.kind === 'request' ? { kind: 'request' } : run.stop,
     open: pending + ready + dispatched + running + waiting,
     operations: operations.map(({ operationId: id, status, attempt, dispatch, lost, dependenciesLeft: left }) => {

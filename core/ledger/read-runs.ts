@@ -44,7 +44,13 @@ const storedNames = [
   ...patches.map(([, field]) => field),
 ]
 const number = z.coerce.number().default(0)
-const Noted = z.object({ limit: number, used: number, since: number, resets_at: z.number().nullable().default(null) })
+const Noted = z.object({
+  limit: number,
+  used: number,
+  since: number,
+  resets_at: z.number().nullable().default(null),
+  untold: z.boolean().default(false),
+})
 
 /** The run's state now. RUN_001 when there is no such run, RUN_005 when a newer version made it. */
 export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
@@ -87,8 +93,8 @@ function usedBudgetsOf(stored: (name: string) => string | undefined) {
   return UsedBudget.shape.of.options.flatMap((of) => {
     const text = stored(`over_${of}`)
     if (text === undefined) return []
-    const { resets_at: resetsAt, ...same } = Noted.parse(JSON.parse(text))
-    return [{ ...same, of, resetsAt }]
+    const { resets_at: resetsAt, untold, ...same } = Noted.parse(JSON.parse(text))
+    return [{ ...same, of, resetsAt, holds: !untold }]
   })
 }
 

@@ -77,38 +77,51 @@ end
 -- The budgets that keep the run's agents from going on: its own, and that of its project for today.
 local budget_fields = { run = 'over_run', project = 'over_project' }
 
--- Notes that a budget is used up, or with `wait` nil that it is not any more, and says so in an event. Then what was held for it
--- becomes ready again.
-local function note_over(of, wait, at, origin)
-  local field = budget_fields[of]
-  local before = redis.call('HGET', keys.run, field)
-  if not wait and not before then return end
-  local name = 'budget.reached'
-  if wait then
-    wait.since = before and cjson.decode(before).since or at
-    redis.call('HSET', keys.run, field, cjson.encode(wait))
-    if before then return end
-  else
-    name, wait = 'budget.renewed', { since = cjson.decode(before).since }
-    redis.call('HDEL', keys.run, field)
-    local other = budget_fields[of == 'run' and 'project' or 'run']
-    if redis.call('HEXISTS', keys.run, other) == 0 then
-      has_changed = true -- a run that was waiting is looked at again
-      if redis.call('ZCARD', keys.held) > 0 then redis.call('HSET', keys.run, 'wake', '-inf') end
-    end
-  end
-  wait.of = of
-  emit(at, { 0, body_of(name, origin, {}, wait) })
+local function over_of(of)
+  local over = redis.call('HGET', keys.run, budget_fields[of])
+  return over and cjson.decode(over) or nil
 end
 
--- Whether the run has used up its own budget. It is over once that keeps something back.
+-- Says of the budgets that are used up that they are, once something is held for them: what has only mechanical work left, or none, is
+-- not kept from anything. Until then they are `untold`.
+local function tell_over(at, origin)
+  if redis.call('ZCARD', keys.held) == 0 then return end
+  for _, of in ipairs({ 'run', 'project' }) do
+    local wait = over_of(of)
+    if wait and wait.untold then
+      wait.untold = nil
+      redis.call('HSET', keys.run, budget_fields[of], cjson.encode(wait))
+      wait.of = of
+      emit(at, { 0, body_of('budget.reached', origin, {}, wait) })
+    end
+  end
+end
+
+-- Notes that a budget is used up, or with `wait` nil that it is not any more. Then what was held for it becomes ready again.
+local function note_over(of, wait, at, origin)
+  local before = over_of(of)
+  if wait then
+    wait.since = before and before.since or at
+    if not before or before.untold then wait.untold = true end
+    redis.call('HSET', keys.run, budget_fields[of], cjson.encode(wait))
+    return tell_over(at, origin)
+  end
+  if not before then return end
+  redis.call('HDEL', keys.run, budget_fields[of])
+  if before.untold then return end
+  local other = over_of(of == 'run' and 'project' or 'run')
+  if not other or other.untold then
+    has_changed = true -- a run that was waiting is looked at again
+    if redis.call('ZCARD', keys.held) > 0 then redis.call('HSET', keys.run, 'wake', '-inf') end
+  end
+  emit(at, { 0, body_of('budget.renewed', origin, {}, { of = of, since = before.since }) })
+end
+
+-- Notes whether the run has used up its own budget.
 local function note_own_budget(at, origin)
-  local run = redis.call('HMGET', keys.run, 'budget', 'tokens', 'n:pending', 'n:ready', 'agent_bundles')
+  local run = redis.call('HMGET', keys.run, 'budget', 'tokens')
   local limit, used = tonumber(run[1] or ''), tonumber(run[2] or '0')
-  local is_over = limit ~= nil and used >= limit
-  local has_work = tonumber(run[3] or '0') + tonumber(run[4] or '0') > 0 and run[5] ~= ''
-  if is_over and not has_work then return end
-  note_over('run', is_over and { limit = limit, used = used } or nil, at, origin)
+  note_over('run', limit and used >= limit and { limit = limit, used = used } or nil, at, origin)
 end
 
 -- Whether a budget keeps the run's agents from going on. Read once per step.
@@ -127,7 +140,8 @@ local function has_to_wait(id)
   return redis.call('HGET', prefix .. 'op:' .. id, 'work') ~= 'mechanical'
 end
 
--- Puts aside a ready operation whose model is away, or for which there is no budget. Its status stays, and its place among the ready ones too.
+-- Puts aside a ready operation whose model is away, or for which there is no budget. Its status stays, and its place among the ready
+-- ones too.
 local function hold(id)
   redis.call('ZREM', keys.ready, id)
   redis.call('ZREM', keys.suspects, id)
@@ -315,9 +329,8 @@ local function waited_for(questions)
   for i, one in ipairs(list) do list[i] = { kind = 'models', model = one.model, since = one.since } end
   if questions > 0 then list[#list + 1] = { kind = 'answer', questions = questions } end
   for _, of in ipairs({ 'run', 'project' }) do
-    local over = redis.call('HGET', keys.run, budget_fields[of])
-    if over then
-      local wait = cjson.decode(over)
+    local wait = over_of(of)
+    if wait and not wait.untold then
       wait.kind, wait.of = 'budget', of
       list[#list + 1] = wait
     end

@@ -65,6 +65,12 @@ const damages: [
     /2 operations are counted as failed, 1/,
   ],
   [
+    'tokens are counted that no event has',
+    2,
+    (keys) => test.redis.hincrby(keys.run, 'tokens', 1),
+    /the run has counted \d+ tokens, its events have \d+/,
+  ],
+  [
     'a status is not what the events say',
     2,
     (keys) => test.redis.hset(keys.operation(root.operationId), 'status', 'failed'),

@@ -15,7 +15,8 @@ export const fewSlots = 16
 
 /**
  * Flags of V8 for a worker that is started with `env`: those that only work when set before the process starts. A young generation
- * of 4 MB instead of 16 is 24 MB less, and up to a fifth more CPU per operation.
+ * of 4 MB instead of 16 is 24 MB less, and up to a fifth more CPU per operation. A settings file may say otherwise of the slots, and is
+ * not read yet: the worker then starts again (services/worker/main.ts).
  *
  * @param {Readonly<Record<string, string | undefined>>} env
  * @returns {string[]}
@@ -25,17 +26,20 @@ export function leanFlags(env) {
 }
 
 /**
- * Replaces this process once by itself, the program `self`, with `leanMemory` in its environment and `flags` of V8: the same
- * process id and streams. Does nothing where that is impossible or useless.
+ * Replaces this process once by itself, the program `self`, with `leanMemory` in its environment, with `flags` of V8 and without
+ * those of `dropped`: the same process id and streams. Does nothing where that is impossible or useless.
  *
  * @param {string} self
  * @param {readonly string[]} flags
+ * @param {readonly string[]} dropped
  */
-export function becomeLean(self, flags) {
+export function becomeLean(self, flags, dropped = []) {
   const isChild = process.send !== undefined // its parent has set it already, and its IPC channel would not survive the replacement
-  const isLean = process.env['MALLOC_ARENA_MAX'] !== undefined && flags.every((flag) => process.execArgv.includes(flag))
+  const missing = flags.filter((flag) => !process.execArgv.includes(flag))
+  const wanted = [...missing, ...process.execArgv.filter((flag) => !dropped.includes(flag))]
+  const isLean = process.env['MALLOC_ARENA_MAX'] !== undefined && wanted.join() === process.execArgv.join()
   if (process.platform !== 'linux' || isChild || isLean) return
-  const args = [process.execPath, ...new Set([...flags, ...process.execArgv]), self, ...process.argv.slice(2)]
+  const args = [process.execPath, ...wanted, self, ...process.argv.slice(2)]
   try {
     process.execve?.(process.execPath, args, { ...leanMemory, ...process.env })
   } catch {

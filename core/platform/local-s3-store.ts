@@ -1,6 +1,7 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { createWriteStream, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { rename, rm, writeFile } from 'node:fs/promises'
+import { createReadStream, createWriteStream } from 'node:fs'
+import { mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { rename, rm, stat, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { pipeline } from 'node:stream/promises'
 import S3Object from '@20minutes/s3rver/lib/models/object.js'
@@ -9,20 +10,29 @@ import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
 
 /**
- * Fixes two races of the server's file store. It truncates an object's file in place, so that a reader, or a crash, can
- * find half of it: here a new file is renamed. And a delete removes empty folders together with files that another
+ * Fixes what the server's file store does to its files. It truncates an object's file in place, so that a reader, or a crash, can
+ * find half of it: here a new file is renamed. It writes an object's metadata in place as well, and after a crash or on a full disk no
+ * request can read what is left of it, nor list the bucket. And a delete removes empty folders together with files that another
  * request has just put there: here folders stay. It also looks for CORS and website rules, which nobody sets here.
- * A full disk is answered with the status that says so.
+ * A full disk is answered with the status that says so. Nobody asks for copies; the server's own would lack the MD5.
  */
 export function hardenStore(store: FilesystemStore): void {
-  const putMetadata = store.putMetadata.bind(store)
   store.putContent = (path, content) => writeThenRename(path, content).catch(sayFull)
-  store.putMetadata = (...given) => putMetadata(...given).catch(sayFull)
+  store.putObject = (object) => putObject(store, object).catch(sayFull)
+  store.getMetadata = async (...place) => readMetadata(store, ...place) ?? mendMetadata(store, ...place)
+  store.copyObject = async () => {
+    throw Object.assign(new Error('This server copies no objects.'), { status: 501 })
+  }
   store.getSubresource = async () => null
-  store.deleteObject = async (inBucket, key) => {
-    const parts = ['object', 'object.md5', 'metadata.json'].map((part) => store.getResourcePath(inBucket, key, part))
+  store.deleteObject = async (...place) => {
+    const parts = [store.getResourcePath(...place, 'object'), ...besideObject(store, ...place)]
     await Promise.all(parts.map((part) => rm(part, { force: true })))
   }
+}
+
+/** The files with its headers, and with the MD5 that the server's own code keeps. */
+function besideObject(store: FilesystemStore, bucket: string, key: string): [metadata: string, md5: string] {
+  return [store.getResourcePath(bucket, key, 'metadata.json'), store.getResourcePath(bucket, key, 'object.md5')]
 }
 
 /** The server answers an error with its `status`. */
@@ -34,7 +44,7 @@ function sayFull(error: unknown): never {
 async function writeThenRename(path: string, content: Content): Promise<[number, string]> {
   const aside = `${path}.${randomUUID()}.part`
   try {
-    const stored = content instanceof Uint8Array ? await writeBytes(aside, content) : await writeStream(aside, content)
+    const stored = await writeLarge(aside, content)
     await rename(aside, path)
     return stored
   } catch (error) {
@@ -43,16 +53,17 @@ async function writeThenRename(path: string, content: Content): Promise<[number,
   }
 }
 
-async function writeBytes(path: string, content: Uint8Array): Promise<[number, string]> {
-  await writeFile(path, content)
-  return [content.length, createHash('md5').update(content).digest('hex')]
-}
-
-async function writeStream(path: string, content: AsyncIterable<Uint8Array>): Promise<[number, string]> {
+/** Returns the size in bytes and the MD5 in hex. */
+async function writeLarge(path: string, content: Content): Promise<[number, string]> {
+  if (content instanceof Uint8Array) {
+    await writeFile(path, content)
+    return [content.length, createHash('md5').update(content).digest('hex')]
+  }
   const md5 = createHash('md5')
   let bytes = 0
+  const chunks = content
   async function* measured() {
-    for await (const chunk of content) {
+    for await (const chunk of chunks) {
       md5.update(chunk)
       bytes += chunk.length
       yield chunk
@@ -65,17 +76,75 @@ async function writeStream(path: string, content: AsyncIterable<Uint8Array>): Pr
 /** Reading or writing so much takes no longer than handing it to another thread does. */
 const smallBytes = 2 ** 18
 
-/** What is kept beside a small object: its headers, and the MD5, which the server's own code writes to a file of its own. */
-const Kept = z.looseObject({ md5: z.string() })
+async function putObject(store: FilesystemStore, object: StoredObject): Promise<{ size: number; md5: string }> {
+  const { bucket, key, metadata, content } = object
+  const path = store.getResourcePath(bucket, key, 'object')
+  const aside = `${path}.${randomUUID()}.part`
+  const metadataAside = `${aside}.json`
+  try {
+    mkdirSync(dirname(path), { recursive: true })
+    const [size, md5] =
+      object.size <= smallBytes ? writeSmall(aside, await bytesOf(content)) : await writeLarge(aside, content)
+    writeFileSync(metadataAside, JSON.stringify({ ...metadata, md5 }))
+    // Nothing is written any more, so a full disk leaves the object before as it was. Killed from here on, this process leaves an object
+    // without metadata, never with that of another one; the server's only thread answers nobody in between.
+    const beside = besideObject(store, bucket, key)
+    for (const file of beside) if (statSync(file, { throwIfNoEntry: false })) rmSync(file)
+    renameSync(aside, path)
+    renameSync(metadataAside, beside[0])
+    return { size, md5 }
+  } catch (error) {
+    for (const file of [aside, metadataAside]) rmSync(file, { force: true })
+    throw error
+  }
+}
+
+function writeSmall(path: string, bytes: Uint8Array): [number, string] {
+  writeFileSync(path, bytes)
+  return [bytes.length, createHash('md5').update(bytes).digest('hex')]
+}
+
+async function bytesOf(content: Content): Promise<Uint8Array> {
+  return content instanceof Uint8Array ? content : Buffer.concat(await Array.fromAsync(content))
+}
+
+/** An object's headers and its MD5, which earlier versions and the server's own code write to a file of its own. */
+const Kept = z.looseObject({ md5: z.string().optional() })
+
+/** Undefined: there is no such object, or its MD5 is not known. */
+function readMetadata(store: FilesystemStore, bucket: string, key: string): ObjectMetadata | undefined {
+  const file = statSync(store.getResourcePath(bucket, key, 'object'), { throwIfNoEntry: false })
+  if (file === undefined) return undefined
+  const [metadataFile, md5File] = besideObject(store, bucket, key)
+  const { data } = Kept.safeParse(parseJson(readIfThere(metadataFile) ?? ''))
+  if (data === undefined) return undefined
+  const { md5 = readIfThere(md5File) ?? '', ...headers } = data
+  return md5 === '' ? undefined : withIntrinsic(headers, md5, file)
+}
+
+function readIfThere(path: string): string | undefined {
+  return statSync(path, { throwIfNoEntry: false }) && readFileSync(path, 'utf8')
+}
+
+function withIntrinsic(headers: object, md5: string, { mtime, size }: { mtime: Date; size: number }): ObjectMetadata {
+  return { ...headers, etag: `"${md5}"`, 'last-modified': mtime.toUTCString(), 'content-length': size }
+}
+
+/** Of an object whose metadata are lost. They stay lost: a read must work on a full disk, too. Throws ENOENT when there is no such object. */
+async function mendMetadata(store: FilesystemStore, bucket: string, key: string): Promise<ObjectMetadata> {
+  const path = store.getResourcePath(bucket, key, 'object')
+  const file = await stat(path)
+  const md5 = createHash('md5')
+  for await (const chunk of createReadStream(path)) md5.update(chunk)
+  return withIntrinsic({}, md5.digest('hex'), file)
+}
 
 /**
- * Reads and writes small objects at once, on the server's only thread. By itself it goes to another thread and back about a dozen times
- * for each request, which is half of what a GET costs. The MD5 is kept with the metadata instead of in a file of its own; what
- * an earlier version wrote is read by the server's own code. The bucket is there as long as the server.
+ * Reads small objects at once, on the server's only thread, as `hardenStore` writes them. By itself the server goes to another thread and
+ * back about a dozen times for each request, which is half of what a GET costs. The bucket is there as long as the server.
  */
 export function keepSmallObjects(store: FilesystemStore): void {
   const getObject = store.getObject.bind(store)
-  const putObject = store.putObject.bind(store)
   const getBucket = store.getBucket.bind(store)
   const buckets = new Map<string, object>()
   store.getBucket = async (name) => {
@@ -83,27 +152,10 @@ export function keepSmallObjects(store: FilesystemStore): void {
     if (bucket !== null) buckets.set(name, bucket)
     return bucket
   }
-  const getMetadata = store.getMetadata.bind(store)
-  store.getMetadata = async (...place) => readMetadata(store, ...place) ?? getMetadata(...place)
   store.getObject = async (...asked) => readSmall(store, ...asked) ?? getObject(...asked)
-  store.putObject = async (object) =>
-    object.size <= smallBytes ? writeSmall(store, object, await bytesOf(object.content)) : putObject(object)
 }
 
 /** Undefined: the server's own code is to answer. */
-function readMetadata(store: FilesystemStore, bucket: string, key: string): ObjectMetadata | undefined {
-  const file = statSync(store.getResourcePath(bucket, key, 'object'), { throwIfNoEntry: false })
-  const kept = file && readIfThere(store.getResourcePath(bucket, key, 'metadata.json'))
-  const { data } = Kept.safeParse(parseJson(kept?.toString() ?? ''))
-  if (file === undefined || data === undefined) return undefined
-  const { md5, ...headers } = data
-  return { ...headers, etag: `"${md5}"`, 'last-modified': file.mtime.toUTCString(), 'content-length': file.size }
-}
-
-function readIfThere(path: string): Buffer | undefined {
-  return statSync(path, { throwIfNoEntry: false }) && readFileSync(path)
-}
-
 function readSmall(store: FilesystemStore, bucket: string, key: string, range: ReadRange): StoredObject | undefined {
   if (range.start !== undefined) return undefined
   const metadata = readMetadata(store, bucket, key)
@@ -111,24 +163,4 @@ function readSmall(store: FilesystemStore, bucket: string, key: string, range: R
   const bytes = readFileSync(store.getResourcePath(bucket, key, 'object'))
   // The server destroys what it does not send: the content of a HEAD.
   return new S3Object(bucket, key, Object.assign(bytes, { destroy() {} }), metadata)
-}
-
-function writeSmall(store: FilesystemStore, { bucket, key, metadata }: StoredObject, bytes: Uint8Array) {
-  const path = store.getResourcePath(bucket, key, 'object')
-  const aside = `${path}.${randomUUID()}.part`
-  const md5 = createHash('md5').update(bytes).digest('hex')
-  try {
-    mkdirSync(dirname(path), { recursive: true })
-    writeFileSync(aside, bytes)
-    renameSync(aside, path)
-    writeFileSync(store.getResourcePath(bucket, key, 'metadata.json'), JSON.stringify({ ...metadata, md5 }))
-  } catch (error) {
-    rmSync(aside, { force: true })
-    sayFull(error)
-  }
-  return { size: bytes.length, md5 }
-}
-
-async function bytesOf(content: Content): Promise<Uint8Array> {
-  return content instanceof Uint8Array ? content : Buffer.concat(await Array.fromAsync(content))
 }

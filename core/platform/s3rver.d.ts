@@ -22,7 +22,7 @@ declare module '@20minutes/s3rver' {
     getResourcePath(bucket: string, key: string, resource: string): string
     /** Returns the size in bytes and the MD5 in hex. */
     putContent(path: string, content: Content): Promise<[number, string]>
-    putMetadata(bucket: string, key: string, metadata: object, md5?: string): Promise<void>
+    copyObject(fromBucket: string, fromKey: string, bucket: string, key: string): Promise<ObjectMetadata>
     deleteObject(bucket: string, key: string): Promise<void>
     /** A bucket's or object's own CORS, website or tagging rules; null when it has none. */
     getSubresource(bucket: string, key: string | undefined, kind: string): Promise<object | null>

@@ -16,9 +16,10 @@ export function isFeedback({ verdict, reason }: Pick<Decision, 'verdict' | 'reas
 type TriesLedger = Pick<Ledger, 'endedOperations' | 'getOperation'>
 
 /**
- * Those of these rejections whose operation an agent may try again: the set is of the last try in the runs of `chain` that had ended
- * when it was rejected, and no try has begun since, which was told. A try that went on then knew nothing of it, whatever it made.
- * What a program makes it would make again as it is.
+ * The rejections whose operation an agent may try again. The rejected change set must come from the last try that had ended, in any run
+ * of `chain`, when it was rejected. No other try may have begun since then, because the agent of that one was told of the rejection.
+ * A try that was going on at that time does not count, as it knew nothing of the rejection. Mechanical work is left out: it would only
+ * make the same change again.
  */
 export async function repeatable(
   chain: readonly Run[],

@@ -117,7 +117,7 @@ export const runSettings = {
     owners: ['cli'],
     type: z.int().min(0).max(1_000_000_000_000),
     default: 0,
-    about: 'tokens that a run may use which names no budget itself; 0: any number',
+    about: 'tokens that a run of `remora run` or `remora submit` may use without `--budget-tokens`; 0: any number',
   },
   REMORA_MAX_TIMEOUT_S: {
     key: 'execution.timeout_s',

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { maxOpenRuns } from '#domain/run.ts'
 import { logFormats, logLevels } from '#platform/log.ts'
 import type { SettingsTable } from './setting.ts'
 
@@ -100,7 +101,7 @@ export const serviceSettings = {
   },
   REMORA_TOKEN_RUNS: {
     owners: ['api'],
-    type: z.int().min(0).max(10_000),
+    type: z.int().min(0).max(maxOpenRuns),
     default: 0,
     about:
       'runs that a token without a limit of its own may have that have not ended; 0: no limit. `REMORA_TOKEN` has none',

@@ -70,19 +70,19 @@ function showLoad(metrics: Metrics, { seen, ledger, producer, readFleet }: Seen)
 
 /**
  * The operations of the runs that workers may work on, each in one group. `held`: ready, but for their model, which is away;
- * `unpaid`: ready, but for a budget that is used up. Those of a stopped run are not worked on any more.
+ * `heldForBudget`: ready, but for a budget that is used up. Those of a stopped run are not worked on any more.
  */
 async function openOf(runs: readonly Run[], ledger: Pick<Ledger, 'countHeld'>) {
   const executing = runs.filter(isExecuting)
   const heldOf = async (waiting: readonly Run[]) =>
     sumOf(await Promise.all(waiting.map(({ runId }) => ledger.countHeld(runId))))
-  const unpaid = await heldOf(executing.filter(({ usedBudgets }) => usedBudgets.length > 0))
+  const heldForBudget = await heldOf(executing.filter(({ usedBudgets }) => usedBudgets.length > 0))
   const held = await heldOf(executing.filter(({ away, usedBudgets }) => away.length > 0 && usedBudgets.length === 0))
   const sum = (state: OpenState) => sumOf(executing.map(({ counts }) => counts[state]))
   return {
     held,
-    unpaid,
-    ready: Math.max(0, sum('ready') - held - unpaid),
+    heldForBudget,
+    ready: Math.max(0, sum('ready') - held - heldForBudget),
     dispatched: sum('dispatched'),
     running: sum('running'),
     pending: sum('pending'),
@@ -102,8 +102,8 @@ function showStates(metrics: Metrics, { seen, ledger }: Seen): void {
     return Object.entries({ ready, dispatched, running }).map(([state, value]) => ({ labels: { state }, value }))
   })
   metrics.gauge('remora_waiting', async () => {
-    const { pending, waiting, held, unpaid } = await openOf(seen().runs, ledger)
-    const reasons = { operations: pending, people: waiting, models: held, budget: unpaid }
+    const { pending, waiting, held, heldForBudget } = await openOf(seen().runs, ledger)
+    const reasons = { operations: pending, people: waiting, models: held, budget: heldForBudget }
     return Object.entries(reasons).map(([reason, value]) => ({ labels: { reason }, value }))
   })
   metrics.gauge('remora_runs', () => {

@@ -1,5 +1,5 @@
 import { stayLean } from '#platform/lean-v8.ts'
-import { fewSlots } from '#platform/lean-memory.mjs'
+import { becomeLean, fewSlots, leanFlags } from '#platform/lean-memory.mjs'
 import { openLog } from '#platform/log.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
 import { loadSettings } from '#settings/load-settings.ts'
@@ -7,11 +7,21 @@ import { exitOnSignal, runService, stopWithParent } from '#platform/service-proc
 import { parseConfig } from './worker-config.ts'
 import { startWorker } from './worker-service.ts'
 
+/** Where only the settings file says that there are many, this process was started with the flags of a worker that has few. */
+function startAgainWithSlots(slots: number): void {
+  const [, self] = process.argv
+  const dropped = leanFlags(process.env)
+  if (self === undefined || dropped.length === 0) return
+  process.env['REMORA_WORKER_SLOTS'] = `${slots}`
+  becomeLean(self, [], dropped)
+}
+
 await runService(async () => {
   const settings = loadSettings(process.env, process.cwd())
   if (settings.keyFault !== undefined) throw settings.keyFault
   const { worker, secrets } = parseConfig(settings.env)
   if (worker.slots <= fewSlots) stayLean()
+  else startAgainWithSlots(worker.slots)
   const redactor = openRedactor(secrets)
   const log = openLog({ service: 'worker', instance: worker.workerId, ...worker.logging, redactor })
   const service = await startWorker(worker, { log, redactor })

@@ -55,12 +55,6 @@ const ledgerDamages: RunDamage[] = [
     },
   },
   {
-    what: 'tokens are counted twice',
-    invariant: 2,
-    says: /the run has counted \d+ tokens, its events have \d+/,
-    damage: (one) => one.bench.redis.hincrby(one.keys.run, 'tokens', 1),
-  },
-  {
     what: 'the run ended under another name',
     invariant: 3,
     says: /the run is completed, its events have run\.failed instead of run\.completed/,

@@ -1,7 +1,7 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { AppError, unreachable } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
-import type { Caller } from '../http/api-env.ts'
+import type { Caller, TokenLimits } from '../http/api-env.ts'
 import type { IdempotencyStore } from '../intake/idempotency.ts'
 import { tokenIdOf, tokenText, type TokenRecord } from './token-record.ts'
 import type { TokenRequest } from './token-endpoints.ts'
@@ -11,7 +11,7 @@ export type NewToken = {
   request: TokenRequest
   /** The token's project. */
   projectId: string
-  caller: Pick<Caller, 'projectId' | 'isOperator' | 'limits'>
+  caller: Pick<Caller, 'projectId' | 'isOperator' | 'limits' | 'ownLimits'>
   /** The text of the caller's token. */
   asker: string
   idempotencyKey: string | undefined
@@ -28,8 +28,8 @@ const keptMs = 30 * 24 * 60 * 60 * 1000
 /**
  * Creates a token and stores its hash; its text is only returned. Under an idempotency key the same body gives the same
  * token again: its secret is derived from the caller's token and a salt stored with the key, so that neither Redis nor the
- * caller's token alone reveals it. INTAKE_008 for higher limits than the caller's, INTAKE_005 for another body or a revoked token, INTAKE_003 above `maxTokens`, and above `maxOwnTokens` unless the
- * operator asks.
+ * caller's token alone reveals it. INTAKE_008 for higher limits than the caller's, INTAKE_005 for another body or a revoked
+ * token, INTAKE_003 above `maxTokens`, and above `maxOwnTokens` unless the operator asks.
  */
 export async function createToken(
   wanted: NewToken,
@@ -64,13 +64,14 @@ export async function createToken(
   }
 }
 
-/** Those that were asked for, else those of who asks. */
-function limitsOf({ request, caller }: NewToken) {
-  const own = caller.limits ?? { requestsPerMinute: null, runs: null }
+const noLimits: TokenLimits = { requestsPerMinute: null, runs: null }
+
+/** Those that were asked for, else the own ones of who asks: what it has by the settings, its token has by them, too. */
+function limitsOf({ request, caller: { limits: most = noLimits, ownLimits: own = noLimits } }: NewToken) {
   const { requests_per_minute: requestsPerMinute = own.requestsPerMinute, runs = own.runs } = request
   const faults = [
-    ...overOwn('requests_per_minute', requestsPerMinute, own.requestsPerMinute),
-    ...overOwn('runs', runs, own.runs),
+    ...overOwn('requests_per_minute', requestsPerMinute, most.requestsPerMinute),
+    ...overOwn('runs', runs, most.runs),
   ]
   if (faults.length > 0) throw new AppError('INTAKE_008', faults.join('; '))
   return { requestsPerMinute: requestsPerMinute ?? undefined, runs: runs ?? undefined }

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { ProjectId } from '#domain/ids.ts'
+import { maxOpenRuns } from '#domain/run.ts'
 import { Scope, usualScopes } from '#domain/scope.ts'
 import { endpoint, jsonAnswer } from '../http/endpoint.ts'
 import { IdempotencyHeader } from '../intake/idempotency.ts'
@@ -16,7 +17,7 @@ const ScopeShape = named('Scope', Scope)
 const TokenParams = z.object({ token_id: TokenId })
 
 const RequestsPerMinute = z.int().min(1).max(1_000_000)
-const OpenRuns = z.int().min(1).max(10_000)
+const OpenRuns = z.int().min(1).max(maxOpenRuns)
 
 export const TokenRequest = z
   .strictObject({

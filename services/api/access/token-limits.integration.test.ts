@@ -130,4 +130,27 @@ describe('a token that makes tokens', () => {
       detail: 'requests_per_minute: at most 100, as of the token that asks; runs: at most 3, as of the token that asks',
     })
   })
+
+  it('gives no more than the settings let it, and leaves to them what they say of both', async () => {
+    const { token, token_id: id } = await create({ scopes: ['tokens:admin'] })
+    const make = async (body: object) => {
+      const answer = await ask({ token, from: other, path: '/v1/tokens', init: json(body) })
+      return z.looseObject({ token: z.string().default('') }).parse(await answer.json())
+    }
+    const made = await make({ scopes: ['tokens:admin'] })
+    expect(made).toMatchObject({ requests_per_minute: null, runs: null })
+    const listed = await api.ask('/v1/tokens')
+    const { tokens } = z.object({ tokens: z.array(z.looseObject({ token_id: z.string() })) }).parse(await listed.json())
+    for (const one of [id, made['token_id']])
+      expect(tokens.find((shown) => shown.token_id === one)).toMatchObject({ requests_per_minute: null, runs: null })
+    expect(await make({ requests_per_minute: 7, runs: 1 })).toMatchObject({ requests_per_minute: 7, runs: 1 })
+    expect(await make({ requests_per_minute: 8 })).toMatchObject({
+      error_code: 'INTAKE_008',
+      detail: 'requests_per_minute: at most 7, as of the token that asks',
+    })
+    const asOther = { from: other, path: '/v1/tokens' }
+    const statuses = await Promise.all(Array.from({ length: 8 }, () => ask({ ...asOther, token: made.token })))
+    expect(statuses.filter(({ status }) => status === 429)).toHaveLength(1)
+    expect((await ask({ ...asOther, from: api, token: made.token })).status).toBe(200)
+  })
 })

@@ -86,10 +86,11 @@ export function openStoredCallers(deps: {
     if (record === undefined || (record.expiresAt !== null && record.expiresAt <= now)) return undefined
     note(hash, record.tokenId, now)
     const { projectId, scopes, tokenId, name } = record
+    const ownLimits = { requestsPerMinute: record.requestsPerMinute ?? null, runs: record.runs ?? null }
     const limits = {
-      requestsPerMinute: record.requestsPerMinute ?? deps.limits.requestsPerMinute,
-      runs: record.runs ?? deps.limits.runs,
+      requestsPerMinute: ownLimits.requestsPerMinute ?? deps.limits.requestsPerMinute,
+      runs: ownLimits.runs ?? deps.limits.runs,
     }
-    return { projectId, scopes, tokenId, ...(name === '' ? {} : { name }), isOperator: false, limits }
+    return { projectId, scopes, tokenId, ...(name === '' ? {} : { name }), isOperator: false, limits, ownLimits }
   }
 }

@@ -15,8 +15,10 @@ export type Caller = {
   readonly name?: string
   /** Whether it is the token of the environment, which alone acts for other projects than its own. */
   readonly isOperator: boolean
-  /** Its own, or those of the settings; the operator has none. */
+  /** What holds for it: its own, or those of the settings; the operator has none. */
   readonly limits?: TokenLimits
+  /** Those that it was given itself, which what it makes gets as well. The settings may change. */
+  readonly ownLimits?: TokenLimits
 }
 
 /** Names the caller in a line of the log. */

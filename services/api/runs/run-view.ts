@@ -57,7 +57,8 @@ function waitingFor(run: Run, { away, store }: Lacking): WaitingFor[] {
     return { kind: 'models' as const, model, since: isoTime(since), servers: servers.map(serverView) }
   })
   const { waiting: questions } = run.counts
-  const budgets = run.usedBudgets.map(({ of, limit, used, since, resetsAt }) => ({
+  const holding = run.usedBudgets.filter(({ holds }) => holds)
+  const budgets = holding.map(({ of, limit, used, since, resetsAt }) => ({
     kind: 'budget' as const,
     of,
     // What goes on after the budget was used up counts, too.

@@ -53,6 +53,12 @@ async function rounds(deps: DispatchDeps, count: number): Promise<void> {
   for (let round = 0; round < count; round += 1) await dispatchReady(deps)
 }
 
+/** The events about its budgets. */
+async function saidOf(runId: RunId): Promise<string[]> {
+  const events = await test.ledger.readEvents(runId, { after: 0, limit: 1_000 })
+  return events.map(({ event }) => event).filter((name) => name.startsWith('budget.'))
+}
+
 const verified = async (runId: RunId) => expect((await test.ledger.verify(runId)).violations).toEqual([])
 
 describe('a run with a budget', () => {
@@ -88,8 +94,8 @@ describe('a run with a budget', () => {
     await rounds(deps, 2)
     const about = { run_id: runId, project_id: projectId, used: first * 100 }
     expect(logged).toMatchObject([
-      { message: 'a run waits: it has used its budget', ...about, limit: 250 },
-      { message: 'a run goes on: it has tokens again', ...about, limit: first * 100 + 1 },
+      { message: 'a run has used its budget: nothing more that needs a model starts', ...about, limit: 250 },
+      { message: 'a run has tokens again', ...about, limit: first * 100 + 1 },
     ])
     expect(await work(runId, { ends: true })).toBeGreaterThan(0)
     await test.ledger.setBudget(runId, { tokens: null, origin })
@@ -122,6 +128,29 @@ describe('a run with a budget', () => {
     expect(first?.work).toBe('mechanical') // which asks a model here all the same, to use something
     await rounds(deps, 3)
     expect(count(runId)).toBe(2)
+  })
+
+  it('says that it is used up only once something waits for it', async () => {
+    const { deps, count } = openDispatcher(test)
+    const mechanical = operations.map((one, at) => (at < 3 ? one : { ...one, work: 'mechanical' as const }))
+    const runId = await test.executing(mechanical, { budget: { tokens: 1 } })
+    await test.ledger.dispatch(runId, 3)
+    await work(runId, { ends: false }) // all that need a model
+    await rounds(deps, 1)
+    expect(count(runId)).toBeGreaterThan(0)
+    expect(await saidOf(runId)).toEqual([])
+    expect(await test.ledger.getRun(runId)).toMatchObject({ usedBudgets: [{ of: 'run', holds: false }] })
+    await test.ledger.setBudget(runId, { tokens: null, origin })
+    await test.ledger.setBudget(runId, { tokens: 1, origin })
+    expect(await saidOf(runId)).toEqual(['budget.set', 'budget.set'])
+    await verified(runId)
+    await test.ledger.sweep(runId, 'abandoned') // now those that need a model are there again
+    await rounds(deps, 3)
+    expect(await saidOf(runId)).toEqual(['budget.set', 'budget.set', 'budget.reached'])
+    expect(await test.ledger.getRun(runId)).toMatchObject({ usedBudgets: [{ of: 'run', holds: true }] })
+    await test.ledger.setBudget(runId, { tokens: null, origin })
+    expect((await saidOf(runId)).slice(3)).toEqual(['budget.set', 'budget.renewed'])
+    await verified(runId)
   })
 })
 
@@ -156,6 +185,26 @@ describe('the budget of a project for a day', () => {
     await dispatchReady(deps)
     expect(await states()).toMatchObject([{ status: 'running' }, { status: 'running' }, {}])
     for (const { runId } of [own, second, stranger]) await verified(runId)
+  })
+
+  it('is not said to be there again when only the work of a run has gone', async () => {
+    const { deps, clock, logged } = openDispatcher(test, { operations: 40 })
+    const { projectId, runId } = await aRun()
+    await test.ledger.setProjectBudget(projectId, { by: 'operator', tokens: 150 })
+    await test.ledger.dispatch(runId, 2)
+    await work(runId, { ends: false })
+    await rounds(deps, 3)
+    expect(await test.ledger.getRun(runId)).toMatchObject({ counts: { ready: 18 }, usedBudgets: [{ holds: true }] })
+    await test.ledger.setAway(runId, [{ model: 'default', since: 1, bundles: ['lint'] }])
+    await test.ledger.blockHeld(runId, { bundle: 'lint', reason: 'its model was away for 24 h' })
+    await rounds(deps, 3)
+    const run = await test.ledger.getRun(runId)
+    expect(run).toMatchObject({ counts: { ready: 0, blocked: 18, running: 2 }, usedBudgets: [{ of: 'project' }] })
+    expect([await saidOf(runId), logged.length]).toEqual([['budget.reached'], 1])
+    clock.nowMs = Date.UTC(2026, 10, 2)
+    await rounds(deps, 3)
+    expect([await saidOf(runId), logged.length]).toEqual([['budget.reached', 'budget.renewed'], 2])
+    await verified(runId)
   })
 
   it('is the smaller of what the operator and the project have set, and counts each token once', async () => {

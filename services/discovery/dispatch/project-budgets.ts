@@ -24,16 +24,7 @@ const maxRuns = 10_000
 export function openProjectBudgets({ ledger, now, log }: ProjectBudgetsDeps) {
   const counted = new LRUCache<string, { at: number; tokens: number }>({ max: maxRuns })
   const spentBy = new LRUCache<string, SpentDay>({ max: maxRuns })
-  const held = new LRUCache<string, true>({ max: maxRuns })
-  /** The ledger itself holds a run for its own budget. */
-  const logOwn = ({ runId, projectId, tokens: used, budget: limit, usedBudgets }: Run) => {
-    const isHeld = usedBudgets.some(({ of }) => of === 'run')
-    if (isHeld === held.has(runId)) return
-    if (isHeld) held.set(runId, true)
-    else held.delete(runId)
-    const words = isHeld ? 'a run waits: it has used its budget' : 'a run goes on: it has tokens again'
-    log.info(words, { run_id: runId, project_id: projectId, used, limit })
-  }
+  const logOwn = ownBudgetNotices(log)
   const isDue = ({ runId, projectId, tokens, ...run }: Run) => {
     const last = counted.get(runId)
     if (!isExecuting(run)) return (last?.tokens ?? 0) !== tokens
@@ -60,28 +51,37 @@ export function openProjectBudgets({ ledger, now, log }: ProjectBudgetsDeps) {
       const spent = spentBy.get(run.projectId)
       if (!isExecuting(run) || spent === undefined) return
       const before = run.usedBudgets.find(({ of }) => of === 'project')
-      const over = usedUp(run, spent)
+      const { used, limit, resetsAt } = spent
+      const over = limit === null || used < limit ? undefined : { limit, used, resetsAt }
       if (over?.limit === before?.limit && over?.used === before?.used && over?.resetsAt === before?.resetsAt) return
       if ((over === undefined) !== (before === undefined)) {
         const { runId: run_id, projectId: project_id } = run
         const words =
           over === undefined
-            ? 'a run goes on: its project has tokens for today again'
-            : 'a run waits: its project has used its tokens for today'
-        log.info(words, { run_id, project_id, used: spent.used, limit: spent.limit })
+            ? 'the project of a run has tokens for today again'
+            : 'the project of a run has used its tokens for today: nothing more that needs a model starts'
+        log.info(words, { run_id, project_id, used, limit })
       }
       await ledger.noteProjectBudget(run.runId, over)
     },
   }
 }
 
-function isExecuting({ phase, stop }: Pick<Run, 'phase' | 'stop'>): boolean {
-  return phase === 'execution' && stop === null
+/** Of runs that the ledger itself holds for their own budget. */
+function ownBudgetNotices(log: Pick<Log, 'info'>) {
+  const held = new LRUCache<string, true>({ max: maxRuns })
+  return ({ runId, projectId, tokens: used, budget: limit, usedBudgets }: Run): void => {
+    const isHeld = usedBudgets.some(({ of, holds }) => of === 'run' && holds)
+    if (isHeld === held.has(runId)) return
+    if (isHeld) held.set(runId, true)
+    else held.delete(runId)
+    const words = isHeld
+      ? 'a run has used its budget: nothing more that needs a model starts'
+      : 'a run has tokens again'
+    log.info(words, { run_id: runId, project_id: projectId, used, limit })
+  }
 }
 
-/** A run with nothing left to start, or nothing that needs a model, is not kept from anything. */
-function usedUp({ counts, agentBundles }: Run, { used, limit, resetsAt }: SpentDay) {
-  const hasWork = counts.ready + counts.pending > 0 && agentBundles?.length !== 0
-  if (limit === null || used < limit || !hasWork) return undefined
-  return { limit, used, resetsAt }
+function isExecuting({ phase, stop }: Pick<Run, 'phase' | 'stop'>): boolean {
+  return phase === 'execution' && stop === null
 }
