@@ -51,5 +51,12 @@ export function openDispatcher(
     log: { warn: (_message, fields) => void warnings.push(fields?.['run_id']) },
   }
   const count = (runId: RunId) => given.get(runId)?.length ?? 0
-  return { deps, queue, clock, warnings, count, logged: recorded.entries }
+  return {
+    deps,
+    queue,
+    clock,
+    warnings,
+    count,
+    logged: (runId: RunId) => recorded.entries.filter((entry) => entry['run_id'] === runId),
+  }
 }

@@ -93,7 +93,7 @@ describe('a run with a budget', () => {
     expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'running', usedBudgets: [] })
     await rounds(deps, 2)
     const about = { run_id: runId, project_id: projectId, used: first * 100 }
-    expect(logged).toMatchObject([
+    expect(logged(runId)).toMatchObject([
       { message: 'a run has used its budget: nothing more that needs a model starts', ...about, limit: 250 },
       { message: 'a run has tokens again', ...about, limit: first * 100 + 1 },
     ])
@@ -200,10 +200,10 @@ describe('the budget of a project for a day', () => {
     await rounds(deps, 3)
     const run = await test.ledger.getRun(runId)
     expect(run).toMatchObject({ counts: { ready: 0, blocked: 18, running: 2 }, usedBudgets: [{ of: 'project' }] })
-    expect([await saidOf(runId), logged.length]).toEqual([['budget.reached'], 1])
+    expect([await saidOf(runId), logged(runId).length]).toEqual([['budget.reached'], 1])
     clock.nowMs = Date.UTC(2026, 10, 2)
     await rounds(deps, 3)
-    expect([await saidOf(runId), logged.length]).toEqual([['budget.reached', 'budget.renewed'], 2])
+    expect([await saidOf(runId), logged(runId).length]).toEqual([['budget.reached', 'budget.renewed'], 2])
     await verified(runId)
   })
 
