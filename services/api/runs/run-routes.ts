@@ -78,6 +78,8 @@ async function retriesOf(run: Run, root: Run, ledger: RunRouteDeps['ledger']): P
   return { newest: newest?.runId ?? null, wanted: new Set(wanted.map(({ operationId }) => operationId)).size }
 }
 
+/** The same each time: what is counted by decisions is kept by them. */
+const none: Decisions = { last: 0, byChangeSet: new Map() }
 /** Of the runs that programs ask for every second. */
 const rememberedDecisions = 8
 
@@ -96,7 +98,7 @@ function openDetails({ ledger, records }: Pick<RunRouteDeps, 'ledger' | 'records
     const isAlone = chain.length === 1
     const last = composition || !isAlone ? await ledger.lastDecision(root.runId) : 0
     const read = () => ledger.readDecisions(root.runId)
-    const decisions = last === 0 ? { last, byChangeSet: new Map() } : await decided.get(`${root.runId} ${last}`, read)
+    const decisions = last === 0 ? none : await decided.get(`${root.runId} ${last}`, read)
     const counted = () => (isAlone ? ledger.countVerdicts(root.runId) : verdictsInChain(chain, decisions, ledger))
     const verdicts = composition ? new Map() : await counted()
     const acceptedLeftOut = await unlessAway(countAcceptedLeftOut(run, composition, { records, read }))

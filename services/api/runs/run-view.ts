@@ -7,6 +7,7 @@ import { isEnded, type Run } from '#domain/run.ts'
 import type { ServerHealth, UnreachableModel } from '#domain/model-health.ts'
 import { type Composition, conflictView } from '#objects/composition.ts'
 import { AppError } from '#domain/error.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 import type { PartState } from '#platform/readiness.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Ledger } from '#ledger/ledger.ts'
@@ -103,12 +104,18 @@ export type RunDetails = Lacking & {
   acceptedLeftOut?: number | undefined
 }
 
+// Counted once for each composition and each state of the decisions, which callers keep: a large run is asked for as often as a small one.
+const knownChecks = new WeakMap<Composition, RunView['checks']>()
+type Funnels = WeakMap<Decisions['byChangeSet'], RunView['funnel']>
+const knownFunnels = new WeakMap<NonNullable<Composition['made']>, Funnels>()
+const newWeakMap = (): Funnels => new WeakMap()
+
 export function runView(run: Run, details: RunDetails): RunView {
   const { composition, skipped, failures, retries, acceptedLeftOut = 0 } = details
   const { conflicts = [] } = composition ?? {}
   return {
     ...runSummaryView(run, details),
-    checks: checksView(composition),
+    checks: composition ? getOrMake(knownChecks, composition, () => checksView(composition)) : {},
     conflicts: conflicts.length,
     funnel: funnelView(composition?.made, details),
     left_out: conflicts.slice(0, maxLeftOut).map(conflictView),
@@ -130,9 +137,13 @@ function funnelView(
   { verdicts, decisions }: Pick<RunDetails, 'verdicts' | 'decisions'>,
 ): RunView['funnel'] {
   if (made !== undefined) {
-    const verdictOn = (id: string) => decisions.byChangeSet.get(id)?.verdict ?? 'pending'
-    return countFunnel(made, verdictOn).map(({ acceptedUnverified, ...counts }) => {
-      return { ...counts, accepted_unverified: acceptedUnverified }
+    const { byChangeSet } = decisions
+    return getOrMake(getOrMake(knownFunnels, made, newWeakMap), byChangeSet, () => {
+      const counted = countFunnel(made, (id) => byChangeSet.get(id)?.verdict ?? 'pending')
+      return counted.map(({ acceptedUnverified, ...counts }) => ({
+        ...counts,
+        accepted_unverified: acceptedUnverified,
+      }))
     })
   }
   const unknown = { generated: null, valid: null, verified: null, accepted_unverified: 0 }
@@ -161,8 +172,8 @@ export function runLinks(runId: string): RunLinks {
  * passes `parses` when it has no more than those: `with_errors` counts such files. Files on which a check could not be made
  * are counted separately.
  */
-function checksView(composition: RunDetails['composition']): RunView['checks'] {
-  const evidence = (composition?.files ?? []).flatMap((file) => file.evidence)
+function checksView({ files }: Composition): RunView['checks'] {
+  const evidence = files.flatMap((file) => file.evidence)
   const made = evidenceChecks.map((check) => {
     const results = evidence.filter((entry) => entry.check === check)
     const passed = results.filter((entry) => entry.ok)
