@@ -75,6 +75,7 @@ export type BudgetView = z.infer<typeof BudgetView>
 /** A run as the list has it. */
 export const RunSummary = z.looseObject({
   run_id: z.string(),
+  project_id: z.string().optional(),
   status: z.string(),
   phase: z.string(),
   /** Of its last event. */

@@ -23,6 +23,10 @@ export function addBudgetCommand(program: Command, context: CliContext): void {
         return client.setBudget(runId, tokens ?? null)
       })
       const shown = budget ?? { tokens: null, used: 0 }
-      context.io.out(json ? `${JSON.stringify({ run_id: runId, ...shown })}\n` : `${runId}: ${budgetText(shown)}\n`)
+      const isUsedUp = tokens !== undefined && shown.used >= tokens
+      const more = isUsedUp ? ': it is used up, and what needs a model waits for more' : ''
+      context.io.out(
+        json ? `${JSON.stringify({ run_id: runId, ...shown })}\n` : `${runId}: ${budgetText(shown)}${more}\n`,
+      )
     })
 }

@@ -266,7 +266,7 @@ describe('wrong usage', () => {
     [['--where', 'verdict=accept'], /The value of verdict must be one of pending, accepted, rejected\./],
     [['--where', `path=${'{'.repeat(50)}`], /argument 'path=\{+' is invalid/],
     [['--all', '--because', ''], /It must have 1 to 2000 characters\./],
-    [['--all', '--because', ' \t\n'], /It must have 1 to 2000 characters\./],
+    [['--all', '--because', ' \t\n'], /It has only blanks: write a word/],
     [['--all', '--because', 'fine', '--retry'], /unknown option '--retry'/],
   ])('is refused before anything is decided: %j', async (args, says) => {
     let err = ''

@@ -82,6 +82,7 @@ async function decideOn(
 function reason(given: string): string {
   const text = given.trim()
   if (text !== '' && text.length <= maxReasonCharacters) return text
+  if (text === '' && given !== '') throw new InvalidArgumentError('It has only blanks: write a word, or leave it out.')
   throw new InvalidArgumentError(`It must have 1 to ${maxReasonCharacters} characters.`)
 }
 
@@ -105,14 +106,27 @@ async function setsNamed(client: ApiClient, runId: string, words: readonly strin
     ? words
     : [...words.filter(isChangeSet), ...(await findOperations(client, runId, others))]
   const sets = new Set<string>()
+  const redone = new Set<string>()
   for (const id of named) {
     if (isChangeSet(id)) sets.add(id)
     else {
-      for await (const change of allChanges(client, runId, id)) if (!change.is_redone) sets.add(change.change_set_id)
+      for await (const { change_set_id: set, is_redone: isRedone } of allChanges(client, runId, id)) {
+        ;(isRedone ? redone : sets).add(set)
+      }
     }
   }
   if (sets.size > 0) return [...sets]
   const said = words.join(' ')
+  if (redone.size > 0) {
+    const made = `what "${said}" changed in run ${runId} has been made again since`
+    throw new AppError(
+      'RUN_004',
+      `${made}: to decide on the earlier change sets, name them (${[...redone].join(', ')})`,
+      {
+        advised: true,
+      },
+    )
+  }
   const message = `In run ${runId} there is no change set of "${said}": "remora diff ${runId} ${said}" says why`
   throw new AppError('RUN_004', message, { advised: true })
 }

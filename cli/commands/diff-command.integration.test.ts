@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { changeSetId } from '#domain/change-set.ts'
 import type { TestApi } from '../../services/api/app.fixture.ts'
-import { composeRun, plannedOperation, playRun } from '../../services/api/played-run.fixture.ts'
+import { composeRun, plannedOperation, playRepeat, playRun } from '../../services/api/played-run.fixture.ts'
 import { openPlayedReview } from '../../services/api/review/played-review.fixture.ts'
 import { readCliConfig } from '../cli-config.ts'
 import { buildProgram } from '../program.ts'
@@ -24,7 +24,9 @@ afterAll(() => served.close())
 let stderr = ''
 const diff = (...args: string[]) => diffOf(runId, ...args)
 
-async function diffOf(run: string, ...args: string[]): Promise<string> {
+const diffOf = (run: string, ...args: string[]) => remora('diff', run, ...args)
+
+async function remora(...args: string[]): Promise<string> {
   let stdout = ''
   stderr = ''
   const io = {
@@ -34,7 +36,7 @@ async function diffOf(run: string, ...args: string[]): Promise<string> {
   }
   const config = readCliConfig({ REMORA_API_URL: served.url, REMORA_TOKEN: api.token })
   const context = { io, config, signal: new AbortController().signal, terminal: undefined, colored: false, cwd: '.' }
-  await buildProgram(context).parseAsync(['diff', run, ...args], { from: 'user' })
+  await buildProgram(context).parseAsync(args, { from: 'user' })
   return stdout
 }
 
@@ -92,6 +94,25 @@ it('prints an earlier change set that several runs of a chain have made once', a
   expect(stderr.split('+y = 1')).toHaveLength(2)
   expect(stderr).toContain(`of an earlier attempt: remora diff ${second} ${idOf('one')}\n`)
   expect(stderr).toContain(`  an earlier attempt had made the same: remora diff ${first} ${idOf('one')}\n`)
+})
+
+it('names a change set that was made again in its run by its id, by which it can be accepted all the same', async () => {
+  const made = (content: string) => ({
+    name: 'one',
+    changes: [{ kind: 'create' as const, path: 'one.py', content }],
+  })
+  const run = await playRun(api, [made('y = 1\n')])
+  const first = changeSetId(idOf('one'), made('y = 1\n').changes)
+  await playRepeat(api, run, made('y = 2\n'), [first])
+  expect(await diffOf(run, idOf('one'))).toBe('')
+  expect(stderr).toContain(`  of an earlier attempt: to have it all the same: remora accept ${run} ${first}\n`)
+  await expect(remora('accept', run, idOf('one'))).rejects.toMatchObject({
+    code: 'RUN_004',
+    message: expect.stringContaining(
+      `has been made again since: to decide on the earlier change sets, name them (${first})`,
+    ),
+  })
+  expect(await remora('accept', run, first)).toMatch(/^accepted /)
 })
 
 it('says of an operation that changed nothing why, and prints no diff', async () => {

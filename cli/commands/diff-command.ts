@@ -91,7 +91,9 @@ async function printChanges(
       }
       shown.add(change.change_set_id)
       const related = isCurrent(change) ? await relatedLines(client, runId, change) : ''
-      context.io.err(visible(`${done === undefined ? authorOf(change) : ''}${describeChange(change)}${related}`))
+      context.io.err(
+        visible(`${done === undefined ? authorOf(change) : ''}${describeChange(change, { runId, ids })}${related}`),
+      )
       if (!isCurrent(change)) continue
       context.io.out(shownDiff(change.diff, context))
       if (change.diff.includes(secretMark)) context.io.err(hiddenNote(runId))
@@ -138,11 +140,13 @@ function diffOf({ run_id: runId, operation_id: operation }: ChangeView): string 
 }
 
 /** What was decided on a change set, whether the patch has it, and what was proved about it, a line each. */
-function describeChange(change: ChangeView): string {
+function describeChange(change: ChangeView, shown: { runId: string; ids: readonly string[] }): string {
   const { change_set_id: id, rules, evidence, conflict } = change
   const decided = `  change set ${id}${rules.length === 0 ? '' : ` (${rules.join(', ')})`}: ${decisionText(change)}`
   if (!isCurrent(change)) {
-    return `${[decided, `  of an earlier attempt: ${diffOf(change)}`, ...quoted(change.diff)].join('\n')}\n`
+    const isAsked = change.run_id === shown.runId && shown.ids.includes(change.operation_id)
+    const other = isAsked ? `to have it all the same: remora accept ${shown.runId} ${id}` : diffOf(change)
+    return `${[decided, `  of an earlier attempt: ${other}`, ...quoted(change.diff)].join('\n')}\n`
   }
   const leftOut =
     conflict === undefined

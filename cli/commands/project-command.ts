@@ -4,7 +4,7 @@ import type { ProjectBudgetView } from '../api-client.ts'
 import type { CliContext } from '../cli-context.ts'
 import { visible } from '../terminal-text.ts'
 import { withRuns } from '../run/reach-service.ts'
-import { figure, shortTime } from '../wording.ts'
+import { figure, plural, shortTime } from '../wording.ts'
 import { tokenCount } from './shared-options.ts'
 
 type BudgetOptions = { tokensPerDay?: number; unlimited?: true; json?: true }
@@ -59,14 +59,15 @@ function addBudget(projects: Command, context: CliContext): void {
     })
 }
 
-/** `shop: 12,345 of 20,000 tokens used today; the day ends 2026-11-28 00:00` */
+/** `shop: 12,345 of 20,000 tokens used today; the day ends 2026-11-28 00:00 UTC` */
 function budgetLine(budget: ProjectBudgetView): string {
   const { project_id: id, tokens_per_day: tokens, set_by_operator: operator, set_by_project: own } = budget
-  const limit = tokens === null ? '' : `of ${figure(tokens)} `
+  const used = budget.used_today
+  const usedText = tokens === null ? plural(used, 'token') : `${figure(used)} of ${plural(tokens, 'token')}`
   const others =
     operator !== null && own !== null ? ` (the operator allows ${figure(operator)}, the project ${figure(own)})` : ''
-  const ends = budget.resets_at ? `; the day ends ${shortTime(budget.resets_at)}` : ''
-  return `${id}: ${figure(budget.used_today)} ${limit}tokens used today${others}${ends}`
+  const ends = budget.resets_at ? `; the day ends ${shortTime(budget.resets_at)} UTC` : ''
+  return `${id}: ${usedText} used today${others}${ends}`
 }
 
 const projectForm = '4 to 64 lower-case letters and digits, a letter first'

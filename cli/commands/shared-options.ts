@@ -33,7 +33,9 @@ export function tokenCount(text: string): number {
   // As text with an exponent it is exact: 2.05 times a million is not 2,050,000.
   const tokens = Number(`${digits}e${unit === 'M' ? 6 : unit === 'k' ? 3 : 0}`)
   if (BudgetTokens.safeParse(tokens).success) return tokens
-  throw new InvalidArgumentError('It must be a whole number of tokens above 0, such as 1500000, 1500k or 1.5M.')
+  throw new InvalidArgumentError(
+    'It must be a whole number of tokens above 0, 1000000M at most, such as 1500000, 1500k or 1.5M.',
+  )
 }
 
 export function positiveUpTo(most: number): (text: string) => number {

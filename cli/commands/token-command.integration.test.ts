@@ -100,6 +100,8 @@ describe('remora token', () => {
     expect((await remora(api.token, 'project', 'list')).out).toMatch(
       new RegExp(`^default\n${project}  created \\d{4}-.*\n$`),
     )
+    const list = ['token', 'list', '--project', project]
+    expect((await remora(api.token, ...list)).out).toContain(`project ${project} has no tokens: "remora token create`)
     const made = await remora(api.token, 'token', 'create', '--project', project, '--scopes', 'tokens:admin')
     const ofShop = (...args: string[]) => remora(made.out.trim(), ...args)
     expect((await ofShop('token', 'list')).out.split('\n')).toHaveLength(2)
@@ -116,6 +118,20 @@ describe('remora token', () => {
     })
     const unknown = remora(api.token, 'token', 'create', '--project', 'nowhere')
     await expect(unknown).rejects.toMatchObject({ code: 'PROJECT_001' })
+  })
+
+  it('sets budgets in whole sentences, and says when one lets nothing more start', async () => {
+    const runId = await playRun(api, [
+      { name: 'one', leaves: 'nothing to do' },
+      { name: 'two', asks: { text: 'Which?', choices: null } },
+    ])
+    const { tokens } = await api.ledger.getRun(runId)
+    expect(tokens).toBe(0)
+    expect((await remora(api.token, 'budget', runId, '--tokens', '1')).out).toBe(`${runId}: 0 of 1 token used\n`)
+    const ofProject = await remora(api.token, 'project', 'budget', api.project, '--tokens-per-day', '1')
+    expect(ofProject.out).toMatch(/: \d of 1 token used today; the day ends \d{4}-\d\d-\d\d 00:00 UTC\n$/)
+    await remora(api.token, 'project', 'budget', api.project, '--unlimited')
+    await expect(remora(api.token, 'budget', runId, '--tokens', '1000001M')).rejects.toThrow('1000000M at most')
   })
 
   it('tells a token without the scope what it lacks', async () => {

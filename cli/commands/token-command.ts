@@ -1,4 +1,5 @@
 import { type Command, InvalidArgumentError } from 'commander'
+import { defaultProject } from '#domain/ids.ts'
 import { maxOpenRuns } from '#domain/run.ts'
 import { Scope, usualScopes } from '#domain/scope.ts'
 import type { TokenView } from '../api-client.ts'
@@ -53,8 +54,7 @@ export function addTokenCommand(program: Command, context: CliContext): void {
       const page = await withRuns(context, ({ client }) => client.listTokens(project))
       const damaged = page.unreadable.map(({ token_id: id }) => `${id}  damaged, and refused everywhere: revoke it`)
       const lines = [...page.tokens.map(tokenLine), ...damaged]
-      const text =
-        lines.length === 0 ? 'no tokens other than the one that the service was started with' : lines.join('\n')
+      const text = lines.length === 0 ? noTokens(project) : lines.join('\n')
       context.io.out(json ? `${JSON.stringify(page)}\n` : visible(`${text}\n`))
     })
   tokens
@@ -66,6 +66,14 @@ export function addTokenCommand(program: Command, context: CliContext): void {
       await withRuns(context, ({ client }) => client.revokeToken(tokenId))
       context.io.out(json ? `${JSON.stringify({ token_id: tokenId, revoked: true })}\n` : `${tokenId}: revoked\n`)
     })
+}
+
+/** Only the operator sees none: every other token is in the list of its project. */
+function noTokens(project: string = defaultProject): string {
+  if (project !== defaultProject)
+    return `project ${project} has no tokens: "remora token create --project ${project}" makes one`
+  const others = '--project ID lists those of another ("remora project list")'
+  return `project ${defaultProject} has no tokens other than the one that the service was started with; ${others}`
 }
 
 function tokenLine(token: TokenView): string {

@@ -58,13 +58,21 @@ async function runsOfBefore({ url, token, modelKind }: Stack, signal: AbortSigna
   }
 }
 
-function readyView({ url, token, processes }: Stack, { goingOn, waiting }: UnfinishedRuns) {
+function readyView({ url, token, processes, metricsUrl }: Stack, { goingOn, waiting }: UnfinishedRuns) {
   const waitingRuns = waiting.map((run) => run.run_id)
-  return { url, token, processes: processes(), earlier_runs: goingOn, waiting_runs: waitingRuns }
+  return {
+    url,
+    token,
+    metrics_url: metricsUrl,
+    processes: processes(),
+    earlier_runs: goingOn,
+    waiting_runs: waitingRuns,
+  }
 }
 
 function readyText(stack: Stack): string {
   const processes = stack.processes().map(({ service, pid }) => `  ${service.padEnd(10)} ${pid}`)
+  const metrics = stack.metricsUrl === undefined ? [] : [`metrics of discovery: ${stack.metricsUrl}`]
   const access = [`export REMORA_API_URL=${stack.url}`, `export REMORA_TOKEN=${stack.token}`]
-  return `${['ready', ...processes, '', ...access].join('\n')}\n`
+  return `${['ready', ...processes, ...metrics, '', ...access].join('\n')}\n`
 }

@@ -129,12 +129,19 @@ describe('a run whose budget is used up', () => {
   const ofRun =
     'waits for tokens: the run has used 12,345 of its 10,000 tokens; "remora budget r1 --tokens N" lets it go on'
   const ofProject =
-    'waits for tokens: its project has used 1,500 of the 1,500 tokens of today; it goes on by itself at 2026-11-02 00:00:00Z; "remora project budget" raises that'
+    'waits for tokens: its project has used 1,500 of the 1,500 tokens of today; it goes on by itself at 2026-11-02 00:00:00Z; "remora project budget PROJECT --tokens-per-day N" raises that'
 
   it('says of which budget, and how it goes on', () => {
     const state = fold([...plannedRun, reached, { event: 'budget.reached', data: day }, waiting])
     expect(state.status).toBe('waiting')
     expect(waitingLines(state)).toEqual([ofRun, ofProject])
+    const view = {
+      waiting_for: [{ kind: 'budget', of: 'project', limit: 1, used: 5, servers: [] }],
+      project_id: 'shop',
+    }
+    const [line] = waitingLines(withRunView(state, view))
+    expect(line).toContain('used 5 of the 1 token of today')
+    expect(line).toContain('"remora project budget shop --tokens-per-day N" raises that')
     expect(waitingText([{ kind: 'budget', of: 'run', servers: [] }])).toBe('waits for tokens')
     expect(fold([...plannedRun, reached, waiting, renewed])).toMatchObject({ status: 'running', budgets: [] })
     expect(fold([...plannedRun, reached, { event: 'run.cancelled' }]).budgets).toEqual([])

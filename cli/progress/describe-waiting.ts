@@ -34,9 +34,12 @@ export function awayModels({ waiting_for: waitingFor }: Pick<RunView, 'waiting_f
 }
 
 /** What the run view says of budgets that are used up. */
-export function usedBudgets({ waiting_for: waitingFor }: Pick<RunView, 'waiting_for'>): UsedBudget[] {
+export function usedBudgets({
+  waiting_for: waitingFor,
+  project_id: project,
+}: Pick<RunView, 'waiting_for' | 'project_id'>): UsedBudget[] {
   return waitingFor.flatMap(({ kind, of = '', limit = 0, used = 0, resets_at: resetsAt }) =>
-    kind === 'budget' ? [{ of, limit, used, resetsAt: resetsAt ?? undefined }] : [],
+    kind === 'budget' ? [{ of, limit, used, resetsAt: resetsAt ?? undefined, project }] : [],
   )
 }
 
@@ -47,7 +50,7 @@ export function lackingStore({ waiting_for: waitingFor }: Pick<RunView, 'waiting
 }
 
 /** The state with what its servers, its object store and its budgets say now. Which models are away its events say. */
-export function withRunView(state: ProgressState, run: Pick<RunView, 'waiting_for'>): ProgressState {
+export function withRunView(state: ProgressState, run: Pick<RunView, 'waiting_for' | 'project_id'>): ProgressState {
   const found = new Map(awayModels(run).map(({ model, servers }) => [model, servers]))
   return {
     ...state,
@@ -68,12 +71,12 @@ export function waitingLines({ runId, away, budgets, store, checksServers = fals
 /** `the run has used 12,345 of its 10,000 tokens` */
 export function usedUpText({ of, limit, used }: UsedBudget): string {
   const whose = of === 'project' ? 'its project has' : 'the run has'
-  const what = of === 'project' ? `the ${figure(limit)} tokens of today` : `its ${figure(limit)} tokens`
+  const what = of === 'project' ? `the ${plural(limit, 'token')} of today` : `its ${plural(limit, 'token')}`
   return `${whose} used ${figure(used)} of ${what}`
 }
 
 function budgetLine(runId: string, budget: UsedBudget): string {
-  const raised = '"remora project budget" raises that'
+  const raised = `"remora project budget ${budget.project ?? 'PROJECT'} --tokens-per-day N" raises that`
   const goesOn =
     budget.of === 'project'
       ? `it goes on by itself${budget.resetsAt === undefined ? '' : ` at ${shownTime(budget.resetsAt)}`}; ${raised}`

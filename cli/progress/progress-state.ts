@@ -36,7 +36,13 @@ export type OpenQuestion = { requestId: string; operationId: string; work: strin
 export type AwayModel = { model: string; since: string | undefined; servers?: WaitingFor['servers'] | undefined }
 
 /** A budget that is used up: that `of` the run, or of its project for today, until `resetsAt` (ISO 8601). */
-export type UsedBudget = { of: string; limit: number; used: number; resetsAt?: string | undefined }
+export type UsedBudget = {
+  of: string
+  limit: number
+  used: number
+  resetsAt?: string | undefined
+  project?: string | undefined
+}
 
 /** `full`, or `away`, and in which way. */
 export type LackingStore = { state: string; message: string }

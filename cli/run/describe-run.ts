@@ -71,7 +71,7 @@ function budgetOf({ budget }: RunView): string {
 
 /** `12,345 of 20,000 tokens used` */
 export function budgetText({ tokens, used }: BudgetView): string {
-  return `${figure(used)} ${tokens === null ? '' : `of ${figure(tokens)} `}tokens used`
+  return tokens === null ? `${plural(used, 'token')} used` : `${figure(used)} of ${plural(tokens, 'token')} used`
 }
 
 /** Files that git tracks although .gitignore names them are sent, and included, without being asked for. */

@@ -45,6 +45,8 @@ export type Stack = {
   redisUrl: string
   s3: LocalS3
   modelKind: ModelKind | undefined
+  /** The metrics of discovery, which say what waits and why; undefined where none was started. */
+  metricsUrl: string | undefined
   /** The processes alive now; the services inside this one carry its own id. */
   processes(): { service: string; pid: number }[]
   /** Aborted, with an AppError that names the part, when a part ended by itself that is not started again. */
@@ -88,7 +90,7 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
   const env = servicesEnv(stores, { token, port: options.port, environment: options.environment ?? {} })
   const answering: ModelKind = options.model.urls === undefined ? 'rehearsal' : 'servers'
   const modelKind = count === 0 ? undefined : answering
-  const url = await startInProcess({ env, modelKind, discovery, log: log.entry, secrets, releaser })
+  const { url, metricsUrl } = await startInProcess({ env, modelKind, discovery, log: log.entry, secrets, releaser })
   options.signal.throwIfAborted()
   // After discovery, which takes operations back from workers of an earlier stack. Workers also stop first, while discovery runs.
   const workers = count === 0 ? undefined : await startWorkers(options, stores, { log, releaser })
@@ -101,6 +103,7 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
   return {
     ...access,
     s3,
+    metricsUrl,
     processes: () => [
       { service: 'redis', pid: redis.pid },
       { service: 's3', pid: s3.pid },
@@ -164,19 +167,15 @@ async function startInProcess(options: {
   log: Log
   secrets: readonly string[]
   releaser: Releaser
-}): Promise<string> {
+}): Promise<Pick<Stack, 'url' | 'metricsUrl'>> {
   const { env, modelKind, log, releaser } = options
   const config = parseApiConfig(env)
   const redactor = openRedactor([...config.secrets, ...options.secrets])
   const api = await startApi({ ...config.api, modelKind }, { log, redactor })
   releaser.add('api', api.close)
-  if (options.discovery !== undefined) {
-    const { startDiscovery, parseConfig } = await options.discovery
-    const discovery = await startDiscovery(
-      { ...parseConfig(env).discovery, isAlone: true, modelKind },
-      { log, redactor },
-    )
-    releaser.add('discovery', discovery.close)
-  }
-  return api.url
+  if (options.discovery === undefined) return { url: api.url, metricsUrl: undefined }
+  const { startDiscovery, parseConfig } = await options.discovery
+  const discovery = await startDiscovery({ ...parseConfig(env).discovery, isAlone: true, modelKind }, { log, redactor })
+  releaser.add('discovery', discovery.close)
+  return { url: api.url, metricsUrl: `http://127.0.0.1:${discovery.healthPort}/metrics` }
 }

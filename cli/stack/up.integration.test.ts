@@ -20,6 +20,7 @@ const Ready = z.strictObject({
   token: z.string().min(16),
   processes: z.array(z.strictObject({ service: z.string(), pid: z.int().positive() })),
   earlier_runs: z.array(z.string()),
+  metrics_url: z.url(),
   waiting_runs: z.array(z.string()),
 })
 
@@ -109,8 +110,9 @@ describe('remora up', () => {
     await first.exited
 
     const second = startUp()
-    const { url } = await second.ready
+    const { url, metrics_url: metrics } = await second.ready
     expect((await fetch(`${url}/readyz`)).status).toBe(200)
+    expect(await (await fetch(metrics)).text()).toContain('remora_window ')
     await until(() => started.every((pid) => !isAlive(pid)))
     second.child.kill('SIGINT')
     expect(await second.exited).toBe(0)

@@ -66,6 +66,7 @@ describe('budgets, over two discoveries and two workers of which one is killed',
     const { health } = services.named('discovery')
     expect(await readMetric(health, 'remora_demand')).toBe(0)
     expect(await readMetric(health, 'remora_waiting{reason="budget"}')).toBe(state.counts.ready)
+    expect(await remora('budget', runId, '--tokens', '2001')).toMatch(/: it is used up, and what needs a model waits/)
     const more = state.budget.used + 1_000
     expect(await remora('budget', runId, '--tokens', String(more))).toMatch(/ of [\d,]+ tokens used/)
     await until(async () => (await stateOf(runId)).budget.used >= more, { withinMs: 60_000 })
@@ -73,7 +74,7 @@ describe('budgets, over two discoveries and two workers of which one is killed',
     const { events, status } = await services.api.follow(runId)
     expect(status).toBe('completed')
     const names = events.map(({ event }) => event).filter((name) => name.startsWith('budget.'))
-    expect(names.slice(0, 3)).toEqual(['budget.reached', 'budget.set', 'budget.renewed'])
+    expect(names.slice(0, 4)).toEqual(['budget.reached', 'budget.set', 'budget.set', 'budget.renewed'])
     await verified(runId)
   }, 180_000)
 
