@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { oneAtATime, openSemaphore } from './limit-concurrency.ts'
+import { oneAtATime, openSemaphore, workAhead } from './limit-concurrency.ts'
 
 const never = new AbortController().signal
 
@@ -81,5 +81,33 @@ describe('oneAtATime', () => {
     await expect(Promise.all([run(), run()])).rejects.toThrow('the first fails')
     await run()
     expect(runs).toBe(2)
+  })
+})
+
+describe('work ahead of its caller', () => {
+  it('comes in order, with so many more begun and no others', async () => {
+    let begun = 0
+    const seen: [item: number, begun: number][] = []
+    const work = async (item: number) => {
+      begun += 1
+      if (item % 2 === 0) await new Promise(setImmediate)
+      return item
+    }
+    for await (const item of workAhead([0, 1, 2, 3, 4, 5], 2, work)) seen.push([item, begun])
+    expect(seen.map(([item]) => item)).toEqual([0, 1, 2, 3, 4, 5])
+    expect(seen.map(([item, count]) => count - item)).toEqual([3, 3, 3, 3, 2, 1])
+  })
+
+  it('ends with an error at its item, and leaves no other unhandled', async () => {
+    const taken: number[] = []
+    const work = async (item: number) => {
+      if (item >= 2) throw new Error(`no ${item}`)
+      return item
+    }
+    const all = async () => {
+      for await (const item of workAhead([0, 1, 2, 3], 3, work)) taken.push(item)
+    }
+    await expect(all()).rejects.toThrow('no 2')
+    expect(taken).toEqual([0, 1])
   })
 })

@@ -93,3 +93,22 @@ export function oneAtATime(work: () => Promise<void>): () => Promise<void> {
     return (running ??= run())
   }
 }
+
+/**
+ * What `work` gives for each item, in their order; `ahead` items more are worked on while the caller takes one. Ends with the
+ * first error, at its item.
+ */
+export async function* workAhead<Item, Result>(
+  items: Iterable<Item>,
+  ahead: number,
+  work: (item: Item) => Promise<Result>,
+): AsyncGenerator<Result> {
+  const begun: Promise<Result>[] = []
+  for (const item of items) {
+    const one = work(item)
+    one.catch(() => {}) // the caller gets it with its item, or has stopped before
+    begun.push(one)
+    if (begun.length > ahead) yield* begun.splice(0, 1)
+  }
+  yield* begun
+}

@@ -12,6 +12,7 @@ import { operationPages } from '#ledger/read-operations.ts'
 import { type Composition, type Conflict, conflictView } from '#objects/composition.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
+import { workAhead } from '#platform/limit-concurrency.ts'
 import { type FileVersions, unifiedDiff } from '#platform/unified-diff.ts'
 import { isoTime, viewOf } from '../http/schema-parts.ts'
 import { type ChangeFilter, ChangeView } from './change-endpoints.ts'
@@ -256,15 +257,19 @@ async function versionsOf(file: FileChange, readBlob: ReadBlob): Promise<FileVer
   }
 }
 
+/** A file takes two requests to the object store: read one after the other, those of a large run would be waited for. */
+const filesAhead = 4
+
 /**
- * The patch of a composition, one file at a time in the order of their paths, so that only one file is in memory. Yields
+ * The patch of a composition, one file at a time in the order of their paths, so that only a few files are in memory. Yields
  * nothing when nothing changed.
  */
 export async function* patchOf(composition: Composition, readBlob: ReadBlob): AsyncGenerator<Uint8Array> {
   const contentOf = async (hash: string | null) => (hash === null ? null : readBlob(hash))
   const sorted = changedFiles(composition).toSorted((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)))
-  for (const { path, baseHash, resultHash, executable } of sorted) {
+  const read = async ({ path, baseHash, resultHash, executable }: (typeof sorted)[number]) => {
     const [before, after] = await Promise.all([contentOf(baseHash), contentOf(resultHash)])
-    yield unifiedDiff({ path, before, after, executable })
+    return { path, before, after, executable }
   }
+  for await (const versions of workAhead(sorted, filesAhead, read)) yield unifiedDiff(versions)
 }
