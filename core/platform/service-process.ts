@@ -38,8 +38,10 @@ export function exitOnSignal(close: () => Promise<void>, limitMs = 30_000): void
       () => process.exit(1),
     )
   }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.removeAllListeners(signal) // of scripts/service.mjs, for the time before the start
+    process.on(signal, stop)
+  }
 }
 
 /** Ends this process, after `close`, once its parent has ended (also before this call): no orphan is left. */

@@ -122,8 +122,8 @@ describe('a composition in a thread', () => {
     const changeSets = await endlessSets()
     const runId = await executed({ changeSetIds: ['c1', 'c2'], recordHash: changeSets })
     const { log, entries } = recordedLog()
-    await composer({ stillMs: 3_000, log }).compose({ runId, stalls: 3 }, never)
-    const why = 'one step took longer than 3000 ms'
+    await composer({ stillMs: 1_000, log }).compose({ runId, stalls: 3 }, never)
+    const why = 'one step took longer than 1000 ms'
     const died = { message: 'the thread that composed a run died', run_id: runId, reason: why }
     expect(entries).toMatchObject([died, died])
     expect(await ledger.getRun(runId)).toMatchObject({
@@ -134,11 +134,11 @@ describe('a composition in a thread', () => {
     })
   }, 60_000)
 
-  /** A record of two sets of so many new files that putting them together keeps a thread busy for a minute. */
+  /** A record of two sets of so many new files that putting them together keeps a thread busy for seconds at a time. */
   function endlessSets(): Promise<string> {
     const { operationId, bundle, node } = aPlannedOperation('f')
     const changeSets = ['c1', 'c2'].map((changeSetId) => {
-      const own = Array.from({ length: 60_000 }, (_none, at) => `generated/${changeSetId}/part_${at}.txt`)
+      const own = Array.from({ length: 120_000 }, (_none, at) => `generated/${changeSetId}/part_${at}.txt`)
       const files = ['shared.txt', ...own].map((path) => ({ kind: 'create', path, content: '' }))
       return { changeSetId, operationId, bundle, nodeId: node.nodeId, files, evidence: [] }
     })
