@@ -38,10 +38,8 @@ export function exitOnSignal(close: () => Promise<void>, limitMs = 30_000): void
       () => process.exit(1),
     )
   }
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
-    process.removeAllListeners(signal) // of scripts/service.mjs, for the time before the start
-    process.on(signal, stop)
-  }
+  process.on('SIGTERM', stop)
+  process.on('SIGINT', stop)
 }
 
 /** Ends this process, after `close`, once its parent has ended (also before this call): no orphan is left. */
