@@ -48,8 +48,8 @@ export type SpentDay = { used: number; limit: number | null; resetsAt: number }
 const CountReply = z.tuple([z.number(), z.number().nullable()])
 
 /**
- * Counts what a run has used for the day of its project, each token once, whoever counts and however often. `nowMs` says which day (UTC)
- * it is.
+ * Adds the tokens that a run has used since the last call to its project's day; two callers at once add none twice. `nowMs` says which
+ * day (UTC) it is.
  */
 export async function countSpent(
   { redis, namespace }: LedgerStore,

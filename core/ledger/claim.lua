@@ -21,7 +21,7 @@ if status == 'dispatched' then
     return { 'kind', 'gone' }
   end
   attempt = attempt + 1
-  -- Whoever resumes has the prompts of the attempt that began anew, and once there is a record, every attempt resumes.
+  -- An attempt that resumes has the prompts of the last one that did not. Once there is a record, every attempt resumes.
   if op[9] then redis.call('HSETNX', op_key, 'begun', op[17]) end
   change_status(id, 'dispatched', 'running', 'token', token, 'attempt', attempt, 'n', 0, 'started', text(at))
   local operation = { id = id, node = op[7], bundle = bundle }

@@ -54,7 +54,7 @@ export type LedgerModel = {
   /** Whether the model that the operations need is away, and whether held ones are to be woken. */
   isAway: boolean
   wakes: boolean
-  /** What the run may use and has used, and the budgets that are used up; those that something is held for are told. */
+  /** What the run may use and has used, and the budgets that are used up. `told`: those whose `budget.reached` was written. */
   budget: number | null
   tokens: number
   over: Set<'run' | 'project'>

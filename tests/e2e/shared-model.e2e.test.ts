@@ -70,6 +70,5 @@ it.skipIf(process.platform !== 'linux')('a worker of few slots stays small and s
   // The thread that composed the runs ends well before a minute has passed.
   const composing = async () => (await Promise.all(workers.map(threadsOf))).flat().includes('the composer')
   await until(async () => !(await composing()), { withinMs: 40_000 })
-  // Without the flags of a worker of few slots each takes 300 MB and more here.
   for (const memory of await Promise.all(workers.map(memoryOfTree))) expect(memory).toBeLessThan(260)
 })
