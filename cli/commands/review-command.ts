@@ -31,12 +31,14 @@ export function addReviewCommand(program: Command, context: CliContext): void {
         command.error(`error: review needs a terminal for its keys and its screen: ${forScripts}`, { exitCode: 2 })
       }
       if (terminal === undefined) return printChanges(runId, where, context)
-      const release = holdTerminal(terminal, `loading the changes of run ${visible(runId)} …`)
+      const { io } = context
+      const { err, release } = holdTerminal(terminal, `loading the changes of run ${visible(runId)} …`, io)
+      const held = { ...context, io: { ...io, err } }
       try {
-        await withRuns(context, async (service) => {
+        await withRuns(held, async (service) => {
           await requireAgent(service.client, runId, where)
-          const end = await runReview({ runId, where, terminal, beforeScreen: release }, service, context)
-          context.io.out(visible(`${summaryLines(end).join('\n')}\n`))
+          const end = await runReview({ runId, where, terminal, beforeScreen: release }, service, held)
+          io.out(visible(`${summaryLines(end).join('\n')}\n`))
         })
       } finally {
         release()

@@ -1,4 +1,4 @@
-import type { Interactive } from '../cli-context.ts'
+import type { CommandIo, Interactive } from '../cli-context.ts'
 import { type KeyEvents, readKeys } from './read-keys.ts'
 import type { Size } from './review-state.ts'
 
@@ -62,11 +62,16 @@ export function openFullScreen(terminal: Interactive, events: ScreenEvents): Ful
   }
 }
 
-/**
- * Until there is a screen: shows `text`, which whatever is printed next takes the place of, and takes no keys but Ctrl-C: none is
- * echoed, or left for the screen. The returned function ends it.
- */
-export function holdTerminal({ input, output }: Interactive, text: string): () => void {
+/** A terminal that waits for its screen. */
+export type HeldTerminal = {
+  /** What is printed on stderr meanwhile takes the place of the text. */
+  err(text: string): void
+  /** Ends it. Harmless when that was done. */
+  release(): void
+}
+
+/** Until there is a screen: shows `text`, and takes no keys but Ctrl-C: none is echoed, or left for the screen. */
+export function holdTerminal({ input, output }: Interactive, text: string, io: CommandIo): HeldTerminal {
   let isHeld = true
   const typed = (chunk: Buffer) => {
     if (chunk.includes(ctrlC)) process.kill(process.pid, 'SIGINT')
@@ -74,13 +79,19 @@ export function holdTerminal({ input, output }: Interactive, text: string): () =
   input.setRawMode(true)
   input.on('data', typed)
   output.write(`${text}\r`)
-  return () => {
-    if (!isHeld) return
-    isHeld = false
-    output.write(emptyLine)
-    input.off('data', typed)
-    input.setRawMode(false)
-    input.pause()
+  return {
+    err(printed) {
+      if (isHeld) output.write(emptyLine)
+      io.err(printed)
+    },
+    release() {
+      if (!isHeld) return
+      isHeld = false
+      output.write(emptyLine)
+      input.off('data', typed)
+      input.setRawMode(false)
+      input.pause()
+    },
   }
 }
 

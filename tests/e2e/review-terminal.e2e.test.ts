@@ -150,6 +150,14 @@ describe.skipIf(lacks('python3'))('remora review in a terminal', () => {
     expect([0, 130]).toContain(await interrupted.exited)
   })
 
+  it('puts what is printed while it loads in the place of the text that says so', async () => {
+    const alone = await sourceFolder({ 'remora.yaml': 'execution: {}\n' })
+    const terminal = terminals.remora(['review', 'r0mw000000000000ab'], { cwd: alone.path, env: {} })
+    await terminal.exited
+    expect(terminal.out()).toContain('\r\u001B[2Ksettings: remora.yaml')
+    await alone.remove()
+  })
+
   it('gives the terminal back when it is ended by a signal', async () => {
     const terminal = review(await endedRun())
     await terminal.shows('lint shop.py')
