@@ -33,6 +33,7 @@ export const benches = [
   'pool',
   'utilisation',
   'workers',
+  'start',
   'memory',
   'archives',
   'fairness',

@@ -1,0 +1,92 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { leanMemory } from '#platform/lean-memory.mjs'
+import { freePorts } from '#testing/this-machine.ts'
+import { openPrograms, type Programs } from '../tests/e2e/program.ts'
+import { isReady, startStores, storeEnv, type Stores } from '../tests/e2e/services.ts'
+import { median, saveReport, sectionHead, spread, table } from './reports/markdown-report.ts'
+
+/**
+ * `node bench/start-bench.ts`: how long a service takes from its start until it is ready, with the files of the container image
+ * and with stores that are up. Writes results/start.md; with `--quick` it only prints, of one start each.
+ */
+const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values
+const starts = quick ? 1 : 7
+const services = ['api', 'discovery', 'worker', 'rehearsal'] as const
+type Name = (typeof services)[number]
+type Row = { name: Name; first: number; later: number[] }
+
+/** As infra/Dockerfile sets it. */
+const imageEnv = (app: string, cache: string) => ({
+  ...leanMemory,
+  NODE_ENV: 'production',
+  NODE_COMPILE_CACHE: cache,
+  REMORA_AGENTS_DIR: join(app, 'dist/agents'),
+})
+
+async function millisecondsToReady(programs: Programs, name: Name, app: string, env: Record<string, string>) {
+  const [port, health] = await freePorts(2)
+  const ports: Record<Name, Record<string, string>> = {
+    api: { REMORA_API_PORT: String(port), REMORA_API_HEALTH_PORT: String(health), REMORA_TOKEN: 'only-for-this-bench-000' },
+    discovery: { REMORA_DISCOVERY_HEALTH_PORT: String(port) },
+    worker: { REMORA_WORKER_HEALTH_PORT: String(port) },
+    rehearsal: { REMORA_REHEARSAL_PORT: String(port) },
+  }
+  const startedAt = performance.now()
+  const program = programs.start(['scripts/service.mjs', name], { env: { ...env, ...ports[name] }, checkout: app })
+  await isReady({ ...program, name, origin: `http://127.0.0.1:${port}` })
+  const took = performance.now() - startedAt
+  program.kill('SIGTERM')
+  await program.exited
+  return took
+}
+
+async function measure(programs: Programs, stores: Stores, app: string, cache: string): Promise<Row[]> {
+  const [modelPort] = await freePorts(1)
+  const env = { ...imageEnv(app, cache), ...storeEnv(stores), REMORA_MODEL_URLS: `http://127.0.0.1:${modelPort}/v1` }
+  const model = programs.start(['scripts/service.mjs', 'rehearsal'], {
+    env: { ...env, REMORA_REHEARSAL_PORT: String(modelPort) },
+    checkout: app,
+  })
+  await isReady({ ...model, name: 'rehearsal', origin: `http://127.0.0.1:${modelPort}` })
+  const rows = services.map((name): Row => ({ name, first: 0, later: [] }))
+  // A service writes what it has compiled when it ends.
+  for (const row of rows) row.first = await millisecondsToReady(programs, row.name, app, env)
+  for (let round = 0; round < starts; round++)
+    for (const row of rows) row.later.push(await millisecondsToReady(programs, row.name, app, env))
+  return rows
+}
+
+const dir = await mkdtemp(join(tmpdir(), 'remora-bench-'))
+const programs = openPrograms()
+const stores = await startStores()
+try {
+  const app = `${join(dir, 'app')}/`
+  const built = programs.start(['scripts/build-image.ts', app], { env: {} })
+  if ((await built.exited) !== 0) throw new Error(built.err())
+  const rows = await measure(programs, stores, app, join(dir, 'cache'))
+  const worker = median(rows.find(({ name }) => name === 'worker')?.later ?? [])
+  const text = `${sectionHead('How long a service takes to start', { command: 'node bench/start-bench.ts' })}
+From the start of the process until \`/readyz\` says that it is ready, with the files of the container image, one service at a time.
+Redis, the S3 server and, for the worker, the rehearsal model are up. The image has its modules compiled for its user; any other user compiles
+them at the first start. Medians (least–most) of ${starts} starts, ms.
+
+${table<Row>(
+  [
+    ['', ({ name }) => name],
+    ['modules compiled', spread(({ later }) => later, 0)],
+    ['the first start of all', ({ first }) => first.toFixed(0)],
+  ],
+  rows,
+)}
+
+The aim for a worker is 2 s: ${worker <= 2000 ? 'met' : 'missed'} (${(worker / 1000).toFixed(2)} s). What a container's runtime takes to start it comes on top.
+`
+  await saveReport('start', text, { quick })
+} finally {
+  await programs.end()
+  await stores.stop()
+  await rm(dir, { recursive: true, force: true })
+}
