@@ -29,7 +29,11 @@ const imageEnv = (app: string, cache: string) => ({
 async function millisecondsToReady(programs: Programs, name: Name, app: string, env: Record<string, string>) {
   const [port, health] = await freePorts(2)
   const ports: Record<Name, Record<string, string>> = {
-    api: { REMORA_API_PORT: String(port), REMORA_API_HEALTH_PORT: String(health), REMORA_TOKEN: 'only-for-this-bench-000' },
+    api: {
+      REMORA_API_PORT: String(port),
+      REMORA_API_HEALTH_PORT: String(health),
+      REMORA_TOKEN: 'only-for-this-bench-000',
+    },
     discovery: { REMORA_DISCOVERY_HEALTH_PORT: String(port) },
     worker: { REMORA_WORKER_HEALTH_PORT: String(port) },
     rehearsal: { REMORA_REHEARSAL_PORT: String(port) },

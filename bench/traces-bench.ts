@@ -16,7 +16,7 @@ import { type Column, median, saveReport, sectionHead, spread, table, verdict } 
  * results/traces.md; with `--quick`, a smoke test, it only prints.
  */
 const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values
-const scale = quick ? { operations: 200, warmup: 64, rounds: 1 } : { operations: 2000, warmup: 512, rounds: 5 }
+const scale = quick ? { operations: 200, warmup: 64, rounds: 1 } : { operations: 2000, warmup: 512, rounds: 12 }
 const slots = 64
 const aimShare = 0.03
 

@@ -7,10 +7,11 @@ import { plantedSecrets } from '#testing/planted-secrets.ts'
 
 const module = new URL('service-process.ts', import.meta.url).href
 
-/** A service that says `ready` and closes as `close` says, given SIGTERM. */
-async function endOf(close: string): Promise<unknown> {
+/** A service that says `ready`, starts as `starting` says and closes as `close` does, given SIGTERM. */
+async function endOf(close: string, starting = 'Promise.resolve({ close })'): Promise<unknown> {
   const source = `import { exitOnSignal } from ${JSON.stringify(module)}
-    exitOnSignal(${close})
+    const close = ${close}
+    exitOnSignal(${starting})
     setInterval(() => {}, 1000)
     console.log('ready')`
   const child = spawn(process.execPath, ['--input-type=module', '-e', source], { stdio: ['ignore', 'pipe', 'inherit'] })
@@ -26,6 +27,11 @@ const again = `const heard = new Promise((resolve) => process.once('SIGTERM', re
 describe('a service that is asked to stop', () => {
   it('closes to the end, and exits 0', async () => {
     expect(await endOf('async () => {}')).toBe(0)
+  })
+
+  it('while it starts closes it as soon as it has started', async () => {
+    const late = `new Promise((resolve) => process.once('SIGTERM', () => setTimeout(resolve, 50, { close })))`
+    expect(await endOf('async () => process.exit(7)', late)).toBe(7)
   })
 
   it('closes to the end when the same signal reaches it twice, by its process group and by the process before it', async () => {

@@ -22,12 +22,22 @@ export function openReleaser(): Releaser {
   }
 }
 
+/** So long a start goes on after a signal: it may wait for a store that is away. */
+const startLimitMs = 5_000
+
 /**
- * Runs `close` on the first SIGTERM or SIGINT and exits 0; a close that fails or takes longer than `limitMs` exits 1.
+ * Closes the service on the first SIGTERM or SIGINT, also while it starts, when it may have taken work already, and exits 0.
+ * A close that fails or takes longer than `limitMs` exits 1, and so does a start that has not ended by then or 5 s after the signal.
  * A second signal that is not an echo of the first exits at once with 130.
  */
-export function exitOnSignal(close: () => Promise<void>, limitMs = 30_000): void {
+export function exitOnSignal(starting: Promise<{ close(): Promise<void> }>, limitMs = 30_000): void {
   const judge = openSignalFilter()
+  const close = async () => {
+    const stopWaiting = after(startLimitMs, () => process.exit(1))
+    const service = await starting
+    stopWaiting()
+    await service.close()
+  }
   const stop = () => {
     const signal = judge()
     if (signal === 'again') process.exit(130)

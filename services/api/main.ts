@@ -10,8 +10,9 @@ await runService(async () => {
   const { api, logging, secrets } = parseConfig(loadSettings(process.env, process.cwd()).env)
   const redactor = openRedactor(secrets)
   const log = openLog({ service: 'api', instance: processName(), ...logging, redactor })
-  const service = await startApi(api, { log, redactor })
+  const starting = startApi(api, { log, redactor })
+  exitOnSignal(starting)
+  const service = await starting
   log.info('listening', { url: service.url })
-  exitOnSignal(service.close)
   stopWithParent(service.close)
 })

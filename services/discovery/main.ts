@@ -10,8 +10,9 @@ await runService(async () => {
   const { discovery, logging, secrets } = parseConfig(loadSettings(process.env, process.cwd()).env)
   const redactor = openRedactor(secrets)
   const log = openLog({ service: 'discovery', instance: processName(), ...logging, redactor })
-  const service = await startDiscovery(discovery, { log, redactor })
+  const starting = startDiscovery(discovery, { log, redactor })
+  exitOnSignal(starting)
+  const service = await starting
   log.info('ready', { health_port: service.healthPort })
-  exitOnSignal(service.close)
   stopWithParent(service.close)
 })

@@ -5,8 +5,9 @@ import { startRehearsal } from './rehearsal-server.ts'
 
 await runService(async () => {
   const config = parseConfig(process.env)
-  const rehearsal = await startRehearsal(config)
-  exitOnSignal(rehearsal.close)
+  const starting = startRehearsal(config)
+  exitOnSignal(starting)
+  const rehearsal = await starting
   stopWithParent(rehearsal.close)
 
   // With faults the seed is printed too, so that a run can be repeated.

@@ -34,10 +34,11 @@ await runService(async () => {
     await rm(path, { force: true }) // the mode counts for a new file only
     await writeFile(path, lines.join(''), { mode: 0o600 })
     let isStopping = false
-    exitOnSignal(() => {
+    const close = () => {
       isStopping = true
       return releaser.release()
-    })
+    }
+    exitOnSignal(Promise.resolve({ close }))
     // Who uses the one that ended would wait for it for ever.
     void Promise.race([redis.failed, s3.failed]).catch(async (error: unknown) => {
       if (isStopping) return

@@ -24,9 +24,10 @@ await runService(async () => {
   else startAgainWithSlots(worker.slots)
   const redactor = openRedactor(secrets)
   const log = openLog({ service: 'worker', instance: worker.workerId, ...worker.logging, redactor })
-  const service = await startWorker(worker, { log, redactor })
+  const starting = startWorker(worker, { log, redactor })
+  exitOnSignal(starting, worker.drainMs + 10_000)
+  const service = await starting
   log.info('ready', { health_port: service.healthPort, slots: worker.slots })
   process.send?.('ready') // to the embedded stack, if that started this worker
-  exitOnSignal(service.close, worker.drainMs + 10_000)
   stopWithParent(service.close)
 })
