@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
+import { delay } from '#platform/clock.ts'
 import { leanMemory } from '#platform/lean-memory.mjs'
-import { freePorts } from '#testing/this-machine.ts'
 import { openPrograms, type Programs } from '../tests/e2e/program.ts'
-import { isReady, startStores, storeEnv, type Stores } from '../tests/e2e/services.ts'
+import { isReady, type Service, startStores, storeEnv, type Stores } from '../tests/e2e/services.ts'
 import { median, saveReport, sectionHead, spread, table } from './reports/markdown-report.ts'
 
 /**
@@ -26,35 +26,45 @@ const imageEnv = (app: string, cache: string) => ({
   REMORA_AGENTS_DIR: join(app, 'dist/agents'),
 })
 
-async function millisecondsToReady(programs: Programs, name: Name, app: string, env: Record<string, string>) {
-  const [port, health] = await freePorts(2)
-  const ports: Record<Name, Record<string, string>> = {
-    api: {
-      REMORA_API_PORT: String(port),
-      REMORA_API_HEALTH_PORT: String(health),
-      REMORA_TOKEN: 'only-for-this-bench-000',
-    },
-    discovery: { REMORA_DISCOVERY_HEALTH_PORT: String(port) },
-    worker: { REMORA_WORKER_HEALTH_PORT: String(port) },
-    rehearsal: { REMORA_REHEARSAL_PORT: String(port) },
+/** A service takes a free port, and says which once it has started. */
+const anyPorts = {
+  REMORA_API_PORT: '0',
+  REMORA_API_HEALTH_PORT: '0',
+  REMORA_DISCOVERY_HEALTH_PORT: '0',
+  REMORA_WORKER_HEALTH_PORT: '0',
+  REMORA_REHEARSAL_PORT: '0',
+}
+const portSaid = /"(?:health_port":|url":"http:\/\/127\.0\.0\.1:)(\d+)/
+
+async function startService(
+  programs: Programs,
+  name: Name,
+  app: string,
+  env: Record<string, string>,
+): Promise<Service> {
+  const program = programs.start(['scripts/service.mjs', name], { env: { ...env, ...anyPorts }, checkout: app })
+  for (;;) {
+    const port = portSaid.exec(program.out() + program.err())?.[1]
+    const service = { ...program, name, origin: `http://127.0.0.1:${port}` }
+    if (port !== undefined) return isReady(service).then(() => service)
+    if (!program.running()) throw new Error(`${name} ended: ${program.err().slice(-2000)}`)
+    await delay(5)
   }
+}
+
+async function millisecondsToReady(programs: Programs, name: Name, app: string, env: Record<string, string>) {
   const startedAt = performance.now()
-  const program = programs.start(['scripts/service.mjs', name], { env: { ...env, ...ports[name] }, checkout: app })
-  await isReady({ ...program, name, origin: `http://127.0.0.1:${port}` })
+  const service = await startService(programs, name, app, env)
   const took = performance.now() - startedAt
-  program.kill('SIGTERM')
-  await program.exited
+  service.kill('SIGTERM')
+  await service.exited
   return took
 }
 
 async function measure(programs: Programs, stores: Stores, app: string, cache: string): Promise<Row[]> {
-  const [modelPort] = await freePorts(1)
-  const env = { ...imageEnv(app, cache), ...storeEnv(stores), REMORA_MODEL_URLS: `http://127.0.0.1:${modelPort}/v1` }
-  const model = programs.start(['scripts/service.mjs', 'rehearsal'], {
-    env: { ...env, REMORA_REHEARSAL_PORT: String(modelPort) },
-    checkout: app,
-  })
-  await isReady({ ...model, name: 'rehearsal', origin: `http://127.0.0.1:${modelPort}` })
+  const image = { ...imageEnv(app, cache), ...storeEnv(stores), REMORA_TOKEN: 'only-for-this-bench-000' }
+  const model = await startService(programs, 'rehearsal', app, image)
+  const env = { ...image, REMORA_MODEL_URLS: `${model.origin}/v1` }
   const rows = services.map((name): Row => ({ name, first: 0, later: [] }))
   // A service writes what it has compiled when it ends.
   for (const row of rows) row.first = await millisecondsToReady(programs, row.name, app, env)
