@@ -9,6 +9,7 @@ answerRequests<readonly string[], string>(
       begin(at)
       if (item === 'crash') throw new Error('it broke')
       if (item === 'hang') for (;;);
+      if (item === 'sleep') Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 600)
       isSpent = item === 'spend'
     }
     return items.join(' ')

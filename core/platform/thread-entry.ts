@@ -2,33 +2,40 @@ import { parentPort, workerData } from 'node:worker_threads'
 
 export type ThreadReply<Report> = { report: Report; isSpent: boolean }
 
-/** Shared with the thread. [0]: its item, `betweenItems` or `starting`; [1]: since when, by `Date.now()`. */
+/**
+ * Shared with the thread. [0]: its item, `betweenItems` or `starting`; [1]: since when, by `Date.now()`; [2]: the processor time
+ * that the thread had used by then, in microseconds.
+ */
 export type ThreadProgress = BigInt64Array<SharedArrayBuffer>
 
 const betweenItems = -1
 const starting = -2
 
 export function newProgress(): ThreadProgress {
-  const progress = new BigInt64Array(new SharedArrayBuffer(2 * BigInt64Array.BYTES_PER_ELEMENT))
-  mark(progress, starting)
+  const progress = new BigInt64Array(new SharedArrayBuffer(3 * BigInt64Array.BYTES_PER_ELEMENT))
+  mark(progress, starting, { user: 0, system: 0 })
   return progress
 }
 
-function mark(progress: ThreadProgress, item: number): void {
+function mark(progress: ThreadProgress, item: number, { user, system } = process.threadCpuUsage()): void {
+  Atomics.store(progress, 2, BigInt(user + system))
   Atomics.store(progress, 1, BigInt(Date.now()))
   Atomics.store(progress, 0, BigInt(item))
 }
 
-/** The item a thread works on (-1: none), and for how many milliseconds. */
-export function readProgress(progress: ThreadProgress): { hasStarted: boolean; item: number; forMs: number } {
+export type ThreadState = { hasStarted: boolean; item: number; forMs: number; cpuMs: number }
+
+/** The item a thread works on (-1: none), for how many milliseconds, and how much processor time it had used before. */
+export function readProgress(progress: ThreadProgress): ThreadState {
   const item = Number(Atomics.load(progress, 0))
   const forMs = Date.now() - Number(Atomics.load(progress, 1))
-  return { hasStarted: item !== starting, item: Math.max(item, betweenItems), forMs }
+  const cpuMs = Number(Atomics.load(progress, 2)) / 1000
+  return { hasStarted: item !== starting, item: Math.max(item, betweenItems), forMs, cpuMs }
 }
 
 /** Time left for what a thread is doing; no limit between two items: no request is to blame for that wait. */
 export function leftMs(
-  { hasStarted, item, forMs }: ReturnType<typeof readProgress>,
+  { hasStarted, item, forMs }: Omit<ThreadState, 'cpuMs'>,
   limits: { limitMs: number; startLimitMs: number },
 ): number {
   if (!hasStarted) return limits.startLimitMs - forMs

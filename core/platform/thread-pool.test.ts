@@ -43,6 +43,11 @@ describe('openThreadPool', () => {
     expect(answers).toMatchObject([{ kind: 'lost', item: 2, why: 'echoing took longer than 200 ms' }, report('c')])
   })
 
+  it('gives a thread that has not had the processor for so long more time', async () => {
+    const pool = open({ limitMs: 200 })
+    expect(await pool.ask(['sleep'])).toMatchObject(report('sleep'))
+  })
+
   it('replaces a thread that is spent', async () => {
     const pool = open()
     const answers = await Promise.all([pool.ask(['spend']), pool.ask(['a'])])

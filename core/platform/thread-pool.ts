@@ -12,7 +12,7 @@ export type ThreadOptions = {
   name: string
   /** What takes too long, as error messages name it. */
   work?: string
-  /** For each item of a request, from when the thread begins it. */
+  /** Processor time for each item of a request; ten times as much may pass on a machine that is busy with other things. */
   limitMs: number
   startLimitMs?: number
   memoryMb?: number
@@ -141,21 +141,46 @@ function startWorker({ entry, name, memoryMb = 256, env = 'bare' }: ThreadOption
   })
 }
 
+/** So many times its limit may an item take that has not had the processor for so long. */
+const patience = 10
+
 /**
  * Calls `end`, with the reason, when the thread takes too long; returns a stop. The time is read from what the thread itself
  * has noted, since this process may be too busy to take its replies.
  */
-function watchThread(progress: ThreadProgress, options: ThreadOptions, end: (why: string) => void): () => void {
+function watchThread(
+  { worker, progress }: { worker: Worker; progress: ThreadProgress },
+  options: ThreadOptions,
+  end: (why: string) => void,
+): () => void {
   const { work = 'it', limitMs, startLimitMs = 30_000 } = options
   let stop = () => {}
+  let isOver = false
+  const lookAfter = (ms: number) => {
+    stop()
+    if (!isOver) stop = after(ms, look)
+  }
   const look = () => {
     const at = readProgress(progress)
     const left = leftMs(at, { limitMs, startLimitMs })
-    if (left > 0) stop = after(Math.min(left, limitMs), look)
-    else end(at.hasStarted ? `${work} took longer than ${limitMs} ms` : `it took longer than ${startLimitMs} ms`)
+    if (left > 0) return lookAfter(Math.min(left, limitMs))
+    if (!at.hasStarted) return end(`it took longer than ${startLimitMs} ms`)
+    if (at.forMs >= patience * limitMs) return end(`${work} took longer than ${limitMs} ms`)
+    lookAfter(limitMs) // where the thread does not answer, as in a loop of native code
+    void worker.cpuUsage().then(judge, () => {})
   }
-  stop = after(limitMs, look)
-  return () => stop()
+  const judge = ({ user, system }: NodeJS.CpuUsage) => {
+    const { item, cpuMs } = readProgress(progress)
+    const left = limitMs - ((user + system) / 1000 - cpuMs)
+    if (isOver || item < 0) return
+    if (left <= 0) end(`${work} took longer than ${limitMs} ms`)
+    else lookAfter(left)
+  }
+  lookAfter(limitMs)
+  return () => {
+    isOver = true
+    stop()
+  }
 }
 
 function openThread<Question, Report>(options: ThreadOptions): Thread<Question, Report> {
@@ -194,7 +219,7 @@ function openThread<Question, Report>(options: ThreadOptions): Thread<Question, 
       if (hasExited || timedOut !== undefined) return { kind: 'unread' }
       const request = Promise.withResolvers<ThreadEnding<Report>>()
       worker.postMessage(question, transfer)
-      if (asked.push(request) === 1) stopWatch = watchThread(progress, options, endLate)
+      if (asked.push(request) === 1) stopWatch = watchThread({ worker, progress }, options, endLate)
       return request.promise
     },
     async close() {
