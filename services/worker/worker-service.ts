@@ -86,7 +86,7 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     releaser.add('health', health.close)
     const composer = openComposer(
       { workerId, storage, secrets: redactor.given, logging },
-      { ledger, stops, log, traces },
+      { ledger, stops, log, traces, ...readers },
       { idleMs: config.composerIdleMs },
     )
     releaser.add('composer', composer.close)
