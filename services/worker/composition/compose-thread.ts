@@ -50,8 +50,6 @@ export type ComposeReport = {
   spans: readonly Span[]
 }
 
-const loading = loadLanguage('python')
-
 /** From one patch of a run to the next, which differs from it by a few decisions. */
 const keptBytes = 32 * 2 ** 20
 const changeSets = openCachedAnswers<readonly ChangeSet[]>({ maxSize: keptBytes, sizeOf: sizeOfSets })
@@ -59,6 +57,9 @@ const proofs = openCachedAnswers<GroupProof>({ maxSize: keptBytes, sizeOf: ({ le
 
 /** Contents of files that are made again, without the set that broke them. */
 const blobCacheBytes = 32 * 2 ** 20
+/** Of texts, from which other sets of the same file are tried. */
+const cachedLength = 200_000
+const loading = loadLanguage('python', { cachedLength })
 const sockets = 16
 const signOfLifeMs = 1_000
 
@@ -99,6 +100,7 @@ function openEvidence({ linter, syntax }: LentReaders, { python }: Pick<Composit
   const lint = borrowAnswers<LintQuestion, LintReport>(linter.port)
   return openEvidenceChecker({
     python,
+    cachedLength,
     linter: { version: linter.version, lint: (text, rules) => lint({ text, rules }) },
     syntax: { read: borrowAnswers<SyntaxQuestion, SyntaxFacts>(syntax.port) },
   })

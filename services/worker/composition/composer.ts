@@ -51,6 +51,8 @@ export type ThreadLimits = {
   stillMs?: number
   /** How long it lives on when there is nothing to compose, in ms; a minute by default. */
   idleMs?: number
+  /** Called before a thread starts. */
+  beforeStart?: () => void
 }
 
 /**
@@ -132,24 +134,28 @@ const usualIdleMs = 60_000
 /** A thread that starts with a question, and ends when there was none for a while. One asks it at a time. */
 function openComposingThread(
   name: string,
-  { memoryMb = ownHeapMb(), stillMs = mostStillMs, idleMs = usualIdleMs }: ThreadLimits,
+  { memoryMb = ownHeapMb(), stillMs = mostStillMs, idleMs = usualIdleMs, beforeStart = () => {} }: ThreadLimits,
 ) {
   const entry = new URL('./compose-thread.ts', import.meta.url)
   // The AWS SDK may find its keys in the environment.
   const options = { entry, name, work: 'one step', threads: 1, memoryMb, env: 'inherited' } as const
   const open = () => openThreadPool<ComposeQuestion, ComposeReport>({ ...options, limitMs: stillMs })
   let pool = open()
+  let isStarted = false
   let stopIdling = () => {}
 
   async function renew(): Promise<void> {
     const former = pool
     pool = open()
+    isStarted = false
     await former.close()
   }
   return {
     /** Throws the reason of `signal`, with which it ends the thread. */
     async ask(question: ComposeQuestion, signal: AbortSignal): Promise<ThreadAnswer<ComposeReport>> {
       stopIdling()
+      if (!isStarted) beforeStart()
+      isStarted = true
       try {
         return await untilAborted(
           pool.ask(question, [question.readers.linter.port, question.readers.syntax.port]),
