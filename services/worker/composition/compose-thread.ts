@@ -40,7 +40,7 @@ export type ComposeQuestion = {
   readers: LentReaders
 }
 
-/** The worker's own linter and parser, which a composition asks: a second Ruff takes 40 MB. */
+/** The worker's own linter and parser, which a composition asks: a second Ruff takes 20 MB. */
 export type LentReaders = { linter: { version: string; port: MessagePort }; syntax: { port: MessagePort } }
 export type LintQuestion = { text: string; rules: LintRules }
 
