@@ -26,8 +26,9 @@ export type PythonLinter = {
 
 type LintAnswer = { kind: 'report'; report: LintReport } | Extract<ThreadAnswer<LintReport>, { kind: 'lost' }>
 
-/** Answers are cached: every operation on a file starts from the same text. Sizes are in characters, about. */
+/** Answers are cached: every operation on a file starts from the same text. Sizes are in bytes, about. */
 const cacheLimit = { max: 500, maxSize: 20_000_000, sizeOf }
+const diagnosticBytes = 550
 
 const blackLineLength = 88
 
@@ -73,5 +74,5 @@ export async function openPythonLinter({ limitMs = 10_000 }: { limitMs?: number 
 function sizeOf(answer: LintAnswer): number {
   if (answer.kind === 'lost') return 1
   const fixes = answer.report.diagnostics.flatMap((one) => one.fix ?? [])
-  return 1 + 200 * answer.report.diagnostics.length + fixes.reduce((sum, edit) => sum + edit.text.length, 0)
+  return 1 + diagnosticBytes * answer.report.diagnostics.length + fixes.reduce((sum, edit) => sum + edit.text.length, 0)
 }

@@ -20,8 +20,9 @@ export type LoadedLanguage = {
   read<Found>(text: string, look: (tree: Tree) => Found): Found
 }
 
-/** Trees take about ten times their source in memory: 40 MB at most. */
-const treeCacheLimit = { max: 64, maxSize: 4_000_000 }
+/** In characters of text; a tree takes about 37 times as much memory: 40 MB at most. */
+const usualCachedLength = 1_000_000
+const cachedTrees = 64
 
 /** Grammars whose edited trees were compared with those of whole texts (parser.test.ts). */
 const reparsed: ReadonlySet<string> = new Set(['python'])
@@ -43,12 +44,15 @@ export function parserMemoryBytes(): number {
   return wasmMemory?.buffer.byteLength ?? 0
 }
 
-/** The grammar of `language`, loaded once per thread. DISC_003 when there is none. */
-export async function loadLanguage(language: string): Promise<LoadedLanguage> {
-  return getOrMake(loaded, language, () => load(language))
+/** The grammar of `language`, loaded once per thread, as first asked for. DISC_003 when there is none. */
+export async function loadLanguage(
+  language: string,
+  { cachedLength = usualCachedLength }: { cachedLength?: number } = {},
+): Promise<LoadedLanguage> {
+  return getOrMake(loaded, language, () => load(language, cachedLength))
 }
 
-async function load(name: string): Promise<LoadedLanguage> {
+async function load(name: string, cachedLength: number): Promise<LoadedLanguage> {
   const file = grammarFile(name)
   wasmMemory ??= new WebAssembly.Memory({ initial: startBytes / pageBytes, maximum: maxBytes / pageBytes })
   started ??= Parser.init({ wasmMemory })
@@ -58,8 +62,9 @@ async function load(name: string): Promise<LoadedLanguage> {
   const isOverrun = scannerGuard(parser, wasmMemory)
   parser.setLanguage(language)
   const trees = new LRUCache<string, Tree>({
-    ...treeCacheLimit,
-    sizeCalculation: (_tree, text) => Math.min(text.length + 1, treeCacheLimit.maxSize),
+    max: cachedTrees,
+    maxSize: cachedLength,
+    sizeCalculation: (_tree, text) => Math.min(text.length + 1, cachedLength),
     dispose: (tree) => tree.delete(),
   })
   const parse = (text: string) => parseWith(parser, { text }, isOverrun)

@@ -1,5 +1,5 @@
 import { stayLean } from '#platform/lean-v8.ts'
-import { becomeLean, fewSlots, leanFlags } from '#platform/lean-memory.mjs'
+import { becomeLean, leanFlags } from '#platform/lean-memory.mjs'
 import { openLog } from '#platform/log.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
 import { loadSettings } from '#settings/load-settings.ts'
@@ -20,7 +20,7 @@ await runService(async () => {
   const settings = loadSettings(process.env, process.cwd())
   if (settings.keyFault !== undefined) throw settings.keyFault
   const { worker, secrets } = parseConfig(settings.env)
-  if (worker.slots <= fewSlots) stayLean()
+  if (worker.isSmall) stayLean()
   else startAgainWithSlots(worker.slots)
   const redactor = openRedactor(secrets)
   const log = openLog({ service: 'worker', instance: worker.workerId, ...worker.logging, redactor })

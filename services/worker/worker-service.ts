@@ -17,6 +17,7 @@ import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openSnapshotReader } from '#objects/snapshot.ts'
 import { getBundle } from '#objects/stored-records.ts'
 import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
+import { shrinkHeap } from '#platform/collect-garbage.ts'
 import { openHealth } from '#platform/http-health.ts'
 import { openPartCheck, openReadiness } from '#platform/readiness.ts'
 import type { Log } from '#platform/log.ts'
@@ -86,8 +87,8 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     releaser.add('health', health.close)
     const composer = openComposer(
       { workerId, storage, secrets: redactor.given, logging },
-      { ledger, stops, log, traces },
-      { idleMs: config.composerIdleMs },
+      { ledger, stops, log, traces, ...readers },
+      { idleMs: config.composerIdleMs, ...(config.isSmall ? { beforeStart: shrinkHeap } : {}) },
     )
     releaser.add('composer', composer.close)
     const { setConcurrency: take, close } = startConsumers(config, { operation, composer, metrics, traces }, log)
@@ -174,7 +175,8 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
   const { name, temperature, toolChoice } = config.model
   if (name === undefined) await warnWithoutModel(opened)
   else void model.probe(name, new AbortController().signal) // so that missing features of the servers are logged before the first operation
-  const python = await loadLanguage('python')
+  const { cachedLength } = config
+  const python = await loadLanguage('python', { cachedLength })
   const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes, permit: opened.permit })
   const readSnapshot = openSnapshotReader(objects)
   return {
@@ -182,7 +184,7 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
     ...openSurroundings(opened),
     startLayer: openStartLayers(opened),
     python,
-    evidence: openEvidenceChecker({ linter, python, syntax }),
+    evidence: openEvidenceChecker({ linter, python, syntax, cachedLength }),
     runRules: openRunRules(objects),
     bundles: openPreparedBundles((project, hash) => getBundle(objects, project, hash), config.model),
     baseLayer: async (project, snapshotId) => baseLayerOf(await readSnapshot(project, snapshotId), blobs, project),

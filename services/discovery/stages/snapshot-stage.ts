@@ -1,9 +1,8 @@
-import v8 from 'node:v8'
-import vm from 'node:vm'
 import type { NewEvent } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
 import { isEnded } from '#domain/run.ts'
 import { failRun, type StageEnd } from '#ledger/run-stage.ts'
+import { collectGarbage } from '#platform/collect-garbage.ts'
 import { ignoredReason } from '#platform/walk-folder.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Producer } from '#queues/producer.ts'
@@ -48,14 +47,4 @@ export async function runSnapshotStage(runId: RunId, deps: SnapshotStageDeps, si
   }
   await deps.producer.add('discoveries', runId, { run_id: runId, traceparent: run.traceparent })
   return 'ok'
-}
-
-/**
- * Collects garbage after a stage that streamed much data outside the heap, so that its memory is returned before the
- * next stage needs some. Takes about 50 ms, in which nothing else runs.
- */
-function collectGarbage(): void {
-  v8.setFlagsFromString('--expose-gc')
-  const collect: unknown = vm.runInNewContext('gc')
-  if (typeof collect === 'function') collect()
 }

@@ -1,17 +1,20 @@
+import type { MessagePort } from 'node:worker_threads'
 import { sizeOfSets } from '#composition/run-chain.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import { AppError, type ErrorCode } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
+import type { LintRules } from '#domain/path-rules.ts'
 import type { Span } from '#domain/span.ts'
 import type { PatchKind } from '#domain/run.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
 import { openLedger } from '#ledger/ledger.ts'
-import { openPythonLinter } from '#lint/python-linter.ts'
+import type { LintReport } from '#lint/lint-report.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { permittedPuts } from '#objects/object-store.ts'
 import { getChangeSets } from '#objects/stored-records.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
+import { borrowAnswers } from '#platform/lent-answers.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import { type Logging, openLog, silentLog } from '#platform/log.ts'
 import { connectRedis } from '#platform/redis-client.ts'
@@ -21,7 +24,8 @@ import type { StorageConfig } from '#settings/storage-settings.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
 import { openRunRules } from '../evidence/run-rules.ts'
-import { openSyntaxChecker } from '../evidence/syntax-evidence.ts'
+import type { SyntaxFacts } from '../evidence/parses.ts'
+import type { SyntaxQuestion } from '../evidence/syntax-evidence.ts'
 import { composePatch } from './compose-patch.ts'
 import { composeRun, type CompositionDeps } from './compose-run.ts'
 import type { GroupProof } from './prove-composition.ts'
@@ -33,16 +37,18 @@ export type ComposeQuestion = {
   patch?: PatchKind | undefined
   /** `secrets`: what its events must hide. */
   worker: { workerId: string; storage: StorageConfig; secrets: readonly string[]; logging: Logging }
+  readers: LentReaders
 }
+
+/** The worker's own linter and parser, which a composition asks: a second Ruff takes 20 MB. */
+export type LentReaders = { linter: { version: string; port: MessagePort }; syntax: { port: MessagePort } }
+export type LintQuestion = { text: string; rules: LintRules }
 
 /** `fault`: one that may pass, for which the run is left as it is. `cause`: what a store said. `spans`: of runs that it ended. */
 export type ComposeReport = {
   fault?: { code: ErrorCode; message: string; cause: string | undefined }
   spans: readonly Span[]
 }
-
-/** Ruff and the grammar take half a second to start, so the thread keeps them from one run to the next. */
-const checks = openChecks()
 
 /** From one patch of a run to the next, which differs from it by a few decisions. */
 const keptBytes = 32 * 2 ** 20
@@ -51,11 +57,14 @@ const proofs = openCachedAnswers<GroupProof>({ maxSize: keptBytes, sizeOf: ({ le
 
 /** Contents of files that are made again, without the set that broke them. */
 const blobCacheBytes = 32 * 2 ** 20
+/** Of texts, from which other sets of the same file are tried. */
+const cachedLength = 200_000
+const loading = loadLanguage('python', { cachedLength })
 const sockets = 16
 const signOfLifeMs = 1_000
 
 /** Open as long as the thread lives, which ends with them a minute after its last run: what they have put is not put again. */
-let opened: Promise<CompositionDeps> | undefined
+let opened: Promise<Omit<CompositionDeps, 'evidence'>> | undefined
 
 /** Until the report has them. */
 const spans: Span[] = []
@@ -66,15 +75,20 @@ answerRequests<ComposeQuestion, ComposeReport>(async (question, begin) => {
   const stopSigns = repeatEvery(signOfLifeMs, async () => begin(0))
   try {
     const deps = await (opened ??= openDeps(question))
-    const { runId, patch } = question
+    const { runId, patch, readers } = question
     const { signal } = new AbortController()
-    await (patch === undefined ? composeRun(runId, deps, signal) : composePatch({ runId, of: patch }, deps, signal))
+    const checking = { ...deps, evidence: openEvidence(readers, deps) }
+    await (patch === undefined
+      ? composeRun(runId, checking, signal)
+      : composePatch({ runId, of: patch }, checking, signal))
     return { spans: spans.splice(0) }
   } catch (error) {
     if (error instanceof AppError) return { fault: faultIn(error), spans: spans.splice(0) }
     throw error
   } finally {
     await stopSigns()
+    question.readers.linter.port.close()
+    question.readers.syntax.port.close()
   }
 })
 
@@ -82,14 +96,18 @@ function faultIn({ code, message, cause }: AppError): NonNullable<ComposeReport[
   return { code, message, cause: cause instanceof Error ? cause.message : undefined }
 }
 
-/** Their threads end with this one. */
-async function openChecks() {
-  const [linter, python] = await Promise.all([openPythonLinter(), loadLanguage('python')])
-  return { python, evidence: openEvidenceChecker({ linter, python, syntax: openSyntaxChecker() }) }
+function openEvidence({ linter, syntax }: LentReaders, { python }: Pick<CompositionDeps, 'python'>) {
+  const lint = borrowAnswers<LintQuestion, LintReport>(linter.port)
+  return openEvidenceChecker({
+    python,
+    cachedLength,
+    linter: { version: linter.version, lint: (text, rules) => lint({ text, rules }) },
+    syntax: { read: borrowAnswers<SyntaxQuestion, SyntaxFacts>(syntax.port) },
+  })
 }
 
 /** Connections of its own, which say nothing in the log: those of the worker's main thread to the same stores do. */
-async function openDeps({ worker }: ComposeQuestion): Promise<CompositionDeps> {
+async function openDeps({ worker }: ComposeQuestion): Promise<Omit<CompositionDeps, 'evidence'>> {
   const { workerId, logging, secrets } = worker
   const { redisUrl, s3 } = worker.storage
   const redactor = openRedactor(secrets)
@@ -98,7 +116,7 @@ async function openDeps({ worker }: ComposeQuestion): Promise<CompositionDeps> {
   const permit = openPutPermit(redis)
   const objects = permittedPuts(store, permit)
   return {
-    ...(await checks),
+    python: await loading,
     ledger: openLedger(redis, {
       origin: { kind: 'worker', id: workerId },
       redactor,

@@ -7,16 +7,23 @@ import type { PatchKind } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { unlessDeadly, untilStopped } from '#ledger/run-stage.ts'
 import type { StopSignals } from '#ledger/stop-signals.ts'
+import type { PythonLinter } from '#lint/python-linter.ts'
+import type { LintReport } from '#lint/lint-report.ts'
 import { after, untilAborted } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import { openThreadPool, type ThreadAnswer } from '#platform/thread-pool.ts'
-import type { ComposeQuestion, ComposeReport } from './compose-thread.ts'
+import { lendAnswers } from '#platform/lent-answers.ts'
+import type { SyntaxChecker, SyntaxQuestion } from '../evidence/syntax-evidence.ts'
+import type { SyntaxFacts } from '../evidence/parses.ts'
+import type { ComposeQuestion, ComposeReport, LentReaders, LintQuestion } from './compose-thread.ts'
 
 export type ComposerDeps = {
   ledger: Pick<Ledger, 'cancel' | 'getRun' | 'move' | 'notePatch' | 'readDecisions'>
   stops: Pick<StopSignals, 'on'>
   log: Pick<Log, 'error'>
   traces: SpanRecorder
+  linter: Pick<PythonLinter, 'version' | 'lint'>
+  syntax: Pick<SyntaxChecker, 'read'>
 }
 
 export type Composer = {
@@ -44,6 +51,8 @@ export type ThreadLimits = {
   stillMs?: number
   /** How long it lives on when there is nothing to compose, in ms; a minute by default. */
   idleMs?: number
+  /** Called before a thread starts. */
+  beforeStart?: () => void
 }
 
 /**
@@ -68,7 +77,7 @@ export function openComposer(
       untilStopped(
         runId,
         async (own) => {
-          const answer = await thread.ask({ runId, worker }, own)
+          const answer = await thread.ask({ runId, worker, readers: lendReaders(deps) }, own)
           if (answer.kind !== 'lost') answer.report.spans.forEach(traces.record)
           if (answer.kind === 'lost') lost = answer.why
           else if (answer.report.fault !== undefined) throw faultOf(answer.report.fault)
@@ -83,7 +92,7 @@ export function openComposer(
   }
 
   async function composePatch({ runId, patch }: { runId: RunId; patch: PatchKind }, signal: AbortSignal) {
-    const answer = await patchThread.ask({ runId, patch, worker }, signal)
+    const answer = await patchThread.ask({ runId, patch, worker, readers: lendReaders(deps) }, signal)
     if (answer.kind === 'lost') {
       log.error('the thread that composed a patch died', { run_id: runId, reason: answer.why })
       return noteLost({ runId, of: patch, why: answer.why }, ledger)
@@ -91,6 +100,17 @@ export function openComposer(
     if (answer.report.fault !== undefined) throw faultOf(answer.report.fault)
   }
   return { compose, composePatch, close: async () => void (await Promise.all([thread.close(), patchThread.close()])) }
+}
+
+/** An operation waits for so many texts of each composition at most; with fewer, a composition waits for the main thread. */
+const readAtOnce = 2
+
+function lendReaders({ linter, syntax }: Pick<ComposerDeps, 'linter' | 'syntax'>): LentReaders {
+  const lint = ({ text, rules }: LintQuestion) => linter.lint(text, rules)
+  return {
+    linter: { version: linter.version, port: lendAnswers<LintQuestion, LintReport>(lint, readAtOnce) },
+    syntax: { port: lendAnswers<SyntaxQuestion, SyntaxFacts>(syntax.read, readAtOnce) },
+  }
 }
 
 /** So that who waits for the patch learns it, and does not ask for it at once again. */
@@ -108,32 +128,39 @@ function faultOf({ code, message, cause }: NonNullable<ComposeReport['fault']>):
   return new AppError(code, message, { phase: 'review', cause })
 }
 
-/** The thread and its linter take 80 to 130 MB, and a second to start. */
+/** The thread takes a second to start. */
 const usualIdleMs = 60_000
 
 /** A thread that starts with a question, and ends when there was none for a while. One asks it at a time. */
 function openComposingThread(
   name: string,
-  { memoryMb = ownHeapMb(), stillMs = mostStillMs, idleMs = usualIdleMs }: ThreadLimits,
+  { memoryMb = ownHeapMb(), stillMs = mostStillMs, idleMs = usualIdleMs, beforeStart = () => {} }: ThreadLimits,
 ) {
   const entry = new URL('./compose-thread.ts', import.meta.url)
   // The AWS SDK may find its keys in the environment.
   const options = { entry, name, work: 'one step', threads: 1, memoryMb, env: 'inherited' } as const
   const open = () => openThreadPool<ComposeQuestion, ComposeReport>({ ...options, limitMs: stillMs })
   let pool = open()
+  let isStarted = false
   let stopIdling = () => {}
 
   async function renew(): Promise<void> {
     const former = pool
     pool = open()
+    isStarted = false
     await former.close()
   }
   return {
     /** Throws the reason of `signal`, with which it ends the thread. */
     async ask(question: ComposeQuestion, signal: AbortSignal): Promise<ThreadAnswer<ComposeReport>> {
       stopIdling()
+      if (!isStarted) beforeStart()
+      isStarted = true
       try {
-        return await untilAborted(pool.ask(question), signal)
+        return await untilAborted(
+          pool.ask(question, [question.readers.linter.port, question.readers.syntax.port]),
+          signal,
+        )
       } catch (error) {
         if (signal.aborted) await renew()
         else if (hasCode(error, 'TOOL_004')) return { kind: 'lost', item: -1, why: error.message }

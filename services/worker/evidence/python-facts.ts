@@ -33,17 +33,19 @@ export type ComparedFacts = {
 /** The result of a check: a fault in words for users and the model, with its line, and figures. */
 export type Finding = { fault: string | undefined; before?: number; after?: number }
 
-/** In characters of text; facts take about ten times as much memory. */
-const cacheLimit = { max: 500, maxSize: 2_000_000 }
+/** Facts take about 27 times as much memory as their text has characters. */
+const usualCachedLength = 2_000_000
+const cachedTexts = 500
 
 /** Parts of the text that are in `known` are not read again. */
 type OpenFacts = Omit<PythonFacts, 'list'> & { list(known?: KnownParts): ReturnType<typeof readStatements> }
 
-/** Facts are cached by text, since every operation on a file starts from the same one. */
-export function openPythonFacts(python: Pick<LoadedLanguage, 'read'>) {
+/** Facts are cached by text, since every operation on a file starts from the same one: of `cachedLength` characters of texts. */
+export function openPythonFacts(python: Pick<LoadedLanguage, 'read'>, cachedLength = usualCachedLength) {
   const cache = new LRUCache<string, OpenFacts>({
-    ...cacheLimit,
-    sizeCalculation: (_facts, text) => Math.min(text.length + 1, cacheLimit.maxSize),
+    max: cachedTexts,
+    maxSize: cachedLength,
+    sizeCalculation: (_facts, text) => Math.min(text.length + 1, cachedLength),
   })
   const hashStructure = openStructureHash()
   const factsOf = (text: string) => {
