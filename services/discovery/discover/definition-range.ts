@@ -8,7 +8,10 @@ import { getOrMake } from '#platform/cached-answers.ts'
 export function definitionRanges(text: string, leads: ReadonlySet<number>) {
   const siblingsOf = siblingFinder()
   const ends = new Map<number, number>()
-  return (def: Node) => ({ start: startWithLeads(def, leads, siblingsOf), end: endOfCode(def, text, ends) })
+  return (def: Node, end: number) => ({
+    start: startWithLeads(def, leads, siblingsOf),
+    end: endOfCode(def, end, { text, ends }),
+  })
 }
 
 export function endWithoutSpace(start: number, end: number, text: string): number {
@@ -59,11 +62,11 @@ const endsComment = /comment|^(?:\/\/.*|\*\/)$/
  * the last token shows that in one call of the parser, while looking at all last children takes dozens. `ends` caches
  * the results by node id, since nested nodes may have the same end.
  */
-function endOfCode(node: Node, text: string, ends: Map<number, number>): number {
+function endOfCode(node: Node, nodeEnd: number, { text, ends }: { text: string; ends: Map<number, number> }): number {
   const known = ends.get(node.id)
   if (known !== undefined) return known
-  const token = node.descendantForIndex(endWithoutSpace(node.startIndex, node.endIndex, text) - 1)
-  if (token !== null && !token.isExtra && !endsComment.test(token.type)) return node.endIndex
+  const token = node.descendantForIndex(endWithoutSpace(node.startIndex, nodeEnd, text) - 1)
+  if (token !== null && !token.isExtra && !endsComment.test(token.type)) return nodeEnd
   const passed: number[] = []
   let last = node
   for (let part: Node | undefined = node; part !== undefined && !ends.has(last.id); part = lastPart(part)) {

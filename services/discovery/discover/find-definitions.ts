@@ -1,4 +1,5 @@
-import type { Node, QueryMatch } from 'web-tree-sitter'
+import type { Node, QueryMatch, Tree } from 'web-tree-sitter'
+import { getOrMake } from '#platform/cached-answers.ts'
 import type { IndexedNode } from './node-index.ts'
 import type { PatternRules } from './compile-query.ts'
 import { definitionRanges, endWithoutSpace, extendHeadings, type Heading } from './definition-range.ts'
@@ -8,47 +9,82 @@ import { definitionRanges, endWithoutSpace, extendHeadings, type Heading } from 
  * decorated function), and at equal ranges the pattern that comes first in the pack. `rules` are those of each pattern.
  */
 export function findDefinitions(
+  { rootNode }: Tree,
   matched: readonly QueryMatch[],
   text: string,
   rules: readonly PatternRules[],
 ): Definition[] {
-  const matches = matched.toSorted((a, b) => a.patternIndex - b.patternIndex)
-  // A pattern with `@lead` makes no definition: what it captures belongs to the definition that follows it.
-  const leads = matches.flatMap(({ captures }) => captures.filter(({ name }) => name === 'lead'))
-  const rangeOf = definitionRanges(text, new Set(leads.map(({ node }) => node.id)))
-  const found = widest(matches.flatMap((match) => partsOf(match, rules[match.patternIndex])))
-  const broken = brokenOnes(found)
+  const leads = new Set<number>()
+  const parts: MatchedDefinition[] = []
+  for (const match of matched.toSorted((a, b) => a.patternIndex - b.patternIndex)) {
+    // A pattern with `@lead` makes no definition: what it captures belongs to the definition that follows it.
+    for (const { name, node } of match.captures) if (name === 'lead') leads.add(node.id)
+    const part = partsOf(match, rules[match.patternIndex])
+    if (part !== undefined) parts.push(part)
+  }
+  const rangeOf = definitionRanges(text, leads)
+  const found = widest(parts)
+  const broken = rootNode.hasError ? brokenOnes(found) : nothingBroken
   const sectionTypes = sectionTypesOf(found)
-  const headed = found.map((one) => ({
-    ...definitionOf(one, text, sectionTypes),
-    ...rangeOf(one.def),
-    broken: broken.has(one),
-  }))
+  const definitions = found.map((one) => {
+    const { start, end } = rangeOf(one.def, one.end)
+    return {
+      kind: one.kind,
+      name: nameOf(one, text),
+      owner: ownerOf(one, text),
+      start,
+      end,
+      broken: broken.has(one),
+      rules: one.rules,
+      heading: headingOf(one, sectionTypes),
+    }
+  })
+  const extended = extendHeadings(definitions)
   // Grammars of languages that are read by lines count the empty lines that follow a definition as its own.
-  return extendHeadings(headed).map(({ heading: _, ...one }) => ({
-    ...one,
-    end: endWithoutSpace(one.start, one.end, text),
-  }))
+  for (const one of extended) one.end = endWithoutSpace(one.start, one.end, text)
+  return extended
 }
 
-/** A definition without a name node is named by its rule. */
+/**
+ * A definition without a name node is named by its rule. The ends are indices: a `Node` asks the parser for its end each time, which
+ * for all definitions of a file costs more than to make them.
+ */
 type MatchedDefinition = {
   kind: string
   def: Node
+  end: number
   name: Node | undefined
-  nameEnd: Node | undefined
+  /** Of the name, or of what its pattern captures as the end of the name. */
+  nameEnd: number
   owner: Node | undefined
   rules: PatternRules
 }
 
-function partsOf({ captures }: QueryMatch, rules: PatternRules | undefined): MatchedDefinition[] {
-  const def = captures.find((capture) => capture.name.endsWith('.def'))
-  const kind = def?.name.slice(0, -'.def'.length)
-  if (def === undefined || kind === undefined || rules === undefined) return []
-  const part = (name: string) => captures.find((capture) => capture.name === `${kind}.${name}`)?.node
-  const name = part('name')
-  if (name === undefined ? rules.name === undefined : widthOf(name) === 0) return []
-  return [{ kind, def: def.node, name, nameEnd: part('name_end'), owner: part('owner'), rules }]
+const nothingBroken: ReadonlySet<MatchedDefinition> = new Set()
+
+/** The names of a definition's captures by that of its `.def`, joined once and not for each match. */
+const captureNames = new Map<string, { kind: string; name: string; nameEnd: string; owner: string }>()
+
+function captureNamesOf(def: string) {
+  return getOrMake(captureNames, def, () => {
+    const kind = def.slice(0, -defSuffix.length)
+    return { kind, name: `${kind}.name`, nameEnd: `${kind}.name_end`, owner: `${kind}.owner` }
+  })
+}
+
+const defSuffix = '.def'
+
+function partsOf({ captures }: QueryMatch, rules: PatternRules | undefined): MatchedDefinition | undefined {
+  const def = captures.find((capture) => capture.name.endsWith(defSuffix))
+  if (def === undefined || rules === undefined) return undefined
+  const names = captureNamesOf(def.name)
+  const part = (of: string) => captures.find((capture) => capture.name === of)?.node
+  const name = part(names.name)
+  const end = name?.endIndex ?? 0
+  if (name === undefined ? rules.name === undefined : end === name.startIndex) return undefined
+  const nameEnd = part(names.nameEnd)?.endIndex ?? end
+  const { kind } = names
+  return { kind, def: def.node, end: def.node.endIndex, name, nameEnd, owner: part(names.owner), rules }
 }
 
 function widest(matched: readonly MatchedDefinition[]): MatchedDefinition[] {
@@ -56,9 +92,13 @@ function widest(matched: readonly MatchedDefinition[]): MatchedDefinition[] {
   for (const one of matched) {
     const key = (one.name ?? one.def).id
     const known = byName.get(key)
-    if (known === undefined || widthOf(one.def) > widthOf(known.def)) byName.set(key, one)
+    if (known === undefined || widthOf(one) > widthOf(known)) byName.set(key, one)
   }
   return [...byName.values()]
+}
+
+function widthOf({ def, end }: MatchedDefinition): number {
+  return end - def.startIndex
 }
 
 /**
@@ -67,25 +107,15 @@ function widest(matched: readonly MatchedDefinition[]): MatchedDefinition[] {
  */
 function brokenOnes(found: readonly MatchedDefinition[]): Set<MatchedDefinition> {
   const broken = new Set<MatchedDefinition>()
-  let next: Node | undefined
-  let here: Node | undefined
+  let next: MatchedDefinition | undefined
+  let here: MatchedDefinition | undefined
   const torn = found.filter(({ def }) => def.hasError)
   for (const one of torn.toSorted((a, b) => b.def.startIndex - a.def.startIndex)) {
-    if (here !== undefined && here.startIndex > one.def.startIndex) next = here
-    here = one.def
-    if (next === undefined || next.endIndex > one.def.endIndex) broken.add(one)
+    if (here !== undefined && here.def.startIndex > one.def.startIndex) next = here
+    here = one
+    if (next === undefined || next.end > one.end) broken.add(one)
   }
   return broken
-}
-
-function widthOf(node: Node): number {
-  return node.endIndex - node.startIndex
-}
-
-function definitionOf(matched: MatchedDefinition, text: string, sectionTypes: ReadonlySet<string>) {
-  const { kind, def, rules } = matched
-  const heading = rules.level === undefined ? undefined : { level: rules.level, scope: scopeOf(def, sectionTypes) }
-  return { kind, name: nameOf(matched, text), owner: ownerOf(matched, text), heading, rules }
 }
 
 /** An owner that holds the name is the path before it: of `A::B::run` it is `A::B`. */
@@ -101,7 +131,7 @@ function ownerOf({ owner, name, rules }: MatchedDefinition, text: string): strin
 function nameOf({ name, nameEnd, rules }: MatchedDefinition, text: string): string {
   if (name === undefined) return rules.name ?? ''
   const { strip } = rules
-  const line = onOneLine(text.slice(name.startIndex, (nameEnd ?? name).endIndex))
+  const line = onOneLine(text.slice(name.startIndex, nameEnd))
   return strip === undefined ? line : line.replace(strip, '').trim() || line
 }
 
@@ -109,10 +139,11 @@ function nameOf({ name, nameEnd, rules }: MatchedDefinition, text: string): stri
  * The contents of a heading are in its parent node. If the parent's type begins with a heading, it is the grammar's own section,
  * which may be too small (markdown's sections ignore underlined headings); then the contents are in the node around it.
  */
-function scopeOf(heading: Node, sectionTypes: ReadonlySet<string>): Heading['scope'] {
-  let scope = heading.parent ?? heading
+function headingOf({ def, rules }: MatchedDefinition, sectionTypes: ReadonlySet<string>): Heading | undefined {
+  if (rules.level === undefined) return undefined
+  let scope = def.parent ?? def
   while (sectionTypes.has(scope.type) && scope.parent !== null) scope = scope.parent
-  return { id: scope.id, end: scope.endIndex }
+  return { level: rules.level, scope: { id: scope.id, end: scope.endIndex } }
 }
 
 function sectionTypesOf(found: readonly MatchedDefinition[]): Set<string> {
@@ -147,11 +178,13 @@ type NestedDefinition = Pick<IndexedNode, 'kind' | 'name' | 'qualifiedName' | 'o
  * pairs are numbered. Broken ones count for the others, so that no syntax error changes those, and are then left out.
  */
 export function nestDefinitions(definitions: readonly Definition[]) {
-  const nested: (NestedDefinition & { broken: boolean })[] = []
+  const nested: NestedDefinition[] = []
   const enclosing: number[] = []
   const seen = new Map<string, number>()
-  for (const { rules, owner, ...definition } of definitions.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
-    while (endOf(nested, enclosing) <= definition.start) enclosing.pop()
+  const broken = new Set<number>()
+  for (const definition of definitions.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
+    const { rules, owner, start, end } = definition
+    while (endOf(nested, enclosing) <= start) enclosing.pop()
     const parent = enclosing.at(-1) ?? null
     const outer = parent === null ? undefined : nested[parent]
     const outerKind = outer?.kind ?? 'file'
@@ -163,22 +196,24 @@ export function nestDefinitions(definitions: readonly Definition[]) {
     const ordinal = seen.get(identity) ?? 0
     seen.set(identity, ordinal + 1)
     enclosing.push(nested.length)
-    nested.push({ ...definition, name, kind, qualifiedName, ordinal, parent })
+    if (definition.broken) broken.add(nested.length)
+    nested.push({ kind, name, qualifiedName, ordinal, parent, start, end })
   }
-  return withoutBroken(nested)
+  return withoutBroken(nested, broken)
 }
 
 /** Nodes in a broken definition get its parent as their parent. */
-function withoutBroken(all: readonly (NestedDefinition & { broken: boolean })[]) {
-  const nested: NestedDefinition[] = []
+function withoutBroken(all: NestedDefinition[], isBroken: ReadonlySet<number>) {
   /** The qualified names of definitions that are not nodes because their content does not parse. */
   const broken: string[] = []
+  if (isBroken.size === 0) return { nested: all, broken }
+  const nested: NestedDefinition[] = []
   /** The index of each one in `nested`; a broken one has its parent's index. */
   const places: (number | null)[] = []
-  for (const { broken: isBroken, ...definition } of all) {
+  for (const [at, definition] of all.entries()) {
     const parent = definition.parent === null ? null : (places[definition.parent] ?? null)
-    places.push(isBroken ? parent : nested.length)
-    if (isBroken) broken.push(definition.qualifiedName)
+    places.push(isBroken.has(at) ? parent : nested.length)
+    if (isBroken.has(at)) broken.push(definition.qualifiedName)
     else nested.push({ ...definition, parent })
   }
   return { nested, broken }

@@ -59,7 +59,7 @@ export async function openIndexFile(file: string, states: ReadonlyMap<string, st
 }
 
 /** The first line has the hash of the rest, so the rest needs no other check. */
-function headOf(body: string): string {
+function headOf(body: string | Uint8Array): string {
   return `remora node index ${indexVersion} ${sha256(body)}`
 }
 
@@ -86,7 +86,8 @@ async function writeEntries(file: string, entries: ReadonlyMap<string, Entry>): 
   await makeFolder(dirname(file))
   const fresh = join(dirname(file), `.${basename(file)}.${process.pid}`)
   try {
-    await writeFile(fresh, `${headOf(body)}\n${body}`, { mode: 0o600 })
+    const bytes = Buffer.from(body)
+    await writeFile(fresh, [`${headOf(bytes)}\n`, bytes], { mode: 0o600 })
     await rename(fresh, file)
   } finally {
     await rm(fresh, { force: true })
