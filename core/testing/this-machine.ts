@@ -12,6 +12,7 @@ const proofs = {
   'redis-server': ['--version'],
   kubectl: ['kustomize', '--help'],
   'kubernetes-validate': ['--version'],
+  'systemd-analyze': ['--version'],
   prometheus: ['--version'],
   promtool: ['--version'],
 } as const

@@ -1,5 +1,7 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { globSync, readFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
@@ -87,7 +89,7 @@ describe.each([
     for (const { name, env, secrets } of ours) {
       const named = [...env].flatMap(([variable, path]) => (variable.endsWith('_FILE') ? path.split('/').at(-1) : []))
       expect(new Set(named), name).toEqual(new Set(secrets))
-      expect(env.has('REMORA_TOKEN_FILE'), name).toBe(name === 'api')
+      for (const only of ['REMORA_TOKEN_FILE', 'REMORA_API_URL']) expect(env.has(only), name).toBe(name === 'api')
     }
     const plain = ['REMORA_TOKEN', 'REMORA_REDIS_URL', 'REMORA_MODEL_API_KEY', 'AWS_SECRET_ACCESS_KEY']
     expect(told.flatMap(({ env }) => plain.filter((variable) => env.has(variable)))).toEqual([])
@@ -128,5 +130,26 @@ describe('the manifests for Kubernetes', () => {
     expect(stdout + stderr).toBe('')
     expect(built('keda')).toContain('kind: ScaledObject')
     expect(built('prometheus')).toContain('kind: ServiceMonitor')
+  })
+})
+
+describe('the unit for systemd in the guide', () => {
+  const guide = readFileSync(fileURLToPath(new URL('../../docs/guide/deploy.md', import.meta.url)), 'utf8')
+  const [, unit = ''] = /^```ini\n([^]*?)^```/m.exec(guide) ?? []
+
+  it('sets only what Remora knows, and a home for its user', () => {
+    const names = [...unit.matchAll(/^Environment=(\w+)=/gm)].map(([, name = '']) => name)
+    expect(names).toContain('HOME')
+    expect(unknownVariables(names)).toEqual([])
+  })
+
+  it.skipIf(lacks('systemd-analyze'))('is one that systemd takes', () => {
+    const folder = mkdtempSync(join(tmpdir(), 'remora-unit-'))
+    const path = join(folder, 'remora@worker.service')
+    const checkout = fileURLToPath(new URL('../..', import.meta.url)).replace(/\/$/, '')
+    writeFileSync(path, unit.replaceAll('/opt/remora', checkout))
+    const { status, stdout, stderr } = spawnSync('systemd-analyze', ['verify', path], { encoding: 'utf8' })
+    rmSync(folder, { recursive: true })
+    expect([status, stdout + stderr]).toEqual([0, ''])
   })
 })
