@@ -12,6 +12,8 @@ if (!services.includes(name)) {
   process.exit(2)
 }
 if (runsOnOwnNode(fileURLToPath(import.meta.url), name === 'worker' ? leanFlags(process.env) : [])) {
+  // Until the service listens itself: the first process of a container loses a signal that nobody listens to.
+  for (const signal of ['SIGTERM', 'SIGINT']) process.once(signal, () => process.exit(0))
   // The npm package has JavaScript in dist/ instead of the sources (scripts/build-package.ts).
   const isClone = existsSync(new URL('../services', import.meta.url))
   await import(isClone ? `../services/${name}/main.ts` : `../dist/services/${name}/main.js`)

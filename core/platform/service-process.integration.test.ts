@@ -30,7 +30,8 @@ describe('a service that is asked to stop', () => {
   })
 
   it('while it starts closes it as soon as it has started', async () => {
-    const late = `new Promise((resolve) => process.once('SIGTERM', () => setTimeout(resolve, 50, { close })))`
+    const heard = `new Promise((resolve) => process.once('SIGTERM', () => setTimeout(resolve, 50, { close })))`
+    const late = `Promise.resolve().then(() => ${heard})`
     expect(await endOf('async () => process.exit(7)', late)).toBe(7)
   })
 

@@ -22,18 +22,18 @@ export function openReleaser(): Releaser {
   }
 }
 
-/** So long a start goes on after a signal: it may wait for a store that is away. */
+/** A start may wait for a store that is away: after a signal it gets this much more time. */
 const startLimitMs = 5_000
 
 /**
  * Closes the service on the first SIGTERM or SIGINT, also while it starts, when it may have taken work already, and exits 0.
- * A close that fails or takes longer than `limitMs` exits 1, and so does a start that has not ended by then or 5 s after the signal.
+ * A close that fails or takes longer than `limitMs` exits 1. A start that has not ended 5 s after the signal is left as it is: exit 0.
  * A second signal that is not an echo of the first exits at once with 130.
  */
 export function exitOnSignal(starting: Promise<{ close(): Promise<void> }>, limitMs = 30_000): void {
   const judge = openSignalFilter()
   const close = async () => {
-    const stopWaiting = after(startLimitMs, () => process.exit(1))
+    const stopWaiting = after(startLimitMs, () => process.exit(0))
     const service = await starting
     stopWaiting()
     await service.close()
@@ -48,8 +48,10 @@ export function exitOnSignal(starting: Promise<{ close(): Promise<void> }>, limi
       () => process.exit(1),
     )
   }
-  process.on('SIGTERM', stop)
-  process.on('SIGINT', stop)
+  for (const signal of ['SIGTERM', 'SIGINT']) {
+    process.removeAllListeners(signal) // that of scripts/service.mjs
+    process.on(signal, stop)
+  }
 }
 
 /** Ends this process, after `close`, once its parent has ended (also before this call): no orphan is left. */

@@ -40,7 +40,8 @@ describe('openThreadPool', () => {
   it('ends a thread that takes too long for one item', async () => {
     const pool = open({ limitMs: 200, work: 'echoing' })
     const answers = await Promise.all([pool.ask(['a', 'b', 'hang']), pool.ask(['c'])])
-    expect(answers).toMatchObject([{ kind: 'lost', item: 2, why: 'echoing took longer than 200 ms' }, report('c')])
+    const why = expect.stringContaining('echoing took longer than')
+    expect(answers).toMatchObject([{ kind: 'lost', item: 2, why }, report('c')])
   })
 
   it('gives a thread that has not had the processor for so long more time', async () => {

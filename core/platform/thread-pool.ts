@@ -12,8 +12,9 @@ export type ThreadOptions = {
   name: string
   /** What takes too long, as error messages name it. */
   work?: string
-  /** Processor time for each item of a request; ten times as much may pass on a machine that is busy with other things. */
+  /** Processor time for each item of a request. By the clock it may take ten times as long, on a machine that is busy with other things. */
   limitMs: number
+  /** The same for the start of a thread. */
   startLimitMs?: number
   memoryMb?: number
   /** `inherited`: a copy of this process's, for libraries that look for their settings there; `bare` by default. */
@@ -32,7 +33,10 @@ export type ThreadAnswer<Report> = { kind: 'report'; report: Report } | { kind: 
 
 export type ThreadPool<Question, Report> = {
   threads: number
-  /** Answers in order on each thread. TOOL_004: the thread does not start; AGENT_010: the pool is closed. */
+  /**
+   * Answers in order on each thread. TOOL_004: the thread does not start; AGENT_010: the pool is closed. A question that is behind one
+   * which ends its thread is asked again: transfer only what can be asked once, in a pool that is asked one question at a time.
+   */
   ask(question: Question, transfer?: readonly Transferable[]): Promise<ThreadAnswer<Report>>
   /** Ends the threads; requests that are running or waiting fail. Safe to call twice. */
   close(): Promise<void>
@@ -141,8 +145,8 @@ function startWorker({ entry, name, memoryMb = 256, env = 'bare' }: ThreadOption
   })
 }
 
-/** So many times its limit may an item take that has not had the processor for so long. */
-const patience = 10
+/** On a busy machine a thread may take this many times its limit by the clock. */
+const mostDelay = 10
 
 /**
  * Calls `end`, with the reason, when the thread takes too long; returns a stop. The time is read from what the thread itself
@@ -164,17 +168,19 @@ function watchThread(
     const at = readProgress(progress)
     const left = leftMs(at, { limitMs, startLimitMs })
     if (left > 0) return lookAfter(Math.min(left, limitMs))
-    if (!at.hasStarted) return end(`it took longer than ${startLimitMs} ms`)
-    if (at.forMs >= patience * limitMs) return end(`${work} took longer than ${limitMs} ms`)
-    lookAfter(limitMs) // where the thread does not answer, as in a loop of native code
+    const limit = at.hasStarted ? limitMs : startLimitMs
+    const what = at.hasStarted ? work : 'it'
+    if (at.forMs >= mostDelay * limit) return end(`${what} took longer than ${mostDelay * limit} ms by the clock`)
+    // A loop of native code gives no answer, so this looks again in any case.
+    lookAfter(limit)
+    const judge = ({ user, system }: NodeJS.CpuUsage) => {
+      const now = readProgress(progress)
+      const leftCpuMs = limit - ((user + system) / 1000 - now.cpuMs)
+      if (isOver || now.hasStarted !== at.hasStarted || (now.hasStarted && now.item < 0)) return
+      if (leftCpuMs <= 0) end(`${what} took longer than ${limit} ms`)
+      else lookAfter(leftCpuMs)
+    }
     void worker.cpuUsage().then(judge, () => {})
-  }
-  const judge = ({ user, system }: NodeJS.CpuUsage) => {
-    const { item, cpuMs } = readProgress(progress)
-    const left = limitMs - ((user + system) / 1000 - cpuMs)
-    if (isOver || item < 0) return
-    if (left <= 0) end(`${work} took longer than ${limitMs} ms`)
-    else lookAfter(left)
   }
   lookAfter(limitMs)
   return () => {

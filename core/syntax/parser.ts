@@ -44,7 +44,10 @@ export function parserMemoryBytes(): number {
   return wasmMemory?.buffer.byteLength ?? 0
 }
 
-/** The grammar of `language`, loaded once per thread, as first asked for. DISC_003 when there is none. */
+/**
+ * The grammar of `language`, loaded once per thread. DISC_003 when there is none. `cachedLength`: how many characters of texts it keeps
+ * the trees of; the first call of a thread decides.
+ */
 export async function loadLanguage(
   language: string,
   { cachedLength = usualCachedLength }: { cachedLength?: number } = {},

@@ -29,13 +29,14 @@ const workerEnv = environmentOf('worker')
 /** The worker's part of the environment. CONFIG_003 names every variable that is missing or wrong. */
 export function parseConfig(env: Env) {
   const read = readEnv(workerEnv, env)
+  const isSmall = read.REMORA_WORKER_SLOTS <= fewSlots
   const worker = {
     /** Unique among all workers: the slots of the fleet are counted by it. */
     workerId: read.REMORA_WORKER_ID ?? newWorkerId(hostname()),
     slots: read.REMORA_WORKER_SLOTS,
     /** Whether it takes as little memory as it can. */
-    isSmall: read.REMORA_WORKER_SLOTS <= fewSlots,
-    scriptProcesses: read.REMORA_WORKER_SCRIPT_PROCESSES ?? (read.REMORA_WORKER_SLOTS <= fewSlots ? 1 : 2),
+    isSmall,
+    scriptProcesses: read.REMORA_WORKER_SCRIPT_PROCESSES ?? (isSmall ? 1 : 2),
     health: { host: read.REMORA_HEALTH_HOST, port: read.REMORA_WORKER_HEALTH_PORT },
     model: {
       name: read.REMORA_MODEL,
@@ -53,10 +54,10 @@ export function parseConfig(env: Env) {
     storage: storageConfig(read),
     traces: { ...traceConfig(read), operations: read.REMORA_TRACES_OPERATIONS },
     blobCacheBytes: read.REMORA_BLOB_CACHE_BYTES ?? Math.min(4 * read.REMORA_WORKER_SLOTS, 256) * 1024 ** 2,
-    /** Of Python texts, in characters: what was read of them is kept, 27 bytes for each. */
-    cachedLength: read.REMORA_WORKER_SLOTS <= fewSlots ? 500_000 : 2_000_000,
+    /** How many characters of Python texts it keeps the facts and the trees of, which take 27 and 37 bytes for each. */
+    cachedLength: isSmall ? 500_000 : 2_000_000,
     /** How long the thread that composes runs lives on after a run: its start takes a second of CPU. */
-    composerIdleMs: read.REMORA_WORKER_SLOTS <= fewSlots ? 10_000 : 60_000,
+    composerIdleMs: isSmall ? 10_000 : 60_000,
     drainMs: read.REMORA_DRAIN_MS,
     leaseMs: read.REMORA_LEASE_MS,
     logging: { level: read.REMORA_LOG_LEVEL, format: read.REMORA_LOG_FORMAT },

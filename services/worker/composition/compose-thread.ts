@@ -14,7 +14,7 @@ import { permittedPuts } from '#objects/object-store.ts'
 import { getChangeSets } from '#objects/stored-records.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
-import { borrowAnswers } from '#platform/lent-answers.ts'
+import { askThroughPort } from '#platform/answer-port.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import { type Logging, openLog, silentLog } from '#platform/log.ts'
 import { connectRedis } from '#platform/redis-client.ts'
@@ -37,11 +37,11 @@ export type ComposeQuestion = {
   patch?: PatchKind | undefined
   /** `secrets`: what its events must hide. */
   worker: { workerId: string; storage: StorageConfig; secrets: readonly string[]; logging: Logging }
-  readers: LentReaders
+  ports: CheckerPorts
 }
 
 /** The worker's own linter and parser, which a composition asks: a second Ruff takes 20 MB. */
-export type LentReaders = { linter: { version: string; port: MessagePort }; syntax: { port: MessagePort } }
+export type CheckerPorts = { linter: { version: string; port: MessagePort }; syntax: { port: MessagePort } }
 export type LintQuestion = { text: string; rules: LintRules }
 
 /** `fault`: one that may pass, for which the run is left as it is. `cause`: what a store said. `spans`: of runs that it ended. */
@@ -57,7 +57,7 @@ const proofs = openCachedAnswers<GroupProof>({ maxSize: keptBytes, sizeOf: ({ le
 
 /** Contents of files that are made again, without the set that broke them. */
 const blobCacheBytes = 32 * 2 ** 20
-/** Of texts, from which other sets of the same file are tried. */
+/** Characters of the texts that are kept as read: the same file may be composed again, without a set that broke it. */
 const cachedLength = 200_000
 const loading = loadLanguage('python', { cachedLength })
 const sockets = 16
@@ -75,9 +75,9 @@ answerRequests<ComposeQuestion, ComposeReport>(async (question, begin) => {
   const stopSigns = repeatEvery(signOfLifeMs, async () => begin(0))
   try {
     const deps = await (opened ??= openDeps(question))
-    const { runId, patch, readers } = question
+    const { runId, patch, ports } = question
     const { signal } = new AbortController()
-    const checking = { ...deps, evidence: openEvidence(readers, deps) }
+    const checking = { ...deps, evidence: openEvidence(ports, deps) }
     await (patch === undefined
       ? composeRun(runId, checking, signal)
       : composePatch({ runId, of: patch }, checking, signal))
@@ -87,8 +87,8 @@ answerRequests<ComposeQuestion, ComposeReport>(async (question, begin) => {
     throw error
   } finally {
     await stopSigns()
-    question.readers.linter.port.close()
-    question.readers.syntax.port.close()
+    question.ports.linter.port.close()
+    question.ports.syntax.port.close()
   }
 })
 
@@ -96,13 +96,13 @@ function faultIn({ code, message, cause }: AppError): NonNullable<ComposeReport[
   return { code, message, cause: cause instanceof Error ? cause.message : undefined }
 }
 
-function openEvidence({ linter, syntax }: LentReaders, { python }: Pick<CompositionDeps, 'python'>) {
-  const lint = borrowAnswers<LintQuestion, LintReport>(linter.port)
+function openEvidence({ linter, syntax }: CheckerPorts, { python }: Pick<CompositionDeps, 'python'>) {
+  const lint = askThroughPort<LintQuestion, LintReport>(linter.port)
   return openEvidenceChecker({
     python,
     cachedLength,
     linter: { version: linter.version, lint: (text, rules) => lint({ text, rules }) },
-    syntax: { read: borrowAnswers<SyntaxQuestion, SyntaxFacts>(syntax.port) },
+    syntax: { read: askThroughPort<SyntaxQuestion, SyntaxFacts>(syntax.port) },
   })
 }
 

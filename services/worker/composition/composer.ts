@@ -12,10 +12,10 @@ import type { LintReport } from '#lint/lint-report.ts'
 import { after, untilAborted } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import { openThreadPool, type ThreadAnswer } from '#platform/thread-pool.ts'
-import { lendAnswers } from '#platform/lent-answers.ts'
+import { openAnswerPort } from '#platform/answer-port.ts'
 import type { SyntaxChecker, SyntaxQuestion } from '../evidence/syntax-evidence.ts'
 import type { SyntaxFacts } from '../evidence/parses.ts'
-import type { ComposeQuestion, ComposeReport, LentReaders, LintQuestion } from './compose-thread.ts'
+import type { ComposeQuestion, ComposeReport, CheckerPorts, LintQuestion } from './compose-thread.ts'
 
 export type ComposerDeps = {
   ledger: Pick<Ledger, 'cancel' | 'getRun' | 'move' | 'notePatch' | 'readDecisions'>
@@ -47,7 +47,7 @@ const mostStillMs = 120_000
 export type ThreadLimits = {
   /** What the thread may have at most; by default as much as this process. */
   memoryMb?: number
-  /** How long its event loop may stand still, in ms; two minutes by default. */
+  /** How long one step may keep its event loop busy, in ms of processor time; two minutes by default. */
   stillMs?: number
   /** How long it lives on when there is nothing to compose, in ms; a minute by default. */
   idleMs?: number
@@ -57,7 +57,7 @@ export type ThreadLimits = {
 
 /**
  * Composes runs in a thread of its own, with its own connections, so that neither it nor the operations of this worker wait
- * for the other.
+ * for the other, but for Ruff and the parser of other languages than Python: it asks those of the worker.
  */
 export function openComposer(
   worker: ComposeQuestion['worker'],
@@ -77,7 +77,7 @@ export function openComposer(
       untilStopped(
         runId,
         async (own) => {
-          const answer = await thread.ask({ runId, worker, readers: lendReaders(deps) }, own)
+          const answer = await thread.ask({ runId, worker, ports: checkerPorts(deps) }, own)
           if (answer.kind !== 'lost') answer.report.spans.forEach(traces.record)
           if (answer.kind === 'lost') lost = answer.why
           else if (answer.report.fault !== undefined) throw faultOf(answer.report.fault)
@@ -92,7 +92,7 @@ export function openComposer(
   }
 
   async function composePatch({ runId, patch }: { runId: RunId; patch: PatchKind }, signal: AbortSignal) {
-    const answer = await patchThread.ask({ runId, patch, worker, readers: lendReaders(deps) }, signal)
+    const answer = await patchThread.ask({ runId, patch, worker, ports: checkerPorts(deps) }, signal)
     if (answer.kind === 'lost') {
       log.error('the thread that composed a patch died', { run_id: runId, reason: answer.why })
       return noteLost({ runId, of: patch, why: answer.why }, ledger)
@@ -102,14 +102,17 @@ export function openComposer(
   return { compose, composePatch, close: async () => void (await Promise.all([thread.close(), patchThread.close()])) }
 }
 
-/** An operation waits for so many texts of each composition at most; with fewer, a composition waits for the main thread. */
+/**
+ * An operation's text waits behind at most this many texts of each composition. One at a time would leave Ruff idle while the main thread
+ * passes its report on.
+ */
 const readAtOnce = 2
 
-function lendReaders({ linter, syntax }: Pick<ComposerDeps, 'linter' | 'syntax'>): LentReaders {
+function checkerPorts({ linter, syntax }: Pick<ComposerDeps, 'linter' | 'syntax'>): CheckerPorts {
   const lint = ({ text, rules }: LintQuestion) => linter.lint(text, rules)
   return {
-    linter: { version: linter.version, port: lendAnswers<LintQuestion, LintReport>(lint, readAtOnce) },
-    syntax: { port: lendAnswers<SyntaxQuestion, SyntaxFacts>(syntax.read, readAtOnce) },
+    linter: { version: linter.version, port: openAnswerPort<LintQuestion, LintReport>(lint, readAtOnce) },
+    syntax: { port: openAnswerPort<SyntaxQuestion, SyntaxFacts>(syntax.read, readAtOnce) },
   }
 }
 
@@ -157,11 +160,14 @@ function openComposingThread(
       if (!isStarted) beforeStart()
       isStarted = true
       try {
-        return await untilAborted(
-          pool.ask(question, [question.readers.linter.port, question.readers.syntax.port]),
+        const answer = await untilAborted(
+          pool.ask(question, [question.ports.linter.port, question.ports.syntax.port]),
           signal,
         )
+        isStarted = answer.kind === 'report'
+        return answer
       } catch (error) {
+        isStarted = false
         if (signal.aborted) await renew()
         else if (hasCode(error, 'TOOL_004')) return { kind: 'lost', item: -1, why: error.message }
         throw error

@@ -39,7 +39,7 @@ export type EvidenceChecker = {
 /** What the evidence for Python files names as its tools, with the version of the linter. */
 export type EvidenceTools = { tools: ReadonlySet<string> }
 
-/** What is read of a text is cached for the next operation on it: of `cachedLength` characters of Python, 27 bytes for each. */
+/** Caches what it reads of a text for the next operation on it. `cachedLength` bounds this for Python, in characters of text. */
 export function openEvidenceChecker(
   deps: PythonDeps & { syntax: Pick<SyntaxChecker, 'read'> },
 ): EvidenceChecker & EvidenceTools {

@@ -40,7 +40,7 @@ const cachedTexts = 500
 /** Parts of the text that are in `known` are not read again. */
 type OpenFacts = Omit<PythonFacts, 'list'> & { list(known?: KnownParts): ReturnType<typeof readStatements> }
 
-/** Facts are cached by text, since every operation on a file starts from the same one: of `cachedLength` characters of texts. */
+/** Facts are cached by text, since every operation on a file starts from the same one. `cachedLength` bounds all texts together. */
 export function openPythonFacts(python: Pick<LoadedLanguage, 'read'>, cachedLength = usualCachedLength) {
   const cache = new LRUCache<string, OpenFacts>({
     max: cachedTexts,
