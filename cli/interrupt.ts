@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { after, repeatEvery } from '#platform/clock.ts'
 import { openSignalFilter } from '#platform/service-process.ts'
-import { identify, isAlive } from './process-identity.ts'
+import { identify, isAlive } from '#platform/process-identity.ts'
 
 const interruptedCode = 130
 /** An embedded stack takes about 10 s to stop at most. */

@@ -1,11 +1,11 @@
 import { randomUUID } from 'node:crypto'
-import { chmod, lstat, mkdir, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { chmod, lstat, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { lstatSync } from 'node:fs'
 import { AppError } from '#domain/error.ts'
 import type { Env } from '#platform/env.ts'
 import { gitSettings, runProgram } from '#platform/run-program.ts'
-import { isOfUser, othersMayWrite, readOwnFile } from '#platform/own-file.ts'
+import { isOfUser, makeFolder, othersMayWrite, readOwnFile } from '#platform/own-file.ts'
 
 /** Larger than what a file system stores without a block: a full disk still accepts an empty file. */
 const probeBytes = 1024 ** 2
@@ -55,14 +55,6 @@ async function closeOwn(dataDir: string): Promise<void> {
     const entry = await lstat(path).catch(() => undefined) // another command's temporary file
     if (entry?.isDirectory() === true) await chmod(path, ownerOnly)
   }
-}
-
-/** Not Node's own `recursive`: it tries for ever where a new folder gives ENOENT, as in /proc. */
-async function makeFolder(path: string, mode?: number): Promise<void> {
-  const existing = await stat(path).catch(() => undefined)
-  if (existing?.isDirectory() === true) return
-  if (dirname(path) !== path) await makeFolder(dirname(path))
-  await mkdir(path, mode).catch(unlessThere)
 }
 
 function unlessThere(error: unknown): void {

@@ -1,5 +1,6 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
-import { lstat, mkdir } from 'node:fs/promises'
+import { lstat, mkdir, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
 
 /** `refused`: the file exists but is not trusted; `why` completes a sentence that begins with its path. */
 export type OwnFile = { kind: 'text'; text: string } | { kind: 'absent' } | { kind: 'refused'; why: string }
@@ -73,4 +74,14 @@ export function isOfUser({ uid }: Owned): boolean {
 export function othersMayWrite({ uid, gid, mode }: Owned): boolean {
   if (process.getuid === undefined) return false
   return (mode & 0o002) !== 0 || ((mode & 0o020) !== 0 && gid !== uid)
+}
+
+/** Makes a folder and those above it. Not Node's own `recursive`: it tries for ever where a new folder gives ENOENT, as in /proc. */
+export async function makeFolder(path: string, mode?: number): Promise<void> {
+  const existing = await stat(path).catch(() => undefined)
+  if (existing?.isDirectory() === true) return
+  if (dirname(path) !== path) await makeFolder(dirname(path))
+  await mkdir(path, mode).catch((error: unknown) => {
+    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
+  })
 }

@@ -158,6 +158,8 @@ export function measuredLedger<Given extends Pick<Ledger, 'relayResults' | 'requ
   ledger: Given,
   { count }: Pick<Metrics, 'count'>,
 ): Given {
+  // Prometheus sees no increase of a series that begins with its first loss.
+  for (const how of ['swept', 'requeued']) count('remora_recovered_operations_total', { how }, 0)
   const measured: Pick<Ledger, 'relayResults' | 'requeue' | 'sweep'> = {
     async sweep(...args) {
       const answer = await ledger.sweep(...args)

@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { promisify } from 'node:util'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { z } from 'zod'
+import { AppError } from '#domain/error.ts'
 import { after } from '#platform/clock.ts'
 import { boundPort } from '#platform/http-health.ts'
 import { parseJson } from '#domain/json.ts'
@@ -71,7 +72,11 @@ export async function startRehearsal(options: RehearsalOptions): Promise<Rehears
     void handle(request, response, state)
   })
   server.listen(options.port, options.host, 4096)
-  await once(server, 'listening')
+  await once(server, 'listening').catch((cause: unknown) => {
+    const address = `${options.host}:${options.port}`
+    const setting = 'REMORA_REHEARSAL_HOST and REMORA_REHEARSAL_PORT choose another one'
+    throw new AppError('CONFIG_006', `${address} cannot be listened on (${String(cause)}): ${setting}`, { cause })
+  })
   const host = options.host.includes(':') ? `[${options.host}]` : options.host
   const origin = `http://${host}:${boundPort(server)}`
   return {

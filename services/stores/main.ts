@@ -2,10 +2,28 @@ import '#platform/lean-v8.ts'
 import { randomBytes } from 'node:crypto'
 import { rm, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
+import { AppError } from '#domain/error.ts'
+import { type FolderLock, lockFolder } from '#platform/folder-lock.ts'
 import { startLocalRedis } from '#platform/local-redis.ts'
 import { startLocalS3 } from '#platform/local-s3.ts'
+import { makeFolder } from '#platform/own-file.ts'
 import { putRedisOnPath } from '#platform/obtain-redis.ts'
 import { exitOnSignal, openReleaser, runService } from '#platform/service-process.ts'
+
+async function takeFolder(folder: string): Promise<FolderLock> {
+  try {
+    await makeFolder(folder, 0o700)
+    return await lockFolder(join(folder, 'stores.lock'), (holder) => {
+      return new AppError(
+        'CONFIG_006',
+        `${holder} already runs the stores in ${folder}: stop it, or name another folder`,
+      )
+    })
+  } catch (error) {
+    if (error instanceof AppError) throw error
+    throw new AppError('CONFIG_003', `the folder ${folder} cannot be used: ${String(error)}`, { cause: error })
+  }
+}
 
 /*
  * A Redis and an S3 server of this machine, to try the services one by one: `node scripts/service.mjs stores FOLDER`. Both keep
@@ -16,11 +34,14 @@ await runService(async () => {
   const folder = resolve(process.argv[3] ?? '.remora-stores')
   const releaser = openReleaser()
   try {
+    const lock = await takeFolder(folder)
+    releaser.add('lock', lock.release)
     await putRedisOnPath(process.env)
     const redis = await startLocalRedis({ dir: join(folder, 'redis'), password: randomBytes(24).toString('hex') })
     releaser.add('redis', redis.stop)
     const s3 = await startLocalS3({ dir: join(folder, 's3') })
     releaser.add('s3', s3.stop)
+    await lock.addChildren([redis.pid, s3.pid])
     const values = {
       REMORA_REDIS_URL: redis.url,
       REMORA_S3_ENDPOINT: s3.endpoint,

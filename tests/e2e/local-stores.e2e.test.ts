@@ -55,3 +55,21 @@ it('end with a line when their Redis ends, since clients would wait for it for e
   expect(await stores.exited).toBe(1)
   expect(stores.err()).toMatch(/^STORE_001 Redis ended: /m)
 })
+
+it('are refused in a folder that others use, or that cannot be made', async () => {
+  const { values } = await startStores()
+  const inFolder = async (path: string) => {
+    const second = programs.start(['scripts/service.mjs', 'stores', path], { env: {} })
+    return { code: await second.exited, err: second.err() }
+  }
+  const used = await inFolder(join(folder, 'stores'))
+  expect(used).toEqual({
+    code: 1,
+    err: expect.stringMatching(/^CONFIG_006 Process \d+ already runs the stores in .*\n$/),
+  })
+  const kept = await readFile(join(folder, 'stores', 'env'), 'utf8')
+  expect(kept).toContain(values['REMORA_REDIS_URL'])
+  const noFolder = { code: 1, err: expect.stringMatching(/^CONFIG_003 the folder .* cannot be used: .*\n$/) }
+  expect(await inFolder(join(folder, 'stores', 'env'))).toEqual(noFolder)
+  expect(await inFolder('/proc/stores')).toEqual(noFolder)
+})

@@ -1,0 +1,101 @@
+import { link, lstat, rename, rm, writeFile } from 'node:fs/promises'
+import { randomUUID } from 'node:crypto'
+import { z } from 'zod'
+import type { AppError } from '#domain/error.ts'
+import { parseJson } from '#domain/json.ts'
+import { delay } from './clock.ts'
+import { isOfUser, readOwnFile } from './own-file.ts'
+import { identify, isAlive, ProcessIdentity } from './process-identity.ts'
+
+const LockFile = z.object({ owner: ProcessIdentity, children: z.array(ProcessIdentity) })
+type LockFile = z.infer<typeof LockFile>
+
+export type FolderLock = {
+  /** Records processes that must have ended before another process may use the folder. */
+  addChildren(pids: readonly number[]): Promise<void>
+  release(): Promise<void>
+}
+
+/** Makes the error of a folder that `holder` has: `Process 12`, or `Another process`. */
+type InUse = (holder: string) => AppError
+
+const orphanMs = 10_000
+const ownerOnly = 0o600
+const maxBytes = 64 * 1024
+
+/** Takes the lock file at `path` for this process. That of a dead process is taken over once its children have ended, too. */
+export async function lockFolder(path: string, inUse: InUse): Promise<FolderLock> {
+  const held: LockFile = { owner: await identify(process.pid), children: [] }
+  await acquire(path, held, (pid) => inUse(pid === undefined ? 'Another process' : `Process ${pid}`))
+  return {
+    async addChildren(pids) {
+      held.children.push(...(await Promise.all(pids.map(identify))))
+      await replaceDocument(path, held)
+    },
+    release: () => rm(path, { force: true }),
+  }
+}
+
+async function acquire(path: string, mine: LockFile, inUse: (pid?: number) => AppError): Promise<void> {
+  if (await created(path, mine)) return
+  const stats = await lstat(path).catch(() => undefined)
+  if (stats !== undefined && !isOfUser(stats)) throw inUse()
+  const other = readLock(path)
+  if (other !== undefined) {
+    if (await isAlive(other.owner)) throw inUse(other.owner.pid)
+    await waitForOrphans(other.children, inUse)
+  }
+  const stale = `${path}.${randomUUID()}`
+  await rename(path, stale).catch(() => {}) // missing: another process takes it over at this moment
+  await rm(stale, { force: true })
+  if (!(await created(path, mine))) throw inUse(readLock(path)?.owner.pid)
+}
+
+/** Writes a temporary file and links it, so that a lock never exists without its content. */
+async function created(path: string, content: LockFile): Promise<boolean> {
+  const temporary = await writeTemporary(path, content)
+  try {
+    await link(temporary, path)
+    return true
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'EEXIST') return false
+    throw error
+  } finally {
+    await rm(temporary, { force: true })
+  }
+}
+
+/** Writes `content` as JSON that only this user can read. */
+export async function replaceDocument(path: string, content: object): Promise<void> {
+  await rename(await writeTemporary(path, content), path)
+}
+
+async function writeTemporary(path: string, content: object): Promise<string> {
+  const temporary = `${path}.${randomUUID()}`
+  await writeFile(temporary, JSON.stringify(content), { mode: ownerOnly, flag: 'wx' })
+  return temporary
+}
+
+function readLock(path: string): LockFile | undefined {
+  return readDocument(path, LockFile, { isSecret: false })
+}
+
+/** Undefined for a file that is missing, of another user, none of ours or, if it is secret, readable by others. */
+export function readDocument<T>(
+  path: string,
+  schema: z.ZodType<T>,
+  { isSecret }: { isSecret: boolean },
+): T | undefined {
+  const file = readOwnFile(path, { maxBytes, isSecret })
+  return file.kind === 'text' ? schema.safeParse(parseJson(file.text)).data : undefined
+}
+
+async function waitForOrphans(children: readonly ProcessIdentity[], inUse: (pid?: number) => AppError): Promise<void> {
+  const deadline = performance.now() + orphanMs
+  for (const child of children) {
+    while (await isAlive(child)) {
+      if (performance.now() > deadline) throw inUse(child.pid)
+      await delay(50)
+    }
+  }
+}
