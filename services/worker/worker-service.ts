@@ -87,7 +87,7 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     releaser.add('health', health.close)
     const composer = openComposer(
       { workerId, storage, secrets: redactor.given, logging },
-      { ledger, stops, log, traces, ...readers },
+      { ledger, stops, log, traces },
       { idleMs: config.composerIdleMs, ...(config.isSmall ? { beforeStart: shrinkHeap } : {}) },
     )
     releaser.add('composer', composer.close)

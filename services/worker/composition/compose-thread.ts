@@ -1,20 +1,17 @@
-import type { MessagePort } from 'node:worker_threads'
 import { sizeOfSets } from '#composition/run-chain.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import { AppError, type ErrorCode } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
-import type { LintRules } from '#domain/path-rules.ts'
 import type { Span } from '#domain/span.ts'
 import type { PatchKind } from '#domain/run.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
 import { openLedger } from '#ledger/ledger.ts'
-import type { LintReport } from '#lint/lint-report.ts'
+import { openPythonLinter } from '#lint/python-linter.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { permittedPuts } from '#objects/object-store.ts'
 import { getChangeSets } from '#objects/stored-records.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
-import { askThroughPort } from '#platform/answer-port.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import { type Logging, openLog, silentLog } from '#platform/log.ts'
 import { connectRedis } from '#platform/redis-client.ts'
@@ -24,8 +21,7 @@ import type { StorageConfig } from '#settings/storage-settings.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
 import { openRunRules } from '../evidence/run-rules.ts'
-import type { SyntaxFacts } from '../evidence/parses.ts'
-import type { SyntaxQuestion } from '../evidence/syntax-evidence.ts'
+import { openSyntaxChecker } from '../evidence/syntax-evidence.ts'
 import { composePatch } from './compose-patch.ts'
 import { composeRun, type CompositionDeps } from './compose-run.ts'
 import type { GroupProof } from './prove-composition.ts'
@@ -37,12 +33,7 @@ export type ComposeQuestion = {
   patch?: PatchKind | undefined
   /** `secrets`: what its events must hide. */
   worker: { workerId: string; storage: StorageConfig; secrets: readonly string[]; logging: Logging }
-  ports: CheckerPorts
 }
-
-/** The worker's own linter and parser, which a composition asks: a second Ruff takes 20 MB. */
-export type CheckerPorts = { linter: { version: string; port: MessagePort }; syntax: { port: MessagePort } }
-export type LintQuestion = { text: string; rules: LintRules }
 
 /** `fault`: one that may pass, for which the run is left as it is. `cause`: what a store said. `spans`: of runs that it ended. */
 export type ComposeReport = {
@@ -59,12 +50,13 @@ const proofs = openCachedAnswers<GroupProof>({ maxSize: keptBytes, sizeOf: ({ le
 const blobCacheBytes = 32 * 2 ** 20
 /** Characters of the texts that are kept as read: the same file may be composed again, without a set that broke it. */
 const cachedLength = 200_000
-const loading = loadLanguage('python', { cachedLength })
+/** Ruff and the grammar take half a second to start, so the thread keeps them from one run to the next. */
+const checks = openChecks()
 const sockets = 16
 const signOfLifeMs = 1_000
 
 /** Open as long as the thread lives, which ends with them a minute after its last run: what they have put is not put again. */
-let opened: Promise<Omit<CompositionDeps, 'evidence'>> | undefined
+let opened: Promise<CompositionDeps> | undefined
 
 /** Until the report has them. */
 const spans: Span[] = []
@@ -75,20 +67,15 @@ answerRequests<ComposeQuestion, ComposeReport>(async (question, begin) => {
   const stopSigns = repeatEvery(signOfLifeMs, async () => begin(0))
   try {
     const deps = await (opened ??= openDeps(question))
-    const { runId, patch, ports } = question
+    const { runId, patch } = question
     const { signal } = new AbortController()
-    const checking = { ...deps, evidence: openEvidence(ports, deps) }
-    await (patch === undefined
-      ? composeRun(runId, checking, signal)
-      : composePatch({ runId, of: patch }, checking, signal))
+    await (patch === undefined ? composeRun(runId, deps, signal) : composePatch({ runId, of: patch }, deps, signal))
     return { spans: spans.splice(0) }
   } catch (error) {
     if (error instanceof AppError) return { fault: faultIn(error), spans: spans.splice(0) }
     throw error
   } finally {
     await stopSigns()
-    question.ports.linter.port.close()
-    question.ports.syntax.port.close()
   }
 })
 
@@ -96,18 +83,14 @@ function faultIn({ code, message, cause }: AppError): NonNullable<ComposeReport[
   return { code, message, cause: cause instanceof Error ? cause.message : undefined }
 }
 
-function openEvidence({ linter, syntax }: CheckerPorts, { python }: Pick<CompositionDeps, 'python'>) {
-  const lint = askThroughPort<LintQuestion, LintReport>(linter.port)
-  return openEvidenceChecker({
-    python,
-    cachedLength,
-    linter: { version: linter.version, lint: (text, rules) => lint({ text, rules }) },
-    syntax: { read: askThroughPort<SyntaxQuestion, SyntaxFacts>(syntax.port) },
-  })
+/** Their threads end with this one. */
+async function openChecks() {
+  const [linter, python] = await Promise.all([openPythonLinter(), loadLanguage('python', { cachedLength })])
+  return { python, evidence: openEvidenceChecker({ linter, python, syntax: openSyntaxChecker(), cachedLength }) }
 }
 
 /** Connections of its own, which say nothing in the log: those of the worker's main thread to the same stores do. */
-async function openDeps({ worker }: ComposeQuestion): Promise<Omit<CompositionDeps, 'evidence'>> {
+async function openDeps({ worker }: ComposeQuestion): Promise<CompositionDeps> {
   const { workerId, logging, secrets } = worker
   const { redisUrl, s3 } = worker.storage
   const redactor = openRedactor(secrets)
@@ -116,7 +99,7 @@ async function openDeps({ worker }: ComposeQuestion): Promise<Omit<CompositionDe
   const permit = openPutPermit(redis)
   const objects = permittedPuts(store, permit)
   return {
-    python: await loading,
+    ...(await checks),
     ledger: openLedger(redis, {
       origin: { kind: 'worker', id: workerId },
       redactor,

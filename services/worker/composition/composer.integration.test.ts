@@ -4,18 +4,15 @@ import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vites
 import { defaultProject, newToken, type RunId } from '#domain/ids.ts'
 import { type Ledger, openLedger } from '#ledger/ledger.ts'
 import { boundPort } from '#platform/http-health.ts'
-import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
 import { noTracing } from '#tracing/open-tracing.ts'
 import { objectStoreName, silentLog, storeAtFault } from '#platform/log.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import { putHashedJson } from '#objects/object-store.ts'
-import { getComposition } from '#objects/stored-records.ts'
 import { connectRedis, type RedisConnection } from '#platform/redis-client.ts'
 import { anOutcome, aPlannedOperation, executing } from '#testing/open-test-ledger.ts'
 import { recordedLog } from '#testing/recorded-log.ts'
 import { type TestRedis, testRedis } from '#testing/redis.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
-import { openSyntaxChecker } from '../evidence/syntax-evidence.ts'
 import { type Composer, type ComposerDeps, openComposer, type ThreadLimits } from './composer.ts'
 
 const never = new AbortController().signal
@@ -25,18 +22,13 @@ describe('a composition in a thread', () => {
   let connection: RedisConnection
   let ledger: Ledger
   let store: TestObjects
-  let linter: PythonLinter
-  const syntax = openSyntaxChecker()
   beforeAll(async () => {
-    linter = await openPythonLinter()
     server = await testRedis()
     connection = connectRedis(server.url, { retries: null }, silentLog)
     ledger = openLedger(connection.redis) // the thread's ledger has the usual namespace
     store = await testObjects()
   })
   afterAll(async () => {
-    await linter.close()
-    await syntax.close()
     connection.redis.disconnect()
     await store.close()
     await server.close()
@@ -53,8 +45,7 @@ describe('a composition in a thread', () => {
       secrets: [],
       logging: { level: 'silent' as const },
     }
-    const stops = { on: () => () => {} }
-    const opened = openComposer(worker, { ledger, stops, log, traces: noTracing, linter, syntax }, limits)
+    const opened = openComposer(worker, { ledger, stops: { on: () => () => {} }, log, traces: noTracing }, limits)
     onTestFinished(opened.close)
     return opened
   }
@@ -76,23 +67,6 @@ describe('a composition in a thread', () => {
       await compose({ runId, stalls: 0 }, never)
       expect(await ledger.getRun(runId)).toMatchObject({ status: 'completed', composing: null })
     }
-  })
-
-  it('has what it composes linted by the linter that it is given', async () => {
-    const { operationId, bundle, node } = aPlannedOperation('f')
-    const file = { kind: 'create', path: 'src/new.py', content: 'print(unknown)\n' }
-    const changeSet = { changeSetId: 'c1', operationId, bundle, nodeId: node.nodeId, files: [file], evidence: [] }
-    const recordHash = await putRecord({ changeSet })
-    const runId = await executed({ changeSetId: 'c1', recordHash })
-    await composer().compose({ runId, stalls: 0 }, never)
-    const { status, compositionKey } = await ledger.getRun(runId)
-    expect(status).toBe('completed')
-    const place = { runId, hash: compositionKey ?? '' }
-    const { files, conflicts } = await getComposition(store.objects, defaultProject, place)
-    expect({ files, conflicts }).toMatchObject({
-      files: [],
-      conflicts: [{ changeSetId: 'c1', errorCode: 'WORK_004', reason: expect.stringContaining('F821') }],
-    })
   })
 
   it('fails its run for an object that is gone, with its code', async () => {
@@ -168,10 +142,7 @@ describe('a composition in a thread', () => {
       const files = ['shared.txt', ...own].map((path) => ({ kind: 'create', path, content: '' }))
       return { changeSetId, operationId, bundle, nodeId: node.nodeId, files, evidence: [] }
     })
-    return putRecord({ changeSet: null, changeSets })
-  }
-
-  function putRecord(sets: { changeSet: unknown; changeSets?: readonly unknown[] }): Promise<string> {
-    return putHashedJson(store.objects, (hash) => objectKeys.attempt(defaultProject, hash), sets)
+    const keyOf = (hash: string) => objectKeys.attempt(defaultProject, hash)
+    return putHashedJson(store.objects, keyOf, { changeSet: null, changeSets })
   }
 })

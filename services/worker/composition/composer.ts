@@ -7,23 +7,16 @@ import type { PatchKind } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { unlessDeadly, untilStopped } from '#ledger/run-stage.ts'
 import type { StopSignals } from '#ledger/stop-signals.ts'
-import type { PythonLinter } from '#lint/python-linter.ts'
-import type { LintReport } from '#lint/lint-report.ts'
 import { after, untilAborted } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import { openThreadPool, type ThreadAnswer } from '#platform/thread-pool.ts'
-import { openAnswerPort } from '#platform/answer-port.ts'
-import type { SyntaxChecker, SyntaxQuestion } from '../evidence/syntax-evidence.ts'
-import type { SyntaxFacts } from '../evidence/parses.ts'
-import type { ComposeQuestion, ComposeReport, CheckerPorts, LintQuestion } from './compose-thread.ts'
+import type { ComposeQuestion, ComposeReport } from './compose-thread.ts'
 
 export type ComposerDeps = {
   ledger: Pick<Ledger, 'cancel' | 'getRun' | 'move' | 'notePatch' | 'readDecisions'>
   stops: Pick<StopSignals, 'on'>
   log: Pick<Log, 'error'>
   traces: SpanRecorder
-  linter: Pick<PythonLinter, 'version' | 'lint'>
-  syntax: Pick<SyntaxChecker, 'read'>
 }
 
 export type Composer = {
@@ -57,7 +50,7 @@ export type ThreadLimits = {
 
 /**
  * Composes runs in a thread of its own, with its own connections, so that neither it nor the operations of this worker wait
- * for the other, but for Ruff and the parser of other languages than Python: it asks those of the worker.
+ * for the other.
  */
 export function openComposer(
   worker: ComposeQuestion['worker'],
@@ -77,7 +70,7 @@ export function openComposer(
       untilStopped(
         runId,
         async (own) => {
-          const answer = await thread.ask({ runId, worker, ports: checkerPorts(deps) }, own)
+          const answer = await thread.ask({ runId, worker }, own)
           if (answer.kind !== 'lost') answer.report.spans.forEach(traces.record)
           if (answer.kind === 'lost') lost = answer.why
           else if (answer.report.fault !== undefined) throw faultOf(answer.report.fault)
@@ -92,7 +85,7 @@ export function openComposer(
   }
 
   async function composePatch({ runId, patch }: { runId: RunId; patch: PatchKind }, signal: AbortSignal) {
-    const answer = await patchThread.ask({ runId, patch, worker, ports: checkerPorts(deps) }, signal)
+    const answer = await patchThread.ask({ runId, patch, worker }, signal)
     if (answer.kind === 'lost') {
       log.error('the thread that composed a patch died', { run_id: runId, reason: answer.why })
       return noteLost({ runId, of: patch, why: answer.why }, ledger)
@@ -100,20 +93,6 @@ export function openComposer(
     if (answer.report.fault !== undefined) throw faultOf(answer.report.fault)
   }
   return { compose, composePatch, close: async () => void (await Promise.all([thread.close(), patchThread.close()])) }
-}
-
-/**
- * An operation's text waits behind at most this many texts of each composition. One at a time would leave Ruff idle while the main thread
- * passes its report on.
- */
-const readAtOnce = 2
-
-function checkerPorts({ linter, syntax }: Pick<ComposerDeps, 'linter' | 'syntax'>): CheckerPorts {
-  const lint = ({ text, rules }: LintQuestion) => linter.lint(text, rules)
-  return {
-    linter: { version: linter.version, port: openAnswerPort<LintQuestion, LintReport>(lint, readAtOnce) },
-    syntax: { port: openAnswerPort<SyntaxQuestion, SyntaxFacts>(syntax.read, readAtOnce) },
-  }
 }
 
 /** So that who waits for the patch learns it, and does not ask for it at once again. */
@@ -131,7 +110,7 @@ function faultOf({ code, message, cause }: NonNullable<ComposeReport['fault']>):
   return new AppError(code, message, { phase: 'review', cause })
 }
 
-/** The thread takes a second to start. */
+/** The thread and its linter take 80 to 130 MB, and a second to start. */
 const usualIdleMs = 60_000
 
 /** A thread that starts with a question, and ends when there was none for a while. One asks it at a time. */
@@ -160,10 +139,7 @@ function openComposingThread(
       if (!isStarted) beforeStart()
       isStarted = true
       try {
-        const answer = await untilAborted(
-          pool.ask(question, [question.ports.linter.port, question.ports.syntax.port]),
-          signal,
-        )
+        const answer = await untilAborted(pool.ask(question), signal)
         isStarted = answer.kind === 'report'
         return answer
       } catch (error) {
