@@ -74,8 +74,8 @@ export async function startRehearsal(options: RehearsalOptions): Promise<Rehears
   server.listen(options.port, options.host, 4096)
   await once(server, 'listening').catch((cause: unknown) => {
     const address = `${options.host}:${options.port}`
-    const setting = 'REMORA_REHEARSAL_HOST and REMORA_REHEARSAL_PORT choose another one'
-    throw new AppError('CONFIG_006', `${address} cannot be listened on (${String(cause)}): ${setting}`, { cause })
+    const remedy = 'REMORA_REHEARSAL_HOST and REMORA_REHEARSAL_PORT choose another one'
+    throw new AppError('CONFIG_006', `${address} cannot be listened on (${String(cause)}): ${remedy}`, { cause })
   })
   const host = options.host.includes(':') ? `[${options.host}]` : options.host
   const origin = `http://${host}:${boundPort(server)}`
