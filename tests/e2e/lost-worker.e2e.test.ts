@@ -75,7 +75,7 @@ describe.each(ways)('a worker that is $way while it runs operations', ({ signal,
     const again = operations.filter((one) => one.attempt > 1).map((one) => one.operation_id)
     expect(again.toSorted()).toEqual(held.toSorted())
     const swept = 'remora_recovered_operations_total{how="swept"}'
-    const taken = reason === 'lost' ? held.length : undefined // what is handed back is not taken
+    const taken = reason === 'lost' ? held.length : 0 // what is handed back is not taken
     expect(await readMetric(services.named('discovery').health, swept)).toBe(taken)
     await until(async () => (await stillRunning(children)).length === 0)
 

@@ -88,7 +88,7 @@ describe('the services as processes of their own', () => {
       (stage) => `remora_stage_seconds_count{stage="${stage}",result="ok"}`,
     )
     expect(stages.map((series) => value('discovery', series))).toEqual([1, 1])
-    expect(value('discovery', 'remora_recovered_operations_total{how="swept"}')).toBeUndefined()
+    expect(value('discovery', 'remora_recovered_operations_total{how="swept"}')).toBe(0)
     expect(value('api', 'remora_http_request_seconds_count{method="POST",route="/v1/runs",status="202"}')).toBe(1)
     // Ids and paths would be series without end.
     const ours = [...texts.values()]

@@ -57,7 +57,10 @@ describe('openParsePool', () => {
     const texts = ['def aa(): pass\n', `def ${'a'.repeat(60)}b(): pass\n`, 'def aaa(): pass\n']
     const results = await pool.parse(texts.map((text) => ({ content: source(text), pack })))
     expect([names(results[0]), names(results[2])]).toEqual([['aa'], ['aaa']])
-    expect(results[1]).toEqual({ kind: 'unreadable', reason: 'DISC_005: parsing took longer than 300 ms' })
+    expect(results[1]).toEqual({
+      kind: 'unreadable',
+      reason: expect.stringContaining('DISC_005: parsing took longer than'),
+    })
   })
 
   it('throws the fault of a pack, and goes on with the next one', async () => {

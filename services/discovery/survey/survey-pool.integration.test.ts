@@ -38,7 +38,7 @@ describe('the threads of the survey', () => {
   it('give a file up that takes too long, and go on with the next', async () => {
     const hasty = openSurveyPool({ threads: 1, fileLimitMs: 1 })
     const slow = { path: 'slow.py', text: 'def f():\n    return f"a"\n\n\n'.repeat(5_000), rules, ownModules: [] }
-    expect(await hasty.survey(slow)).toEqual({ unreadable: 'it took longer than 1 ms' })
+    expect(await hasty.survey(slow)).toEqual({ unreadable: expect.stringContaining('it took longer than') })
     await hasty.close()
   })
 
