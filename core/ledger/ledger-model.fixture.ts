@@ -54,7 +54,7 @@ export type LedgerModel = {
   /** Whether the model that the operations need is away, and whether held ones are to be woken. */
   isAway: boolean
   wakes: boolean
-  /** What the run may use and has used, and the budgets that are used up. `told`: those whose `budget.reached` was written. */
+  /** What the run may use and has used, and the budgets that are used up. `told`: the budgets for which a `budget.reached` event exists. */
   budget: number | null
   tokens: number
   over: Set<'run' | 'project'>

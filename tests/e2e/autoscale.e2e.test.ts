@@ -95,7 +95,7 @@ describe('workers that are scaled by remora_demand', () => {
     const operations = await services.api.operations(runId)
     expect(operations.filter((one) => one.status !== 'succeeded')).toEqual([])
     await until(() => workers.length === 0 && seen.ended.length === seen.started, { withinMs: 60_000 })
-    // One that is told to stop before it has started, and so has begun nothing, ends by the signal itself.
+    // A worker that gets SIGTERM while Node loads it has begun nothing, and ends by that signal.
     expect(seen.ended.filter((code) => code !== 0 && code !== 'SIGTERM')).toEqual([])
     expect(seen.ended.filter((code) => code === 0).length).toBeGreaterThanOrEqual((await beginners(runId)).size)
     // Two were ended while they worked: what they had goes on at another one, with its turns, and counts as no loss.

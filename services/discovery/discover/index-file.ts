@@ -1,7 +1,7 @@
-import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { sha256 } from '#domain/ids.ts'
+import { makeFolder } from '#platform/own-file.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { indexVersion, type QueryPack } from './query-pack.ts'
 import type { Reference } from './edges/find-references.ts'
@@ -83,7 +83,7 @@ async function writeEntries(file: string, entries: ReadonlyMap<string, Entry>): 
   let body = ''
   for (const [path, { text, state, pack, references }] of entries)
     body += `${JSON.stringify([path, state, pack, references])}\n${text}\n`
-  await makeFolder(dirname(file))
+  await makeFolder(dirname(file), 0o700)
   const fresh = join(dirname(file), `.${basename(file)}.${process.pid}`)
   try {
     const bytes = Buffer.from(body)
@@ -92,17 +92,6 @@ async function writeEntries(file: string, entries: ReadonlyMap<string, Entry>): 
   } finally {
     await rm(fresh, { force: true })
   }
-}
-
-/** Like a recursive mkdir, which in Node never ends below a folder such as /proc. */
-async function makeFolder(path: string): Promise<void> {
-  const make = () => mkdir(path, { mode: 0o700 })
-  await make().catch(async (error: unknown) => {
-    if (existsSync(path)) return
-    if (dirname(path) === path || existsSync(dirname(path))) throw error
-    await makeFolder(dirname(path))
-    await make()
-  })
 }
 
 /** Deletes the files of trees that were not used for a month, and temporary files of killed processes. */
