@@ -98,6 +98,7 @@ async function runGiven(file: string, options: RunOptions, context: ToolContext)
   const events = options.events === undefined ? undefined : await openLineFile(resolve(cwd, options.events))
   const deps: ToolRunDeps = {
     packs: config.queries,
+    sandbox: config.sandbox,
     onLog: (message: string) => io.err(visible(`log: ${redactor.text(message)}\n`)),
     onEvent: events && ((event) => events.add(JSON.stringify(scriptEventView(event)))),
     answer: answerQuestions(answer),

@@ -28,6 +28,9 @@ beforeEach(async () => {
 })
 afterEach(() => rm(dir, { recursive: true, force: true }))
 
+const { queries: packs, sandbox } = readCliConfig({})
+const parts = { packs, sandbox }
+
 const run = (answers: string[]): Promise<ToolRun> =>
   runTool(
     {
@@ -37,7 +40,7 @@ const run = (answers: string[]): Promise<ToolRun> =>
       node: undefined,
       limits: 'default',
     },
-    { packs: readCliConfig({}).queries, onLog: () => {}, answer: answerQuestions(answers) },
+    { ...parts, onLog: () => {}, answer: answerQuestions(answers) },
     never,
   )
 

@@ -3,8 +3,12 @@ import { readFile, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import { type BaseLayer, baseLayerOf, foldersOf } from '../../services/worker/workspace/base-layer.ts'
+import type { ArchiveFiles } from '../../services/worker/tools/programs/snapshot-archives.ts'
 import { WorkspaceFault } from '../../services/worker/workspace/open-workspace.ts'
 import { type FolderListing, listFolder } from '../pack-folder.ts'
+
+/** `contents`: all that is in it. */
+export type FolderLayer = BaseLayer & { contents(): ArchiveFiles }
 
 /** The real path of a folder; CONFIG_003 when `path` is not one. */
 export async function requireFolder(path: string): Promise<string> {
@@ -19,18 +23,18 @@ export async function requireFolder(path: string): Promise<string> {
  * read once, on first use; that content stays its base. The path stands for the content hash. TOOL_007 for a link that
  * a run would leave out, such as one that leads out of the folder.
  */
-export async function openFolder(top: string, signal: AbortSignal): Promise<BaseLayer> {
+export async function openFolder(top: string, signal: AbortSignal): Promise<FolderLayer> {
   return folderLayer(top, await listFolder(top, { signal }))
 }
 
 /** A folder that is not walked, for scripts that cannot ask for a file. */
-export function unseenFolder(top: string): BaseLayer {
+export function unseenFolder(top: string): FolderLayer {
   return folderLayer(top, { files: [], skipped: [] })
 }
 
-function folderLayer(top: string, listing: Pick<FolderListing, 'files' | 'skipped'>): BaseLayer {
+function folderLayer(top: string, listing: Pick<FolderListing, 'files' | 'skipped'>): FolderLayer {
   const files = listing.files.filter((file) => file.kind === 'file')
-  const links = listing.files.filter(({ kind }) => kind === 'link')
+  const links = listing.files.filter((file) => file.kind === 'link')
   const paths = new Map(files.map(({ path, executable }) => [path, { hash: path, executable }]))
   const skipped = new Set(listing.skipped.map(({ path }) => path))
   const known = new Map<string, Promise<Uint8Array>>()
@@ -43,6 +47,11 @@ function folderLayer(top: string, listing: Pick<FolderListing, 'files' | 'skippe
   const layer = baseLayerOf({ files, links, skipped: listing.skipped, find }, { get }, top)
   return {
     ...layer,
+    contents: () => ({
+      files: files.map((file) => ({ ...file, hash: file.path })),
+      links,
+      read: (path) => get('', path),
+    }),
     find(path) {
       for (const at of [path, ...foldersOf(path)]) {
         if (skipped.has(at) && isLink(join(top, at))) throw linkRefused(at)

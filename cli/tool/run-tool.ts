@@ -19,6 +19,7 @@ import { openWorkspace } from '../../services/worker/workspace/open-workspace.ts
 import { openLineSearcher } from '../../services/worker/workspace/search-files.ts'
 import type { CliConfig } from '../cli-config.ts'
 import type { AnswerQuestion } from './answer-questions.ts'
+import { folderPrograms } from './folder-programs.ts'
 import { findTarget } from './find-target.ts'
 import { openFolder, requireFolder, unseenFolder } from './open-folder.ts'
 import { type GivenInputs, workerInputs, toolInputs } from './tool-inputs.ts'
@@ -48,6 +49,7 @@ export type ToolRun = {
 
 export type ToolRunDeps = {
   packs: CliConfig['queries']
+  sandbox: CliConfig['sandbox']
   onLog(message: string): void
   /** A script that asks runs again after each answer, with its own events each time. */
   onEvent?: ScriptListener | undefined
@@ -72,7 +74,9 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
   const searcher = openLineSearcher()
   onEnd('search', searcher.close)
   try {
+    const programs = await folderPrograms(order.file, { folder, workspace }, { sandbox: deps.sandbox, onEnd, signal })
     const externals = attemptExternals(workspace, target ?? noTarget(), {
+      programs,
       linter: openedWhenNeeded(onEnd),
       searcher,
       python: await loadLanguage('python'),

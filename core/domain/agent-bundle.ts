@@ -57,6 +57,8 @@ export const BundleFile = z.strictObject({
   profile: ScriptProfile.default('default'),
   settings: z.record(name, z.strictObject({ enum: z.array(Scalar).optional(), default: Scalar })).default({}),
   tools: z.array(z.union([ScriptTool, BuiltinTool])).min(1),
+  /** Programs that its scripts may start with `run_command`, by name. They run in the sandbox. */
+  programs: z.array(z.string().regex(/^[\w.+-]{1,64}$/)).default([]),
   grammar: z
     .strictObject({
       strategy: z.enum(['none', 'json_schema', 'structural_tag', 'ebnf']).default('none'),

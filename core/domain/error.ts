@@ -35,6 +35,7 @@ export const errorPolicies = {
   TOOL_002: once('a tool was called with invalid arguments', 422),
   TOOL_003: once('a tool took too long', 422),
   TOOL_004: once('a tool or its process crashed', 500),
+  TOOL_005: once('there is no sandbox for programs', 503),
   TOOL_006: once('a tool used more memory or time than its limits allow', 422),
   TOOL_007: once('path outside the workspace', 422),
   ASK_001: once('unknown question of the run', 404),

@@ -169,6 +169,13 @@ const ofOperations = {
     buckets: short,
     about: 'runs of tool scripts in the sandbox, with the wait for a process',
   },
+  remora_sandbox_seconds: {
+    ...histogram,
+    of: ['worker'],
+    labels: ['ending'],
+    buckets: long,
+    about: 'programs of a repository, such as its tests, in their sandbox, with the wait for a place',
+  },
   remora_event_lag_seconds: {
     ...histogram,
     of: ['worker'],

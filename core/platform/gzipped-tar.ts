@@ -27,11 +27,18 @@ export async function* gzippedTar(items: AsyncIterable<TarItem>, signal?: AbortS
   }
 }
 
+/** The same without compression, and also of items that are there already. What is left out early ends `items`, too. */
+export async function* plainTar(items: AsyncIterable<TarItem> | Iterable<TarItem>): AsyncGenerator<Uint8Array> {
+  const { readable, controller } = createTarPacker()
+  void writeItems(items, controller).catch((error: unknown) => controller.error(error))
+  yield* readable
+}
+
 type TarController = ReturnType<typeof createTarPacker>['controller']
 
 const common = { mtime: new Date(0), uid: 0, gid: 0 }
 
-async function writeItems(items: AsyncIterable<TarItem>, controller: TarController): Promise<void> {
+async function writeItems(items: AsyncIterable<TarItem> | Iterable<TarItem>, controller: TarController): Promise<void> {
   for await (const item of items) {
     const content = 'target' in item ? new Uint8Array() : item.content
     const writer = controller.add({ ...common, ...headerOf(item), size: content.length }).getWriter()

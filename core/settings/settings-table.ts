@@ -5,6 +5,7 @@ import { modelSettings, rehearsalWord } from './model-settings.ts'
 import { runSettings } from './run-settings.ts'
 import { localSettings, serviceSettings } from './service-settings.ts'
 import { fileSettingsOf, variablesOf, type FileSetting, type Owner, type Setting } from './setting.ts'
+import { sandboxSettings } from './sandbox-settings.ts'
 import { storageSettings } from './storage-settings.ts'
 import { traceSettings } from './trace-settings.ts'
 
@@ -18,6 +19,7 @@ export const settingsTable = {
   ...storageSettings,
   ...serviceSettings,
   ...traceSettings,
+  ...sandboxSettings,
   ...localSettings,
 }
 
@@ -41,10 +43,7 @@ export const keysWithoutEffect: readonly FileSetting[] = Object.entries({
   'model.request.max_tokens': 'each bundle sets its own (limits.max_tokens)',
   'model.roles': 'workers are the only role there is',
   'events.max_inline_bytes': 'events stay whole',
-  'sandbox.runtime': 'no bundle runs programs yet',
-  'sandbox.network': 'no bundle runs programs yet',
-  'sandbox.memory_mb': 'no bundle runs programs yet',
-  'sandbox.timeout_s': 'no bundle runs programs yet',
+  'sandbox.network': 'programs of a repository reach no network',
   'llm_log.enabled': 'conversations are part of the records that prove a run, and are kept as long as it',
 }).map(([key, unserved]) => withoutEffect(key, unserved))
 

@@ -8,6 +8,7 @@ import { withoutLogin } from '#platform/hide-secrets.ts'
 import { type Env, proxyOf, readEnv } from '#platform/env.ts'
 import { rehearsalWord } from '#settings/model-settings.ts'
 import { environmentOf } from '#settings/settings-table.ts'
+import { sandboxConfig } from '#settings/sandbox-config.ts'
 import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
 import { traceConfig, traceSecrets } from '#settings/trace-settings.ts'
 
@@ -58,6 +59,7 @@ export function parseConfig(env: Env) {
     cachedLength: isSmall ? 500_000 : 2_000_000,
     /** How long the thread that composes runs lives on after a run: its start takes a second of CPU. */
     composerIdleMs: isSmall ? 10_000 : 60_000,
+    sandbox: { ...sandboxConfig(read), searchPath: env['PATH'] ?? '' },
     drainMs: read.REMORA_DRAIN_MS,
     leaseMs: read.REMORA_LEASE_MS,
     logging: { level: read.REMORA_LOG_LEVEL, format: read.REMORA_LOG_FORMAT },

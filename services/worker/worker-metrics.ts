@@ -6,6 +6,7 @@ import type { Ledger } from '#ledger/ledger.ts'
 import type { Metrics } from '#metrics/open-metrics.ts'
 import type { ModelPool, ModelPoolOptions } from '#models/model-pool.ts'
 import type { Log, LogFields } from '#platform/log.ts'
+import type { Sandbox } from '#sandbox/open-sandbox.ts'
 import type { ScriptPool } from '#tool-scripts/script-pool.ts'
 
 type Counted = Pick<Metrics, 'count' | 'observe'>
@@ -110,6 +111,25 @@ export function measuredScripts(scripts: ScriptPool, metrics: Counted): ScriptPo
         const ending = await scripts.run(script, request, signal)
         ended(ending.kind)
         return ending
+      } catch (error) {
+        ended(signal.aborted ? 'aborted' : 'fault')
+        throw error
+      }
+    },
+  }
+}
+
+/** `sandbox`, with each program's time and ending. */
+export function measuredSandbox(sandbox: Sandbox, metrics: Counted): Pick<Sandbox, 'run'> {
+  return {
+    async run(program, signal) {
+      const start = performance.now()
+      const ended = (ending: string) =>
+        metrics.observe('remora_sandbox_seconds', { ending }, (performance.now() - start) / 1000)
+      try {
+        const result = await sandbox.run(program, signal)
+        ended(result.ending.kind === 'exited' ? 'exited' : result.ending.reason)
+        return result
       } catch (error) {
         ended(signal.aborted ? 'aborted' : 'fault')
         throw error

@@ -26,6 +26,7 @@ import { openReleaser, type Releaser } from '#platform/service-process.ts'
 import { openConsumer } from '#queues/consumer.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { noTracing, openTracing, tracedStage } from '#tracing/open-tracing.ts'
+import { openSandbox, type Sandbox } from '#sandbox/open-sandbox.ts'
 import { openScriptPool, type ScriptPool } from '#tool-scripts/script-pool.ts'
 import { openPreparedBundles } from './agent/prepared-bundle.ts'
 import { tracedAttempts } from './attempt-spans.ts'
@@ -38,12 +39,13 @@ import { openStoreGate, type StoreGate } from './store-gate.ts'
 import { keepPresent, type ModelsInUse, openModelsInUse } from './worker-presence.ts'
 import { openSyntaxChecker, type SyntaxChecker } from './evidence/syntax-evidence.ts'
 import { patientCommands } from './operation/attempt/patient-commands.ts'
+import { openSnapshotArchives } from './tools/programs/snapshot-archives.ts'
 import { runOperation, type OperationDeps } from './operation/run-operation.ts'
 import { openSurroundings } from './operation/start/start-context.ts'
 import { openStartLayers } from './operation/start/start-layer.ts'
 import { baseLayerOf } from './workspace/base-layer.ts'
 import { type LineSearcher, openLineSearcher } from './workspace/search-files.ts'
-import { measuredRequests, measuredScripts, reportedAttempts, showPool } from './worker-metrics.ts'
+import { measuredRequests, measuredSandbox, measuredScripts, reportedAttempts, showPool } from './worker-metrics.ts'
 
 export type WorkerService = {
   healthPort: number
@@ -68,6 +70,7 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     releaser.add('model pool', () => model.close())
     const scripts = measuredScripts(openScriptPool({ size: config.scriptProcesses, log }), metrics)
     releaser.add('script processes', () => scripts.close())
+    const sandbox = measuredSandbox(openSandbox(config.sandbox), metrics)
     const readers = await openReaders(releaser)
     const { workerId, storage, leaseMs, logging } = config
     const traces = await openTracing(config.traces, { service: 'worker', instance: workerId, log })
@@ -80,8 +83,8 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     const stops = openStopSignals({ redisUrl: storage.redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const models = openModelsInUse(model, config.model.name)
-    const opened = { log, ledger, stops, objects, permit, model, models, scripts, store, ...readers }
-    const operation = await operationDeps(config, opened)
+    const opened = { log, ledger, stops, objects, permit, model, models, scripts, store, sandbox, ...readers }
+    const operation = await operationDeps(config, opened, releaser)
     const needed = { redis: redisCheck(redis), models: models.check, object_store: checkStore }
     const health = await openHealth(config.health, { readiness: openReadiness(needed), metrics })
     releaser.add('health', health.close)
@@ -165,12 +168,13 @@ type Opened = {
   models: ModelsInUse
   store: Pick<StoreGate, 'waits'>
   scripts: ScriptPool
+  sandbox: Pick<Sandbox, 'run'>
   linter: PythonLinter
   syntax: SyntaxChecker
   searcher: LineSearcher
 }
 
-async function operationDeps(config: WorkerConfig, opened: Opened): Promise<OperationDeps> {
+async function operationDeps(config: WorkerConfig, opened: Opened, releaser: Releaser): Promise<OperationDeps> {
   const { objects, model, models, linter, syntax } = opened
   const { name, temperature, toolChoice } = config.model
   if (name === undefined) await warnWithoutModel(opened)
@@ -179,6 +183,10 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
   const python = await loadLanguage('python', { cachedLength })
   const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes, permit: opened.permit })
   const readSnapshot = openSnapshotReader(objects)
+  const archives = openSnapshotArchives(async (project, id) => {
+    return { ...(await readSnapshot(project, id)), read: (hash) => blobs.get(project, hash) }
+  })
+  releaser.add('archives of snapshots', archives.close)
   return {
     ...opened,
     ...openSurroundings(opened),
@@ -187,6 +195,7 @@ async function operationDeps(config: WorkerConfig, opened: Opened): Promise<Oper
     evidence: openEvidenceChecker({ linter, python, syntax, cachedLength }),
     runRules: openRunRules(objects),
     bundles: openPreparedBundles((project, hash) => getBundle(objects, project, hash), config.model),
+    programs: { sandbox: opened.sandbox, limits: config.sandbox.limits, archive: archives.pathOf },
     baseLayer: async (project, snapshotId) => baseLayerOf(await readSnapshot(project, snapshotId), blobs, project),
     async modelSettings(asked, signal) {
       const wanted = askedModel(asked)

@@ -10,6 +10,7 @@ const coreFolders: Record<string, readonly string[]> = {
   syntax: ['domain', 'platform'],
   python: commonFolders,
   lint: [...commonFolders, 'python'],
+  sandbox: commonFolders,
   'tool-scripts': commonFolders,
   bundles: [...commonFolders, 'tool-scripts'],
   settings: commonFolders,

@@ -18,6 +18,9 @@ import { openReleaser, type Releaser } from '#platform/service-process.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { anEvent, aNewRun, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
+import { openSandbox } from '#sandbox/open-sandbox.ts'
+import { usualLimits } from '#sandbox/sandbox.fixture.ts'
+import { openSnapshotArchives } from '../tools/programs/snapshot-archives.ts'
 import { openScriptPool } from '#tool-scripts/script-pool.ts'
 import { openPreparedBundles } from '../agent/prepared-bundle.ts'
 import { type EvidenceTools, openEvidenceChecker } from '../evidence/evidence-checker.ts'
@@ -72,6 +75,10 @@ export async function openOperationBench(): Promise<OperationBench> {
   const both = { ledger, store }
   const blobs = openBlobStore(objects, { maxCacheBytes: 1_000_000 })
   const readSnapshot = openSnapshotReader(objects)
+  const archives = openSnapshotArchives(async (owner, id) => {
+    return { ...(await readSnapshot(owner, id)), read: (hash) => blobs.get(owner, hash) }
+  })
+  releaser.add('archives', archives.close)
   const deps: OperationBench['deps'] = {
     ledger: ledger.ledger,
     objects,
@@ -89,6 +96,11 @@ export async function openOperationBench(): Promise<OperationBench> {
     versions: { linter: linter.version },
     ...openSurroundings({ ledger: ledger.ledger, objects }),
     startLayer: openStartLayers({ ledger: ledger.ledger, objects }),
+    programs: {
+      sandbox: openSandbox({ searchPath: '' }),
+      limits: usualLimits,
+      archive: archives.pathOf,
+    },
     bundles: openPreparedBundles((owner, hash) => getBundle(objects, owner, hash)),
     baseLayer: async (owner, id) => baseLayerOf(await readSnapshot(owner, id), blobs, owner),
     modelSettings: async () => ({ model: 'rehearsal', temperature: 0, toolChoice: 'required' }),

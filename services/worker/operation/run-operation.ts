@@ -116,7 +116,7 @@ async function letAgentWork(
   const { signal } = stop
   const { attempt, journal, transcript, from } = running
   const { file } = running.bundle.bundle
-  const tools = attemptTools(running, deps)
+  const tools = attemptTools(running, deps, signal)
   const settings = attemptSettings(file, await deps.modelSettings(file.model, signal), attempt.bundleHash)
   const verify = async (submission: Submission, stopped: AbortSignal) =>
     verifySubmission(submission, await running.prove(stopped))

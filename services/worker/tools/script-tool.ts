@@ -52,6 +52,8 @@ const reading: ReadonlySet<string> = new Set<keyof typeof externalSignatures>([
   'search_files',
   'run_linter',
   'describe_definition',
+  'run_command',
+  'run_tests',
   'log',
 ])
 

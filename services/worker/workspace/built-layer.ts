@@ -12,7 +12,9 @@ import { openOverlay } from './overlay.ts'
 export type BuiltLayer = BaseLayer & {
   /** Those that it has. A set that collides with an earlier one is left out. */
   sets: readonly ChangeSet[]
-  /** A file that the sets change; undefined for every other one. */
+  /** The files that the sets change. */
+  paths: readonly RepoPath[]
+  /** Undefined for a file that the sets do not change. */
   changed(path: string): ChangedFile | undefined
   /** Turns changes of this layer into changes of the snapshot. WORK_001 for one that undoes what a set does to a whole file. */
   onSnapshot(changes: readonly FileChange[]): SnapshotChanges
@@ -29,7 +31,7 @@ type BuiltFile = ChangedFile & { result: FileResult; hash: string; executable: b
 
 export async function openBuiltLayer(base: BaseLayer, sets: readonly ChangeSet[]): Promise<BuiltLayer> {
   const { files: results, conflicts } = composeChangeSets(sets)
-  const files = new Map<string, BuiltFile>()
+  const files = new Map<string, BuiltFile & { path: RepoPath }>()
   const contents = new Map<string, Uint8Array>()
   const names = openOverlay(base)
   for (const result of results) {
@@ -42,6 +44,7 @@ export async function openBuiltLayer(base: BaseLayer, sets: readonly ChangeSet[]
   const leftOut = new Set(conflicts.map(({ changeSetId }) => changeSetId))
   return {
     sets: sets.filter(({ changeSetId }) => !leftOut.has(changeSetId)),
+    paths: [...files.values()].map(({ path }) => path),
     changed: (path) => files.get(path),
     find(path) {
       const file = files.get(path)

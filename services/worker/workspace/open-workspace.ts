@@ -41,7 +41,11 @@ export type Workspace = {
   reads(): ReadSet
   /** What was written and deleted, for a later attempt to start with. */
   written(): Written
+  /** The files that were written, with their bits as they are now. */
+  writtenFiles(): WorkspaceFile[]
 }
+
+export type WorkspaceFile = { path: RepoPath; text: string; executable: boolean }
 
 export type WorkspaceStart = Written & { reads: ReadSet }
 
@@ -66,6 +70,8 @@ export function openWorkspace(base: BaseLayer, start?: WorkspaceStart): Workspac
     changedPaths: overlay.paths,
     reads: log.readSet,
     written: overlay.written,
+    writtenFiles: () =>
+      overlay.written().written.map(({ path, text }) => ({ path, text, executable: overlay.isExecutable(path) })),
   }
 }
 

@@ -4,17 +4,26 @@ import { scriptOf, scriptTool } from '../../tools/script-tool.ts'
 import type { Tool, ToolSet } from '../../tools/tool-set.ts'
 import type { RelatedNodes } from '../start/run-facts.ts'
 import type { RunningAttempt } from './running-attempt.ts'
+import { attemptPrograms, type ProgramDeps } from '../../tools/programs/attempt-programs.ts'
 import { nodeInputs } from '../../tools/provided-inputs.ts'
 
-export type AttemptToolDeps = ExternalDeps & { scripts: Pick<ScriptPool, 'run'>; relatedPaths: RelatedNodes['paths'] }
+export type AttemptToolDeps = Omit<ExternalDeps, 'programs'> & {
+  scripts: Pick<ScriptPool, 'run'>
+  relatedPaths: RelatedNodes['paths']
+  programs: ProgramDeps
+}
 
 /** The bundle's tools, bound to this attempt's workspace and node. `submit_result` is part of the loop instead. */
 export function attemptTools(
-  running: Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'target'>,
+  running: Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'target' | 'built'>,
   deps: AttemptToolDeps,
+  signal: AbortSignal,
 ): ToolSet {
   const { bundle, scripts } = running.bundle
-  const externals = attemptExternals(running.workspace, running.target, deps)
+  const { attempt, workspace, target } = running
+  const started = { attempt, workspace, built: running.built?.layer, allowed: bundle.file.programs }
+  const programs = attemptPrograms(started, deps.programs, signal)
+  const externals = attemptExternals(workspace, target, { ...deps, programs })
   const bound = new Map<string, Tool>()
   for (const definition of bundle.tools) {
     if (bundle.scripts[definition.name] === undefined) continue

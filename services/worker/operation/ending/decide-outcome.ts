@@ -60,9 +60,12 @@ export function changeSetOf(
 
 function stopped({ code, phase, reason }: Extract<Ending, { kind: 'stopped' }>): Decided {
   const decided = failed(code, phase, reason)
-  if (code !== 'AGENT_010') return decided
-  return { ...decided, verdict: { ...decided.verdict, status: 'cancelled' } }
+  const status = statusOfCode[code]
+  return status === undefined ? decided : { ...decided, verdict: { ...decided.verdict, status } }
 }
+
+/** Endings that are no failure of the agent. */
+const statusOfCode: Partial<Record<ErrorCode, Verdict['status']>> = { AGENT_010: 'cancelled', TOOL_005: 'blocked' }
 
 /** Outcomes are stored in Redis, so their texts are short; the attempt's record has the whole text. */
 const maxReason = 4000

@@ -10,8 +10,14 @@ import type { TargetNode } from '../target-node.ts'
 import { editNode } from './edit-node.ts'
 import { fileExternals } from './file-externals.ts'
 import { docstringExternals, lintExternals } from './node-externals.ts'
+import { programExternals } from './program-externals.ts'
+import type { AttemptPrograms } from '../programs/attempt-programs.ts'
 
-export type ExternalDeps = LintDeps & { log: Pick<Log, 'debug'>; searcher: Pick<LineSearcher, 'find'> }
+export type ExternalDeps = LintDeps & {
+  log: Pick<Log, 'debug'>
+  searcher: Pick<LineSearcher, 'find'>
+  programs: AttemptPrograms
+}
 
 /** The externals of an attempt, by name: all that its tool scripts may call, and their only way out of the sandbox. */
 export function attemptExternals(
@@ -24,6 +30,7 @@ export function attemptExternals(
     ...lintExternals(workspace, target, deps),
     edit_node: editNode(workspace, target, deps),
     ...docstringExternals(workspace, target, deps),
+    ...programExternals(target, deps.programs),
     ask_user: askUser,
     log: ([message]) => deps.log.debug('tool script', { message: String(message).slice(0, 2000) }),
   }

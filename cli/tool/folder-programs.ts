@@ -1,0 +1,32 @@
+import { defaultProject } from '#domain/ids.ts'
+import { bundleOfScript } from '#bundles/check-script-file.ts'
+import { openSandbox, type SandboxOptions } from '#sandbox/open-sandbox.ts'
+import type { SandboxLimits } from '#sandbox/sandboxed-program.ts'
+import { type AttemptPrograms, attemptPrograms } from '../../services/worker/tools/programs/attempt-programs.ts'
+import { openSnapshotArchives } from '../../services/worker/tools/programs/snapshot-archives.ts'
+import type { Workspace } from '../../services/worker/workspace/open-workspace.ts'
+import type { FolderLayer } from './open-folder.ts'
+
+type Where = { folder: FolderLayer; workspace: Workspace }
+type How = {
+  sandbox: SandboxOptions & { limits: SandboxLimits }
+  onEnd(name: string, close: () => Promise<void>): void
+  signal: AbortSignal
+}
+
+/** What the tool script may run: the programs of the bundle that it belongs to, over a copy of the folder. */
+export async function folderPrograms(
+  script: string,
+  { folder, workspace }: Where,
+  { sandbox, onEnd, signal }: How,
+): Promise<AttemptPrograms> {
+  const archives = openSnapshotArchives(async () => folder.contents())
+  onEnd('archive of the folder', archives.close)
+  const allowed = (await bundleOfScript(script))?.yaml.file?.programs ?? []
+  const started = { attempt: { projectId: defaultProject, snapshotId: 'folder' }, allowed, built: undefined, workspace }
+  return attemptPrograms(
+    started,
+    { sandbox: openSandbox(sandbox), limits: sandbox.limits, archive: archives.pathOf },
+    signal,
+  )
+}

@@ -1,0 +1,92 @@
+import { lstat, readlink, stat } from 'node:fs/promises'
+import { dirname } from 'node:path'
+import { homeFolder, type SandboxedProgram, launcherOf, workFolder } from './sandboxed-program.ts'
+
+/** What a sandbox shows of this machine, as arguments of bwrap. It is the same for all programs. */
+export type SystemMounts = readonly string[]
+
+/** Where programs and libraries are, on systems with and without a merged /usr. */
+const systemFolders = ['/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32']
+/** What programs read of /etc: nothing about this machine's users or network. */
+const systemFiles = [
+  '/etc/alternatives',
+  '/etc/ld.so.cache',
+  '/etc/ld.so.conf',
+  '/etc/ld.so.conf.d',
+  '/etc/localtime',
+  '/etc/mime.types',
+  '/etc/protocols',
+  '/etc/services',
+]
+const sharedMemoryBytes = 64 * 1024 ** 2
+const ownNode = '/remora/bin/node'
+const sandboxUser = 1000
+
+/**
+ * The system, read-only, and this process's `node`, which is left out where another user could not read it. `paths` are shown where
+ * they are, read-only.
+ */
+export async function readSystemMounts(paths: readonly string[]): Promise<SystemMounts> {
+  const mounts = ['--ro-bind', '/usr', '/usr']
+  for (const folder of systemFolders) mounts.push(...(await folderMount(folder)))
+  for (const file of systemFiles) mounts.push('--ro-bind-try', file, file)
+  if (await isReadableByAll(process.execPath)) mounts.push('--ro-bind', process.execPath, ownNode)
+  return [...mounts, ...paths.flatMap((path) => ['--ro-bind', path, path])]
+}
+
+async function folderMount(folder: string): Promise<string[]> {
+  const stats = await lstat(folder).catch(() => undefined)
+  if (stats?.isSymbolicLink() === true) return ['--symlink', await readlink(folder), folder]
+  return stats?.isDirectory() === true ? ['--ro-bind', folder, folder] : []
+}
+
+async function isReadableByAll(path: string): Promise<boolean> {
+  const { mode } = await stat(path)
+  // Of a file to read it, of a folder to go through it.
+  if ((mode & (path === process.execPath ? 0o004 : 0o001)) === 0) return false
+  return path === '/' || isReadableByAll(dirname(path))
+}
+
+/** The descriptors that bwrap reads from, beside stdin, stdout and stderr. */
+const descriptors = { base: 3, users: 4 } as const
+
+export const usersFile = `remora:x:${sandboxUser}:${sandboxUser}::${homeFolder}:/bin/sh\n`
+
+/**
+ * The arguments of bwrap for one program: no network, nothing of this machine but `mounts`, no other process to be seen, no
+ * privilege to be had, nothing to be written but the working folder, /tmp and shared memory. All of it ends with its first process,
+ * and that with this process.
+ */
+export function bubblewrapArgs(program: SandboxedProgram, mounts: SystemMounts): string[] {
+  const { limits, environment = {}, files } = program
+  const inMemory = (bytes: number, folder: string) => ['--size', String(bytes), '--perms', '1777', '--tmpfs', folder]
+  const unpackBase = files.base === undefined ? ':' : `tar -xf - <&${descriptors.base}; exec ${descriptors.base}<&-`
+  return [
+    isolation,
+    Object.entries({ ...sandboxVariables, ...environment }).flatMap(([name, value]) => ['--setenv', name, value]),
+    mounts,
+    ['--proc', '/proc', '--dev', '/dev', ...inMemory(sharedMemoryBytes, '/dev/shm'), '--remount-ro', '/dev'],
+    ['--ro-bind-data', String(descriptors.users), '/etc/passwd'],
+    inMemory(limits.diskBytes, '/tmp'),
+    inMemory(limits.diskBytes, workFolder),
+    ['--remount-ro', '/', '--chdir', '/', '--'],
+    launcherOf(program, unpackBase),
+  ].flat()
+}
+
+const user = String(sandboxUser)
+const isolation = [
+  ['--unshare-all', '--unshare-user', '--disable-userns', '--new-session', '--die-with-parent'],
+  ['--cap-drop', 'ALL', '--uid', user, '--gid', user, '--hostname', 'sandbox', '--clearenv'],
+].flat()
+
+const sandboxVariables = {
+  PATH: `${dirname(ownNode)}:/usr/local/bin:/usr/bin:/bin`,
+  HOME: homeFolder,
+  TMPDIR: '/tmp',
+  LANG: 'C.UTF-8',
+  TZ: 'UTC',
+  CI: 'true',
+  NO_COLOR: '1',
+  PYTHONDONTWRITEBYTECODE: '1',
+}

@@ -1,0 +1,96 @@
+/** A program, the files that it finds, and what it may use. */
+export type SandboxedProgram = {
+  /** Looked up on the sandbox's PATH, which has this process's own `node` and the system's programs. */
+  command: readonly [string, ...string[]]
+  files: ProgramFiles
+  environment?: Readonly<Record<string, string>>
+  /** A file of the sandbox that the program writes, whose first `maxReportBytes` are returned. */
+  report?: string
+  limits: SandboxLimits
+}
+
+/** What is put into the working folder: `base`, without what is `deleted`, and then `changed`. */
+export type ProgramFiles = {
+  /** A tar file on this machine. */
+  base?: string
+  changed?: readonly ChangedFile[]
+  deleted?: readonly string[]
+}
+
+/** `path` is relative to the working folder. */
+export type ChangedFile = { path: string; content: Uint8Array; executable: boolean }
+
+export type SandboxLimits = {
+  wallMs: number
+  /** Of all its processes together, without files. */
+  memoryBytes: number
+  /** Of the working folder and of /tmp, each: both are kept in memory. */
+  diskBytes: number
+  processes: number
+}
+
+/** A program that writes more output is stopped. */
+export const maxOutputBytes = 16 * 1024 ** 2
+
+/** The limit that a program ran into. `files`: its files did not fit into the working folder, and it did not start. */
+export type StopReason = 'time' | 'memory' | 'processes' | 'output' | 'file size' | 'files'
+
+export type ProgramResult = {
+  /** A program that is not there has the exit code 127, as in a shell; one that a signal ended 128 and the signal's number. */
+  ending: { kind: 'exited'; code: number } | { kind: 'stopped'; reason: StopReason }
+  /** What it wrote to stdout and stderr, in that order. `cutBytes` are missing in the middle of it, where a line says so. */
+  output: string
+  cutBytes: number
+  report: Uint8Array | undefined
+  durationMs: number
+}
+
+export const workFolder = '/workspace'
+export const homeFolder = '/tmp/home'
+export const maxReportBytes = 4 * 1024 ** 2
+/** What the launcher writes to its stderr once the files are there. What follows is the report. */
+export const startedMark = 'remora: started\n'
+
+/** Names of the tar that the launcher reads from its stdin: the changed files below the first, deleted paths, ended by NUL, in the second. */
+export const changesTar = { files: 'files/', deleted: 'deleted' }
+
+/** Of what Node maps it never uses this much; the memory of all processes is watched as well. */
+const unusedBytes = 1024 ** 3
+const changesFolder = '/tmp/.remora'
+
+/**
+ * The shell command of the first process in a sandbox. Its stdin is a tar of changes, its stdout the program's output, its
+ * stderr `startedMark` and the report. `unpackBase` is a shell command. The program gets none of these pipes but its output.
+ */
+export function launcherOf({ command, report = '', limits }: SandboxedProgram, unpackBase: string): string[] {
+  const { wallMs, memoryBytes, diskBytes, processes } = limits
+  const script = `
+set -e
+umask 022
+mkdir -p ${changesFolder}/${changesTar.files} ${homeFolder}
+cd ${workFolder}
+${unpackBase}
+tar -xf - -C ${changesFolder}
+xargs -0r rm -rf -- <${changesFolder}/${changesTar.deleted}
+cp -R --remove-destination ${changesFolder}/${changesTar.files}. .
+rm -rf ${changesFolder}
+{ echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null || :
+printf '%s\\n' '${startedMark.trimEnd()}' >&2
+report=$1 cpu=$2 data=$3 size=$4 processes=$5
+shift 5
+set +e
+nice -n 10 prlimit --cpu="$cpu" --data="$data" --fsize="$size" --nproc="$processes" --core=0 --nofile=1024 -- "$@" </dev/null 2>&1
+code=$?
+[ -z "$report" ] || head -c ${maxReportBytes} -- "$report" >&2 2>/dev/null
+exit $code`
+  const numbers = [Math.ceil(wallMs / 1_000), memoryBytes + unusedBytes, diskBytes, processes]
+  return ['/bin/sh', '-c', script, 'sh', report, ...numbers.map(String), ...command]
+}
+
+/** How a program that has exited was stopped by one of its own limits: SIGXCPU and SIGXFSZ. */
+const limitSignals: Record<number, StopReason> = { 152: 'time', 153: 'file size' }
+
+export function endingOfExit(code: number): ProgramResult['ending'] {
+  const reason = limitSignals[code]
+  return reason === undefined ? { kind: 'exited', code } : { kind: 'stopped', reason }
+}

@@ -1,0 +1,51 @@
+import { readdirSync, readFileSync } from 'node:fs'
+import { repeatEvery } from '#platform/clock.ts'
+
+export type ProcessUse = { processes: number; bytes: number }
+
+const pollMs = 50
+const kibibyte = 1024
+
+/**
+ * Calls `onUse` about twenty times a second with what the process and all that it has started use, until the returned function is
+ * called. Memory of files is not in it: the kernel counts that of a file system in memory for the file system.
+ */
+export function watchProcesses(pid: number, onUse: (use: ProcessUse) => void): () => void {
+  const stop = repeatEvery(pollMs, async () => onUse(useOf(pid)))
+  return () => void stop()
+}
+
+function useOf(root: number): ProcessUse {
+  const use = { processes: 0, bytes: 0 }
+  const rest = [root]
+  for (let pid = rest.pop(); pid !== undefined; pid = rest.pop()) {
+    use.processes += 1
+    use.bytes += residentBytes(pid)
+    rest.push(...childrenOf(pid))
+  }
+  return use
+}
+
+/** Those that any thread of a process has started; none when it has ended. */
+function childrenOf(pid: number): number[] {
+  try {
+    const threads = readdirSync(`/proc/${pid}/task`)
+    return threads.flatMap((thread) => numbersIn(readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8')))
+  } catch {
+    return []
+  }
+}
+
+function numbersIn(text: string): number[] {
+  return text.split(' ').filter(Boolean).map(Number)
+}
+
+/** Memory of its own, proc(5): RssAnon. */
+function residentBytes(pid: number): number {
+  try {
+    const kibibytes = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0'
+    return Number(kibibytes) * kibibyte
+  } catch {
+    return 0
+  }
+}

@@ -1,0 +1,63 @@
+import type { ProjectId } from '#domain/ids.ts'
+import type { Attempt } from '#ledger/attempt.ts'
+import type { Sandbox } from '#sandbox/open-sandbox.ts'
+import type { ProgramFiles, ProgramResult, SandboxedProgram, SandboxLimits } from '#sandbox/sandboxed-program.ts'
+import type { BuiltLayer } from '../../workspace/built-layer.ts'
+import type { Workspace } from '../../workspace/open-workspace.ts'
+
+/** The programs that the tools of one attempt may run. */
+export type AttemptPrograms = {
+  /** Those that `run_command` may start, by name. */
+  allowed: readonly string[]
+  /** Runs a program over the attempt's files as they are now, at most `wallMs` long. What it does to files is gone with it. */
+  run(program: Omit<SandboxedProgram, 'files' | 'limits'>, wallMs?: number): Promise<ProgramResult>
+}
+
+export type ProgramDeps = {
+  sandbox: Pick<Sandbox, 'run'>
+  limits: SandboxLimits
+  /** The path of a tar of the snapshot's files. */
+  archive(project: ProjectId, snapshotId: string): Promise<string>
+}
+
+type Started = {
+  attempt: Pick<Attempt, 'projectId' | 'snapshotId'>
+  allowed: readonly string[]
+  built: BuiltLayer | undefined
+  workspace: Pick<Workspace, 'written' | 'writtenFiles' | 'exists' | 'baseHash'>
+}
+
+export function attemptPrograms(
+  started: Started,
+  { sandbox, limits, archive }: ProgramDeps,
+  signal: AbortSignal,
+): AttemptPrograms {
+  return {
+    allowed: started.allowed,
+    async run(program, wallMs = limits.wallMs) {
+      const { projectId, snapshotId } = started.attempt
+      const files = { base: await archive(projectId, snapshotId), ...filesOver(started) }
+      return sandbox.run({ ...program, files, limits: { ...limits, wallMs: Math.min(wallMs, limits.wallMs) } }, signal)
+    },
+  }
+}
+
+/** What the attempt has of files that differ from the snapshot: those it started from, and those it has changed. */
+function filesOver({ built, workspace }: Started): Required<Omit<ProgramFiles, 'base'>> {
+  const own = workspace.writtenFiles()
+  const { deleted = [] } = workspace.written()
+  const ownPaths = new Set<string>([...own.map(({ path }) => path), ...deleted])
+  const changed = own.map(({ text, ...file }) => ({ ...file, content: Buffer.from(text) }))
+  const gone: string[] = [...deleted]
+  for (const path of built?.paths ?? []) {
+    const found = built?.find(path)
+    // A program may read every file, so what comes of it is built on every change that was there.
+    if (found === undefined) workspace.exists(path)
+    else workspace.baseHash(path)
+    if (ownPaths.has(path)) continue
+    const content = built?.changed(path)?.after
+    if (content === undefined) gone.push(path)
+    else changed.push({ path, content: Buffer.from(content), executable: found?.executable ?? false })
+  }
+  return { changed, deleted: gone }
+}

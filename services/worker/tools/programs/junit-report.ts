@@ -1,0 +1,78 @@
+import { XMLParser } from 'fast-xml-parser'
+import { z } from 'zod'
+import { clip } from '../shorten.ts'
+
+/** One test of a report. `message` has what the runner said of one that did not pass. */
+export type TestCase = { name: string; outcome: TestOutcome; message?: string }
+export type TestOutcome = 'passed' | 'failed' | 'error' | 'skipped'
+
+const maxMessage = 2_000
+const maxCases = 20_000
+
+const Text = z.union([z.string(), z.number()]).transform(String)
+/** An element without attributes and text is an empty string. */
+const Fault = z
+  .union([
+    z.object({ '@message': Text.default(''), '#text': Text.default('') }),
+    Text.transform((text) => ({ '@message': text, '#text': '' })),
+  ])
+  .array()
+const Case = z.object({
+  '@name': Text.default(''),
+  '@classname': Text.default(''),
+  '@file': Text.optional(),
+  failure: Fault.optional(),
+  error: Fault.optional(),
+  skipped: Fault.optional(),
+})
+type Case = z.infer<typeof Case>
+type Suite = { testcase?: Case[] | undefined; testsuite?: Suite[] | undefined }
+const Suite: z.ZodType<Suite> = z.object({
+  testcase: z.array(Case).optional(),
+  testsuite: z.lazy(() => z.array(Suite)).optional(),
+})
+const Report = z.object({ testsuites: z.array(Suite).optional(), testsuite: z.array(Suite).optional() })
+
+const lists = new Set(['testsuites', 'testsuite', 'testcase', 'failure', 'error', 'skipped'])
+const parser = new XMLParser({
+  ignoreAttributes: false,
+  attributeNamePrefix: '@',
+  parseTagValue: false,
+  parseAttributeValue: false,
+  isArray: (name) => lists.has(name),
+})
+
+/**
+ * The tests in a JUnit report, as pytest, node:test and vitest write it. Undefined for a text that is none. The program that wrote it
+ * ran the repository's code, so it is believed only as far as that is.
+ */
+export function readJunitReport(xml: string): TestCase[] | undefined {
+  const parsed = Report.safeParse(parsedXml(xml))
+  if (!parsed.success) return undefined
+  const { testsuites = [], testsuite = [] } = parsed.data
+  return [...testsuites, ...testsuite].flatMap(casesOf).slice(0, maxCases)
+}
+
+function parsedXml(xml: string): unknown {
+  try {
+    return parser.parse(xml)
+  } catch {
+    return undefined
+  }
+}
+
+function casesOf({ testcase = [], testsuite = [] }: Suite): TestCase[] {
+  return [...testcase.map(caseOf), ...testsuite.flatMap(casesOf)]
+}
+
+function caseOf({ '@name': name, '@classname': owner, '@file': file, failure, error, skipped }: Case): TestCase {
+  const where = file ?? (owner === 'test' ? '' : owner)
+  const named = { name: where === '' ? name : `${where}::${name}` }
+  const of = (outcome: TestOutcome, [fault]: z.infer<typeof Fault> = []): TestCase => {
+    const message = [fault?.['@message'], fault?.['#text']].filter(Boolean).join('\n')
+    return { ...named, outcome, ...(message === '' ? {} : { message: clip(message, maxMessage) }) }
+  }
+  if (failure !== undefined) return of('failed', failure)
+  if (error !== undefined) return of('error', error)
+  return skipped === undefined ? { ...named, outcome: 'passed' } : of('skipped', skipped)
+}
