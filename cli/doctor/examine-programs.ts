@@ -1,8 +1,10 @@
 import { canBuild } from '#platform/build-redis.ts'
+import { bubblewrapDir, findBubblewrap } from '#platform/obtain-bubblewrap.ts'
 import { findRedis, redisChoices, redisLack } from '#platform/obtain-redis.ts'
 import type { Installable, Packager } from '#platform/packager.ts'
 import { programCache } from '#platform/program-cache.ts'
-import { type Command, findProgram, isSuccess, lastLineOf, type ProgramEnd, runProgram } from '#platform/run-program.ts'
+import { type Command, findProgram, type ProgramEnd, runProgram } from '#platform/run-program.ts'
+import { openSandbox } from '#sandbox/open-sandbox.ts'
 import type { CliConfig } from '../cli-config.ts'
 import { fine, type Finding, lacking } from './finding.ts'
 
@@ -24,7 +26,7 @@ export async function examineRedis({ config, packager, signal }: ProgramSearch):
   const wanted = { name: 'redis', needed, advice: redisChoices(packager, unfit) }
   if (unfit.length > 0) return { ...wanted, state: 'missing', found: redisLack(unfit) }
   if (mayInstallRedis && packager?.prefix !== undefined) {
-    const found = `not installed: the first run gets ${packager.kind.packages.join(' or ')} with ${packager.kind.program}`
+    const found = `not installed: the first run gets ${packager.kind.packages.redis.join(' or ')} with ${packager.kind.program}`
     return { ...wanted, state: 'warning', found }
   }
   if (mayInstallRedis && (await canBuild(searchPath))) {
@@ -33,37 +35,25 @@ export async function examineRedis({ config, packager, signal }: ProgramSearch):
   return { ...wanted, state: 'missing', found: 'not installed' }
 }
 
-/** Whether the machine can isolate a program, with what, and what would be used. */
-export async function examineSandbox(search: ProgramSearch): Promise<Finding[]> {
-  const [bubblewrap, docker] = await Promise.all([examineBubblewrap(search), examineDocker(search)])
-  const usable = [bubblewrap, docker].find(({ state }) => state === 'ok')
-  const scripts = 'tool scripts run in Monty, in child processes'
-  if (usable !== undefined) {
-    return [fine('sandbox', `${scripts}; other programs would run in ${usable.name}`), bubblewrap, docker]
+/** Where programs of a repository, such as its tests, would run here. */
+export async function examineSandbox({ config, packager, signal }: ProgramSearch): Promise<Finding> {
+  const { sandbox, searchPath, settings } = config
+  if (sandbox.runtime === 'none')
+    return fine('sandbox', 'sandbox.runtime is none: agents that run programs are blocked')
+  const isRoot = process.getuid?.() === 0
+  const places = { searchPath, programDir: bubblewrapDir(settings.own, isRoot), env: settings.own, signal }
+  const path = sandbox.bubblewrap ?? (await findBubblewrap(places))
+  if (path === undefined) {
+    const advice = `${byHand('bubblewrap', packager)}, for agents that run tests or other programs`
+    return lacking('sandbox', 'bubblewrap is not installed, and programs run in nothing else', advice)
   }
-  const found = `${scripts}; there is no sandbox for other programs`
-  const advice = bubblewrap.advice ?? 'install bubblewrap or Docker'
-  return [lacking('sandbox', found, advice), bubblewrap, docker]
+  const state = await openSandbox({ ...sandbox, bubblewrap: path }).state()
+  if (state.kind === 'works') return fine('sandbox', `programs run in bubblewrap, ${path}`)
+  return lacking('sandbox', `bubblewrap, ${path}, does not work here: ${state.reason}`, namespacesAdvice)
 }
 
-async function examineBubblewrap(search: ProgramSearch): Promise<Finding> {
-  const path = await findProgram('bwrap', search.config.searchPath)
-  if (path === undefined) return absent('bubblewrap', search)
-  const args = ['--ro-bind', '/', '/', '--unshare-all', '--die-with-parent', '/bin/sh', '-c', ':']
-  const tried = await look(search, [path, ...args])
-  if (isSuccess(tried)) return fine('bubblewrap', `works, at ${path}`)
-  const advice = 'allow unprivileged user namespaces, or use Docker'
-  return lacking('bubblewrap', `does not work here: ${faultOf(tried)}`, advice)
-}
-
-async function examineDocker(search: ProgramSearch): Promise<Finding> {
-  const path = await findProgram('docker', search.config.searchPath)
-  if (path === undefined) return absent('docker', search)
-  const tried = await look(search, [path, 'version', '--format', '{{.Server.Version}}'])
-  if (isSuccess(tried)) return fine('docker', `${lastLineOf(tried.out)}, at ${path}`)
-  const advice = 'start the Docker daemon, or get access to it'
-  return lacking('docker', `its daemon does not answer: ${faultOf(tried)}`, advice)
-}
+const namespacesAdvice =
+  'allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, or an AppArmor profile for bwrap; of a container, its seccomp profile)'
 
 export async function examineGit(search: ProgramSearch): Promise<Finding> {
   const path = await findProgram('git', search.config.searchPath)
@@ -77,11 +67,10 @@ function look({ config, signal }: ProgramSearch, command: Command): Promise<Prog
   return runProgram(command, { limitMs: lookMs, signal, env: config.settings.own })
 }
 
-function faultOf(tried: ProgramEnd): string {
-  return tried.kind === 'absent' ? tried.reason : lastLineOf(tried.err) || 'no answer'
+function absent(name: Installable, { packager }: ProgramSearch): Finding {
+  return { name, state: 'missing', needed: false, found: 'not on the PATH', advice: byHand(name, packager) }
 }
 
-function absent(name: Installable, { packager }: ProgramSearch): Finding {
-  const advice = packager === undefined ? `install ${name}` : packager.byHand(name)
-  return { name, state: 'missing', needed: false, found: 'not on the PATH', advice }
+function byHand(name: Installable, packager: Packager | undefined): string {
+  return packager === undefined ? `install ${name}` : packager.byHand(name)
 }

@@ -1,8 +1,10 @@
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { AppError } from '#domain/error.ts'
 import { nearest } from '#platform/nearest.ts'
-import { bundleNames } from '#bundles/bundle-files.ts'
+import { bundleFolders, bundleNames, readSource } from '#bundles/bundle-files.ts'
+import { readBundleYaml } from '#bundles/bundle-yaml.ts'
 
 /** The folder of the bundles that come with the package. */
 export const builtinAgents = fileURLToPath(new URL('../../agents', import.meta.url))
@@ -30,4 +32,18 @@ export async function namedAgents(agents: readonly string[] | undefined, agentsD
     command.error(`error: no agents named: choose with --agents from ${known.join(', ')}`, { exitCode: 2 })
   }
   return { agents, known }
+}
+
+/** Whether one of the agents runs programs; `agents`: undefined for all. A bundle that cannot be read is reported elsewhere. */
+export async function runsPrograms(agentsDir: string, agents: readonly string[] | undefined): Promise<boolean> {
+  const folders = await bundleFolders(agentsDir).catch(() => [])
+  const named = folders.filter((folder) => agents?.includes(basename(folder)) ?? true)
+  const runs = await Promise.all(
+    named.map(async (folder) => {
+      const path = join(folder, 'bundle.yaml')
+      const read = await readSource(path)
+      return 'source' in read && readBundleYaml(path, read.source).file?.programs !== undefined
+    }),
+  )
+  return runs.includes(true)
 }

@@ -1,9 +1,11 @@
 import { join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import type { ModelKind } from '#domain/model-kind.ts'
+import { bubblewrapDir, obtainBubblewrap } from '#platform/obtain-bubblewrap.ts'
 import { obtainRedis } from '#platform/obtain-redis.ts'
 import { programCache } from '#platform/program-cache.ts'
 import { openApiClient, type ApiClient } from '../api-client.ts'
+import { runsPrograms } from './known-agents.ts'
 import type { CliContext } from '../cli-context.ts'
 import { visible } from '../terminal-text.ts'
 import { findRunningStack } from '../stack/running-stack.ts'
@@ -27,6 +29,8 @@ export type StackChoice = {
   workers: number
   /** Starts discovery even without workers, which is enough to end a run. */
   discovery?: boolean
+  /** The agents of the run that it is started for; undefined: any. */
+  agents?: readonly string[] | undefined
   /** The value of `--model`: a URL, `rehearsal`, or undefined for that of the environment. */
   model?: string | undefined
 }
@@ -112,6 +116,7 @@ export async function startEmbedded(choice: StackChoice & { port?: number }, con
   return startStack({
     dataDir: config.dataDir,
     redisProgram: () => redisProgram(choice, context),
+    bubblewrap: () => bubblewrapProgram(choice, context),
     workers: choice.workers,
     discovery: choice.discovery,
     port: choice.port ?? 0,
@@ -126,14 +131,29 @@ export async function startEmbedded(choice: StackChoice & { port?: number }, con
 }
 
 /** A command that only reads former runs installs nothing: where there are runs, there was a Redis. */
-function redisProgram({ workers }: StackChoice, { config, signal, io }: CliContext) {
+function redisProgram({ workers }: StackChoice, context: CliContext) {
+  const { settings, mayInstallRedis } = context.config
   return obtainRedis({
-    programDir: programCache(config.settings.own),
-    searchPath: config.searchPath,
-    mayInstall: config.mayInstallRedis && workers > 0,
-    isRoot: process.getuid?.() === 0,
-    env: config.settings.own,
-    say: (line) => io.err(visible(`${line}\n`)),
-    signal,
+    ...obtaining(context),
+    programDir: programCache(settings.own),
+    mayInstall: mayInstallRedis && workers > 0,
   })
+}
+
+/** Got only for agents that run programs. Without it these are blocked, and all others work. */
+async function bubblewrapProgram({ agents }: StackChoice, context: CliContext): Promise<string | undefined> {
+  const { sandbox, agentsDir, mayInstallRedis: mayInstall } = context.config
+  if (sandbox.runtime === 'none' || sandbox.bubblewrap !== undefined) return sandbox.bubblewrap
+  if (!(await runsPrograms(agentsDir, agents))) return undefined
+  const options = obtaining(context)
+  const got = await obtainBubblewrap({ ...options, programDir: bubblewrapDir(options.env, options.isRoot), mayInstall })
+  if ('path' in got) return got.path
+  options.say(`agents that run programs will be blocked: ${got.lack}`)
+  return undefined
+}
+
+function obtaining({ config, signal, io }: CliContext) {
+  const { searchPath, settings } = config
+  const say = (line: string) => io.err(visible(`${line}\n`))
+  return { searchPath, isRoot: process.getuid?.() === 0, env: settings.own, say, signal }
 }

@@ -29,8 +29,10 @@ export async function runOnce(ordered: RunOrder, context: CliContext): Promise<v
   const start = await prepareStart(order, context)
   const events = order.events === undefined ? undefined : await openLineFile(resolve(context.cwd, order.events))
   try {
-    const choice = { workers: order.workers, model: order.model }
-    const isNew = order.source.kind === 'folder'
+    const { source } = order
+    const isNew = source.kind === 'folder'
+    const agents = isNew ? source.submission.agents : undefined
+    const choice = { workers: order.workers, model: order.model, agents }
     const service = isNew ? await reachService(choice, context) : await reachRuns(context, choice)
     try {
       await runOn(service, order, { context, start, onLine: events?.add })

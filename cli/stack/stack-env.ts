@@ -34,13 +34,20 @@ export function storeEnv(
   }
 }
 
-type WorkerEnvOptions = { modelUrls: string; model: ModelAccess; compileCache: string | undefined; environment: Env }
+type WorkerEnvOptions = {
+  modelUrls: string
+  model: ModelAccess
+  compileCache: string | undefined
+  environment: Env
+  bubblewrap?: string | undefined
+}
 
 /**
  * All that a worker gets of the environment: its stores and model, the variables it reads, how this machine reaches a
  * model server (certificates, proxy), its temporary folder; not the API's token. `compileCache` makes its start faster.
  */
-export function workerEnv(stores: Env, { modelUrls, model, compileCache, environment }: WorkerEnvOptions): Env {
+export function workerEnv(stores: Env, options: WorkerEnvOptions): Env {
+  const { modelUrls, model, compileCache, environment, bubblewrap } = options
   return {
     ...leanMemory,
     ...ofTheMachine(environment),
@@ -52,6 +59,7 @@ export function workerEnv(stores: Env, { modelUrls, model, compileCache, environ
     ...(modelUrls === givenValue(environment, 'REMORA_MODEL_URLS') ? {} : { REMORA_MODEL_POOL: '' }),
     REMORA_WORKER_HEALTH_PORT: '0',
     REMORA_DRAIN_MS: String(drainMs),
+    ...(bubblewrap === undefined ? {} : { REMORA_SANDBOX_BUBBLEWRAP: bubblewrap }),
     ...(model.name === undefined ? {} : { REMORA_MODEL: model.name }),
     ...(model.apiKey === undefined ? {} : { REMORA_MODEL_API_KEY: model.apiKey }),
     ...(compileCache === undefined ? {} : { NODE_COMPILE_CACHE: compileCache }),

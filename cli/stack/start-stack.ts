@@ -23,6 +23,8 @@ export type StackOptions = {
   /** Worker processes; 0 starts neither workers nor a model, enough to read former runs. */
   workers: number
   redisProgram(): Promise<string>
+  /** The path of bubblewrap for workers that run programs; undefined where they find it themselves, or there is none. */
+  bubblewrap?(): Promise<string | undefined>
   /** Whether to start discovery without workers. With workers it always runs; without discovery no run proceeds. */
   discovery?: boolean | undefined
   /** The environment; services get the settings in it that they read, unless the stack sets these itself. */
@@ -139,7 +141,8 @@ async function startWorkers(
 ): Promise<WorkerPool> {
   const { workers: count, model, environment = {}, say, restartPauses: pauses } = options
   const modelUrls = model.urls ?? (await rehearsalUrl(environment, releaser))
-  const env = workerEnv(stores, { modelUrls, model, compileCache: getCompileCacheDir(), environment })
+  const bubblewrap = await options.bubblewrap?.()
+  const env = workerEnv(stores, { modelUrls, model, compileCache: getCompileCacheDir(), environment, bubblewrap })
   const workers = startWorkerPool({ count, env, log, say, pauses })
   releaser.add('workers', workers.stop)
   return workers

@@ -57,6 +57,7 @@ export async function readBundle(dir: string, deps: BundleDeps = {}): Promise<Re
 }
 
 const onlyAgent = 'which in a bundle only the agent does'
+const howToRun = 'name the programs in `programs`, or write programs: [] for tests alone'
 const howToSubmit = `write - { builtin: ${submitToolName} }`
 
 async function readTool(reading: Reading, tool: ScriptToolFile, index: number): Promise<void> {
@@ -78,6 +79,9 @@ async function readTool(reading: Reading, tool: ScriptToolFile, index: number): 
   }
   if (declarations.externals.some(({ name }) => name === submitToolName))
     report(reading, [...at, 'script'], `${tool.script} calls ${submitToolName}, ${onlyAgent}; ${howToSubmit}`)
+  const runs = declarations.externals.find(({ name }) => name === 'run_command' || name === 'run_tests')
+  if (runs !== undefined && bundle.file.programs === undefined)
+    report(reading, [...at, 'script'], `${tool.script} calls ${runs.name}: ${howToRun}`)
   const built = buildToolDefinition(tool, declarations)
   for (const { key, message } of built.faults) report(reading, [...at, 'inputs_override', key], message)
   for (const { key, message } of built.warnings) {

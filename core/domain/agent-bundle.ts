@@ -57,8 +57,11 @@ export const BundleFile = z.strictObject({
   profile: ScriptProfile.default('default'),
   settings: z.record(name, z.strictObject({ enum: z.array(Scalar).optional(), default: Scalar })).default({}),
   tools: z.array(z.union([ScriptTool, BuiltinTool])).min(1),
-  /** Programs that its scripts may start with `run_command`, by name. They run in the sandbox. */
-  programs: z.array(z.string().regex(/^[\w.+-]{1,64}$/)).default([]),
+  /**
+   * Programs that its scripts may start with `run_command`, by name. They run in the sandbox. A bundle whose scripts run commands or
+   * tests has this key; of one that only runs tests the list is empty.
+   */
+  programs: z.array(z.string().regex(/^[\w.+-]{1,64}$/)).optional(),
   grammar: z
     .strictObject({
       strategy: z.enum(['none', 'json_schema', 'structural_tag', 'ebnf']).default('none'),

@@ -8,7 +8,7 @@ import { createGunzip } from 'node:zlib'
 import { unpackTar } from 'modern-tar/fs'
 import { EnvHttpProxyAgent, fetch } from 'undici'
 import { givenValue } from './env.ts'
-import { isFit, type Look, removeAbandoned } from './program-cache.ts'
+import { isFit, type Look, redisServer, removeAbandoned } from './program-cache.ts'
 import { findProgram, lastLineOf, runProgram } from './run-program.ts'
 
 export type BuildResult = { program: string } | { refusal: string }
@@ -42,8 +42,8 @@ export async function buildRedis(dir: string, options: BuildOptions): Promise<Bu
   try {
     const built = await buildIn(folder, options)
     if ('refusal' in built) return built
-    if (!(await isFit(built.program, options))) return { refusal: 'what was built is no Redis server' }
-    const program = join(dir, 'redis-server')
+    if (!(await isFit(redisServer, built.program, options))) return { refusal: 'what was built is no Redis server' }
+    const program = join(dir, redisServer.name)
     await rename(built.program, program)
     return { program }
   } finally {

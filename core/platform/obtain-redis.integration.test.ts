@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { until } from '#testing/until.ts'
-import { obtainRedis, type ObtainOptions } from './obtain-redis.ts'
+import type { ObtainOptions } from './obtain-program.ts'
+import { obtainRedis } from './obtain-redis.ts'
 
 let dir = ''
 beforeEach(async () => {

@@ -2,35 +2,13 @@ import { symlink } from 'node:fs/promises'
 import { delimiter, dirname, join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import { buildRedis, canBuild } from './build-redis.ts'
-import type { Env } from './env.ts'
-import { examineRedis, leastRedis, programCache, putIntoPlace, type RedisProgram } from './program-cache.ts'
+import { type FoundProgram, leastRedis, programCache, putIntoPlace, redisServer } from './program-cache.ts'
 import { findProgram } from './run-program.ts'
 import { isOwnFolder, makeOwnFolder } from './own-file.ts'
-import { findPackager, installMs, installPackage, type Packager } from './packager.ts'
-import { unpackRedis } from './unpack-redis.ts'
+import { type Got, type ObtainOptions, type Place, type ProgramPlaces, programFromPackages } from './obtain-program.ts'
+import { findPackager, type Packager } from './packager.ts'
 
-export type RedisPlaces = {
-  searchPath: string
-  /**
-   * For a program that Remora downloads or builds: made when needed, and searched the next time unless others can write
-   * it. Undefined: nothing is downloaded or built.
-   */
-  programDir: string | undefined
-  signal: AbortSignal
-  /** The environment of this process; programs get only the part that they need. */
-  env: Env
-}
-
-export type RedisFound = { program: RedisProgram | undefined; unfit: RedisProgram[] }
-
-export type ObtainOptions = RedisPlaces & {
-  /** False: a missing program is neither installed nor built. */
-  mayInstall: boolean
-  isRoot: boolean
-  installLimitMs?: number
-  /** Gets one line, without its newline, before each step that takes long. */
-  say(line: string): void
-}
+export type RedisFound = { program: FoundProgram | undefined; unfit: FoundProgram[] }
 
 const servers = ['redis-server', 'valkey-server'] as const
 
@@ -64,70 +42,38 @@ export async function obtainRedis(options: ObtainOptions): Promise<string> {
   throw new AppError('CONFIG_006', `${lack}${tried}: ${redisChoices(packager, unfit)}`)
 }
 
-export async function findRedis({ searchPath, programDir, ...look }: RedisPlaces): Promise<RedisFound> {
+export async function findRedis({ searchPath, programDir, ...look }: ProgramPlaces): Promise<RedisFound> {
   const found = await Promise.all(servers.map((name) => findProgram(name, searchPath)))
   const paths = found.filter((path) => path !== undefined)
-  if (programDir !== undefined && (await isOwnFolder(programDir))) paths.push(join(programDir, 'redis-server'))
-  const unfit: RedisProgram[] = []
+  if (programDir !== undefined && (await isOwnFolder(programDir))) paths.push(join(programDir, redisServer.name))
+  const unfit: FoundProgram[] = []
   for (const path of paths) {
-    const program = await examineRedis(path, look)
+    const program = await redisServer.examine(path, look)
     if (program?.fits === true) return { program, unfit }
     if (program !== undefined) unfit.push(program)
   }
   return { program: undefined, unfit }
 }
 
-export function redisLack([tooOld]: readonly RedisProgram[]): string {
+export function redisLack([tooOld]: readonly FoundProgram[]): string {
   if (tooOld === undefined) return 'Redis is not installed'
   return `Redis ${tooOld.version} at ${tooOld.path} is too old, ${leastRedis} or a Valkey is needed`
 }
 
-type Place = ObtainOptions & { programDir: string }
-type Got = { program: string } | { refusal: string }
-
-async function fromPackages(options: Place, packager: Packager | undefined, lack: string): Promise<Got> {
-  if (packager === undefined) return { refusal: 'there is no package manager that Remora knows' }
-  const { kind, prefix } = packager
-  const getting = `${lack}: getting ${kind.packages.join(' or ')} with ${kind.program}`
-  if (kind.install === undefined) {
-    options.say(`${getting} into ${options.programDir} (installs nothing)`)
-    const { programDir, installLimitMs: limitMs = installMs } = options
-    return unpackRedis(packager, programDir, { ...options, limitMs })
+function fromPackages(options: Place, packager: Packager | undefined, lack: string): Promise<Got> {
+  const find = async (searchPath: string) => {
+    const there = await findRedis({ ...options, searchPath })
+    return there.program?.path ?? (await underItsName(options, searchPath))
   }
-  if (prefix !== undefined) options.say(`${getting} (starts no service)`)
-  return install(options, packager)
-}
-
-async function install(options: Place, packager: Packager): Promise<Got> {
-  const { kind, folder } = packager
-  const refusal = await installUnharmed(options, packager)
-  if (refusal !== undefined) return { refusal }
-  const searchPath = [options.searchPath, folder].join(delimiter)
-  const there = await findRedis({ ...options, searchPath })
-  const program = there.program?.path ?? (await underItsName(options, searchPath))
-  return program === undefined
-    ? { refusal: `${kind.program} has no Redis server of version ${leastRedis} or later` }
-    : { program }
-}
-
-/** When the command is stopped while the package manager is running, the user reads that it continues. */
-async function installUnharmed(options: Place, packager: Packager) {
-  const { programDir, signal, env, say, installLimitMs = installMs } = options
-  const continues = () => say(`${packager.kind.program} is not stopped halfway: it continues in the background`)
-  if (packager.prefix !== undefined) signal.addEventListener('abort', continues, { once: true })
-  try {
-    const logPath = join(programDir, 'package-manager.log')
-    return await installPackage(packager, { limitMs: installLimitMs, logPath, signal, env })
-  } finally {
-    signal.removeEventListener('abort', continues)
-  }
+  return programFromPackages(redisServer, options, { packager, lack, find })
 }
 
 /** The program that checks dump files is the server when it has the server's name. Debian's tools lack that name. */
 async function underItsName(options: Place, searchPath: string): Promise<string | undefined> {
   for (const name of ['redis-check-rdb', 'valkey-check-rdb']) {
     const tool = await findProgram(name, searchPath)
-    const program = tool === undefined ? undefined : await putIntoPlace(options, (path) => symlink(tool, path))
+    const program =
+      tool === undefined ? undefined : await putIntoPlace(redisServer, options, (path) => symlink(tool, path))
     if (program !== undefined) return program
   }
   return undefined
@@ -140,7 +86,7 @@ async function build(options: Place): Promise<Got> {
 }
 
 /** The commands that get Redis here. Where an installed one is too old, the system's packages usually are, too. */
-export function redisChoices(packager: Packager | undefined, unfit: readonly RedisProgram[] = []): string {
+export function redisChoices(packager: Packager | undefined, unfit: readonly FoundProgram[] = []): string {
   const service = '"export REMORA_API_URL=http://HOST:8420" to use a service that runs elsewhere'
   if (packager === undefined) {
     return `choose "apt-get install redis-server", "dnf install valkey" or "brew install redis", or ${service}`

@@ -54,9 +54,9 @@ export async function isOwnFolder(path: string): Promise<boolean> {
   return stats?.isDirectory() === true && isOfUser(stats) && !othersMayWrite(stats)
 }
 
-/** Makes the folder, closed to others, if it is missing. Returns whether it is ours, see `isOwnFolder`. */
-export async function makeOwnFolder(path: string): Promise<boolean> {
-  await mkdir(path, { recursive: true, mode: 0o700 }).catch(() => {}) // then it is not ours
+/** Makes the folder, closed to others unless `mode` says otherwise, if it is missing. Returns whether it is ours, see `isOwnFolder`. */
+export async function makeOwnFolder(path: string, mode = 0o700): Promise<boolean> {
+  await mkdir(path, { recursive: true, mode }).catch(() => {}) // then it is not ours
   return isOwnFolder(path)
 }
 

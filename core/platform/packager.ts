@@ -5,12 +5,15 @@ import { failureOf, findProgram, isSuccess, type Running, runProgram, runUnharme
 /** What a user may be advised to install. `compiler`: the tools for a build of Redis. */
 export type Installable = 'redis' | 'compiler' | 'git' | 'bubblewrap' | 'docker'
 
-/** How a package manager installs Redis unattended, and the command that a person would type. */
+/** What Remora gets by itself. */
+export type Obtained = 'redis' | 'bubblewrap'
+
+/** How a package manager installs a program unattended, and the command that a person would type. */
 type PackagerKind = {
   program: string
-  /** Packages that hold the server, tried in this order. */
-  packages: readonly string[]
-  /** Undefined: packages are not installed, but unpacked into a folder of the user (unpack-redis.ts). */
+  /** Packages that hold the program, tried in this order. */
+  packages: Record<Obtained, readonly string[]>
+  /** Undefined: packages are not installed, but unpacked into a folder of the user (unpack-program.ts). */
   install?: (packageName: string) => readonly string[]
   environment?: readonly string[]
   /** Whether installing a package needs root. `refused`: the program does not work as root. */
@@ -25,14 +28,14 @@ const kinds: readonly PackagerKind[] = [
   {
     // redis-tools has the whole program, redis-server adds only a link to it and the service.
     program: 'apt-get',
-    packages: ['redis-tools', 'valkey-tools'],
+    packages: { redis: ['redis-tools', 'valkey-tools'], bubblewrap: ['bubblewrap'] },
     root: 'needed',
     verb: 'apt-get install',
     names: { ...usualNames, redis: 'redis-server', compiler: 'make gcc libc6-dev', docker: 'docker.io' },
   },
   {
     program: 'dnf',
-    packages: ['valkey', 'redis'],
+    packages: { redis: ['valkey', 'redis'], bubblewrap: ['bubblewrap'] },
     install: (name) => ['install', '-y', '--setopt=timeout=10', '--setopt=retries=1', name],
     root: 'needed',
     verb: 'dnf install',
@@ -40,7 +43,7 @@ const kinds: readonly PackagerKind[] = [
   },
   {
     program: 'apk',
-    packages: ['valkey', 'redis'],
+    packages: { redis: ['valkey', 'redis'], bubblewrap: ['bubblewrap'] },
     install: (name) => ['add', '--no-cache', '--timeout', '10', name],
     root: 'needed',
     verb: 'apk add',
@@ -48,7 +51,7 @@ const kinds: readonly PackagerKind[] = [
   },
   {
     program: 'brew',
-    packages: ['redis'],
+    packages: { redis: ['redis'], bubblewrap: [] },
     install: (name) => ['install', '--quiet', name],
     environment: ['HOMEBREW_NO_AUTO_UPDATE=1', 'NONINTERACTIVE=1'],
     root: 'refused',
@@ -94,7 +97,7 @@ async function prefixFor(kind: PackagerKind, options: InstallOptions): Promise<r
   return isSuccess(asked) ? [sudo, '-n'] : undefined
 }
 
-type Installing = Running & { logPath: string }
+type Installing = Running & { logPath: string; wanted: Obtained }
 
 /**
  * Installs the first package that is available; returns why it installed none. CONFIG_006 after `limitMs`: the package
@@ -104,7 +107,7 @@ export async function installPackage(packager: Packager, installing: Installing)
   const { kind, prefix } = packager
   if (prefix === undefined) return `${kind.program} ${kind.root === 'refused' ? 'refuses root' : 'needs a password'}`
   let why = `${kind.program} installs nothing by itself`
-  for (const name of kind.packages) {
+  for (const name of kind.packages[installing.wanted]) {
     if (kind.install === undefined) break
     const end = await runUnharmed(commandOf(packager, prefix, kind.install(name)), installing)
     if (isSuccess(end)) return undefined

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { AppError } from '#domain/error.ts'
 import { openSemaphore } from '#platform/limit-concurrency.ts'
+import { bubblewrap } from '#platform/program-cache.ts'
 import { findProgram } from '#platform/run-program.ts'
 import { readSystemMounts } from './bubblewrap.ts'
 import { runInBubblewrap } from './run-in-bubblewrap.ts'
@@ -22,6 +23,8 @@ export type SandboxState = { kind: 'works'; with: string } | { kind: 'lacking'; 
 export type SandboxOptions = {
   /** `none`: no program is run. */
   runtime?: 'auto' | 'bubblewrap' | 'none'
+  /** The path of bwrap; without it the one on the search path. */
+  bubblewrap?: string | undefined
   searchPath: string
   /** Folders of this machine that programs may read besides the system's, at the same place. */
   paths?: readonly string[]
@@ -62,10 +65,10 @@ const idleLimits = { wallMs: 10_000, memoryBytes: 64 * mebibyte, diskBytes: 16 *
 async function findRuntime(options: SandboxOptions): Promise<Run> {
   const { runtime, searchPath, paths = [], isRoot = process.getuid?.() === 0 } = options
   if (runtime === 'none') throw new AppError('TOOL_005', 'sandbox.runtime is none: this machine runs no programs')
-  const path = await findProgram('bwrap', searchPath)
+  const path = options.bubblewrap ?? (await findProgram(bubblewrap.name, searchPath))
   if (path === undefined) throw new AppError('TOOL_005', 'bubblewrap is not installed')
-  const bubblewrap = { path, isRoot, mounts: await readSystemMounts(paths) }
-  const run: Run = (program, signal) => runInBubblewrap(program, bubblewrap, signal)
+  const found = { path, isRoot, mounts: await readSystemMounts(paths) }
+  const run: Run = (program, signal) => runInBubblewrap(program, found, signal)
   const { ending } = await run({ command: ['true'], files: {}, limits: idleLimits }, new AbortController().signal)
   if (ending.kind === 'exited' && ending.code === 0) return run
   const how = ending.kind === 'exited' ? `exit code ${ending.code}` : `stopped by its limit of ${ending.reason}`

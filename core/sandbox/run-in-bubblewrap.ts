@@ -58,8 +58,8 @@ async function watchedChild(
   signal: AbortSignal,
 ): Promise<Omit<ProgramResult, 'durationMs'>> {
   const exit = once(child, 'close').then(
-    ([code, by]: unknown[]) => ({ code, by }),
-    (error: Error) => ({ code: error.message, by: null }),
+    ([code]: unknown[]) => ({ code, fault: undefined }),
+    (error: Error) => ({ code: null, fault: error.message }),
   )
   let stopped: StopReason | undefined
   // The kernel then ends the first process of the sandbox (--die-with-parent), and with that all others.
@@ -81,13 +81,13 @@ async function watchedChild(
     child.pid === undefined ? () => {} : watchProcesses(child.pid, (use) => overuse(use, limits, stop))
   try {
     const fed = await feed(child, files)
-    const { code, by } = await exit
+    const { code, fault } = await exit
     signal.throwIfAborted()
     const report = control.report()
     const said = output.text()
     const ended = { output: said.text, cutBytes: said.cutBytes, report: report?.length === 0 ? undefined : report }
     if (stopped !== undefined) return { ...ended, ending: { kind: 'stopped', reason: stopped } }
-    if (report === undefined) return notStarted(control.text(), fed ?? String(by ?? code))
+    if (report === undefined) return notStarted(fault ?? control.text(), fed)
     return { ...ended, ending: endingOfExit(typeof code === 'number' ? code : 137) }
   } finally {
     kill()
@@ -146,7 +146,7 @@ function openControl() {
 }
 
 /** The files were too many, or there is no sandbox at all. */
-function notStarted(words: string, why: string): Omit<ProgramResult, 'durationMs'> {
+function notStarted(words: string, why = 'it says nothing'): Omit<ProgramResult, 'durationMs'> {
   if (/No space left on device|Wrote only/.test(words)) {
     return { ending: { kind: 'stopped', reason: 'files' }, output: '', cutBytes: 0, report: undefined }
   }

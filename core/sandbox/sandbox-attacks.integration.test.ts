@@ -6,7 +6,7 @@ import { describe, expect, it } from 'vitest'
 import { until } from '#testing/until.ts'
 import { runIn, testSandbox } from './sandbox.fixture.ts'
 
-const { sandbox, lack } = await testSandbox(process.env['PATH'])
+const { sandbox, lack } = await testSandbox(process.env)
 const python = (code: string) => ['python3', '-c', code] as const
 const shell = (script: string) => ['sh', '-c', script] as const
 

@@ -11,6 +11,7 @@ const mebibyte = 1024 ** 2
 export function sandboxConfig(read: SandboxRead) {
   return {
     runtime: read.REMORA_SANDBOX,
+    bubblewrap: read.REMORA_SANDBOX_BUBBLEWRAP,
     paths: read.REMORA_SANDBOX_PATHS,
     places: read.REMORA_SANDBOX_PROGRAMS,
     limits: {

@@ -13,6 +13,12 @@ export const sandboxSettings = {
     about:
       'what programs of a repository run in: `auto` takes bubblewrap where that works; `none` runs no program, so that agents that need one end `blocked` (TOOL_005)',
   },
+  REMORA_SANDBOX_BUBBLEWRAP: {
+    owners: ['worker', 'cli'],
+    type: z.string().min(1),
+    setByStack: true,
+    about: 'the path of bubblewrap (`bwrap`); without it the one on the PATH',
+  },
   REMORA_SANDBOX_MEMORY_MB: {
     key: 'sandbox.memory_mb',
     owners: ['worker', 'cli'],

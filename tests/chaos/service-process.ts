@@ -113,8 +113,8 @@ type Starting = { name: string; origin: string; isRunning(): boolean; unexpected
 
 async function untilReady({ name, origin, isRunning, unexpectedExits }: Starting): Promise<void> {
   const startedOrEnded = async () => !isRunning() || answersReady(origin)
-  await until(startedOrEnded, { withinMs: readyMs }).catch((cause: unknown) => {
-    throw new Error(`${name} is not ready`, { cause })
+  await until(startedOrEnded, { withinMs: readyMs }).catch(async (cause: unknown) => {
+    throw new Error(`${name} is not ready: ${await readiness(origin)}`, { cause })
   })
   if (!isRunning()) throw new Error(`${name} does not run; ${unexpectedExits.map(({ what }) => what).join('; ')}`)
 }
@@ -133,9 +133,20 @@ function spawnService({ name, service, env, logDir, machine }: ServiceSettings):
 }
 
 async function answersReady(origin: string): Promise<boolean> {
-  const answer = await fetch(`${origin}/readyz`, { signal: AbortSignal.timeout(2_000) }).catch(() => undefined)
+  const answer = await askReady(origin).catch(() => undefined)
   await answer?.body?.cancel()
   return answer?.status === 200
+}
+
+/** What it says of itself, or why it says nothing. */
+function readiness(origin: string): Promise<string> {
+  return askReady(origin)
+    .then((answer) => answer.text())
+    .catch(String)
+}
+
+function askReady(origin: string): Promise<Response> {
+  return fetch(`${origin}/readyz`, { signal: AbortSignal.timeout(2_000) })
 }
 
 type StackAddresses = {

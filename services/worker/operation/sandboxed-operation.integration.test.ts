@@ -6,7 +6,7 @@ import { openOperationBench, type OperationBench } from './operation-bench.fixtu
 import { runOperation } from './run-operation.ts'
 
 const never = new AbortController().signal
-const { sandbox, lack } = await testSandbox(process.env['PATH'])
+const { sandbox, lack } = await testSandbox(process.env)
 
 const source = 'def price(row):\n    return row * 2\n'
 

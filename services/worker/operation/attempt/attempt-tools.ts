@@ -21,7 +21,7 @@ export function attemptTools(
 ): ToolSet {
   const { bundle, scripts } = running.bundle
   const { attempt, workspace, target } = running
-  const started = { attempt, workspace, built: running.built?.layer, allowed: bundle.file.programs }
+  const started = { attempt, workspace, built: running.built?.layer, allowed: bundle.file.programs ?? [] }
   const programs = attemptPrograms(started, deps.programs, signal)
   const externals = attemptExternals(workspace, target, { ...deps, programs })
   const bound = new Map<string, Tool>()

@@ -1,27 +1,26 @@
-import { mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import type { BuildResult } from './build-redis.ts'
-import { isFit, leastRedis, putIntoPlace, removeAbandoned } from './program-cache.ts'
+import { isFit, type Obtainable, putIntoPlace, removeAbandoned } from './program-cache.ts'
 import type { Packager } from './packager.ts'
 import { failureOf, findProgram, isSuccess, type ProgramEnd, type Running, runProgram } from './run-program.ts'
 
 /** `limitMs`: for each command. */
 export type UnpackOptions = Running & { searchPath: string }
 
-/** In each package the server is the program that checks dump files, under that program's name. */
-const programs = ['usr/bin/redis-check-rdb', 'usr/bin/valkey-check-rdb']
 const workPrefix = 'apt-'
 const treePrefix = 'unpacked-'
 
-type Apt = UnpackOptions & { path: string; dpkgDeb: string; workDir: string; programDir: string }
+type Apt = UnpackOptions & { wanted: Obtainable; path: string; dpkgDeb: string; workDir: string; programDir: string }
 
 /**
- * Gets a server from the packages of Debian or Ubuntu without installing anything, and without root or a password.
- * apt-get downloads the package and the libraries that this system lacks, and checks the signatures; a script,
- * `redis-server`, starts the server unpacked in `programDir`. Where the system's lists of packages are missing or too
+ * Gets a program from the packages of Debian or Ubuntu without installing anything, and without root or a password.
+ * apt-get downloads the package and the libraries that this system lacks, and checks the signatures; a script
+ * with the program's name starts the one that is unpacked in `programDir`. Where the system's lists of packages are missing or too
  * old, apt-get downloads its own. It may be stopped at any time, and several may run at once.
  */
-export async function unpackRedis(
+export async function unpackProgram(
+  wanted: Obtainable,
   packager: Packager,
   programDir: string,
   options: UnpackOptions,
@@ -30,12 +29,12 @@ export async function unpackRedis(
   if (dpkgDeb === undefined) return { refusal: 'there is no dpkg-deb to unpack a package with' }
   await removeAbandoned(programDir, [workPrefix, treePrefix])
   const workDir = await mkdtemp(join(programDir, workPrefix))
-  const apt: Apt = { ...options, path: packager.path, dpkgDeb, workDir, programDir }
+  const apt: Apt = { ...options, wanted, path: packager.path, dpkgDeb, workDir, programDir }
   try {
-    const got = await getFirst(apt, packager.kind.packages, systemLists)
+    const got = await getFirst(apt, packager.kind.packages[wanted.packages], systemLists)
     if ('program' in got) return got
     const lists = await downloadLists(apt)
-    return await getFirst(apt, packager.kind.packages, lists)
+    return await getFirst(apt, packager.kind.packages[wanted.packages], lists)
   } finally {
     await rm(workDir, { recursive: true, force: true })
   }
@@ -68,8 +67,8 @@ async function getPackage(apt: Apt, name: string, lists: Lists): Promise<BuildRe
   await rm(archives, { recursive: true, force: true })
   await mkdir(join(archives, 'partial'), { recursive: true })
   // --reinstall: also when the package is installed, but not on this PATH.
-  const wanted = ['install', '--download-only', '--reinstall', '-y', '--no-install-recommends', name]
-  const downloaded = await runApt(apt, [...lists, ...wanted])
+  const install = ['install', '--download-only', '--reinstall', '-y', '--no-install-recommends', name]
+  const downloaded = await runApt(apt, [...lists, ...install])
   if (!isSuccess(downloaded)) return { refusal: `apt-get did not get ${name}: ${failureOf(downloaded)}` }
   const files = (await readdir(archives)).filter((file) => file.endsWith('.deb'))
   const tree = await mkdtemp(join(apt.programDir, treePrefix))
@@ -80,10 +79,10 @@ async function getPackage(apt: Apt, name: string, lists: Lists): Promise<BuildRe
     if (program === undefined) await rm(tree, { recursive: true, force: true })
   }
   if (program !== undefined) return { program }
-  return (await placed(apt)) ?? { refusal: `${name} has no server of Redis ${leastRedis} that runs here` }
+  return (await placed(apt)) ?? { refusal: `${name} has no ${apt.wanted.title} that runs here` }
 }
 
-/** The script's path, once the server in `tree` was checked; undefined: no server, or no longer needed. */
+/** The script's path, once the program in `tree` was checked; undefined: no such program, or no longer needed. */
 async function unpackInto(
   tree: string,
   { apt, archives, files }: { apt: Apt; archives: string; files: readonly string[] },
@@ -94,29 +93,31 @@ async function unpackInto(
     if (!isSuccess(unpacked)) return undefined
   }
   const held = await readdir(tree, { recursive: true })
-  const server = programs.find((path) => held.includes(path))
-  if (server === undefined) return undefined
-  // The program is the server when it is started under that name.
-  await symlink(server, join(tree, 'redis-server'))
+  const program = apt.wanted.files.find((path) => held.includes(path))
+  if (program === undefined) return undefined
+  // Also for a user who is not the one that got it: root starts programs of the sandbox as nobody.
+  await chmod(tree, 0o755)
+  const named = join(tree, apt.wanted.name)
+  await symlink(program, named)
   const libraries = held.filter((path) => /\.so(?:\.|$)/.test(path)).map((path) => join(tree, dirname(path)))
-  const script = startScript(join(tree, 'redis-server'), [...new Set(libraries)])
+  const script = startScript(named, [...new Set(libraries)])
   // Not when another process has put one into place meanwhile.
   const isWanted = async () => (await placed(apt)) === undefined
-  return putIntoPlace(apt, (path) => writeFile(path, script, { mode: 0o755 }), isWanted)
+  return putIntoPlace(apt.wanted, apt, (path) => writeFile(path, script, { mode: 0o755 }), isWanted)
 }
 
-function startScript(server: string, libraryFolders: readonly string[]): string {
+function startScript(program: string, libraryFolders: readonly string[]): string {
   const folders = libraryFolders.map(quoted).join(':')
   const libraries = folders === '' ? '' : `export LD_LIBRARY_PATH=${folders}\${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}\n`
-  return `#!/bin/sh\n${libraries}exec ${quoted(server)} "$@"\n`
+  return `#!/bin/sh\n${libraries}exec ${quoted(program)} "$@"\n`
 }
 
 const quoted = (text: string) => `'${text.replaceAll("'", String.raw`'\''`)}'`
 
-/** The script that is in place by now, if it starts a server. */
+/** The script that is in place by now, if it starts the program. */
 async function placed(apt: Apt): Promise<{ program: string } | undefined> {
-  const program = join(apt.programDir, 'redis-server')
-  return (await isFit(program, apt)) ? { program } : undefined
+  const program = join(apt.programDir, apt.wanted.name)
+  return (await isFit(apt.wanted, program, apt)) ? { program } : undefined
 }
 
 // A dead network must be noticed soon. No lock: nothing of the system is written.
