@@ -35,8 +35,16 @@ export async function examineRedis({ config, packager, signal }: ProgramSearch):
   return { ...wanted, state: 'missing', found: 'not installed' }
 }
 
-/** Where programs of a repository, such as its tests, would run here. */
-export async function examineSandbox({ config, packager, signal }: ProgramSearch): Promise<Finding> {
+/** Where programs of a repository, such as its tests, would run here, and what holds tool scripts. */
+export async function examineSandbox(search: ProgramSearch): Promise<Finding[]> {
+  const programs = await examineBubblewrap(search)
+  const isolated = 'in a sandbox of their own (no network, no capability, no process of others)'
+  const held = programs.state === 'ok' && search.config.sandbox.runtime !== 'none' ? `, ${isolated}` : ''
+  const scripts = `in Monty, in processes without environment that Node lets read their own code alone${held}`
+  return [programs, fine('scripts', scripts)]
+}
+
+async function examineBubblewrap({ config, packager, signal }: ProgramSearch): Promise<Finding> {
   const { sandbox, searchPath, settings } = config
   if (sandbox.runtime === 'none')
     return fine('sandbox', 'sandbox.runtime is none: agents that run programs are blocked')

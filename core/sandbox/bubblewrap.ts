@@ -74,6 +74,20 @@ export function bubblewrapArgs(program: SandboxedProgram, mounts: SystemMounts):
   ].flat()
 }
 
+/**
+ * A command that starts the rest of its arguments with as little as a program can have that reads the code in `folders`, and Node:
+ * no network, no privilege, no other process to be seen, nothing to be written.
+ */
+export function isolatingCommand(
+  bwrap: string,
+  mounts: SystemMounts,
+  folders: readonly string[],
+): [string, ...string[]] {
+  const shown = [process.execPath, ...folders].flatMap((path) => ['--ro-bind', path, path])
+  const kernel = ['--proc', '/proc', '--dev', '/dev', '--remount-ro', '/dev']
+  return [bwrap, ...isolation, ...mounts, ...shown, ...kernel, '--remount-ro', '/', '--chdir', '/', '--']
+}
+
 const user = String(sandboxUser)
 const isolation = [
   ['--unshare-all', '--unshare-user', '--disable-userns', '--new-session', '--die-with-parent'],

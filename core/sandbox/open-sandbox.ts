@@ -2,8 +2,8 @@ import { availableParallelism } from 'node:os'
 import { AppError } from '#domain/error.ts'
 import { openSemaphore } from '#platform/limit-concurrency.ts'
 import { bubblewrap } from '#platform/program-cache.ts'
-import { findProgram } from '#platform/run-program.ts'
-import { readSystemMounts } from './bubblewrap.ts'
+import { findProgram, isSuccess, runProgram } from '#platform/run-program.ts'
+import { isolatingCommand, readSystemMounts } from './bubblewrap.ts'
 import { runInBubblewrap } from './run-in-bubblewrap.ts'
 import type { ProgramResult, SandboxedProgram } from './sandboxed-program.ts'
 
@@ -16,6 +16,11 @@ export type Sandbox = {
   run(program: SandboxedProgram, signal: AbortSignal): Promise<ProgramResult>
   /** Whether programs can be run, tried once with a program that does nothing. */
   state(): Promise<SandboxState>
+  /**
+   * A command that isolates a process of Remora's own, which reads only its code in `folders`: it has the rest of its arguments as
+   * the process's command. Empty where there is no sandbox.
+   */
+  wrapper(folders: readonly string[]): Promise<readonly string[]>
 }
 
 export type SandboxState = { kind: 'works'; with: string } | { kind: 'lacking'; reason: string }
@@ -33,15 +38,15 @@ export type SandboxOptions = {
   isRoot?: boolean
 }
 
-type Run = (program: SandboxedProgram, signal: AbortSignal) => Promise<ProgramResult>
+type Runtime = { run: Sandbox['run']; wrapper: Sandbox['wrapper'] }
 
 export function openSandbox(options: SandboxOptions): Sandbox {
   const places = openSemaphore(options.places ?? availableParallelism())
-  let found: Promise<Run> | undefined
+  let found: Promise<Runtime> | undefined
   const tried = () => (found ??= findRuntime(options))
   return {
     async run(program, signal) {
-      const run = await tried()
+      const { run } = await tried()
       const leave = await places.acquire(signal)
       try {
         return await run(program, signal)
@@ -54,6 +59,11 @@ export function openSandbox(options: SandboxOptions): Sandbox {
         () => ({ kind: 'works', with: 'bubblewrap' }),
         (error: unknown) => ({ kind: 'lacking', reason: error instanceof Error ? error.message : String(error) }),
       ),
+    wrapper: (folders) =>
+      tried().then(
+        (runtime) => runtime.wrapper(folders),
+        () => [],
+      ),
   }
 }
 
@@ -62,15 +72,28 @@ const mebibyte = 1024 ** 2
 const idleLimits = { wallMs: 10_000, memoryBytes: 64 * mebibyte, diskBytes: 16 * mebibyte, processes: 16 }
 
 /** TOOL_005 with what is missing. */
-async function findRuntime(options: SandboxOptions): Promise<Run> {
+async function findRuntime(options: SandboxOptions): Promise<Runtime> {
   const { runtime, searchPath, paths = [], isRoot = process.getuid?.() === 0 } = options
   if (runtime === 'none') throw new AppError('TOOL_005', 'sandbox.runtime is none: this machine runs no programs')
   const path = options.bubblewrap ?? (await findProgram(bubblewrap.name, searchPath))
   if (path === undefined) throw new AppError('TOOL_005', 'bubblewrap is not installed')
   const found = { path, isRoot, mounts: await readSystemMounts(paths) }
-  const run: Run = (program, signal) => runInBubblewrap(program, found, signal)
+  const run: Sandbox['run'] = (program, signal) => runInBubblewrap(program, found, signal)
   const { ending } = await run({ command: ['true'], files: {}, limits: idleLimits }, new AbortController().signal)
-  if (ending.kind === 'exited' && ending.code === 0) return run
+  if (ending.kind === 'exited' && ending.code === 0) {
+    return { run, wrapper: (folders) => workingWrapper(isolatingCommand(path, found.mounts, folders)) }
+  }
   const how = ending.kind === 'exited' ? `exit code ${ending.code}` : `stopped by its limit of ${ending.reason}`
   throw new AppError('TOOL_005', `bubblewrap does not work here: ${how}`)
+}
+
+/** Empty when Node does not start in it. */
+async function workingWrapper(command: readonly [string, ...string[]]): Promise<readonly string[]> {
+  const signal = new AbortController().signal
+  const tried = await runProgram([...command, process.execPath, '--version'], {
+    limitMs: idleLimits.wallMs,
+    signal,
+    env: {},
+  })
+  return isSuccess(tried) ? command : []
 }

@@ -1,4 +1,7 @@
 import { spawn } from 'node:child_process'
+import { findPackageJSON } from 'node:module'
+import { basename, dirname } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { z } from 'zod'
 
 export type LimitedProcess = {
@@ -13,6 +16,8 @@ type LimitedProgram<Message> = {
   /** Reads lines from its stdin and writes lines to its stdout (line-channel.ts). */
   file: string
   message: z.ZodType<Message>
+  /** A command that starts the rest of its arguments in a sandbox (core/sandbox); none by default. */
+  wrapper?: readonly string[] | undefined
   /** Total processor time, after which the kernel ends it, even if the host is dead; unlimited by default. */
   cpuSeconds?: number
 }
@@ -23,7 +28,24 @@ export type ProcessListeners<Message> = {
   onExit(lastWords: string): void
 }
 
-const nodeOptions = ['--max-old-space-size=128', '--max-semi-space-size=4', '--expose-gc']
+/** Where this code and the modules that it loads are: all that such a process may read. */
+export const codeFolders: readonly string[] = [
+  fileURLToPath(new URL('../../', import.meta.url)),
+  modulesOf(findPackageJSON('@pydantic/monty', import.meta.url) ?? ''),
+]
+
+function modulesOf(file: string): string {
+  return dirname(file) === file || basename(dirname(file)) === 'node_modules' ? dirname(file) : modulesOf(dirname(file))
+}
+
+/** It reads its code, loads Monty, and may do nothing else: no other file, no process, no thread. */
+const permissions = [
+  '--permission',
+  ...codeFolders.map((folder) => `--allow-fs-read=${folder}`),
+  '--allow-addons',
+  '--disable-warning=SecurityWarning', // of the addon
+]
+const nodeOptions = [...permissions, '--max-old-space-size=128', '--max-semi-space-size=4', '--expose-gc']
 /** kB (RLIMIT_DATA), about 400 MB more than Node itself maps: Monty's limits do not count the transfer of values. */
 const dataLimit = 1_000_000
 const limited = 'ulimit -d "$1" 2>/dev/null; ulimit -t "$2" 2>/dev/null; shift 2; exec "$@"'
@@ -32,14 +54,15 @@ const maxLastWords = 2_000
 /** Shorter lines are joined into one write; joined long ones could exceed the maximum length of a string. */
 const longLine = 64 * 1024
 
-/** Starts a process for untrusted code: no environment, no inherited descriptors, only pipes. */
+/** Starts a process for untrusted code: no environment, no inherited descriptors, no rights in Node, only pipes. */
 export function startLimitedProcess<Message>(
-  { file, message: schema, cpuSeconds }: LimitedProgram<Message>,
+  { file, message: schema, cpuSeconds, wrapper = [] }: LimitedProgram<Message>,
   listeners: ProcessListeners<Message>,
 ): LimitedProcess {
   const limits = [String(dataLimit), String(cpuSeconds ?? 'unlimited')]
-  const args = ['-c', limited, 'sh', ...limits, process.execPath, ...nodeOptions, file]
-  const child = spawn('/bin/sh', args, { env: {}, cwd: '/', stdio: 'pipe' })
+  const limitedNode = ['/bin/sh', '-c', limited, 'sh', ...limits, process.execPath, ...nodeOptions, file]
+  const [program = '', ...args] = [...wrapper, ...limitedNode]
+  const child = spawn(program, args, { env: {}, cwd: '/', stdio: 'pipe' })
   let pending: string[] = []
   let lastWords = ''
   let exited = false

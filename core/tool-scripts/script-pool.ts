@@ -32,10 +32,23 @@ const maxCallsPerProcess = 32
 
 type Pool = { runners: ScriptRunner[]; queue: ScriptCall[]; closed: boolean }
 
-export function openScriptPool(options: { size: number; limits?: ChosenLimits; log?: Pick<Log, 'warn'> }): ScriptPool {
+export type ScriptPoolOptions = {
+  size: number
+  limits?: ChosenLimits
+  log?: Pick<Log, 'warn'>
+  /** See `LimitedProgram`. */
+  wrapper?: readonly string[]
+}
+
+export function openScriptPool(options: ScriptPoolOptions): ScriptPool {
   const pool: Pool = { runners: [], queue: [], closed: false }
   pool.runners = Array.from({ length: options.size }, () =>
-    openScriptRunner({ log: options.log, onFree: () => dispatch(pool), requeue: (call) => requeue(pool, call) }),
+    openScriptRunner({
+      log: options.log,
+      wrapper: options.wrapper,
+      onFree: () => dispatch(pool),
+      requeue: (call) => requeue(pool, call),
+    }),
   )
   let lastId = 0
   const begin: ScriptPool['run'] = async (script, request, signal) => {

@@ -34,6 +34,9 @@ export type FromScriptProcess = z.infer<typeof FromScriptProcess>
 
 const file = fileURLToPath(new URL('script-child.ts', import.meta.url))
 
-export function startScriptProcess(listeners: ProcessListeners<FromScriptProcess>): LimitedProcess {
-  return startLimitedProcess({ file, message: FromScriptProcess }, listeners)
+export function startScriptProcess(
+  listeners: ProcessListeners<FromScriptProcess>,
+  wrapper: readonly string[] | undefined,
+): LimitedProcess {
+  return startLimitedProcess({ file, message: FromScriptProcess, wrapper }, listeners)
 }

@@ -16,6 +16,7 @@ export type ScriptRunner = ReturnType<typeof openScriptRunner>
 
 type RunnerDeps = {
   log?: Pick<Log, 'warn'> | undefined
+  wrapper?: readonly string[] | undefined
   onFree(): void
   /** Takes back a call whose process ended through no fault of the call: it can run elsewhere, over its journal. */
   requeue(call: ScriptCall): void
@@ -74,10 +75,9 @@ function startCall(runner: Runner, call: ScriptCall): void {
     const { id, script, inputs, limits, journal } = call
     const start = { t: 'start', id, hash: script.hash, inputs, limits, journal } satisfies ToScriptProcess
     const line = JSON.stringify(start)
-    runner.process ??= startScriptProcess({
-      onMessage: (message) => receive(runner, message),
-      onExit: (lastWords) => processEnded(runner, lastWords),
-    })
+    const onMessage = (message: FromScriptProcess) => receive(runner, message)
+    const onExit = (lastWords: string) => processEnded(runner, lastWords)
+    runner.process ??= startScriptProcess({ onMessage, onExit }, runner.wrapper)
     ensureKnown(runner, call)
     ask(runner, call, line)
     runner.calls.push(call)

@@ -27,6 +27,7 @@ import { openConsumer } from '#queues/consumer.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { noTracing, openTracing, tracedStage } from '#tracing/open-tracing.ts'
 import { openSandbox, type Sandbox } from '#sandbox/open-sandbox.ts'
+import { codeFolders } from '#tool-scripts/limited-process.ts'
 import { openScriptPool, type ScriptPool } from '#tool-scripts/script-pool.ts'
 import { openPreparedBundles } from './agent/prepared-bundle.ts'
 import { tracedAttempts } from './attempt-spans.ts'
@@ -68,9 +69,7 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     const model = openPool(config, { redis, metrics, log })
     showPool(model, metrics)
     releaser.add('model pool', () => model.close())
-    const scripts = measuredScripts(openScriptPool({ size: config.scriptProcesses, log }), metrics)
-    releaser.add('script processes', () => scripts.close())
-    const sandbox = measuredSandbox(openSandbox(config.sandbox), metrics)
+    const programs = await openPrograms(config, { metrics, log }, releaser)
     const readers = await openReaders(releaser)
     const { workerId, storage, leaseMs, logging } = config
     const traces = await openTracing(config.traces, { service: 'worker', instance: workerId, log })
@@ -83,7 +82,7 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     const stops = openStopSignals({ redisUrl: storage.redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const models = openModelsInUse(model, config.model.name)
-    const opened = { log, ledger, stops, objects, permit, model, models, scripts, store, sandbox, ...readers }
+    const opened = { log, ledger, stops, objects, permit, model, models, store, ...programs, ...readers }
     const operation = await operationDeps(config, opened, releaser)
     const needed = { redis: redisCheck(redis), models: models.check, object_store: checkStore }
     const health = await openHealth(config.health, { readiness: openReadiness(needed), metrics })
@@ -126,6 +125,15 @@ function openStores(
   const checkStore = openPartCheck(objectStoreCheck(objects))
   const store = openStoreGate(checkStore, log)
   return { redis, permit, objects, checkStore, store, closing: closing.signal, stopWaiting: stop }
+}
+
+/** What runs tool scripts, and programs of repositories. */
+async function openPrograms(config: WorkerConfig, { metrics, log }: Omit<PoolDeps, 'redis'>, releaser: Releaser) {
+  const sandbox = openSandbox(config.sandbox)
+  const wrapper = await sandbox.wrapper(codeFolders)
+  const scripts = measuredScripts(openScriptPool({ size: config.scriptProcesses, log, wrapper }), metrics)
+  releaser.add('script processes', () => scripts.close())
+  return { scripts, sandbox: measuredSandbox(sandbox, metrics) }
 }
 
 /** What reads files in threads. */
