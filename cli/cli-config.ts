@@ -91,6 +91,12 @@ function requestOf({ REMORA_PATHS, REMORA_LANGUAGES, REMORA_INCLUDE, ...values }
     languages: unlessEmpty(REMORA_LANGUAGES),
     include: unlessEmpty(REMORA_INCLUDE),
     errorPolicy: values.REMORA_ERROR_POLICY,
+    verify: {
+      command: values.REMORA_VERIFY,
+      runs: values.REMORA_VERIFY_RUNS,
+      max_runs: values.REMORA_VERIFY_MAX_RUNS,
+      limit_s: values.REMORA_VERIFY_LIMIT_S,
+    },
     budgetTokens: values.REMORA_BUDGET_TOKENS || undefined,
   }
 }

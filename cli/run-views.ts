@@ -65,6 +65,9 @@ export const Composing = z.looseObject({
   operations: z.int(),
   files_proved: z.int(),
   files: z.int(),
+  /** Runs of the gate's command so far, and the most that it may make. */
+  gate_runs: z.int().optional(),
+  gate_most: z.int().optional(),
 })
 export type Composing = z.infer<typeof Composing>
 
@@ -128,6 +131,20 @@ const FunnelView = z.looseObject({
   rejected: z.int(),
 })
 
+/** What the run's gate found. */
+const GateView = z.looseObject({
+  command: z.string(),
+  verdict: z.string(),
+  reason: z.string().optional(),
+  tests: z.number().nullable(),
+  failing: z.array(z.string()),
+  failing_total: z.number(),
+  runs: z.number(),
+  duration_ms: z.number(),
+  left_out: z.number(),
+})
+export type GateView = z.infer<typeof GateView>
+
 const CheckView = z.object({
   ok: z.number(),
   total: z.number(),
@@ -138,6 +155,7 @@ const CheckView = z.object({
 export const RunView = RunSummary.extend({
   /** Per check, over the files of the composed patch. */
   checks: z.record(z.string(), CheckView).default({}),
+  gate: GateView.nullish(),
   conflicts: z.number().default(0),
   /** By agent; a service of an earlier version says nothing. */
   funnel: z.array(FunnelView).default([]),

@@ -124,7 +124,8 @@ export function modelServers(text: string): string {
   )
 }
 
-export type SubmissionOptions = IncludeOptions & Partial<Omit<Submission, 'include' | 'dryRun'>>
+export type SubmissionOptions = IncludeOptions &
+  Partial<Omit<Submission, 'include' | 'dryRun' | 'verify'>> & { verify?: string }
 
 /** Options of `run` and `submit` about the run, except the `--include-…` flags, which are last in the help. */
 export function addSubmissionOptions(command: Command): Command {
@@ -139,6 +140,10 @@ export function addSubmissionOptions(command: Command): Command {
     .option('--budget-tokens <count>', 'when its agents have used so many tokens, the run waits for more', tokenCount)
     .addOption(errorPolicyOption())
     .option('--folder-only', 'send the folder without the repository around it, whose rules are not known then')
+    .option(
+      '--verify <command>',
+      'a command, such as the tests, that must not get worse by the changes: run in the sandbox on the original and with them',
+    )
     .addOption(acceptOption())
     .option('--priority <number>', 'priority of this run among others, 0 (first) to 9', priorityNumber)
 }
@@ -154,10 +159,13 @@ export function submissionOf(
 ): Submission {
   const { paths = settings.paths, languages = settings.languages, errorPolicy = settings.errorPolicy } = options
   const { exclude, kinds, since, limit, priority, accept, folderOnly } = options
+  const { command: settled, ...gate } = settings.verify
+  const { verify: command = settled } = options
+  const verify = command === undefined ? undefined : { command, ...gate }
   const { budgetTokens = settings.budgetTokens } = options
   const include = includedKinds(options, settings.include)
   const filters = { agents, paths, exclude, languages, kinds, include, since, limit }
-  return { ...filters, budgetTokens, errorPolicy, priority, accept, folderOnly }
+  return { ...filters, budgetTokens, errorPolicy, priority, accept, verify, folderOnly }
 }
 
 const ofOwnStack = ['model', 'workers'] as const

@@ -96,7 +96,9 @@ function phaseFigure(state: ProgressState, phase: ShownPhase): string {
   }
 }
 
-function composedFigure({ operations_read: read, operations, files_proved: proved, files }: Composing): string {
+function composedFigure(composing: Composing): string {
+  const { operations_read: read, operations, files_proved: proved, files, gate_runs: runs } = composing
+  if (runs !== undefined) return `${plural(runs, 'run')} of its tests`
   return files === 0 ? `${read}/${operations} read` : `${proved}/${files} files`
 }
 
@@ -127,7 +129,9 @@ export function openPlainLines(): (state: ProgressState, nowMs: number) => strin
 }
 
 /** How far the composition of a run is, for a person. */
-export function composedText({ operations_read: read, operations, files_proved: proved, files }: Composing): string {
+export function composedText(composing: Composing): string {
+  const { operations_read: read, operations, files_proved: proved, files, gate_runs: runs, gate_most: most } = composing
+  if (runs !== undefined) return `the run's own tests: run ${runs}, of ${most ?? 'any number'} at most`
   return files === 0
     ? `the changes of ${read}/${operations} operations read`
     : `${proved}/${files} changed files composed and checked`

@@ -5,7 +5,7 @@ import type { OperationView } from '../operation-views.ts'
 import { figure, formatSeconds, labelledLines, nodePlace, plural } from '../wording.ts'
 import type { EdgeView, PlanView } from '../node-views.ts'
 import { figuresOf, plannedLines } from '../progress/agent-table.ts'
-import { failureText, leftOutLines, unreadText } from '../progress/result-report.ts'
+import { failureText, gateText, leftOutLines, unreadText } from '../progress/result-report.ts'
 import { awayModels, lackingStore, usedBudgets, waitingLines, waitingText } from '../progress/describe-waiting.ts'
 import { clip, openPaint, visibleName, wrap } from '../terminal-text.ts'
 import { composedText } from '../progress/render-progress.ts'
@@ -51,6 +51,7 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['operations', counts.map(([status, count]) => `${count} ${status}`).join(', ')],
     ...run.funnel.map((one, at) => [at === 0 ? 'changes' : '', funnelText(one)] as const),
     ['checks', checksOf(run)],
+    ['gate', run.gate ? `${run.gate.command}: ${gateText(run.gate)}` : ''],
     ['left out', acceptedLeftOutText(run)],
     ['conflicts', run.unread.includes('composition') ? '' : String(run.conflicts)],
     ['not read', unreadText(run)],

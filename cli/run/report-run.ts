@@ -65,6 +65,7 @@ export function resultView({ state, run, patch, earlierRuns = [] }: ReportParts)
       planned: plannedView(state),
       agents: Object.fromEntries(Object.entries(state.agents).map(([name, agent]) => [name, agentView(agent)])),
       checks: run.checks,
+      gate: run.gate ?? null,
       failures: run.failures.map((failure) => ({
         ...failure,
         advice: failure.error_code === null ? null : adviceOnOperation(failure.error_code).text,

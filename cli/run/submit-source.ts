@@ -30,6 +30,8 @@ export type Submission = {
   priority?: number | undefined
   /** `auto`: the run accepts what has the evidence that its bundles ask for. */
   accept?: AcceptPolicy | undefined
+  /** A command that must not get worse by the changes, and the bounds of its runs. */
+  verify?: { command: string; runs: number; max_runs: number; limit_s: number } | undefined
   /** The run ends once it is planned. */
   dryRun?: boolean | undefined
   /** Sends the folder without the repository around it. */
@@ -76,7 +78,7 @@ export async function submitSource(
   submission: Submission,
   { packed, nodes }: PreparedSource,
 ): Promise<string> {
-  const { agents, paths, exclude, languages, kinds: node_kinds, limit, priority, accept } = submission
+  const { agents, paths, exclude, languages, kinds: node_kinds, limit, priority, accept, verify } = submission
   const { errorPolicy: error_policy, dryRun: dry_run } = submission
   const include = [...new Set([...(submission.include ?? []), ...packed.include])]
   const limits = limit === undefined ? undefined : { operations: limit }
@@ -98,6 +100,7 @@ export async function submitSource(
     error_policy,
     priority,
     accept,
+    verify,
     dry_run,
   }
   const lists = { ...(include.length > 0 && { include }), ...(not_sent.length > 0 && { not_sent }) }

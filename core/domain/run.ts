@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { GateRequest } from './gate.ts'
 import { OperationId, ProjectId, RunId } from './ids.ts'
 import { operationStatuses } from './operation.ts'
 import { RepoPath } from './repo-path.ts'
@@ -89,6 +90,8 @@ export const RunRequest = z.strictObject({
   priority: z.int().min(0).max(9).default(5),
   /** `auto`: at its end the run accepts the changes that have the evidence their bundle asks for (`accept_when`); absent: none. */
   accept: AcceptPolicy.optional(),
+  /** What its changes must not make worse; absent: nothing is run. */
+  verify: GateRequest.optional(),
   labels: z.record(z.string().max(64), z.string().max(256)).default({}),
   /** The ended run whose unsuccessful operations this one retries, on the same upload. */
   retryOf: RunId.optional(),
@@ -126,11 +129,13 @@ export function weightOf(priority: RunRequest['priority']): number {
 }
 
 /** The schema number of a run. Code that knows only lower numbers refuses the run (RUN_005). */
-export const runSchema = 7
+export const runSchema = 8
 /** Of a new run: versions that know no higher number may work on it until it needs what they do not know. */
 export const newRunSchema = 3
 /** Of a run with a budget: versions that know none would go on with it all the same. */
 export const budgetSchema = 7
+/** Of a run with a gate: versions that know none would propose changes that it leaves out. */
+export const gateSchema = 8
 
 /** A model that is away and that a run needs. `since`: milliseconds since the epoch. */
 export const AwayModel = z.object({
@@ -174,6 +179,9 @@ export type RunStop = z.infer<typeof RunStop>
 export const CompositionProgress = z.object({
   operationsRead: z.int().min(0),
   operations: z.int().min(0),
+  /** Runs of the gate's command so far, and the most that it may make; absent before it begins. */
+  gateRuns: z.int().min(0).optional(),
+  gateMost: z.int().min(0).optional(),
   filesProved: z.int().min(0),
   files: z.int().min(0),
 })

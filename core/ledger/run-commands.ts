@@ -5,6 +5,7 @@ import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import { ProjectId, type RunId } from '#domain/ids.ts'
 import {
   budgetSchema,
+  gateSchema,
   isEnded,
   type RunPhase,
   type RunRequest,
@@ -73,7 +74,7 @@ export async function createRun(store: LedgerStore, run: NewRun): Promise<void> 
   if (holder !== undefined && typeof indexed === 'number') throw tooManyRuns(indexed, holder)
   const keys = runKeys(store.namespace, runId)
   const answer = await createScript(store.redis, keys.scripted, [
-    Math.max(schema, newRunSchema, request.budget === undefined ? 0 : budgetSchema),
+    Math.max(schema, newRunSchema, ...schemasOf(request)),
     projectId,
     request.errorPolicy,
     JSON.stringify(storedRequest(request)),
@@ -86,6 +87,11 @@ export async function createRun(store: LedgerStore, run: NewRun): Promise<void> 
   // When an acceptance was interrupted and repeated later, the entry without a run may have been removed in between.
   const status = RunStatus.parse(await store.redis.hget(keys.run, 'status'))
   if (!isEnded(status)) await store.redis.zadd(index.active, 'NX', Date.now(), `${projectId}/${runId}`)
+}
+
+/** Those of the versions that know what the request asks for. */
+function schemasOf({ budget, verify }: NewRun['request']): number[] {
+  return [...(budget === undefined ? [] : [budgetSchema]), ...(verify === undefined ? [] : [gateSchema])]
 }
 
 const MoveAnswer = z.enum(['moved', 'already', 'refused', 'open'])

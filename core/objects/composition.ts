@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { Evidence } from '#domain/change-set.ts'
+import { GateReport } from '#domain/gate.ts'
 import { PatchKind } from '#domain/run.ts'
 
 /** One file of a run's composed patch, with the evidence checked again on the composed text. */
@@ -37,7 +38,7 @@ export type ConflictingSet = z.infer<typeof ConflictingSet>
 export const Conflict = z.strictObject({
   ...ConflictingSet.shape,
   path: z.string(),
-  errorCode: z.enum(['WORK_001', 'WORK_002', 'WORK_004']),
+  errorCode: z.enum(['WORK_001', 'WORK_002', 'WORK_004', 'WORK_007']),
   reason: z.string(),
   /** The change set it cannot be in one patch with; absent when there is no single one. */
   with: ConflictingSet.optional(),
@@ -73,6 +74,8 @@ export const Composition = z.strictObject({
   conflicts: z.array(Conflict),
   /** Of the composition with which a run ends; absent in those of earlier versions. */
   made: z.array(MadeSets).optional(),
+  /** Of the same, where the run has a gate. */
+  gate: GateReport.optional(),
 })
 export type Composition = z.infer<typeof Composition>
 

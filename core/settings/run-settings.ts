@@ -119,6 +119,34 @@ export const runSettings = {
     default: 0,
     about: 'tokens that a run of `remora run` or `remora submit` may use without `--budget-tokens`; 0: any number',
   },
+  REMORA_VERIFY: {
+    key: 'verify.command',
+    owners: ['cli'],
+    type: z.string().min(1).max(1_000),
+    about:
+      'a command, such as the tests, that must not get worse by the changes of a run that names none with `--verify`; it runs in the sandbox',
+  },
+  REMORA_VERIFY_RUNS: {
+    key: 'verify.runs',
+    owners: ['cli'],
+    type: z.int().min(1).max(10),
+    default: 2,
+    about: 'how often that command is run on the original: a test that does not pass each time convicts no change',
+  },
+  REMORA_VERIFY_MAX_RUNS: {
+    key: 'verify.max_runs',
+    owners: ['cli'],
+    type: z.int().min(3).max(10_000),
+    default: 200,
+    about: 'the most runs of that command; changes that are not proved by then are left out',
+  },
+  REMORA_VERIFY_LIMIT_S: {
+    key: 'verify.limit_s',
+    owners: ['cli'],
+    type: z.number().positive().max(86_400),
+    default: 1_800,
+    about: 'the most seconds of all its runs together',
+  },
   REMORA_MAX_TIMEOUT_S: {
     key: 'execution.timeout_s',
     owners: ['discovery'],

@@ -40,7 +40,7 @@ import { openStoreGate, type StoreGate } from './store-gate.ts'
 import { keepPresent, type ModelsInUse, openModelsInUse } from './worker-presence.ts'
 import { openSyntaxChecker, type SyntaxChecker } from './evidence/syntax-evidence.ts'
 import { patientCommands } from './operation/attempt/patient-commands.ts'
-import { openSnapshotArchives } from './tools/programs/snapshot-archives.ts'
+import { openSnapshotArchives, storedFiles } from './tools/programs/snapshot-archives.ts'
 import { runOperation, type OperationDeps } from './operation/run-operation.ts'
 import { openSurroundings } from './operation/start/start-context.ts'
 import { openStartLayers } from './operation/start/start-layer.ts'
@@ -88,7 +88,7 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     const health = await openHealth(config.health, { readiness: openReadiness(needed), metrics })
     releaser.add('health', health.close)
     const composer = openComposer(
-      { workerId, storage, secrets: redactor.given, logging },
+      { workerId, storage, sandbox: config.sandbox, secrets: redactor.given, logging },
       { ledger, stops, log, traces },
       { idleMs: config.composerIdleMs, ...(config.isSmall ? { beforeStart: shrinkHeap } : {}) },
     )
@@ -191,9 +191,7 @@ async function operationDeps(config: WorkerConfig, opened: Opened, releaser: Rel
   const python = await loadLanguage('python', { cachedLength })
   const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes, permit: opened.permit })
   const readSnapshot = openSnapshotReader(objects)
-  const archives = openSnapshotArchives(async (project, id) => {
-    return { ...(await readSnapshot(project, id)), read: (hash) => blobs.get(project, hash) }
-  })
+  const archives = openSnapshotArchives(storedFiles(readSnapshot, blobs))
   releaser.add('archives of snapshots', archives.close)
   return {
     ...opened,

@@ -1,13 +1,22 @@
 import { z } from '@hono/zod-openapi'
 import { AppError } from '#domain/error.ts'
 import { faultOfGlobs } from '#domain/path-globs.ts'
+import type { GateRequest } from '#domain/gate.ts'
 import { NodeId } from '#domain/ids.ts'
 import { languages } from '#syntax/grammars.ts'
 import { isRecord } from '#domain/json.ts'
 import { NotSentFile, maxNotSentFiles, maxSelectedNodes, RunRequest, skipKinds } from '#domain/run.ts'
 import { anyControl, escapedCharacter } from '#domain/terminal-controls.ts'
 import { named } from '../http/schema-parts.ts'
-import { AcceptPolicyShape, ErrorPolicyShape, Labels, RunBudget, RunLimits, SkipKindShape } from '../runs/run-schema.ts'
+import {
+  AcceptPolicyShape,
+  ErrorPolicyShape,
+  GateShape,
+  Labels,
+  RunBudget,
+  RunLimits,
+  SkipKindShape,
+} from '../runs/run-schema.ts'
 
 const fields = RunRequest.shape
 
@@ -83,6 +92,7 @@ export const RequestBody = z
     budget: RunBudget.optional(),
     priority: fields.priority,
     accept: AcceptPolicyShape.default('none'),
+    verify: GateShape.optional(),
     dry_run: fields.dryRun,
     labels: Labels.default(fields.labels.parse(undefined)),
   })
@@ -114,7 +124,7 @@ export function parseRunRequest(body: unknown, knownAgents: readonly string[]): 
     dry_run: dryRun,
     ...same
   } = parsed.data
-  const { agents, paths, exclude, include, limits, budget, priority, accept, labels } = same
+  const { agents, paths, exclude, include, limits, budget, priority, accept, verify, labels } = same
   checkAgents(agents, knownAgents)
   // An idempotency key compares the JSON of the request, so the order of its fields counts.
   const request = {
@@ -130,9 +140,14 @@ export function parseRunRequest(body: unknown, knownAgents: readonly string[]): 
     ...(budget === undefined ? {} : { budget }),
     priority,
     ...(accept === 'none' ? {} : { accept }),
+    ...(verify === undefined ? {} : { verify: gateRequest(verify) }),
     labels,
   }
   return { request, nodes, notSent }
+}
+
+function gateRequest({ max_runs: maxRuns, limit_s: limitS, ...same }: z.infer<typeof GateShape>): GateRequest {
+  return { ...same, maxRuns, limitS }
 }
 
 function checkAgents(agents: readonly string[], known: readonly string[]): void {

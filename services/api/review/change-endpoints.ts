@@ -201,6 +201,7 @@ export const changeEndpoints = {
       'WORK_002',
       'WORK_003',
       'WORK_004',
+      'WORK_007',
       'STORE_002',
       'STORE_003',
     ],

@@ -83,7 +83,7 @@ export const RefusedView = z
   .strictObject({
     change_set_id: z.string(),
     ...z.object(author).partial().shape,
-    error_code: z.enum(['RUN_004', 'WORK_001', 'WORK_002', 'WORK_003', 'WORK_004']).openapi('RefusalCode'),
+    error_code: z.enum(['RUN_004', 'WORK_001', 'WORK_002', 'WORK_003', 'WORK_004', 'WORK_007']).openapi('RefusalCode'),
     detail: z.string(),
     conflict: LeftOut.optional(),
     with_decision: DecisionView.optional().openapi({

@@ -85,6 +85,7 @@ function detailOf(refusal: Refusal): string {
     case 'WORK_001':
     case 'WORK_002':
     case 'WORK_004':
+    case 'WORK_007':
       if (blocked !== undefined) return blockedDetail(nameOfSet(changeSetId, refusal), blocked)
       return conflictDetail(nameOfSet(changeSetId, refusal), changeSetId, conflict)
     default:

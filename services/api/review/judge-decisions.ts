@@ -20,10 +20,10 @@ export type WantedDecision = {
 /** `becauseOf`: the set that was asked for, of one that is decided with it, since one of them is built on the other. */
 export type MadeDecision = WantedDecision & { becauseOf?: string }
 
-/** Why a decision is not made; `conflict` names the other set of WORK_001, WORK_002 and WORK_004. */
+/** Why a decision is not made; `conflict` names the other set of WORK_001, WORK_002, WORK_004 and WORK_007. */
 export type RefusedDecision = {
   changeSetId: string
-  errorCode: 'RUN_004' | 'WORK_001' | 'WORK_002' | 'WORK_003' | 'WORK_004'
+  errorCode: 'RUN_004' | 'WORK_001' | 'WORK_002' | 'WORK_003' | 'WORK_004' | 'WORK_007'
   /** Of the set itself, or of one that it is built on. */
   conflict?: LeftOutSet
   /** Instead: what was wanted, and the sets in the way of that, on which this one is built or which are built on it. */
@@ -196,7 +196,7 @@ function openAccepted({ sets, decisions, conflicts }: KnownSets) {
   }
   const composed = openComposedFiles(sets)
   for (const set of neededFirst([...held.values()])) composed.add(set)
-  const broken = conflicts.filter(({ errorCode }) => errorCode === 'WORK_004')
+  const broken = conflicts.filter(({ errorCode }) => errorCode === 'WORK_004' || errorCode === 'WORK_007')
   /** A set with which a check fails, by itself or together with another one that is accepted. */
   const failureOf = ({ changeSetId }: ChangeSet): LeftOutSet | undefined => {
     for (const conflict of broken) {

@@ -37,6 +37,7 @@ export function runSummaryView(run: Run, lacking: Lacking): RunSummary {
     request: viewOf(RequestView, run.request, {
       selected_nodes: run.request.nodes?.count,
       accept: run.request.accept ?? 'none',
+      verify: gateRequestView(run.request.verify),
     }),
     open_questions: counts.waiting,
     waiting_for: waitingFor(run, lacking),
@@ -116,6 +117,7 @@ export function runView(run: Run, details: RunDetails): RunView {
   return {
     ...runSummaryView(run, details),
     checks: composition ? getOrMake(knownChecks, composition, () => checksView(composition)) : {},
+    gate: gateView(composition?.gate),
     conflicts: conflicts.length,
     funnel: funnelView(composition?.made, details),
     left_out: conflicts.slice(0, maxLeftOut).map(conflictView),
@@ -130,6 +132,16 @@ export function runView(run: Run, details: RunDetails): RunView {
     retried_by: retries.newest,
     retry_wanted: retries.wanted,
   }
+}
+
+function gateRequestView(verify: Run['request']['verify']): RunSummary['request']['verify'] {
+  return verify && { command: verify.command, runs: verify.runs, max_runs: verify.maxRuns, limit_s: verify.limitS }
+}
+
+function gateView(gate: Composition['gate']): RunView['gate'] {
+  if (gate === undefined) return null
+  const { failingTotal, durationMs, leftOut, ...same } = gate
+  return { ...same, failing_total: failingTotal, duration_ms: durationMs, left_out: leftOut }
 }
 
 function funnelView(

@@ -27,6 +27,8 @@ const by = { kind: 'policy', id: 'auto' } as const
 export async function acceptByPolicy(run: Run, composed: Composed, deps: PolicyDeps): Promise<boolean> {
   if (run.request.accept !== 'auto') return true
   const { composition, decisions, root, selected } = composed
+  // What the run was to prove is not proved.
+  if (composition.gate?.verdict === 'unproved') return true
   const needed = await neededEvidence(run, deps.objects)
   const leftOut = new Set(composition.conflicts.map(({ changeSetId }) => changeSetId))
   const verdictOn = (id: string) => decisions.byChangeSet.get(id)?.verdict

@@ -18,6 +18,7 @@ import type { CachedAnswers } from '#platform/cached-answers.ts'
 import type { ReadRunRules } from '../evidence/run-rules.ts'
 import { collectChanges, type CollectDeps, readAccepted, selectProposed, setsOf } from './collect-changes.ts'
 import type { ProvedBefore } from './file-proofs.ts'
+import type { GateVerdict } from './gate/run-gate.ts'
 import { type GroupProof, proveComposition, type ProofDeps } from './prove-composition.ts'
 
 export type ProveDeps = Pick<ProofDeps, 'evidence' | 'python'> & {
@@ -39,6 +40,8 @@ export type SelectedSets = {
   provedBefore?: ProvedBefore | undefined
   /** The run whose survey of the repository holds; by default the run itself. */
   rulesOf?: Run | undefined
+  /** Sets that are not to be composed, since the run's gate left them out, and what it found. */
+  gated?: Pick<GateVerdict, 'leftOut' | 'report'> | undefined
   /** What the composition keeps of all that was made, by what it leaves out. */
   madeOf?(conflicts: Composition['conflicts']): Composition['made']
   /** Told how many of the changed files are proved, of how many. */
@@ -48,19 +51,19 @@ export type SelectedSets = {
 /** Composes and proves change sets of a run, and stores the result, which the key names. */
 export async function proveSets(
   run: Run,
-  { of, sets, nodeOf, others, onFiles, provedBefore, madeOf, rulesOf = run }: SelectedSets,
+  { of, sets, nodeOf, others, onFiles, provedBefore, gated, madeOf, rulesOf = run }: SelectedSets,
   deps: ProveDeps,
   signal: AbortSignal,
 ): Promise<{ composition: Composition; compositionKey: string }> {
   const { projectId, runId } = run
-  const { proofs: kept } = deps
+  const { proofs } = deps
   const files = new Set(sets.flatMap((set) => set.files.map(({ path }) => path))).size
   let proved = 0
   await onFiles?.(0, files)
   const proven = await proveComposition(sets, {
     evidence: deps.evidence,
     python: deps.python,
-    proofs: kept && ((key, make) => kept.get(`${projectId} ${rulesOf.rulesKey} ${key}`, make)),
+    proofs: proofs && ((key, make) => proofs.get(`${projectId} ${rulesOf.rulesKey} ${key}`, make)),
     rules: await deps.runRules(rulesOf),
     provedBefore,
     others,
@@ -74,20 +77,23 @@ export async function proveSets(
     },
     onFiles: async (count) => onFiles?.((proved += count), files),
   })
+  const leftOut = [...proven.conflicts, ...(gated?.leftOut ?? [])]
   const nodes = new Map<string, CodeNode>()
-  for (const { operationId, with: other } of proven.conflicts) {
+  for (const { operationId, with: other } of leftOut) {
     for (const id of [operationId, other?.operationId]) {
       const node = id === undefined || nodes.has(id) ? undefined : await nodeOf(id)
       if (id !== undefined && node !== undefined) nodes.set(id, node)
     }
   }
-  const conflicts = await nameConflicts(proven.conflicts, {
+  const conflicts = await nameConflicts(leftOut, {
     sets: new Map([...(others ?? []), ...sets.map((set) => [set.changeSetId, set] as const)]),
     nodes,
     readBlob: (hash) => deps.blobs.get(projectId, hash),
   })
   const made = madeOf?.(conflicts)
-  const composition: Composition = { v: 1, runId, of, files: proven.files, conflicts, ...(made && { made }) }
+  const gate = gated?.report
+  const kept = { ...(made && { made }), ...(gate && { gate }) }
+  const composition: Composition = { v: 1, runId, of, files: proven.files, conflicts, ...kept }
   return { composition, compositionKey: await putComposition(deps.objects, projectId, composition) }
 }
 

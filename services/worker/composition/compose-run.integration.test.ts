@@ -5,6 +5,9 @@ import type { Attempt } from '#ledger/attempt.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import { putHashedJson } from '#objects/object-store.ts'
+import { openSnapshotReader } from '#objects/snapshot.ts'
+import { openSandbox } from '#sandbox/open-sandbox.ts'
+import { usualLimits } from '#sandbox/sandbox.fixture.ts'
 import { getChangeSets } from '#objects/stored-records.ts'
 import { anEvent, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
@@ -28,8 +31,15 @@ describe('composeRun', () => {
     store = await testObjects()
     linter = await openPythonLinter()
     const python = await loadLanguage('python')
+    const readSnapshot = openSnapshotReader(store.objects)
     deps = {
       ledger: test.ledger,
+      programs: {
+        sandbox: openSandbox({ searchPath: '' }),
+        limits: usualLimits,
+        archive: async () => '',
+        snapshot: readSnapshot,
+      },
       python,
       objects: store.objects,
       blobs: openBlobStore(store.objects, { maxCacheBytes: 0 }),

@@ -3,12 +3,15 @@ import { type AgentFunnel, countFunnel } from '#composition/funnel.ts'
 import { conflictsByAgent } from '#composition/name-conflicts.ts'
 import type { ErrorCode } from '#domain/error.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
+import type { GateReport } from '#domain/gate.ts'
+import type { ChangeSet } from '#domain/change-set.ts'
 import { newToken, type RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import type { CompositionProgress, Run } from '#domain/run.ts'
 import { failRun } from '#ledger/run-stage.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { type Composition, conflictView, withoutTexts } from '#objects/composition.ts'
+import type { SnapshotPrograms } from '../tools/programs/attempt-programs.ts'
 import { collectChanges, type CodesOfStatus, type Collected, selectProposed, setsOf } from './collect-changes.ts'
 import type { EvidenceTools } from '../evidence/evidence-checker.ts'
 import { provedByOperation } from './file-proofs.ts'
@@ -16,11 +19,14 @@ import { madeIn } from './made-sets.ts'
 import { planRepeats } from './plan-repeats.ts'
 import { acceptByPolicy } from './accept-by-policy.ts'
 import { type PatchDeps, proveSets, type SelectedSets } from './compose-patch.ts'
+import { type GateDeps, type GateVerdict, runGate } from './gate/run-gate.ts'
 
 export type CompositionDeps = PatchDeps & {
   ledger: PatchDeps['ledger'] & Pick<Ledger, 'cancel' | 'decide' | 'move' | 'planAgain'>
   evidence: EvidenceTools
   workerId: string
+  /** For the gates of runs. */
+  programs: SnapshotPrograms
 }
 
 const noteEveryMs = 1_000
@@ -86,7 +92,8 @@ async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): P
   const collected = await collectChanges(chain, { ...deps, onOperations }, signal)
   const { totals, codes } = collected
   const onFiles = (filesProved: number, files: number) => note({ files, filesProved })
-  const composed = await composeAndDecide(chain, collected, { ...deps, onFiles }, signal)
+  const onRun = (gateRuns: number, gateMost: number) => note({ gateRuns, gateMost })
+  const composed = await composeAndDecide(chain, collected, { ...deps, onFiles, onRun }, signal)
   if (composed === undefined) return
   const { selected, composition, compositionKey, decisions } = composed
   const failure = failureOf(run, codes)
@@ -109,7 +116,7 @@ async function complete(run: Run, deps: CompositionDeps, signal: AbortSignal): P
   }
 }
 
-type ComposeDeps = CompositionDeps & Required<Pick<SelectedSets, 'onFiles'>>
+type ComposeDeps = CompositionDeps & Required<Pick<SelectedSets, 'onFiles'>> & Pick<GateDeps, 'onRun'>
 
 /**
  * Composes what nobody has rejected, and accepts of it what the run's policy asks for. Undefined when operations run again, since
@@ -139,12 +146,45 @@ async function composeAndDecide(
       provedBefore: provedByOperation(own, deps.evidence.tools),
       madeOf: (conflicts: Composition['conflicts']) => madeIn(collected, conflicts, decisions),
     } as const
-    const { composition, compositionKey } = await proveSets(run, selection, deps, signal)
-    const repeats = planRepeats({ selected, conflicts: composition.conflicts })
+    const proved = await proveSets(run, selection, deps, signal)
+    const repeats = planRepeats({ selected, conflicts: proved.composition.conflicts })
     if (repeats.length > 0 && (await repeat(run, repeats, deps)) === 'planned') return undefined
+    const gated = await throughGate(run, { sets, composition: proved.composition }, deps, signal)
+    const { composition, compositionKey } =
+      gated === undefined ? proved : await proveSets(run, { ...selection, sets: gated.left, gated }, deps, signal)
     const composed = { selected, composition, compositionKey, decisions, root }
     if ((await acceptByPolicy(run, composed, deps)) || tries === maxTries) return composed
   }
+}
+
+/**
+ * What the run's gate leaves of the sets that can be together; undefined where the run has none. What collided stays among them, to be
+ * named again.
+ */
+async function throughGate(
+  { projectId, snapshotId, request }: Run,
+  { sets, composition }: { sets: readonly ChangeSet[]; composition: Composition },
+  { programs, blobs, onRun }: ComposeDeps,
+  signal: AbortSignal,
+): Promise<GateVerdict | undefined> {
+  if (request.verify === undefined || snapshotId === null) return undefined
+  const out = new Set(composition.conflicts.map(({ changeSetId }) => changeSetId))
+  const together = sets.filter(({ changeSetId }) => !out.has(changeSetId))
+  const { find } = await programs.snapshot(projectId, snapshotId)
+  const verdict = await runGate(
+    request.verify,
+    together,
+    {
+      ...programs,
+      archive: () => programs.archive(projectId, snapshotId),
+      isExecutable: (path) => find(path)?.executable ?? false,
+      readBlob: (hash) => blobs.get(projectId, hash),
+      onRun,
+    },
+    signal,
+  )
+  const convicted = new Set(verdict.leftOut.map(({ changeSetId }) => changeSetId))
+  return { ...verdict, left: sets.filter(({ changeSetId }) => !convicted.has(changeSetId)) }
 }
 
 async function repeat(
@@ -177,6 +217,12 @@ function funnelData({ agent, acceptedUnverified, ...counts }: AgentFunnel) {
   return [agent, { ...counts, accepted_unverified: acceptedUnverified }] as const
 }
 
+/** Events are short: the composition has the names. */
+function gateData({ command, verdict, reason, tests, failingTotal, runs, durationMs, leftOut }: GateReport) {
+  const figures = { tests, failing_total: failingTotal, runs, duration_ms: durationMs, left_out: leftOut }
+  return { command, verdict, ...(reason && { reason }), ...figures }
+}
+
 /** An event lists no more conflicts than this; the composition has all. */
 const namedConflicts = 50
 
@@ -201,6 +247,7 @@ function closingEvents(run: Run, closing: Closing, origin: EventOrigin): NewEven
     conflicts_total: conflicts.length,
     conflicts_by_agent: conflictsByAgent(conflicts),
     funnel,
+    ...(composition.gate && { gate: gateData(composition.gate) }),
   }
   const ended = {
     operations: run.counts,

@@ -9,6 +9,7 @@ import { openLedger } from '#ledger/ledger.ts'
 import { openPythonLinter } from '#lint/python-linter.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { permittedPuts } from '#objects/object-store.ts'
+import { openSnapshotReader } from '#objects/snapshot.ts'
 import { getChangeSets } from '#objects/stored-records.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
@@ -16,11 +17,14 @@ import { repeatEvery } from '#platform/clock.ts'
 import { type Logging, openLog, silentLog } from '#platform/log.ts'
 import { connectRedis } from '#platform/redis-client.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
+import { openSandbox, type SandboxOptions } from '#sandbox/open-sandbox.ts'
+import type { SandboxLimits } from '#sandbox/sandboxed-program.ts'
 import { answerRequests } from '#platform/thread-entry.ts'
 import type { StorageConfig } from '#settings/storage-settings.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
 import { openRunRules } from '../evidence/run-rules.ts'
+import { openSnapshotArchives, storedFiles } from '../tools/programs/snapshot-archives.ts'
 import { openSyntaxChecker } from '../evidence/syntax-evidence.ts'
 import { composePatch } from './compose-patch.ts'
 import { composeRun, type CompositionDeps } from './compose-run.ts'
@@ -32,7 +36,13 @@ export type ComposeQuestion = {
   /** The patch to compose of a run; undefined: the run is to be composed and ended. */
   patch?: PatchKind | undefined
   /** `secrets`: what its events must hide. */
-  worker: { workerId: string; storage: StorageConfig; secrets: readonly string[]; logging: Logging }
+  worker: {
+    workerId: string
+    storage: StorageConfig
+    sandbox: SandboxOptions & { limits: SandboxLimits }
+    secrets: readonly string[]
+    logging: Logging
+  }
 }
 
 /** `fault`: one that may pass, for which the run is left as it is. `cause`: what a store said. `spans`: of runs that it ended. */
@@ -91,15 +101,19 @@ async function openChecks() {
 
 /** Connections of its own, which say nothing in the log: those of the worker's main thread to the same stores do. */
 async function openDeps({ worker }: ComposeQuestion): Promise<CompositionDeps> {
-  const { workerId, logging, secrets } = worker
+  const { workerId, logging, secrets, sandbox } = worker
   const { redisUrl, s3 } = worker.storage
   const redactor = openRedactor(secrets)
   const { redis } = connectRedis(redisUrl, { retries: null }, silentLog)
   const store = openS3ObjectStore({ ...s3, maxSockets: sockets })
   const permit = openPutPermit(redis)
   const objects = permittedPuts(store, permit)
+  const blobs = openBlobStore(objects, { maxCacheBytes: blobCacheBytes, permit })
+  const snapshot = openSnapshotReader(objects)
+  const archives = openSnapshotArchives(storedFiles(snapshot, blobs))
   return {
     ...(await checks),
+    programs: { sandbox: openSandbox(sandbox), limits: sandbox.limits, archive: archives.pathOf, snapshot },
     ledger: openLedger(redis, {
       origin: { kind: 'worker', id: workerId },
       redactor,
@@ -107,7 +121,7 @@ async function openDeps({ worker }: ComposeQuestion): Promise<CompositionDeps> {
       traces: { record: (span) => void spans.push(span) },
     }),
     objects,
-    blobs: openBlobStore(objects, { maxCacheBytes: blobCacheBytes, permit }),
+    blobs,
     runRules: openRunRules(objects),
     readSets: (project, hash) => changeSets.get(`${project} ${hash}`, () => getChangeSets(objects, project, hash)),
     proofs,

@@ -1,3 +1,4 @@
+import { usualLimits } from '#sandbox/sandbox.fixture.ts'
 import { createServer } from 'node:http'
 import { once } from 'node:events'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
@@ -42,6 +43,7 @@ describe('a composition in a thread', () => {
     const worker = {
       workerId: 'w1',
       storage: { redisUrl: server.url, s3 },
+      sandbox: { searchPath: '', limits: usualLimits },
       secrets: [],
       logging: { level: 'silent' as const },
     }

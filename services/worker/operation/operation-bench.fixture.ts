@@ -20,7 +20,8 @@ import { anEvent, aNewRun, aPlannedOperation, testLedger, type TestLedger } from
 import { testObjects, type TestObjects } from '#testing/s3.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import { usualLimits } from '#sandbox/sandbox.fixture.ts'
-import { openSnapshotArchives } from '../tools/programs/snapshot-archives.ts'
+import type { SnapshotPrograms } from '../tools/programs/attempt-programs.ts'
+import { openSnapshotArchives, storedFiles } from '../tools/programs/snapshot-archives.ts'
 import { openScriptPool } from '#tool-scripts/script-pool.ts'
 import { openPreparedBundles } from '../agent/prepared-bundle.ts'
 import { type EvidenceTools, openEvidenceChecker } from '../evidence/evidence-checker.ts'
@@ -39,7 +40,7 @@ export type Planned = { job: OperationJob; runId: RunId; file: { path: string; t
 
 export type OperationBench = TestLedger & {
   project: ProjectId
-  deps: OperationDeps & { evidence: EvidenceTools }
+  deps: OperationDeps & { evidence: EvidenceTools; programs: SnapshotPrograms }
   /** Of the rehearsal model. */
   modelUrl: string
   /** A shipped bundle, which a test may change before it is planned. */
@@ -75,9 +76,7 @@ export async function openOperationBench(): Promise<OperationBench> {
   const both = { ledger, store }
   const blobs = openBlobStore(objects, { maxCacheBytes: 1_000_000 })
   const readSnapshot = openSnapshotReader(objects)
-  const archives = openSnapshotArchives(async (owner, id) => {
-    return { ...(await readSnapshot(owner, id)), read: (hash) => blobs.get(owner, hash) }
-  })
+  const archives = openSnapshotArchives(storedFiles(readSnapshot, blobs))
   releaser.add('archives', archives.close)
   const deps: OperationBench['deps'] = {
     ledger: ledger.ledger,
@@ -100,6 +99,7 @@ export async function openOperationBench(): Promise<OperationBench> {
       sandbox: openSandbox({ searchPath: '' }),
       limits: usualLimits,
       archive: archives.pathOf,
+      snapshot: readSnapshot,
     },
     bundles: openPreparedBundles((owner, hash) => getBundle(objects, owner, hash)),
     baseLayer: async (owner, id) => baseLayerOf(await readSnapshot(owner, id), blobs, owner),

@@ -1,5 +1,6 @@
 import type { ProjectId } from '#domain/ids.ts'
 import type { Attempt } from '#ledger/attempt.ts'
+import type { SnapshotView } from '#objects/snapshot.ts'
 import type { Sandbox } from '#sandbox/open-sandbox.ts'
 import type { ProgramFiles, ProgramResult, SandboxedProgram, SandboxLimits } from '#sandbox/sandboxed-program.ts'
 import type { BuiltLayer } from '../../workspace/built-layer.ts'
@@ -18,6 +19,11 @@ export type ProgramDeps = {
   limits: SandboxLimits
   /** The path of a tar of the snapshot's files. */
   archive(project: ProjectId, snapshotId: string): Promise<string>
+}
+
+/** For programs over a whole snapshot, with changes of many attempts. */
+export type SnapshotPrograms = ProgramDeps & {
+  snapshot(project: ProjectId, snapshotId: string): Promise<Pick<SnapshotView, 'find'>>
 }
 
 type Started = {

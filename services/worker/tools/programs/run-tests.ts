@@ -22,17 +22,27 @@ export async function runTests(
   const isNode = runner === 'node' || (runner === 'auto' && scripts.has(language))
   // A name that begins with a dash is no option.
   const named = paths.map((path) => `./${path}`)
-  const command = isNode ? nodeCommand(named) : await pythonCommand(runner, named)
+  const command = isNode ? nodeCommand(named) : await pythonTests(runner, named, report)
   const result = await run({ command, report })
   const cases = result.report && readJunitReport(Buffer.from(result.report).toString())
   return { runner: isNode ? 'node' : 'python', result, cases }
 }
 
 function nodeCommand(paths: readonly string[]): SandboxedProgram['command'] {
-  const reporters = ['--test-reporter=junit', `--test-reporter-destination=${report}`]
-  return ['node', '--test', ...reporters, '--test-reporter=spec', '--test-reporter-destination=stdout', ...paths]
+  return [...nodeTests(report), ...paths]
 }
 
-async function pythonCommand(runner: TestRunner, paths: readonly string[]): Promise<SandboxedProgram['command']> {
-  return ['python3', '-c', await readFile(pythonRunner, 'utf8'), report, runner, ...paths]
+/** The command that runs tests with node:test and writes a JUnit report, but for the files to test. */
+export function nodeTests(reportPath: string): ['node', ...string[]] {
+  const reporters = ['--test-reporter=junit', `--test-reporter-destination=${reportPath}`]
+  return ['node', '--test', ...reporters, '--test-reporter=spec', '--test-reporter-destination=stdout']
+}
+
+/** The command that runs Python tests and writes a JUnit report. */
+export async function pythonTests(
+  runner: TestRunner,
+  paths: readonly string[],
+  reportPath: string,
+): Promise<SandboxedProgram['command']> {
+  return ['python3', '-c', await readFile(pythonRunner, 'utf8'), reportPath, runner, ...paths]
 }

@@ -6,6 +6,8 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { LRUCache } from 'lru-cache'
 import type { ProjectId } from '#domain/ids.ts'
+import type { BlobStore } from '#objects/blob-store.ts'
+import type { SnapshotView } from '#objects/snapshot.ts'
 import { plainTar, type TarItem } from '#platform/gzipped-tar.ts'
 import { workAhead } from '#platform/limit-concurrency.ts'
 
@@ -45,6 +47,16 @@ export function openSnapshotArchives(
       return `/proc/self/fd/${(await known).fd}`
     },
     close: async () => archives.clear(),
+  }
+}
+
+/** For `openSnapshotArchives`: the files of stored snapshots. */
+export function storedFiles(
+  readSnapshot: (project: ProjectId, snapshotId: string) => Promise<SnapshotView>,
+  blobs: Pick<BlobStore, 'get'>,
+): (project: ProjectId, snapshotId: string) => Promise<ArchiveFiles> {
+  return async (project, snapshotId) => {
+    return { ...(await readSnapshot(project, snapshotId)), read: (hash) => blobs.get(project, hash) }
   }
 }
 

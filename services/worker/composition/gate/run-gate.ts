@@ -1,0 +1,126 @@
+import type { ChangeSet } from '#domain/change-set.ts'
+import type { GateReport, GateRequest } from '#domain/gate.ts'
+import type { LeftOutSet } from '#composition/compose-change-sets.ts'
+import { type FileResult, inConflict } from '#composition/changes-at-path.ts'
+import { composeChangeSets } from '#composition/compose-change-sets.ts'
+import type { Sandbox } from '#sandbox/open-sandbox.ts'
+import type { ChangedFile, ProgramFiles, SandboxLimits } from '#sandbox/sandboxed-program.ts'
+import { contentsOf } from '../file-proofs.ts'
+import { type Convicted, findWorse, type Judged } from './find-worse.ts'
+import { runGateCommand, type TestResults } from './gate-command.ts'
+
+export type GateDeps = {
+  sandbox: Pick<Sandbox, 'run'>
+  limits: SandboxLimits
+  /** The path of a tar of the snapshot. */
+  archive(): Promise<string>
+  /** Whether the file of the snapshot has the executable bit. */
+  isExecutable(path: string): boolean
+  readBlob(hash: string): Promise<Uint8Array>
+  /** Told before each run of the command. */
+  onRun(runs: number, most: number): Promise<void>
+}
+
+/** What the gate leaves of the sets, and those that it leaves out, with their reasons. */
+export type GateVerdict = { left: readonly ChangeSet[]; leftOut: LeftOutSet[]; report: GateReport }
+
+const mostListed = 50
+
+/**
+ * Runs the gate's command on the snapshot, and then on the snapshot with the sets; of these it leaves out what makes worse. `sets`
+ * compose without conflicts. TOOL_005 where there is no sandbox; the reason of `signal` when that is aborted.
+ */
+export async function runGate(
+  { command, runs: k, maxRuns, limitS }: GateRequest,
+  sets: readonly ChangeSet[],
+  deps: GateDeps,
+  signal: AbortSignal,
+): Promise<GateVerdict> {
+  const startedAt = performance.now()
+  const base = await deps.archive()
+  let runs = 0
+  const runOn = async (part: readonly ChangeSet[]): Promise<TestResults> => {
+    await deps.onRun((runs += 1), maxRuns)
+    const files = { base, ...(await changedFiles(part, deps)) }
+    return runGateCommand(command, (program) => deps.sandbox.run({ ...program, files, limits: deps.limits }, signal))
+  }
+  const isOver = () => runs >= maxRuns || performance.now() - startedAt > limitS * 1_000
+  const original = await testOriginal(k, () => runOn([]))
+  const judged: Judged =
+    original.fault === undefined
+      ? await findWorse(sets, original.mustPass, async (part) => (isOver() ? undefined : runOn(part)))
+      : { left: sets, convicted: [], isComplete: true }
+  const reason = original.fault ?? (judged.isComplete ? undefined : endedEarly(runs, startedAt))
+  const report: GateReport = {
+    command,
+    verdict: original.fault === undefined ? 'passed' : 'unproved',
+    ...(reason === undefined ? {} : { reason }),
+    tests: original.namesTests ? original.mustPass.size : null,
+    failing: original.failing.slice(0, mostListed),
+    failingTotal: original.failing.length,
+    runs,
+    durationMs: Math.round(performance.now() - startedAt),
+    leftOut: judged.convicted.length,
+  }
+  return { left: judged.left, leftOut: judged.convicted.map(leftOutOf), report }
+}
+
+type Original = { mustPass: ReadonlySet<string>; failing: string[]; namesTests: boolean; fault: string | undefined }
+
+/** What passes on each of `k` runs must pass with the changes, too. */
+async function testOriginal(k: number, run: () => Promise<TestResults>): Promise<Original> {
+  let mustPass: ReadonlySet<string> | undefined
+  const seen = new Set<string>()
+  let namesTests = false
+  for (let count = 0; count < k; count += 1) {
+    const results = await run()
+    if (results.kind === 'unusable')
+      return { mustPass: new Set(), failing: [], namesTests, fault: `on the original, ${results.reason}` }
+    namesTests = results.namesTests
+    for (const name of [...results.passed, ...results.failed.keys()]) seen.add(name)
+    mustPass = mustPass === undefined ? results.passed : bothOf(mustPass, results.passed)
+  }
+  const passing = mustPass ?? new Set()
+  const failing = [...seen].filter((name) => !passing.has(name))
+  const fault = passing.size === 0 ? 'nothing that it tests passes on the original' : undefined
+  return { mustPass: passing, failing, namesTests, fault }
+}
+
+function bothOf(one: ReadonlySet<string>, other: ReadonlySet<string>): ReadonlySet<string> {
+  return new Set([...one].filter((name) => other.has(name)))
+}
+
+/** The files that the sets change, as they are with them. */
+async function changedFiles(
+  sets: readonly ChangeSet[],
+  deps: GateDeps,
+): Promise<Required<Pick<ProgramFiles, 'changed' | 'deleted'>>> {
+  const results = composeChangeSets(sets).files
+  const changed: ChangedFile[] = []
+  for (const file of results) {
+    const { after } = await contentsOf(file, deps)
+    if (after !== undefined) changed.push({ path: file.path, content: after, executable: bitOf(file, deps) })
+  }
+  return { changed, deleted: results.filter(({ kind }) => kind === 'delete').map(({ path }) => path) }
+}
+
+function bitOf({ path, executable }: FileResult, { isExecutable }: GateDeps): boolean {
+  return executable ?? isExecutable(path)
+}
+
+function endedEarly(runs: number, startedAt: number): string {
+  return `it ended after ${runs} runs and ${Math.round((performance.now() - startedAt) / 1_000)} s, before all changes were proved`
+}
+
+const namedTests = 3
+
+function leftOutOf({ set, tests, message }: Convicted): LeftOutSet {
+  const path = set.files[0]?.path ?? ''
+  const more = tests.length > namedTests ? ` and ${tests.length - namedTests} more` : ''
+  const [line = ''] = message.split('\n')
+  const reason =
+    tests.length === 0
+      ? "not proved: the run's gate ended before"
+      : `with it, what passed before fails: ${tests.slice(0, namedTests).join(', ')}${more}${line === '' ? '' : ` (${line.slice(0, 200)})`}`
+  return { ...inConflict(set, path), path, errorCode: 'WORK_007', reason, ...(tests.length > 0 && { byItself: true }) }
+}

@@ -1,0 +1,75 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { testSandbox } from '#sandbox/sandbox.fixture.ts'
+import { editingAgent } from './editing-agent.ts'
+import { lastDocument, openPrograms, remora } from './program.ts'
+import { sourceFolder, type SourceFolder } from './source-folder.ts'
+
+const { lack } = await testSandbox(process.env)
+const count = 30
+const numbers = Array.from({ length: count }, (_, at) => at)
+/** Renames a parameter, which breaks whoever passes it by its name: the tests of every tenth function. */
+const agents = editingAgent('renaming', { from: 'value', to: 'amount' })
+const functions = numbers.map((n) => `def double${n}(value):\n    return value * 2\n`).join('\n\n')
+const tests = numbers.map((n) => {
+  const call = n % 10 === 4 ? 'value=3' : '3'
+  return `    def test_${n}(self):\n        self.assertEqual(sums.double${n}(${call}), 6)\n`
+})
+const broken = '    def test_broken(self):\n        self.fail("as before")\n'
+const files = {
+  'src/sums.py': functions,
+  'tests/test_sums.py': `import unittest\n\nimport sums\n\n\nclass Sums(unittest.TestCase):\n${[...tests, broken].join('\n')}`,
+}
+const Run = z.object({
+  result: z.looseObject({
+    run_id: z.string(),
+    gate: z.looseObject({ verdict: z.string(), tests: z.number(), failing: z.array(z.string()), left_out: z.number() }),
+    conflicts: z.array(z.looseObject({ error_code: z.string(), reason: z.string() })),
+  }),
+})
+
+describe.skipIf(lack !== undefined)(
+  `a run whose changes must keep the tests passing${lack === undefined ? '' : ` (${lack})`}`,
+  () => {
+    const programs = openPrograms()
+    let folder: SourceFolder
+    const ask = async (...args: string[]) => {
+      const command = remora(programs, folder, args, { REMORA_AGENTS_DIR: 'agents' })
+      const code = await command.exited
+      return { code, out: command.out(), err: command.err() }
+    }
+
+    beforeAll(async () => {
+      folder = await sourceFolder({
+        ...agents,
+        ...Object.fromEntries(Object.entries(files).map(([path, text]) => [`repo/${path}`, text])),
+      })
+    })
+    afterAll(async () => {
+      await programs.end()
+      await folder.remove()
+    })
+
+    it('leaves out the changes with which a test fails that passed, and names the test', async () => {
+      const options = ['--paths', 'src/**', '--verify', 'python3 -m unittest', '--json']
+      const ran = await ask('run', 'repo', '--agents', 'renaming', ...options)
+      const { result } = Run.parse(lastDocument(ran.out))
+      expect(result.gate).toMatchObject({
+        verdict: 'passed',
+        tests: count,
+        failing: ['test_sums.Sums::test_broken'],
+        left_out: 3,
+      })
+      expect(result.conflicts.map(({ error_code }) => error_code)).toEqual(['WORK_007', 'WORK_007', 'WORK_007'])
+      expect(result.conflicts.map(({ reason }) => /test_sums\.Sums::test_\d+/.exec(reason)?.[0])).toEqual(
+        [4, 14, 24].map((n) => `test_sums.Sums::test_${n}`),
+      )
+      expect(ran.code).toBe(3)
+      const patch = (await ask('diff', result.run_id)).out
+      expect(patch.match(/^\+def double/gm)).toHaveLength(count - 3)
+      expect(patch).not.toContain('+def double14(')
+      const refused = await ask('accept', result.run_id, '--all')
+      expect(refused.err).toMatch(/refused: WORK_007 .*double14.*test_14/)
+    })
+  },
+)
