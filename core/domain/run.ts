@@ -126,7 +126,7 @@ export function weightOf(priority: RunRequest['priority']): number {
 }
 
 /** The schema number of a run. Code that knows only lower numbers refuses the run (RUN_005). */
-export const runSchema = 7
+export const runSchema = 8
 /** Of a new run: versions that know no higher number may work on it until it needs what they do not know. */
 export const newRunSchema = 3
 /** Of a run with a budget: versions that know none would go on with it all the same. */
@@ -232,6 +232,8 @@ export const Run = z.strictObject({
   budget: z.number().nullable().default(null),
   /** How many they have used, attempts that go on or were lost included. Events of earlier versions are not counted. */
   tokens: z.number().default(0),
+  /** How many findings its operations have reported. */
+  findings: z.number().default(0),
   /** What it waits for of budgets; work without a model may still move. */
   usedBudgets: z.array(UsedBudget).default([]),
   /** Set when no further operation may start; the run ends once those in progress have ended. */

@@ -21,6 +21,8 @@ export const externalSignatures = {
   edit_node: '(text: str, start_line: int | None = None, end_line: int | None = None) -> dict[str, Any]',
   describe_definition: '() -> dict[str, Any]',
   insert_docstring: '(docstring: str, style: str = "auto") -> dict[str, Any]',
+  report_finding:
+    '(claim: str, path: str, line: int, confidence: float, end_line: int | None = None, severity: str = "warning", rule: str | None = None) -> dict[str, Any]',
   ask_user: '(question: str, choices: list[str] | None = None) -> str',
   log: '(message: str) -> None',
   /** Only for a lone script of this name: in a bundle, the builtin tool submits. */

@@ -35,6 +35,7 @@ import {
   getAttemptRecord,
   getChangeSets,
   getComposition,
+  getFindings,
   getSnapshot,
   getUnfinishedAttempt,
 } from '#objects/stored-records.ts'
@@ -213,6 +214,7 @@ export function openRunRecords(
     readSnapshot: (projectId, snapshotId) => readSnapshot(objects, projectId, snapshotId),
     readChangeSets: (projectId, recordHash) =>
       changeSets.get(`${projectId} ${recordHash}`, () => getChangeSets(objects, projectId, recordHash)),
+    readFindings: (projectId, recordHash) => getFindings(objects, projectId, recordHash),
     readAttempt: (projectId, recordHash) => getAttemptRecord(objects, projectId, recordHash),
     readUnfinished: (projectId, recordHash) => getUnfinishedAttempt(objects, projectId, recordHash),
     async readComposition({ projectId, runId, compositionKey }, hash: string | null = compositionKey) {

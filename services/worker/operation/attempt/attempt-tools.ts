@@ -1,3 +1,4 @@
+import type { JournalEntry } from '#domain/external-journal.ts'
 import type { ScriptPool } from '#tool-scripts/script-pool.ts'
 import { type ExternalDeps, attemptExternals } from '../../tools/externals/attempt-externals.ts'
 import { scriptOf, scriptTool } from '../../tools/script-tool.ts'
@@ -10,11 +11,11 @@ export type AttemptToolDeps = ExternalDeps & { scripts: Pick<ScriptPool, 'run'>;
 
 /** The bundle's tools, bound to this attempt's workspace and node. `submit_result` is part of the loop instead. */
 export function attemptTools(
-  running: Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'target'>,
+  running: Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'target' | 'transcript' | 'from'>,
   deps: AttemptToolDeps,
 ): ToolSet {
   const { bundle, scripts } = running.bundle
-  const externals = attemptExternals(running.workspace, running.target, deps)
+  const externals = attemptExternals(running.workspace, running.target, deps, calledBefore(running))
   const bound = new Map<string, Tool>()
   for (const definition of bundle.tools) {
     if (bundle.scripts[definition.name] === undefined) continue
@@ -31,6 +32,12 @@ export function attemptTools(
     bound.set(definition.name, scriptTool(parts))
   }
   return { definitions: bundle.tools, get: (name) => bound.get(name) }
+}
+
+/** What the tool scripts of attempts that this one continues have called, also the one that asked a person. */
+function calledBefore({ transcript, from }: Pick<RunningAttempt, 'transcript' | 'from'>): JournalEntry[] {
+  const asking = from !== undefined && 'answered' in from ? from.answered.waiting.journal : []
+  return [...transcript.toolRuns.flatMap(({ externals }) => externals), ...asking]
 }
 
 /** The current values of those script inputs that the worker fills in instead of the model; only the named ones are read. */

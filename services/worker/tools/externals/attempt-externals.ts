@@ -1,6 +1,7 @@
 import { hasCode } from '#domain/error.ts'
 import type { Log } from '#platform/log.ts'
 import { ScriptError, type ExternalFunction } from '#tool-scripts/script-call.ts'
+import type { JournalEntry } from '#domain/external-journal.ts'
 import { AskedQuestion } from '#domain/question.ts'
 import { ScriptSuspended } from '#tool-scripts/script-ending.ts'
 import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
@@ -10,20 +11,26 @@ import type { TargetNode } from '../target-node.ts'
 import { editNode } from './edit-node.ts'
 import { fileExternals } from './file-externals.ts'
 import { docstringExternals, lintExternals } from './node-externals.ts'
+import { reportFinding } from './report-finding.ts'
 
 export type ExternalDeps = LintDeps & { log: Pick<Log, 'debug'>; searcher: Pick<LineSearcher, 'find'> }
 
-/** The externals of an attempt, by name: all that its tool scripts may call, and their only way out of the sandbox. */
+/**
+ * The externals of an attempt, by name: all that its tool scripts may call, and their only way out of the sandbox. `calledBefore`: by
+ * attempts that this one continues.
+ */
 export function attemptExternals(
   workspace: Workspace,
   target: TargetNode,
   deps: ExternalDeps,
+  calledBefore: readonly JournalEntry[] = [],
 ): ReadonlyMap<string, ExternalFunction> {
   const all: Record<string, ExternalFunction> = {
     ...fileExternals(workspace, deps.searcher),
     ...lintExternals(workspace, target, deps),
     edit_node: editNode(workspace, target, deps),
     ...docstringExternals(workspace, target, deps),
+    report_finding: reportFinding(workspace, calledBefore),
     ask_user: askUser,
     log: ([message]) => deps.log.debug('tool script', { message: String(message).slice(0, 2000) }),
   }
