@@ -6,7 +6,6 @@ import type { Settings } from '#settings/load-settings.ts'
 import { environmentOf } from '#settings/settings-table.ts'
 import { storageConfig, storageEnv } from '#settings/storage-settings.ts'
 import { faultOfServers, isModelServers } from './model-server.ts'
-import { builtinAgents } from './run/known-agents.ts'
 import { findDataFolder } from './stack/data-folder.ts'
 import { checkEnvironment } from './stack/stack-env.ts'
 import { shownPath } from './wording.ts'
@@ -61,7 +60,7 @@ export function readCliConfig(
     mayInstallRedis: values.REMORA_REDIS_INSTALL === 'auto',
     searchPath: values.PATH,
     color: colorOf(values),
-    agentsDir: resolve(cwd, values.REMORA_AGENTS_DIR ?? builtinAgents),
+    agentsDir: values.REMORA_AGENTS_DIR === undefined ? undefined : resolve(cwd, values.REMORA_AGENTS_DIR),
     apiPort: values.REMORA_API_PORT,
     request: requestOf(values),
     discovery: {

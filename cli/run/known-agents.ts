@@ -1,11 +1,7 @@
-import { fileURLToPath } from 'node:url'
 import type { Command } from 'commander'
 import { AppError } from '#domain/error.ts'
 import { nearest } from '#platform/nearest.ts'
-import { bundleNames } from '#bundles/bundle-files.ts'
-
-/** The folder of the bundles that come with the package. */
-export const builtinAgents = fileURLToPath(new URL('../../agents', import.meta.url))
+import { agentNames } from '#bundles/bundle-files.ts'
 
 /** The only bundle whose prompt fits the harness's own tools. */
 export const harnessAgent = 'harness'
@@ -18,14 +14,18 @@ export function requireKnown(agents: readonly string[], known: readonly string[]
   const meant = near.length === 0 ? '' : ` (did you mean ${near.join(', ')}?)`
   throw new AppError(
     'INTAKE_006',
-    `unknown agent: ${unknown.join(', ')}${meant}; known: ${known.join(', ')} (agents.dir in remora.yaml sets another folder)`,
+    `unknown agent: ${unknown.join(', ')}${meant}; known: ${known.join(', ')} (agents.dir in remora.yaml names a folder of your own)`,
     { phase: 'usage' },
   )
 }
 
 /** The agents of `--agents` and those of this installation. Without `--agents` it is wrong usage, and the message lists them. */
-export async function namedAgents(agents: readonly string[] | undefined, agentsDir: string, command: Command) {
-  const known = await bundleNames(agentsDir)
+export async function namedAgents(
+  agents: readonly string[] | undefined,
+  agentsDir: string | undefined,
+  command: Command,
+) {
+  const known = await agentNames(agentsDir)
   if (agents === undefined || agents.length === 0) {
     command.error(`error: no agents named: choose with --agents from ${known.join(', ')}`, { exitCode: 2 })
   }

@@ -16,6 +16,7 @@ export const ScriptLimitPreset = z.enum(['strict', 'default', 'permissive'])
 export type ScriptLimitPreset = z.infer<typeof ScriptLimitPreset>
 
 const name = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/)
+const bundleName = z.string().regex(/^[a-z][a-z0-9_-]{0,63}$/)
 const Scalar = z.union([z.string(), z.number(), z.boolean()])
 
 const ScriptTool = z.strictObject({
@@ -28,7 +29,7 @@ const BuiltinTool = z.strictObject({ builtin: z.enum(['submit_result']) })
 
 /** `bundle.yaml` as people write it (docs/guide/configuration.md); keys keep the file's own spelling. */
 export const BundleFile = z.strictObject({
-  name,
+  name: bundleName,
   description: z.string().min(1),
   node_kinds: z.array(NodeKind).min(1),
   languages: z.array(z.string()).min(1),
@@ -36,12 +37,12 @@ export const BundleFile = z.strictObject({
    * Bundles whose operations on the same node, and on those around it, must end well first: it starts from their changes. Those
    * that the run does not name are ignored.
    */
-  after: z.array(name).default([]),
+  after: z.array(bundleName).default([]),
   /**
-   * The same, except that an operation which ends badly is not needed: it then starts without its changes. Nor is the bundle: a copy
-   * of this one may lie in a folder without it.
+   * The same, except that an operation which ends badly is not needed: it then starts without its changes. Nor need there be such
+   * a bundle.
    */
-  after_optional: z.array(name).default([]),
+  after_optional: z.array(bundleName).default([]),
   /** Order among the bundle's own operations: `inner_first`: after those on nodes inside this one; `outer_first`: before them. */
   containment: z.enum(['none', 'inner_first', 'outer_first']).default('none'),
   /**

@@ -1,5 +1,5 @@
 import { sizeOfSets } from '#composition/run-chain.ts'
-import { bundleNames } from '#bundles/bundle-files.ts'
+import { agentNames } from '#bundles/bundle-files.ts'
 import { announcedFindable, requireFindable, requireKnownKinds } from '#bundles/findable-nodes.ts'
 import { openFleet, storeOfFleet } from '#ledger/fleet.ts'
 import { readWorkers } from '#ledger/live-workers.ts'
@@ -75,7 +75,7 @@ export async function startApi(config: ApiConfig, deps: { log: Log; redactor: Re
   const { namespace = 'remora' } = config
   const releaser = openReleaser()
   try {
-    const agents = await bundleNames(config.agentsDir)
+    const agents = await agentNames(config.agentsDir)
     const { redis, isConnected } = connectRedis(config.storage.redisUrl, impatient, log)
     releaser.add('redis', async () => redis.disconnect())
     const metrics = openMetrics('api')
@@ -187,7 +187,7 @@ type FindableRequest = Pick<RunRequest, 'agents' | 'nodeKinds'>
 /** Of what discovery has announced; nothing is refused before it has. */
 async function checkFindable(
   { agents, nodeKinds }: FindableRequest,
-  { redis, namespace, dir }: Pick<Opened, 'redis' | 'namespace'> & { dir: string },
+  { redis, namespace, dir }: Pick<Opened, 'redis' | 'namespace'> & { dir: string | undefined },
 ): Promise<void> {
   const findable = await announcedFindable(redis, namespace)
   if (findable === undefined) return

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ModelUnavailable } from '#domain/error.ts'
 import { OperationResult } from '#ledger/results.ts'
+import { dayOf } from '#ledger/usage.ts'
 import { getFindings } from '#objects/stored-records.ts'
 import { until } from '#testing/until.ts'
 import { openOperationBench, type OperationBench } from './operation-bench.fixture.ts'
@@ -90,9 +91,16 @@ describe('an operation that only reports findings', () => {
     expect((await bench.ledger.verify(planned.runId)).violations).toEqual([])
   })
 
-  it('finds nothing in sound code', async () => {
-    const planned = await bench.planned(await bench.bundle('review'), 'def shelf(row):\n    return row\n', 'shelf')
+  it('finds nothing in sound code, also as an agent with a dash in its name, which is counted under it', async () => {
+    const bundle = await bench.bundle('review')
+    bundle.file.name = 'my-review_2'
+    const planned = await bench.planned(bundle, 'def shelf(row):\n    return row\n', 'shelf')
     await runOperation(planned.job, bench.deps, never)
+    await bench.ledger.relayResults(planned.runId)
+    const { projectId } = await bench.ledger.getRun(planned.runId)
+    const usage = await bench.ledger.readUsage(projectId, [dayOf(Date.now())])
+    expect(usage).toContainEqual(expect.objectContaining({ agent: 'my-review_2' }))
+    expect((await bench.ledger.verify(planned.runId)).violations).toEqual([])
     const { outcome } = await bench.operation(planned)
     expect(outcome).toMatchObject({ status: 'unchanged', summary: 'Reported nothing.' })
     expect(outcome).not.toHaveProperty('findings')
