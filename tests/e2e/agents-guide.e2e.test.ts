@@ -23,15 +23,11 @@ async function blocksOfGuide(): Promise<Block[]> {
 const programs = openPrograms()
 let folder: SourceFolder
 let commands: string[]
+let files: string[]
 beforeAll(async () => {
   const blocks = await blocksOfGuide()
   const written = blocks.filter(({ language }) => language === 'yaml' || language === 'python')
-  expect(written.map(({ file }) => file)).toEqual([
-    'remora.yaml',
-    'my-agents/long-functions/tools/report_length.pym',
-    'my-agents/long-functions/bundle.yaml',
-    'remora.yaml',
-  ])
+  files = written.map(({ file = '' }) => file)
   // The second remora.yaml is for later.
   folder = await sourceFolder(Object.fromEntries(written.slice(0, 3).map(({ file = '', text }) => [file, text])))
   await cp(join(repository, 'examples/inventory'), join(folder.path, 'examples/inventory'), { recursive: true })
@@ -53,6 +49,15 @@ async function follow(beginning: string, runId = ''): Promise<string> {
 }
 
 describe('the guide to writing an agent', () => {
+  it('says where each of its files is to be', () => {
+    expect(files).toEqual([
+      'remora.yaml',
+      'my-agents/long-functions/tools/report_length.pym',
+      'my-agents/long-functions/bundle.yaml',
+      'remora.yaml',
+    ])
+  })
+
   it('leads from nothing to findings', async () => {
     expect(await follow('check')).toContain('long-functions: PASS (2 tools, max_turns 4)\n')
     expect(JSON.parse(await follow('tool run'))).toMatchObject({ result: { lines: 24, too_long: true } })
