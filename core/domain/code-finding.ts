@@ -9,7 +9,7 @@ export type FindingSeverity = z.infer<typeof FindingSeverity>
 /** So many findings of one operation are kept. */
 export const maxFindings = 20
 export const maxClaimCharacters = 1_000
-/** How much of its first line a finding shows. */
+/** Of a longer line a finding shows nothing: what is left of a secret that is cut would not be recognised. */
 export const maxLineCharacters = 200
 
 const Line = z.int().min(1)
@@ -23,7 +23,7 @@ export const CodeFinding = z.strictObject({
   path: RepoPath,
   line: Line,
   endLine: Line,
-  /** The beginning of its first line, without indentation. */
+  /** Its first line without indentation; empty where that is longer. */
   lineText: z.string().max(maxLineCharacters),
   severity: FindingSeverity,
   /** 0 to 1, as the agent says it. */

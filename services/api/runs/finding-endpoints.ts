@@ -17,7 +17,9 @@ export const FindingView = z
     path: z.string(),
     line: shape.line.meta({ description: 'from 1, as the file was when the agent read it' }),
     end_line: shape.endLine.meta({ description: 'the last line it is about' }),
-    line_text: shape.lineText.meta({ description: 'the beginning of the first line' }),
+    line_text: shape.lineText.meta({
+      description: 'the first line without indentation; empty where it is longer than 200 characters',
+    }),
     severity: SeverityShape,
     confidence: shape.confidence.meta({ description: '0 to 1, as the agent says it' }),
     rule: shape.rule.meta({ description: "the agent's name for this kind of finding" }),

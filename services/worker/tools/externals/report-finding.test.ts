@@ -6,9 +6,9 @@ import { aPlannedOperation } from '#testing/open-test-ledger.ts'
 import { openWorkspace } from '../../workspace/open-workspace.ts'
 import { reportFinding } from './report-finding.ts'
 
-const source = 'def f(x):\n    return 1 / x\n'
+const short = 'def f(x):\n    return 1 / x\n'
 
-function opened(before: readonly JournalEntry[] = []) {
+function opened(before: readonly JournalEntry[] = [], source = short) {
   const { path } = aPlannedOperation('f').node
   const workspace = openWorkspace({
     find: (asked) => (asked === path ? { hash: sha256(source) } : undefined),
@@ -63,6 +63,11 @@ it('takes the same claim about the same lines once, however it is written, also 
   const later = opened(journalOf([first]))
   expect(await later.report('divides by zero', path, 2, 0.9)).toMatchObject({ reported: false })
   expect(reportedFindings(journalOf([first, { reported: false }, 'text']))).toHaveLength(1)
+})
+
+it('shows nothing of a line that is too long to be shown whole', async () => {
+  const { path, report } = opened([], `x = "${'s'.repeat(200)}"\n`)
+  expect(await report('It is long.', path, 1, 1)).toMatchObject({ finding: { line: 1, line_text: '' } })
 })
 
 it('takes 20 findings of an operation', async () => {

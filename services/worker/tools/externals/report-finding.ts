@@ -56,7 +56,8 @@ async function placeIn(
   if (line < 1 || endLine > lines.length)
     throw new WorkspaceFault('refused', `${path} has lines 1 to ${lines.length}, got ${line} to ${endLine}`)
   if (line > endLine) throw new WorkspaceFault('refused', `line (${line}) must be <= end_line (${endLine})`)
-  return { line, endLine, lineText: (lines[line - 1] ?? '').trim().slice(0, maxLineCharacters).toWellFormed() }
+  const lineText = (lines[line - 1] ?? '').trim()
+  return { line, endLine, lineText: lineText.length > maxLineCharacters ? '' : lineText }
 }
 
 /** A newline at the end of the file begins no further line. */
