@@ -7,6 +7,7 @@ import { BudgetView, EventPage, RunAccepted, PatchSets, RunPage, RunView, Time }
 import {
   ChangePage,
   DecisionsView,
+  FindingPage,
   OperationPage,
   OperationView,
   QuestionPage,
@@ -241,6 +242,9 @@ function operationCalls({ get, getText, post }: ApiConnection) {
         `${operationPath(runId, operationId)}/transcript?format=${format}`,
         format === 'json' ? 'application/json' : 'text/markdown',
       ),
+    /** In the order of the plan; those of the runs that it retries come last. */
+    listFindings: (runId: string, page: Page & Partial<Record<'agent' | 'path' | 'severity', string>>) =>
+      get(`${runPath(runId)}/findings`, FindingPage, page),
     /** By number. */
     listQuestions: (runId: string, page: Page & { status?: string | undefined }) =>
       get(`${runPath(runId)}/questions`, QuestionPage, page),

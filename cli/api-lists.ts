@@ -45,6 +45,15 @@ export function changesWhere(
   return pages('changes', (from) => listChanges(runId, { ...about, ...from, limit: 100 }))
 }
 
+/** Of a run and of those that it retries: what their agents have found, if it meets the filter. */
+export function allFindings(
+  { listFindings }: Lister<'listFindings'>,
+  runId: string,
+  filter: Partial<Record<'agent' | 'path' | 'severity', string>>,
+) {
+  return pages('findings', (from) => listFindings(runId, { ...filter, ...from, limit: 100 }))
+}
+
 /** Of the project, newest first. */
 export function allRuns({ listRuns }: Lister<'listRuns'>) {
   return pages('runs', ({ cursor }) => listRuns({ before: cursor, limit: 100 }))

@@ -7,7 +7,6 @@ import { environmentOf } from '#settings/settings-table.ts'
 import { sandboxConfig } from '#settings/sandbox-config.ts'
 import { storageConfig, storageEnv } from '#settings/storage-settings.ts'
 import { faultOfServers, isModelServers } from './model-server.ts'
-import { builtinAgents } from './run/known-agents.ts'
 import { findDataFolder } from './stack/data-folder.ts'
 import { checkEnvironment } from './stack/stack-env.ts'
 import { shownPath } from './wording.ts'
@@ -63,7 +62,7 @@ export function readCliConfig(
     searchPath: values.PATH,
     sandbox: { ...sandboxConfig(values), searchPath: values.PATH },
     color: colorOf(values),
-    agentsDir: resolve(cwd, values.REMORA_AGENTS_DIR ?? builtinAgents),
+    agentsDir: values.REMORA_AGENTS_DIR === undefined ? undefined : resolve(cwd, values.REMORA_AGENTS_DIR),
     apiPort: values.REMORA_API_PORT,
     request: requestOf(values),
     discovery: {

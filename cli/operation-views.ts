@@ -38,6 +38,24 @@ export type QuestionView = z.infer<typeof QuestionView>
 
 export const QuestionPage = z.object({ questions: z.array(QuestionView), next })
 
+/** What an agent claims about some lines of a file. */
+export const FindingView = z.looseObject({
+  claim: z.string(),
+  path: z.string(),
+  line: z.int(),
+  end_line: z.int(),
+  line_text: z.string(),
+  severity: z.string(),
+  confidence: z.number(),
+  rule: z.string().nullable(),
+  agent: z.string(),
+  operation_id: z.string(),
+  run_id: z.string(),
+})
+export type FindingView = z.infer<typeof FindingView>
+
+export const FindingPage = z.object({ findings: z.array(FindingView), next })
+
 /** The last decision on a change set. */
 const DecisionView = z.looseObject({
   verdict: z.string(),

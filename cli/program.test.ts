@@ -40,7 +40,7 @@ describe('the command line', () => {
   it('asks for agents, and names those there are', async () => {
     const { err, code } = await remora('run')
     expect(code).toBe('commander.error')
-    expect(err).toMatch(/no agents named: choose with --agents from .*docstring, harness, lint/)
+    expect(err).toMatch(/no agents named: choose with --agents from .*docstring, harness, lint, review/)
   })
 
   it('refuses an unknown agent before anything is started', async () => {
@@ -75,7 +75,7 @@ describe('the command line', () => {
   it('names the agents there are when submit names none', async () => {
     const { err, code } = await remora('submit')
     expect(code).toBe('commander.error')
-    expect(err).toMatch(/no agents named: choose with --agents from .*docstring, harness, lint/)
+    expect(err).toMatch(/no agents named: choose with --agents from .*docstring, harness, lint, review/)
   })
 
   it('wants a running service for submit', async () => {

@@ -14,6 +14,7 @@ import { addDiffCommand } from './commands/diff-command.ts'
 import { addCompletionCommand } from './commands/completion-command.ts'
 import { addDoctorCommand } from './commands/doctor-command.ts'
 import { addDiscoverCommand } from './commands/discover-command.ts'
+import { addFindingsCommand } from './commands/findings-command.ts'
 import { addHarnessCommand } from './commands/harness-command.ts'
 import { addHelpCommand } from './commands/help-command.ts'
 import { addQueriesCommand } from './commands/queries-command.ts'
@@ -55,6 +56,7 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addRunsCommand(program, context)
   addShowCommand(program, context)
   addDiffCommand(program, context)
+  addFindingsCommand(program, context)
   addReviewCommand(program, context)
   addDecideCommands(program, context)
   addApplyCommand(program, context)

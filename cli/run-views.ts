@@ -95,6 +95,8 @@ export const RunSummary = z.looseObject({
     labels: z.record(z.string(), z.string()).optional(),
   }),
   counts: z.record(z.string(), z.number()),
+  /** A service of an earlier version says nothing. */
+  findings: z.number().default(0),
   waiting_for: z.array(WaitingFor).default([]),
   composing: Composing.nullish(),
   /** A service of an earlier version has none. */

@@ -1,4 +1,3 @@
-import { join } from 'node:path'
 import type { Command } from 'commander'
 import { loadBundles, type LoadedBundle } from '#bundles/load-bundle.ts'
 import type { CliContext } from '../cli-context.ts'
@@ -15,13 +14,13 @@ export function addAgentsCommand(program: Command, { io, cwd, signal, config }: 
     .action(async ({ json }: { json?: true }) => {
       const { agentsDir } = config
       const loaded = await untilAborted(loadBundles(agentsDir), signal)
-      const bundles = [...loaded.values()].map((bundle) => agentView(bundle, agentsDir))
+      const bundles = [...loaded.values()].map((bundle) => agentView(bundle))
       if (json) io.out(`${JSON.stringify({ agents: bundles })}\n`)
       else io.out(visible(bundles.map((view) => describe(view, cwd)).join('\n')))
     })
 }
 
-function agentView({ bundle: { file } }: LoadedBundle, agentsDir: string) {
+function agentView({ dir, bundle: { file } }: LoadedBundle) {
   return {
     name: file.name,
     description: file.description,
@@ -32,7 +31,7 @@ function agentView({ bundle: { file } }: LoadedBundle, agentsDir: string) {
     tools: file.tools.map((tool) => ('builtin' in tool ? tool.builtin : tool.name)),
     limits: file.limits,
     settings: file.settings,
-    from: join(agentsDir, file.name),
+    from: dir,
   }
 }
 

@@ -1,5 +1,4 @@
 import { Option, type Command } from 'commander'
-import { givenValue } from '#platform/env.ts'
 import { ScriptProfile } from '#domain/agent-bundle.ts'
 import { checkPaths, type CheckedItem, type Finding } from '#bundles/check-paths.ts'
 import { openTypeChecker } from '#tool-scripts/type-checker.ts'
@@ -54,8 +53,8 @@ export function addCheckCommand(
 }
 
 /** The settings' folder of agents; where they name none, the folder `agents` here, and not the agents of Remora. */
-function defaultFolder({ agentsDir, environment }: CliConfig, cwd: string): string {
-  return givenValue(environment, 'REMORA_AGENTS_DIR') === undefined ? 'agents' : shownPath(agentsDir, cwd)
+function defaultFolder({ agentsDir }: CliConfig, cwd: string): string {
+  return agentsDir === undefined ? 'agents' : shownPath(agentsDir, cwd)
 }
 
 async function checkAll(

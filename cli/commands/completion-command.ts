@@ -3,7 +3,7 @@ import { resolve } from 'node:path'
 import tab from '@bomb.sh/tab/commander'
 import type { Command } from 'commander'
 import { z } from 'zod'
-import { bundleNames } from '#bundles/bundle-files.ts'
+import { agentNames } from '#bundles/bundle-files.ts'
 import type { CliContext } from '../cli-context.ts'
 import { whereWords } from '../run/change-conditions.ts'
 
@@ -71,11 +71,11 @@ function* commandsUnder(command: Command, before = ''): Generator<readonly [stri
 }
 
 /** `lint,do` is completed to `lint,docstring`. */
-function namesIn(agentsDir: string): Words {
+function namesIn(agentsDir: string | undefined): Words {
   return async (word) => {
     const before = word.slice(0, word.lastIndexOf(',') + 1)
     const given = before.split(',')
-    const names = await bundleNames(agentsDir)
+    const names = await agentNames(agentsDir)
     return names.filter((name) => !given.includes(name)).map((name) => `${before}${name}`)
   }
 }

@@ -1,5 +1,5 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import { bundleNames } from '#bundles/bundle-files.ts'
+import { agentNames } from '#bundles/bundle-files.ts'
 import { openLog } from '#platform/log.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
 import { proxyOf } from '#platform/env.ts'
@@ -70,7 +70,7 @@ async function measure(options: HarnessOptions, context: CliContext, command: Co
   const { io, config, signal, terminal } = context
   const { agent, out, json, shapes = shapeNames, minCalled } = options
   if (agent !== harnessAgent) {
-    requireKnown([agent], await bundleNames(config.agentsDir))
+    requireKnown([agent], await agentNames(config.agentsDir))
     command.error(
       `error: --agent ${agent}: the tools of ${agent} need a repository, and are not measured here; ` +
         `write the prompt into a bundle named ${harnessAgent}, or see how ${agent} does with: remora run --agents ${agent} --limit 10`,

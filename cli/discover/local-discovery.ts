@@ -2,7 +2,7 @@ import { join } from 'node:path'
 import type { FindableNodes } from '#bundles/findable-nodes.ts'
 import { AppError } from '#domain/error.ts'
 import { programCache } from '#platform/program-cache.ts'
-import { bundleNames } from '#bundles/bundle-files.ts'
+import { agentNames } from '#bundles/bundle-files.ts'
 import { checkFilters, type DiscoveryFilters } from '../../services/discovery/discover/choose-files.ts'
 import type { FolderOptions } from '../../services/discovery/discover/discover-folder.ts'
 import { loadQueryPacks } from '../../services/discovery/discover/query-pack.ts'
@@ -65,7 +65,7 @@ export async function settingsFaults({ agentsDir, request, apiUrl, queries }: Cl
         throw error
       },
     )
-  const folder = await refused(bundleNames(agentsDir))
+  const folder = await refused(agentNames(agentsDir))
   // A remote service may know others.
   const languages = apiUrl === undefined ? await refused(requireKnownFilters(request, { queries })) : []
   return [...folder, ...languages]

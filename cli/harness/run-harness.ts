@@ -1,11 +1,10 @@
-import { join } from 'node:path'
 import type { Log } from '#platform/log.ts'
-import { bundleNames } from '#bundles/bundle-files.ts'
+import { agentFolders } from '#bundles/bundle-files.ts'
 import { loadBundle } from '#bundles/load-bundle.ts'
 import { resolveSettings } from '#bundles/adjust-bundles.ts'
 import { compileTemplate } from '#bundles/template.ts'
 import { openLiveScreen, type Terminal } from '../progress/live-screen.ts'
-import { builtinAgents, harnessAgent } from '../run/known-agents.ts'
+import { harnessAgent } from '../run/known-agents.ts'
 import type { HarnessReport } from './harness-report.ts'
 import { openSides, type SidesOrder } from './open-sides.ts'
 import { planProbes, type ProbePlan } from './plan-probes.ts'
@@ -14,7 +13,7 @@ import { reportSide } from './side-report.ts'
 import { formatSeconds } from '../wording.ts'
 import type { ProbeResult } from './run-probe.ts'
 
-export type HarnessOrder = ProbePlan & SidesOrder & { agentsDir: string; minCalled: number }
+export type HarnessOrder = ProbePlan & SidesOrder & { agentsDir: string | undefined; minCalled: number }
 
 export type HarnessDeps = { terminal: Terminal | undefined; log: Pick<Log, 'warn' | 'debug'> | undefined }
 
@@ -47,9 +46,8 @@ export async function runHarness(order: HarnessOrder, deps: HarnessDeps, signal:
  * The system prompt of the bundle `harness` in `agentsDir`, or of Remora's own where that folder has none. AGENT_001 for a
  * broken bundle, or a system prompt that uses a node.
  */
-async function harnessPrompt(agentsDir: string): Promise<string> {
-  const names = await bundleNames(agentsDir)
-  const { bundle } = await loadBundle(join(names.includes(harnessAgent) ? agentsDir : builtinAgents, harnessAgent))
+async function harnessPrompt(agentsDir: string | undefined): Promise<string> {
+  const { bundle } = await loadBundle((await agentFolders(agentsDir)).get(harnessAgent) ?? '')
   const settings = resolveSettings(bundle, {})
   return compileTemplate(bundle.file.initial_context.system_prompt).render({ settings })
 }

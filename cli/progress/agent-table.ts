@@ -13,6 +13,7 @@ const columns: readonly Column[] = [
   { title: 'skipped', of: (agent) => agent.skipped, isRare: true },
   { title: 'failed', of: (agent) => agent.failed },
   { title: 'cancelled', of: (agent) => agent.cancelled, isRare: true },
+  { title: 'findings', of: (agent) => agent.findings, isRare: true },
   { title: 'left out', of: (agent) => agent.leftOut },
   { title: 'tokens', of: (agent) => agent.tokens },
 ]

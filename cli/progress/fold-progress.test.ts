@@ -25,10 +25,19 @@ describe('the progress of a run', () => {
       cancelled: 0,
       failed: 0,
       tokens: 1200,
+      findings: 0,
       leftOut: 0,
       workMs: 1500,
     })
     expect(state.agents['docstring']).toMatchObject({ running: 0, skipped: 1, failed: 1 })
+  })
+
+  it('sums up what the operations of an agent have reported', () => {
+    const ended = (id: string, findings?: number) => {
+      return { event: 'operation.ended', operation_id: id, agent: 'review', data: { status: 'unchanged', findings } }
+    }
+    const state = fold([...plannedRun, ended('o1', 2), ended('o2'), ended('o3', 1)])
+    expect(state.agents['review']).toMatchObject({ unchanged: 3, findings: 3 })
   })
 
   it('counts cancelled operations by themselves, running or not yet started: as neither failed nor skipped', () => {

@@ -209,7 +209,8 @@ function stopped(agent: AgentProgress): AgentProgress {
 
 function ended(agent: AgentProgress, { data, duration_ms: ms = 0 }: WireEvent): AgentProgress {
   const tokens = agent.tokens + Count.parse(data['tokens'])
-  return { ...counted(agent, endedAs(data['status'])), tokens, workMs: agent.workMs + ms }
+  const findings = agent.findings + Count.parse(data['findings'])
+  return { ...counted(agent, endedAs(data['status'])), tokens, findings, workMs: agent.workMs + ms }
 }
 
 type EndColumn = 'succeeded' | 'unchanged' | 'skipped' | 'cancelled' | 'failed'

@@ -15,6 +15,8 @@ export type AgentProgress = {
   cancelled: number
   failed: number
   tokens: number
+  /** What they have reported about the code. */
+  findings: number
   /** Of the succeeded ones, change sets that are not in the patch. */
   leftOut: number
   /** Model and tool time of all ended operations; more than wall time, because they run in parallel. */
@@ -119,7 +121,7 @@ export function emptyProgress(runId: string): ProgressState {
 
 export function emptyAgent(): AgentProgress {
   const ends = { succeeded: 0, unchanged: 0, skipped: 0, cancelled: 0, failed: 0 }
-  return { running: 0, ...ends, tokens: 0, leftOut: 0, workMs: 0 }
+  return { running: 0, ...ends, tokens: 0, findings: 0, leftOut: 0, workMs: 0 }
 }
 
 /** Operations that have an end, over all agents. */

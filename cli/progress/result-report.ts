@@ -40,6 +40,7 @@ export function renderReport({ state, run, patch, model }: ReportParts, view: Re
     evidenceLines(run, paint),
     gateLines(run, view),
     skippedLines(state, view),
+    findingLines(run),
     failureLines(state, run, view),
     leftOutLines(run, view),
     unreadLines(run, view),
@@ -110,6 +111,10 @@ function skippedLines({ skippedFiles: files }: ProgressState, { width }: ReportV
   const lines = files.slice(0, shownFailures).flatMap(({ path, reason }) => wrap(`  ${path}  ${reason}`, width))
   const rest = files.length > shownFailures ? ['  … and others: remora discover lists all'] : []
   return ['Skipped, as a whole or in part:', ...lines, ...rest]
+}
+
+function findingLines({ findings, run_id: runId }: RunView): string[] {
+  return findings === 0 ? [] : [`${plural(findings, 'finding')}: remora findings ${runId}`]
 }
 
 function failureLines(state: ProgressState, run: RunView, { paint, width }: ReportView): string[] {

@@ -1,13 +1,9 @@
-import { basename, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import type { Command } from 'commander'
 import { AppError } from '#domain/error.ts'
 import { nearest } from '#platform/nearest.ts'
-import { bundleFolders, bundleNames, readSource } from '#bundles/bundle-files.ts'
+import { agentFolders, agentNames, readSource } from '#bundles/bundle-files.ts'
 import { readBundleYaml } from '#bundles/bundle-yaml.ts'
-
-/** The folder of the bundles that come with the package. */
-export const builtinAgents = fileURLToPath(new URL('../../agents', import.meta.url))
 
 /** The only bundle whose prompt fits the harness's own tools. */
 export const harnessAgent = 'harness'
@@ -20,14 +16,18 @@ export function requireKnown(agents: readonly string[], known: readonly string[]
   const meant = near.length === 0 ? '' : ` (did you mean ${near.join(', ')}?)`
   throw new AppError(
     'INTAKE_006',
-    `unknown agent: ${unknown.join(', ')}${meant}; known: ${known.join(', ')} (agents.dir in remora.yaml sets another folder)`,
+    `unknown agent: ${unknown.join(', ')}${meant}; known: ${known.join(', ')} (agents.dir in remora.yaml names a folder of your own)`,
     { phase: 'usage' },
   )
 }
 
 /** The agents of `--agents` and those of this installation. Without `--agents` it is wrong usage, and the message lists them. */
-export async function namedAgents(agents: readonly string[] | undefined, agentsDir: string, command: Command) {
-  const known = await bundleNames(agentsDir)
+export async function namedAgents(
+  agents: readonly string[] | undefined,
+  agentsDir: string | undefined,
+  command: Command,
+) {
+  const known = await agentNames(agentsDir)
   if (agents === undefined || agents.length === 0) {
     command.error(`error: no agents named: choose with --agents from ${known.join(', ')}`, { exitCode: 2 })
   }
@@ -35,11 +35,14 @@ export async function namedAgents(agents: readonly string[] | undefined, agentsD
 }
 
 /** Whether one of the agents runs programs; `agents`: undefined for all. A bundle that cannot be read is reported elsewhere. */
-export async function runsPrograms(agentsDir: string, agents: readonly string[] | undefined): Promise<boolean> {
-  const folders = await bundleFolders(agentsDir).catch(() => [])
-  const named = folders.filter((folder) => agents?.includes(basename(folder)) ?? true)
+export async function runsPrograms(
+  agentsDir: string | undefined,
+  agents: readonly string[] | undefined,
+): Promise<boolean> {
+  const folders = await agentFolders(agentsDir).catch(() => new Map<string, string>())
+  const named = [...folders].filter(([name]) => agents?.includes(name) ?? true)
   const runs = await Promise.all(
-    named.map(async (folder) => {
+    named.map(async ([, folder]) => {
       const path = join(folder, 'bundle.yaml')
       const read = await readSource(path)
       return 'source' in read && readBundleYaml(path, read.source).file?.programs !== undefined

@@ -86,8 +86,8 @@ function patchView(patch: ReportParts['patch']) {
 }
 
 function agentView(agent: AgentProgress) {
-  const { succeeded, unchanged, skipped, cancelled, failed, leftOut, tokens, workMs } = agent
-  const ends = { succeeded, unchanged, skipped, cancelled, failed, left_out: leftOut }
+  const { succeeded, unchanged, skipped, cancelled, failed, leftOut, findings, tokens, workMs } = agent
+  const ends = { succeeded, unchanged, skipped, cancelled, failed, left_out: leftOut, findings }
   return { operations: operationsOf(agent), ...ends, tokens, work_ms: workMs }
 }
 

@@ -2,7 +2,6 @@ import type { z } from 'zod'
 import { environmentOf, isPassedOn } from '#settings/settings-table.ts'
 import { behaviourEnv } from '../../services/rehearsal/rehearsal-config.ts'
 import { checkModelServers } from '../../services/worker/worker-config.ts'
-import { builtinAgents } from '../run/known-agents.ts'
 import { leanMemory } from '#platform/lean-memory.mjs'
 import type { LocalS3 } from '#platform/local-s3.ts'
 import { givenValue, readEnv, type Env } from '#platform/env.ts'
@@ -71,7 +70,6 @@ export function servicesEnv(
   { token, port, environment }: { token: string; port: number; environment: Env },
 ): Env {
   return {
-    REMORA_AGENTS_DIR: builtinAgents,
     ...passedOn({ ...environmentOf('api'), ...environmentOf('discovery') }, environment),
     ...stores,
     REMORA_TOKEN: token,

@@ -13,7 +13,10 @@ const file = BundleFile.parse({
   limits: { max_turns: 12, timeout_s: 60 },
 })
 const loaded = new Map([
-  ['probe', { bundle: { file, tools: [], scripts: {}, hostInputs: {}, warnings: [] }, warnings: [] }],
+  [
+    'probe',
+    { dir: 'agents/probe', bundle: { file, tools: [], scripts: {}, hostInputs: {}, warnings: [] }, warnings: [] },
+  ],
 ])
 const none: BundleChoices = { mapping: {}, settings: {}, maxTurns: undefined, maxTimeoutS: undefined }
 const adjusted = (choices: Partial<BundleChoices>) =>

@@ -36,7 +36,7 @@ export function adjustBundles(
   return new Map(Array.from(loaded, ([name, bundle]) => [name, adjusted(name, bundle, choices)]))
 }
 
-function adjusted(name: string, { bundle, warnings }: LoadedBundle, choices: BundleChoices): LoadedBundle {
+function adjusted(name: string, { bundle, ...loaded }: LoadedBundle, choices: BundleChoices): LoadedBundle {
   const { file } = bundle
   const { node_kinds: kinds = file.node_kinds, priority = file.priority } = choices.mapping[name] ?? {}
   const values = resolveSettings(bundle, choices.settings[name] ?? {})
@@ -48,7 +48,7 @@ function adjusted(name: string, { bundle, warnings }: LoadedBundle, choices: Bun
     max_turns: Math.min(file.limits.max_turns, choices.maxTurns ?? Infinity),
     timeout_s: Math.min(file.limits.timeout_s, choices.maxTimeoutS ?? Infinity),
   }
-  return { bundle: { ...bundle, file: { ...file, node_kinds: kinds, priority, settings, limits } }, warnings }
+  return { bundle: { ...bundle, file: { ...file, node_kinds: kinds, priority, settings, limits } }, ...loaded }
 }
 
 type SettingValue = string | number | boolean

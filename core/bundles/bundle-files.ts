@@ -1,11 +1,25 @@
 import { constants } from 'node:fs'
 import { open, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { AppError } from '#domain/error.ts'
 
-/** The names of the bundles in `dir`, sorted. CONFIG_001 when there is no such folder. */
-export async function bundleNames(dir: string): Promise<string[]> {
-  return (await bundleFolders(dir)).map((folder) => basename(folder))
+/** The folder of the bundles that come with Remora. */
+const shippedAgents = fileURLToPath(new URL('../../agents', import.meta.url))
+
+/**
+ * The folder of each bundle by its name, sorted: those that come with Remora, and those in `dir`, which replace the former where the name
+ * is the same. CONFIG_001 when `dir` is given and cannot be read.
+ */
+export async function agentFolders(dir: string | undefined): Promise<Map<string, string>> {
+  const own = dir === undefined ? [] : await bundleFolders(dir)
+  const folders = new Map([...(await bundleFolders(shippedAgents)), ...own].map((folder) => [basename(folder), folder]))
+  return new Map([...folders].toSorted(([one], [other]) => (one < other ? -1 : 1)))
+}
+
+/** The names of these bundles, sorted. */
+export async function agentNames(dir: string | undefined): Promise<string[]> {
+  return [...(await agentFolders(dir)).keys()]
 }
 
 /** The folders under `dir` that hold a `bundle.yaml`, sorted. CONFIG_001 when `dir` cannot be read. */
@@ -17,7 +31,7 @@ export async function bundleFolders(dir: string): Promise<string[]> {
     const names = await Promise.all(folders.map((folder) => readdir(folder).catch(() => ['bundle.yaml'])))
     return folders.filter((_folder, at) => names[at]?.includes('bundle.yaml')).toSorted()
   } catch (cause) {
-    const where = 'agents.dir of remora.yaml or REMORA_AGENTS_DIR names it, else it comes with Remora'
+    const where = 'agents.dir of remora.yaml or REMORA_AGENTS_DIR names it, unless it comes with Remora'
     throw new AppError('CONFIG_001', `the folder of the agents, ${dir}, cannot be read: ${where}`, { cause })
   }
 }

@@ -1,11 +1,11 @@
 import { stat } from 'node:fs/promises'
 import { join, normalize } from 'node:path'
 import { readKnownExternals } from '#tool-scripts/external-signatures.ts'
-import type { BundleFault } from './bundle-yaml.ts'
+import { type BundleFault, readBundleYaml } from './bundle-yaml.ts'
 import { checkScriptFile, type CheckedScript } from './check-script-file.ts'
 import { findFolderFaults } from './load-bundle.ts'
 import { readBundle, type BundleDeps, type ReadBundle } from './read-bundle.ts'
-import { bundleFolders, readSource, scriptsUnder } from './bundle-files.ts'
+import { agentFolders, bundleFolders, readSource, scriptsUnder } from './bundle-files.ts'
 
 export type Finding = BundleFault & { severity: 'error' | 'warning'; source?: string }
 
@@ -48,12 +48,24 @@ async function checkPath(path: string, deps: BundleDeps): Promise<CheckedItem[]>
   const folders = isBundle ? [path] : await bundleFolders(path)
   const bundles: ReadBundle[] = []
   for (const folder of folders) bundles.push(await readBundle(folder, deps))
-  const together = isBundle ? [] : findFolderFaults(bundles)
+  const together = isBundle ? [] : findFolderFaults(bundles, await shippedBundles())
   const named = new Set(bundles.flatMap(scriptsOf))
   const others = (await scriptsUnder(path)).filter((script) => !named.has(normalize(script)))
   const items = bundles.map((bundle) => bundleItem(bundle, together))
   for (const script of others) items.push(await scriptItem(script, deps))
   return items.length === 0 ? [neither(path, 'it holds no bundle and no .pym file')] : items
+}
+
+/** What those say that come with Remora: others are used together with them. */
+async function shippedBundles(): Promise<Pick<ReadBundle, 'file'>[]> {
+  const folders = [...(await agentFolders(undefined)).values()]
+  return Promise.all(
+    folders.map(async (folder) => {
+      const path = join(folder, 'bundle.yaml')
+      const read = await readSource(path)
+      return readBundleYaml(path, 'source' in read ? read.source : '')
+    }),
+  )
 }
 
 function scriptsOf({ dir, file }: ReadBundle): string[] {

@@ -5,7 +5,7 @@ import { AppError } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import { nearest } from '#platform/nearest.ts'
-import { readSource } from './bundle-files.ts'
+import { agentFolders, readSource } from './bundle-files.ts'
 import { bundleInvalid, readBundleYaml, type BundleFault } from './bundle-yaml.ts'
 
 /** What a bundle may name: the languages that query packs are for, and the kinds of nodes that they find. */
@@ -34,13 +34,20 @@ function suggestion(name: string, known: ReadonlySet<string>): string {
 }
 
 /**
- * AGENT_001, with the place in `bundle.yaml`, when one of the named bundles under `dir` has a node kind or a language
+ * AGENT_001, with the place in `bundle.yaml`, when one of the named bundles (`agentFolders` of `dir`) has a node kind or a language
  * that no query pack has. A bundle that cannot be read passes: discovery refuses it when it loads the bundles.
  */
-export async function requireFindable(names: readonly string[], dir: string, findable: FindableNodes): Promise<void> {
+export async function requireFindable(
+  names: readonly string[],
+  dir: string | undefined,
+  findable: FindableNodes,
+): Promise<void> {
   const faults: BundleFault[] = []
+  const folders = await agentFolders(dir)
   for (const name of names) {
-    const path = join(dir, name, 'bundle.yaml')
+    const folder = folders.get(name)
+    if (folder === undefined) continue
+    const path = join(folder, 'bundle.yaml')
     const read = await readSource(path)
     if (!('source' in read)) continue
     const { file, placeOf } = readBundleYaml(path, read.source)

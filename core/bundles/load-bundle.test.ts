@@ -235,15 +235,18 @@ describe('loadBundle', () => {
 describe('loadBundles', () => {
   const named = (name: string, after: string) => yaml.replace('name: probe', `name: ${name}\nafter: [${after}]`)
 
-  it('loads every folder with a bundle, by name', async () => {
+  it('loads every folder with a bundle, by name, besides those of Remora, which they may wait for and replace', async () => {
     await write({
-      'first/bundle.yaml': named('first', ''),
-      'first/tools/probe.pym': script,
-      'second/bundle.yaml': named('second', 'first'),
-      'second/tools/probe.pym': script,
+      'first-1/bundle.yaml': named('first-1', 'lint, docstring'),
+      'first-1/tools/probe.pym': script,
+      'lint/bundle.yaml': named('lint', ''),
+      'lint/tools/probe.pym': script,
       'notes/readme.md': '',
     })
-    expect([...(await loadBundles(dir)).keys()]).toEqual(['first', 'second'])
+    const loaded = await loadBundles(dir)
+    expect([...loaded.keys()]).toEqual(['docstring', 'first-1', 'harness', 'lint', 'review'])
+    expect(loaded.get('lint')).toMatchObject({ dir: join(dir, 'lint'), bundle: { file: { description: 'Probes.' } } })
+    expect([...(await loadBundles(undefined)).keys()]).toEqual(['docstring', 'harness', 'lint', 'review'])
   })
 
   it('refuses an unknown after and a circle', async () => {
@@ -254,10 +257,10 @@ describe('loadBundles', () => {
     expect(message).toContain('second/bundle.yaml:2:1 second waits for itself')
   })
 
-  it('takes a name in after_optional that is no bundle of the folder, but not its own, nor one that is in after, too', async () => {
+  it('takes a name in after_optional that is no bundle, but not its own, nor one that is in after, too', async () => {
     const optional = (name: string) => yaml.replace('name: probe', `name: probe\nafter_optional: [${name}]`)
     await write({ 'probe/bundle.yaml': optional('elsewhere'), 'probe/tools/probe.pym': script })
-    expect([...(await loadBundles(dir)).keys()]).toEqual(['probe'])
+    expect([...(await loadBundles(dir)).keys()]).toContain('probe')
     await write({ 'probe/bundle.yaml': optional('probe') })
     expect(await faultOf(loadBundles(dir))).toContain('probe waits for itself')
     await write({ 'probe/bundle.yaml': optional('other').replace('after_optional', 'after: [other]\nafter_optional') })

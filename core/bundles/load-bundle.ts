@@ -1,35 +1,45 @@
 import { join } from 'node:path'
 import { type AgentBundle, awaitedBundles } from '#domain/agent-bundle.ts'
-import { bundleFolders } from './bundle-files.ts'
+import { agentFolders } from './bundle-files.ts'
 import { type BundleFault, bundleInvalid } from './bundle-yaml.ts'
 import { type BundleDeps, readBundle, type ReadBundle } from './read-bundle.ts'
 
 /** The warnings do not stop the bundle from working. */
-export type LoadedBundle = { bundle: AgentBundle; warnings: BundleFault[] }
+export type LoadedBundle = { dir: string; bundle: AgentBundle; warnings: BundleFault[] }
 
 /** AGENT_001 with file, line and message of every fault. Does not check whether `after` names bundles. */
 export async function loadBundle(dir: string, deps: BundleDeps = {}): Promise<LoadedBundle> {
   return loaded(await readBundle(dir, deps))
 }
 
-/** Loads every bundle under `dir`, by name. AGENT_001 when one is invalid or waits for one that does not exist. */
-export async function loadBundles(dir: string, deps: BundleDeps = {}): Promise<Map<string, LoadedBundle>> {
-  const folders = await bundleFolders(dir)
+/**
+ * Loads the bundles that come with Remora and those under `dir`, by name (`agentFolders`). AGENT_001 when one is invalid or waits for
+ * one that does not exist.
+ */
+export async function loadBundles(dir: string | undefined, deps: BundleDeps = {}): Promise<Map<string, LoadedBundle>> {
+  const folders = [...(await agentFolders(dir)).values()]
   const read = await Promise.all(folders.map((folder) => readBundle(folder, deps)))
   const faults = [...read.flatMap((bundle) => bundle.faults), ...findFolderFaults(read)]
   if (faults.length > 0) throw bundleInvalid(faults)
   return new Map(read.map(loaded).map((bundle) => [bundle.bundle.file.name, bundle]))
 }
 
-function loaded({ bundle, faults, warnings }: ReadBundle): LoadedBundle {
+function loaded({ dir, bundle, faults, warnings }: ReadBundle): LoadedBundle {
   if (bundle === undefined) throw bundleInvalid(faults)
-  return { bundle, warnings }
+  return { dir, bundle, warnings }
 }
 
-/** Faults between the bundles of a folder: an unknown `after`, bundles that wait for each other. */
-export function findFolderFaults(bundles: readonly ReadBundle[]): BundleFault[] {
+/**
+ * Faults between bundles that are used together: an unknown `after`, bundles that wait for each other. `others` are used with them, and
+ * are not looked at.
+ */
+export function findFolderFaults(
+  bundles: readonly ReadBundle[],
+  others: readonly Pick<ReadBundle, 'file'>[] = [],
+): BundleFault[] {
   const known = bundles.filter((bundle) => bundle.file !== undefined)
-  const afterOf = new Map(known.map(({ file }) => [file?.name ?? '', file === undefined ? [] : awaitedBundles(file)]))
+  const files = [...others, ...known].flatMap(({ file }) => file ?? [])
+  const afterOf = new Map(files.map((file) => [file.name, awaitedBundles(file)]))
   return known.flatMap((bundle) => {
     const fault = (at: (string | number)[], message: string): BundleFault => ({
       file: join(bundle.dir, 'bundle.yaml'),
@@ -39,7 +49,7 @@ export function findFolderFaults(bundles: readonly ReadBundle[]): BundleFault[] 
     })
     const name = bundle.file?.name ?? ''
     const unknown = (bundle.file?.after ?? []).flatMap((other, index) =>
-      afterOf.has(other) ? [] : [fault(['after', index], `after names ${other}, which is no bundle of this folder`)],
+      afterOf.has(other) ? [] : [fault(['after', index], `after names ${other}, and there is no such bundle`)],
     )
     const namesItself = afterOf.get(name)?.includes(name) === true // reported with the bundle's own faults
     const circle = !namesItself && waitsFor(name, name, afterOf) ? [fault(['after'], `${name} waits for itself`)] : []

@@ -13,6 +13,8 @@ const promptVariables: ReadonlySet<string> = new Set([
   'node_text',
   'node_name',
   'node_kind',
+  'node_start_line',
+  'node_end_line',
   'file_path',
   'language',
   'qualified_name',

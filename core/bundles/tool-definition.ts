@@ -32,6 +32,8 @@ export const providedInputNames: ReadonlySet<string> = new Set([
   'node_name',
   'node_kind',
   'node_id',
+  'node_start_line',
+  'node_end_line',
   'file_path',
   'files',
   'workspace_id',

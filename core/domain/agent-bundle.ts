@@ -16,95 +16,188 @@ export const ScriptLimitPreset = z.enum(['strict', 'default', 'permissive'])
 export type ScriptLimitPreset = z.infer<typeof ScriptLimitPreset>
 
 const name = z.string().regex(/^[a-z][a-z0-9_]{0,63}$/)
+const bundleName = z.string().regex(/^[a-z][a-z0-9_-]{0,63}$/)
 const Scalar = z.union([z.string(), z.number(), z.boolean()])
+const Check = z.enum(evidenceChecks)
 
 const ScriptTool = z.strictObject({
-  name,
-  script: z.string(),
-  description: z.string().min(1),
-  inputs_override: z.record(z.string(), z.record(z.string(), z.unknown())).default({}),
+  name: name.describe('what the model calls it: at most 64 small letters, digits and `_`'),
+  script: z.string().describe("the `.pym` file, from the bundle's folder ([tool scripts](../guide/tool-scripts.md))"),
+  description: z.string().min(1).describe('what the model reads of it'),
+  inputs_override: z
+    .record(z.string(), z.record(z.string(), z.unknown()))
+    .default({})
+    .describe(
+      "by input, keywords of JSON Schema that the model is offered besides the script's own, such as `description`, `enum` or `minimum`; `type`, `required` and `default` are the script's",
+    ),
 })
-const BuiltinTool = z.strictObject({ builtin: z.enum(['submit_result']) })
+const BuiltinTool = z.strictObject({
+  builtin: z.enum(['submit_result']).describe('the tool that ends the work; every bundle has it, once'),
+})
 
-/** `bundle.yaml` as people write it (docs/guide/configuration.md); keys keep the file's own spelling. */
+/** The descriptions are those of docs/reference/bundle.md, in Markdown. */
+const Limits = z.strictObject({
+  max_turns: z.int().min(1).max(200).default(12).describe('replies of the model; the last may only submit (AGENT_004)'),
+  timeout_s: z
+    .number()
+    .positive()
+    .max(7 * 86_400)
+    .default(300)
+    .describe(
+      'of work, in seconds (AGENT_006), without waiting for a person or for a slot at a model server, and without tries that failed',
+    ),
+  answer_within_s: z
+    .number()
+    .positive()
+    .max(30 * 86_400)
+    .default(86_400)
+    .describe('how long a question to a person stays open; its operation is blocked after that (ASK_003)'),
+  max_tokens: z
+    .int()
+    .min(1)
+    .default(512)
+    .describe('of one reply; cut short twice before a tool call is whole: AGENT_007'),
+  context_messages: z
+    .int()
+    .min(4)
+    .default(40)
+    .describe('of the conversation, in one request; the oldest replies are left out'),
+  context_tokens: z
+    .int()
+    .min(256)
+    .default(32_000)
+    .describe(
+      "of one request, tools included; less where the model's context is shorter. Estimated until the server has counted; a request that cannot be cut to it is not sent (AGENT_007)",
+    ),
+  related_tokens: z
+    .int()
+    .min(50)
+    .max(100_000)
+    .default(800)
+    .describe('the most that `requires_context` adds to the first message, in tokens of four characters'),
+  script: ScriptLimitPreset.default('default').describe(
+    '[what one run of a tool script may use](../guide/tool-scripts.md#limits)',
+  ),
+  parallel_tools: z
+    .int()
+    .min(1)
+    .max(64)
+    .default(4)
+    .describe('calls of one reply that run at once, where their tools only read'),
+  verify_attempts: z
+    .int()
+    .min(0)
+    .max(20)
+    .default(2)
+    .describe('how often a submission that fails its verification is returned to the model'),
+})
+
+/** `bundle.yaml` as people write it; keys keep the file's own spelling. docs/reference/bundle.md is made from this. */
 export const BundleFile = z.strictObject({
-  name,
-  description: z.string().min(1),
-  node_kinds: z.array(NodeKind).min(1),
-  languages: z.array(z.string()).min(1),
-  /**
-   * Bundles whose operations on the same node, and on those around it, must end well first: it starts from their changes. Those
-   * that the run does not name are ignored.
-   */
-  after: z.array(name).default([]),
-  /**
-   * The same, except that an operation which ends badly is not needed: it then starts without its changes. Nor is the bundle: a copy
-   * of this one may lie in a folder without it.
-   */
-  after_optional: z.array(name).default([]),
-  /** Order among the bundle's own operations: `inner_first`: after those on nodes inside this one; `outer_first`: before them. */
-  containment: z.enum(['none', 'inner_first', 'outer_first']).default('none'),
-  /**
-   * When a node needs this bundle, found without a model. `lint_faults`: the repository's own lint rules report a fault in
-   * it. `no_docstring`: it is a definition without a docstring.
-   */
-  when: z.enum(['always', 'lint_faults', 'no_docstring']).default('always'),
-  /** Work done without a model: `lint_fixes` applies the safe fixes of a file's lint faults. */
-  mechanical: z.enum(['none', 'lint_fixes']).default('none'),
-  priority: z.int().min(0).max(99).default(10),
-  model: z.strictObject({ name: z.string().default('default'), adapter: z.string().default('') }).prefault({}),
-  initial_context: z.strictObject({ system_prompt: z.string().min(1), node_context: z.string().min(1) }),
-  profile: ScriptProfile.default('default'),
-  settings: z.record(name, z.strictObject({ enum: z.array(Scalar).optional(), default: Scalar })).default({}),
-  tools: z.array(z.union([ScriptTool, BuiltinTool])).min(1),
-  /**
-   * Programs that its scripts may start with `run_command`, by name. They run in the sandbox. A bundle whose scripts run commands or
-   * tests has this key; of one that only runs tests the list is empty.
-   */
-  programs: z.array(z.string().regex(/^[\w.+-]{1,64}$/)).optional(),
+  name: bundleName.describe('that of its folder: at most 64 small letters, digits, `_` and `-`'),
+  description: z.string().min(1).describe('one line for `remora agents`'),
+  node_kinds: z
+    .array(NodeKind)
+    .min(1)
+    .describe('the kinds of [code nodes](../guide/discovery.md) that it takes, such as `function`, `class`, `file`'),
+  languages: z.array(z.string()).min(1).describe('their languages'),
+  after: z
+    .array(bundleName)
+    .default([])
+    .describe(
+      'bundles whose operations on the same node, and on those around it, must end well first: it starts from their changes. Those that the run does not name are ignored',
+    ),
+  after_optional: z
+    .array(bundleName)
+    .default([])
+    .describe(
+      'the same, except that it starts without the changes of an operation that ends badly. There need be no such bundle',
+    ),
+  containment: z
+    .enum(['none', 'inner_first', 'outer_first'])
+    .default('none')
+    .describe(
+      'order among its own operations. `inner_first`: after those on nodes inside this one; `outer_first`: before them',
+    ),
+  when: z
+    .enum(['always', 'lint_faults', 'no_docstring'])
+    .default('always')
+    .describe(
+      "when a node needs it, found without a model. `lint_faults`: the repository's own lint rules report a fault in it; `no_docstring`: it is a definition without a docstring",
+    ),
+  mechanical: z
+    .enum(['none', 'lint_fixes'])
+    .default('none')
+    .describe("work that is done without a model. `lint_fixes`: the safe fixes of a file's lint faults"),
+  priority: z.int().min(0).max(99).default(10).describe('0 runs first'),
+  model: z
+    .strictObject({
+      name: z.string().default('default').describe("the model to ask for; `default` is the workers' own"),
+      adapter: z.string().default('').describe('the name of a LoRA adapter, which is asked for instead'),
+    })
+    .prefault({}),
+  initial_context: z.strictObject({
+    system_prompt: z
+      .string()
+      .min(1)
+      .describe(
+        'the system prompt, a template ([what the model reads](../guide/configuration.md#what-the-model-reads))',
+      ),
+    node_context: z.string().min(1).describe('the first message, a template'),
+  }),
+  profile: ScriptProfile.default('default').describe(
+    '[the Python that its scripts may use](../guide/tool-scripts.md#profiles)',
+  ),
+  settings: z
+    .record(
+      name,
+      z.strictObject({
+        enum: z.array(Scalar).optional().describe('the values that it may have; without it, any'),
+        default: Scalar.describe('its value where `agents.settings` of `remora.yaml` gives none'),
+      }),
+    )
+    .default({})
+    .describe('what users may set: prompts read it as `settings.<name>`, scripts as the input `settings`'),
+  tools: z
+    .array(z.union([ScriptTool, BuiltinTool]))
+    .min(1)
+    .describe('what the model may call, in the order it is offered'),
+  programs: z
+    .array(z.string().regex(/^[\w.+-]{1,64}$/))
+    .optional()
+    .describe(
+      'programs that its scripts may start with `run_command`, by name; they run in [the sandbox](../guide/operations.md#the-sandbox). A bundle whose scripts run commands or tests has this key; of one that only runs tests the list is empty',
+    ),
   grammar: z
     .strictObject({
-      strategy: z.enum(['none', 'json_schema', 'structural_tag', 'ebnf']).default('none'),
-      allow_parallel_calls: z.boolean().default(false),
+      strategy: z
+        .enum(['none', 'json_schema', 'structural_tag', 'ebnf'])
+        .default('none')
+        .describe(
+          'how replies are constrained, [where the server can](../guide/model-servers.md#constraints-of-a-bundle)',
+        ),
+      allow_parallel_calls: z.boolean().default(false).describe('whether a reply may have several calls'),
     })
     .prefault({}),
-  limits: z
-    .strictObject({
-      max_turns: z.int().min(1).max(200).default(12),
-      /** Time waiting for a person does not count. A week at most. */
-      timeout_s: z
-        .number()
-        .positive()
-        .max(7 * 86_400)
-        .default(300),
-      /** How long a question to a person stays open; its operation is blocked after that. */
-      answer_within_s: z
-        .number()
-        .positive()
-        .max(30 * 86_400)
-        .default(86_400),
-      max_tokens: z.int().min(1).default(512),
-      /** The most messages in one request; the oldest replies are dropped. */
-      context_messages: z.int().min(4).default(40),
-      /** The most tokens in one request, tools included; capped by the model's own context. */
-      context_tokens: z.int().min(256).default(32_000),
-      /** The most that `requires_context` adds to the first message, in tokens of four characters. */
-      related_tokens: z.int().min(50).max(100_000).default(800),
-      /** The resource limits of one run of a tool script. */
-      script: ScriptLimitPreset.default('default'),
-      /** How many calls of one reply run at once, if their tools only read. */
-      parallel_tools: z.int().min(1).max(64).default(4),
-      /** How often a submission that fails verification is returned to the model. */
-      verify_attempts: z.int().min(0).max(20).default(2),
-    })
-    .prefault({}),
-  /** The checks that a change must pass. */
-  evidence: z.array(z.enum(evidenceChecks)).default([...changeChecks]),
-  /** With `accept: auto`, a change is accepted that has passed all of these on each of its files; without it, none is. */
-  accept_when: z.array(z.enum(evidenceChecks)).min(1).optional(),
-  error_policy: ErrorPolicyName.default('skip_downstream'),
-  /** Whether the first message shows earlier results, related code, and why the operation failed in the run being retried. */
-  requires_context: z.boolean().default(true),
+  limits: Limits.prefault({}),
+  evidence: z
+    .array(Check)
+    .default([...changeChecks])
+    .describe('what must be [proved](../guide/configuration.md#evidence) of every file that an operation changes'),
+  accept_when: z
+    .array(Check)
+    .min(1)
+    .optional()
+    .describe(
+      'with `--accept auto`, a change is accepted that has passed all of these on each of its files; without it, none is',
+    ),
+  error_policy: ErrorPolicyName.default('skip_downstream').describe('has no effect yet: that of the run counts'),
+  requires_context: z
+    .boolean()
+    .default(true)
+    .describe(
+      'whether the first message shows earlier results, related code, and why the operation failed in the run being retried',
+    ),
 })
 export type BundleFile = z.infer<typeof BundleFile>
 

@@ -33,6 +33,7 @@ export const eventCategories = {
   'submission.received': 'worker_output',
   'change_set.created': 'worker_output',
   'operation.ended': 'worker_output',
+  'finding.reported': 'finding',
   'human_input.requested': 'escalation',
   'human_input.answered': 'escalation',
   'operation.blocked': 'blocked',

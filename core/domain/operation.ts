@@ -86,6 +86,8 @@ export const Outcome = z.strictObject({
   changeSetId: z.string().optional(),
   changeSetIds: z.array(z.string()).optional(),
   changedFiles: z.array(z.string()),
+  /** How many findings its last attempt has reported; absent where none. */
+  findings: z.int().min(1).optional(),
   ...OperationCost.shape,
 })
 export type Outcome = z.infer<typeof Outcome>

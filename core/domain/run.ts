@@ -240,6 +240,8 @@ export const Run = z.strictObject({
   budget: z.number().nullable().default(null),
   /** How many they have used, attempts that go on or were lost included. Events of earlier versions are not counted. */
   tokens: z.number().default(0),
+  /** How many findings its operations have reported. */
+  findings: z.number().default(0),
   /** What it waits for of budgets; work without a model may still move. */
   usedBudgets: z.array(UsedBudget).default([]),
   /** Set when no further operation may start; the run ends once those in progress have ended. */

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { OperationId, ProjectId, RunId } from '#domain/ids.ts'
+import { parseJson } from '#domain/json.ts'
 import { isEndedOperation, OperationStatus } from '#domain/operation.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import { indexKeys, resultKeys, runKeys } from './keys.ts'
@@ -17,6 +18,7 @@ const sliceLength = 1_000
 export type OperationAccount = {
   status: OperationStatus
   hasOutcome: boolean
+  findings: number
   waitsFor: Dependency[]
   question: string | null
   isRepeat: boolean
@@ -26,6 +28,7 @@ export type OperationAccount = {
 export type Dependency = { id: OperationId; any: boolean }
 
 const text = z.string().nullable()
+const FindingsCount = z.object({ findings: z.int().default(0) })
 const Row = z.tuple([OperationStatus, text, text, text])
 
 /** Every operation of the run, in plan order; `waitsFor` is taken from the lists of dependents. */
@@ -40,7 +43,8 @@ export async function readAccounts(store: LedgerStore, runId: RunId): Promise<Ma
     const afters = await Promise.all(ids.map((id) => store.redis.lrange(keys.after(id), 0, -1)))
     for (const [index, id] of ids.entries()) {
       const [status, outcome, question, repeats] = Row.parse(rows[index])
-      accounts.set(id, { status, hasOutcome: outcome !== null, waitsFor: [], question, isRepeat: repeats !== null })
+      const told = { hasOutcome: outcome !== null, findings: FindingsCount.parse(parseJson(outcome ?? '{}')).findings }
+      accounts.set(id, { status, ...told, waitsFor: [], question, isRepeat: repeats !== null })
       waiters.push([id, afters[index] ?? []])
     }
   }
@@ -82,6 +86,26 @@ export async function compareIndexes(
       if (status !== name) faults.push(`operation ${id} is ${status} and in the index of ${name} ones`)
     }
   }
+  return faults.map((message) => ({ invariant: 2, message }))
+}
+
+/** Where the index of operations that reported findings, and the run's count of these, differ from the outcomes (invariant 2). */
+export async function compareFindings(
+  store: LedgerStore,
+  { runId, findings }: Pick<Run, 'runId' | 'findings'>,
+  accounts: ReadonlyMap<string, OperationAccount>,
+): Promise<Violation[]> {
+  const slices = await Array.fromAsync(slicesOf(store, runKeys(store.namespace, runId).reported))
+  const indexed = new Set(slices.flat())
+  const reporting = new Map([...accounts].filter(([, account]) => account.findings > 0))
+  const total = [...reporting.values()].reduce((sum, account) => sum + account.findings, 0)
+  const odd = [...indexed]
+    .filter((id) => !reporting.has(id))
+    .concat([...reporting.keys()].filter((id) => !indexed.has(id)))
+  const faults = odd.map(
+    (id) => `operation ${id} is ${indexed.has(id) ? '' : 'not '}in the index of those with findings`,
+  )
+  if (findings !== total) faults.push(`${findings} findings are counted, the outcomes have ${total}`)
   return faults.map((message) => ({ invariant: 2, message }))
 }
 

@@ -64,7 +64,16 @@ export async function settle(store: LedgerStore, attempt: Attempt, n: number, se
   const values = [outcome.status, JSON.stringify(outcome), JSON.stringify(store.redactor.record(result))]
   const changeSets = changeSetIdsOf(outcome)
   const bases = [...(settlement.builtOn ?? [])].flatMap(([base, sets]) => [base, sets.join(' ')])
-  const all = [...args, ...values, changeSets.length, ...changeSets, bases.length / 2, ...bases, ...events]
+  const all = [
+    ...args,
+    ...values,
+    outcome.findings ?? 0,
+    changeSets.length,
+    ...changeSets,
+    bases.length / 2,
+    ...bases,
+    ...events,
+  ]
   return { kind: SettleReply.parse(await settleScript(store.redis, [...keys, after], all)) }
 }
 
@@ -86,6 +95,7 @@ function closingEvents(store: LedgerStore, attempt: Attempt, outcome: Outcome): 
     tokens: outcome.promptTokens + outcome.completionTokens,
     change_set_id: outcome.changeSetId,
     change_set_ids: outcome.changeSetIds,
+    findings: outcome.findings,
     record_hash: outcome.recordHash,
   }
   const fault = outcome.status === 'failed' || outcome.status === 'blocked' ? outcome.status : undefined

@@ -24,6 +24,7 @@ function faults({ status, operation, questions }: Kept, given: readonly GivenEve
   const account = {
     status: operation,
     hasOutcome: false,
+    findings: 0,
     waitsFor: [],
     isRepeat: false,
     question: Object.keys(questions).at(-1) ?? null,

@@ -41,6 +41,8 @@ export function runKeys(namespace: string, runId: RunId) {
     verdicts: `${prefix}verdicts`,
     /** Field: the id of a change set, of this run or of one that it retries; value: those of this run that are built on it. */
     builtOn: `${prefix}built-on`,
+    /** Operations that reported findings, by their place in the plan. */
+    reported: `${prefix}reported`,
   }
   return {
     ...named,

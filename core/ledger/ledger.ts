@@ -22,7 +22,7 @@ import { release, settle, suspend } from './end-attempt.ts'
 import { archiveEvents, readEvents } from './event-log.ts'
 import { plan, planAgain } from './plan.ts'
 import { listQuestions, resume } from './questions.ts'
-import { countFailures, endedOperations, getOperation, listOperations } from './read-operations.ts'
+import { countFailures, endedOperations, getOperation, listOperations, listReported } from './read-operations.ts'
 import { activeRuns, getRun, listRuns } from './read-runs.ts'
 import { outboxLength, relayResults } from './results.ts'
 import { claimRetry, endWanted, mayWantRetry, wantedNotes, noteRetry } from './wanted-retries.ts'
@@ -126,6 +126,7 @@ export function openLedger(redis: RedisClient, options: LedgerOptions = {}) {
     deactivate: bind(deactivate),
     getOperation: bind(getOperation),
     listOperations: bind(listOperations),
+    listReported: bind(listReported),
     countFailures: bind(countFailures),
     endedOperations: bind(endedOperations),
     listQuestions: bind(listQuestions),

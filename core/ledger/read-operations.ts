@@ -56,7 +56,7 @@ type PageRequest = { status?: OperationStatus; cursor?: string; limit: number }
 export async function listOperations(store: LedgerStore, runId: RunId, page: PageRequest): Promise<OperationPage> {
   const { status } = page
   if ((status === 'failed' || status === 'blocked') && (await isIndexed(store, runId, status))) {
-    return listIndexed(store, runId, { ...page, status })
+    return listIndexed(store, runId, { ...page, index: status })
   }
   const keys = runKeys(store.namespace, runId)
   const sliceLength = page.status === undefined ? page.limit : statusSlice
@@ -76,6 +76,11 @@ export async function listOperations(store: LedgerStore, runId: RunId, page: Pag
   }
 }
 
+/** Operations that reported findings, in the order of the plan. */
+export function listReported(store: LedgerStore, runId: RunId, page: { cursor?: string; limit: number }) {
+  return listIndexed(store, runId, { ...page, index: 'reported' })
+}
+
 type IndexedStatus = 'failed' | 'blocked'
 
 /** False when a process of an earlier version, which keeps no index, ended some of these operations. */
@@ -88,10 +93,10 @@ async function isIndexed({ redis, namespace }: LedgerStore, runId: RunId, status
 async function listIndexed(
   store: LedgerStore,
   runId: RunId,
-  { status, cursor = '0', limit }: PageRequest & { status: IndexedStatus },
+  { index, cursor = '0', limit }: PageRequest & { index: IndexedStatus | 'reported' },
 ): Promise<OperationPage> {
   const first = Cursor.parse(cursor)
-  const key = runKeys(store.namespace, runId)[status]
+  const key = runKeys(store.namespace, runId)[index]
   const read = pairsOf(await store.redis.zrangebyscore(key, first, '+inf', 'WITHSCORES', 'LIMIT', 0, limit))
   const operations = await Promise.all(read.map(([id]) => readOperation(store, runId, id)))
   const [, last] = read.length < limit ? [] : (read.at(-1) ?? [])

@@ -19,7 +19,7 @@ const plainFields = {
   planHash: 'plan_hash',
   ...foundFields,
 } as const
-const numbers = ['schema', 'seq', 'nodes', 'files', 'accepted', 'ended', 'budget', 'tokens'] as const
+const numbers = ['schema', 'seq', 'nodes', 'files', 'accepted', 'ended', 'budget', 'tokens', 'findings'] as const
 const others = [
   'request',
   'planned',
@@ -77,6 +77,7 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
     away: JSON.parse(stored('away') ?? '[]'),
     budget: stored('budget') === undefined ? null : Number(stored('budget')),
     tokens: number.parse(stored('tokens')),
+    findings: number.parse(stored('findings')),
     usedBudgets: usedBudgetsOf(stored),
     stop: stopOf(stored),
     composing: composingOf(stored),

@@ -1,5 +1,5 @@
 -- Further KEYS: op:<O>, after:<O>. ARGV: operation, token, the attempt's counter, status, outcome, result, number of its
--- change sets, these, number of change sets that these are built on, (one of them, those built on it)…, (event age, event body)…
+-- findings, number of its change sets, these, number of change sets that these are built on, (one of them, those built on it)…, (event age, event body)…
 -- The token stays with the ended operation, so that its holder learns that a settle it sends again was applied.
 local op_key = KEYS[own_keys + 1]
 local op = redis.call('HMGET', op_key, 'status', 'token')
@@ -8,9 +8,9 @@ if has_ended[op[1]] then return 'already' end
 if op[1] ~= 'running' then return 'lost' end
 
 local at = now()
-local change_sets = tonumber(ARGV[7])
-for i = 8, 7 + change_sets do redis.call('HSET', keys.change_sets, ARGV[i], ARGV[1]) end
-local first_base = 9 + change_sets
+local change_sets = tonumber(ARGV[8])
+for i = 9, 8 + change_sets do redis.call('HSET', keys.change_sets, ARGV[i], ARGV[1]) end
+local first_base = 10 + change_sets
 local bases = tonumber(ARGV[first_base - 1])
 for i = first_base, first_base + 2 * bases - 2, 2 do
   local before = redis.call('HGET', keys.built_on, ARGV[i])
@@ -21,6 +21,13 @@ if bases > 0 then need_schema(6) end
 local events = {}
 for i = first_base + 2 * bases, #ARGV do events[#events + 1] = ARGV[i] end
 redis.call('HSET', op_key, 'n', ARGV[3])
+local findings = tonumber(ARGV[7])
+if findings > 0 then
+  redis.call('ZADD', keys.reported, redis.call('ZSCORE', keys.operations, ARGV[1]), ARGV[1])
+  redis.call('HINCRBY', keys.run, 'findings', findings)
+  -- Older versions do not know the outcome's field, nor the key.
+  need_schema(8)
+end
 end_operation(ARGV[1], 'running', at, { status = ARGV[4], outcome = ARGV[5], result = ARGV[6], events = events })
 advance_run(at)
 return 'settled'

@@ -95,6 +95,18 @@ const damages: [
     (keys) => test.redis.hset(keys.failures, 'AGENT_004:first', root.operationId),
     /is the first failure with AGENT_004, its own is none/,
   ],
+  [
+    'an operation without findings is in the index of those with',
+    2,
+    (keys) => test.redis.zadd(keys.reported, 1, root.operationId),
+    /operation .* is in the index of those with findings/,
+  ],
+  [
+    'findings are counted that there are not',
+    2,
+    (keys) => test.redis.hincrby(keys.run, 'findings', 2),
+    /2 findings are counted, the outcomes have 0/,
+  ],
   ['a set has a stranger', 2, (keys) => test.redis.zadd(keys.ended, 1, 'o0'), /the set ended has o0, which was never/],
   [
     'an attempt ends twice',

@@ -10,6 +10,7 @@ import { foldQuestions } from './fold-questions.ts'
 import { foldDecisions, foldModelCalls, foldRun } from './fold-run.ts'
 import {
   compareFailures,
+  compareFindings,
   compareIndexes,
   compareSets,
   type OperationAccount,
@@ -50,6 +51,7 @@ export async function verifyRun(store: LedgerStore, runId: RunId): Promise<Verif
   violations.push(...compareSets(run, accounts, await readSets(store, runId)))
   violations.push(...(await compareIndexes(store, runId, accounts)))
   violations.push(...(await compareFailures(store, runId, accounts, operations.failureCodeOf)))
+  violations.push(...(await compareFindings(store, run, accounts)))
   violations.push(...questions.violations(run, accounts, await listQuestions(store, runId)))
   violations.push(...decisions.violations(await readDecisions(store, runId), await countVerdicts(store, runId)))
   violations.push(...budgets.violations(run))

@@ -1,8 +1,9 @@
 import { z } from 'zod'
 import { AgentBundle } from '#domain/agent-bundle.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
+import { type CodeFinding, reportedFindings } from '#domain/code-finding.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
-import { AttemptRecord, changeSetsOf, UnfinishedAttempt } from './attempt-record.ts'
+import { AttemptRecord, changeSetsOf, ToolRun, UnfinishedAttempt } from './attempt-record.ts'
 import { Composition } from './composition.ts'
 import { objectKeys } from './object-keys.ts'
 import { getHashedJson, type ObjectStore, putHashedJson } from './object-store.ts'
@@ -27,6 +28,14 @@ export async function getChangeSets(
   hash: string,
 ): Promise<ChangeSet[]> {
   return changeSetsOf(await getHashedJson(objects, objectKeys.attempt(project, hash), hash, ChangeSetsOfRecord))
+}
+
+const ToolsOfRecord = z.object({ tools: z.array(z.object({ externals: ToolRun.shape.externals })) })
+
+/** What the tools of a record have reported. STORE_003 as above. */
+export async function getFindings(objects: ObjectStore, project: ProjectId, hash: string): Promise<CodeFinding[]> {
+  const { tools } = await getHashedJson(objects, objectKeys.attempt(project, hash), hash, ToolsOfRecord)
+  return reportedFindings(tools.flatMap(({ externals }) => externals))
 }
 
 /** Under the same prefix as the records of ended attempts. */

@@ -78,10 +78,9 @@ export const runSettings = {
     key: 'agents.dir',
     owners: ['cli', 'api', 'discovery'],
     type: folder,
-    defaults: { api: 'agents', discovery: 'agents' },
     isFolder: true,
     about:
-      'the folder of the bundles, which discovery checks when it starts (AGENT_001); without it the command line uses those that come with Remora',
+      'a folder of your own bundles, besides those that come with Remora: one of the same name replaces that. Discovery checks all of them when it starts (AGENT_001)',
   },
   REMORA_AGENTS_MAPPING: {
     key: 'agents.mapping',

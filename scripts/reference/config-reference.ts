@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { secretVariables } from '#settings/secret-files.ts'
 import { fileSettingsOf, type Setting, type SettingsTable } from '#settings/setting.ts'
 import { settingsTable } from '#settings/settings-table.ts'
+import { shownValue, tableRow, typeText } from './table-cells.ts'
 
 /** The text of docs/reference/config.md, made from the table of settings. */
 export function configReference(): string {
@@ -44,17 +45,20 @@ function fileRow(variable: string, setting: Setting): string[] {
   return fileSettingsOf(variable, setting).map(({ path, type, variables, default: fallback }) => {
     const names = variables.map((name) => `\`${name}\``).join(', ')
     const text = shownDefault({ ...setting, default: fallback === '' ? setting.default : fallback })
-    return row([`\`${path.join('.')}\``, names + mark(setting), typeText(type), text, readers(setting), setting.about])
+    return tableRow([
+      `\`${path.join('.')}\``,
+      names + mark(setting),
+      typeOf(type),
+      text,
+      readers(setting),
+      setting.about,
+    ])
   })
 }
 
 function variableRow(variable: string, setting: Setting): string {
   const { type, about } = setting
-  return row([`\`${variable}\`${mark(setting)}`, typeText(type), shownDefault(setting), readers(setting), about])
-}
-
-function row(cells: readonly string[]): string {
-  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+  return tableRow([`\`${variable}\`${mark(setting)}`, typeOf(type), shownDefault(setting), readers(setting), about])
 }
 
 function mark({ setByStack }: Setting): string {
@@ -66,37 +70,11 @@ function readers({ owners }: Setting): string {
 }
 
 function shownDefault({ default: value, defaults }: Setting): string {
-  if (defaults === undefined) return shown(value)
-  const owners = Map.groupBy(Object.entries(defaults), ([, own]) => shown(own))
+  if (defaults === undefined) return shownValue(value)
+  const owners = Map.groupBy(Object.entries(defaults), ([, own]) => shownValue(own))
   return Array.from(owners, ([own, some]) => `${own} (${some.map(([owner]) => owner).join(', ')})`).join(', ')
 }
 
-function shown(value: unknown): string {
-  if (value === undefined || value === null || value === '') return 'none'
-  return `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``
-}
-
-const Json = z.object({
-  type: z.string().optional(),
-  enum: z.array(z.string()).optional(),
-  items: z.object({ enum: z.array(z.string()).optional() }).optional(),
-  minimum: z.number().optional(),
-  exclusiveMinimum: z.number().optional(),
-  maximum: z.number().optional(),
-})
-const names: Readonly<Record<string, string>> = { array: 'list', object: 'mapping', boolean: '`true` or `false`' }
-
-/** The type of a value for a person: `integer, 0 to 256`, `list`, the words of an enum. */
-function typeText(type: z.ZodType): string {
-  const json = Json.parse(z.toJSONSchema(type, { io: 'input', unrepresentable: 'any' }))
-  if (json.enum !== undefined) return wordsText(json.enum)
-  if (json.items?.enum !== undefined) return `list of ${wordsText(json.items.enum)}`
-  if (json.type !== 'integer' && json.type !== 'number') return names[json.type ?? ''] ?? 'text'
-  const { minimum, exclusiveMinimum: above, maximum = Number.MAX_SAFE_INTEGER } = json
-  if (above !== undefined) return `${json.type}, over ${above}, at most ${maximum}`
-  return `${json.type}, ${maximum < Number.MAX_SAFE_INTEGER ? `${minimum} to ${maximum}` : `at least ${minimum}`}`
-}
-
-function wordsText(words: readonly string[]): string {
-  return words.map((word) => `\`${word}\``).join(', ')
+function typeOf(type: z.ZodType): string {
+  return typeText(z.toJSONSchema(type, { io: 'input', unrepresentable: 'any' }))
 }

@@ -1,5 +1,6 @@
 import { errorPolicies } from '#domain/error.ts'
 import { apiReference } from './api-reference.ts'
+import { bundleReference } from './bundle-reference.ts'
 import { cliReference } from './cli-reference.ts'
 import { configReference } from './config-reference.ts'
 import { metricsReference } from './metrics-reference.ts'
@@ -7,6 +8,7 @@ import { metricsReference } from './metrics-reference.ts'
 /** The generated pages of docs/reference; archives.md is written by hand. */
 export const references = {
   api: apiReference,
+  bundle: bundleReference,
   cli: cliReference,
   config: configReference,
   errors: errorReference,

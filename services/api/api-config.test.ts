@@ -7,7 +7,7 @@ describe('parseConfig', () => {
   it('keeps the token only as a hash', () => {
     const { api } = parseConfig({ REMORA_TOKEN: 'a-token-of-some-length' })
     expect(api.tokens).toEqual([{ hash: sha256('a-token-of-some-length'), projectId: 'default' }])
-    expect(api).toMatchObject({ host: '127.0.0.1', port: 8420, agentsDir: 'agents', redisMemoryShare: 0.8 })
+    expect(api).toMatchObject({ host: '127.0.0.1', port: 8420, agentsDir: undefined, redisMemoryShare: 0.8 })
   })
 
   it('takes an empty variable for one that is not set: a limit stays on', () => {

@@ -1,5 +1,5 @@
 import { sizeOfSets } from '#composition/run-chain.ts'
-import { bundleNames } from '#bundles/bundle-files.ts'
+import { agentNames } from '#bundles/bundle-files.ts'
 import { announcedFindable, requireFindable, requireKnownKinds } from '#bundles/findable-nodes.ts'
 import { openFleet, storeOfFleet } from '#ledger/fleet.ts'
 import { readWorkers } from '#ledger/live-workers.ts'
@@ -35,6 +35,7 @@ import {
   getAttemptRecord,
   getChangeSets,
   getComposition,
+  getFindings,
   getSnapshot,
   getUnfinishedAttempt,
 } from '#objects/stored-records.ts'
@@ -74,7 +75,7 @@ export async function startApi(config: ApiConfig, deps: { log: Log; redactor: Re
   const { namespace = 'remora' } = config
   const releaser = openReleaser()
   try {
-    const agents = await bundleNames(config.agentsDir)
+    const agents = await agentNames(config.agentsDir)
     const { redis, isConnected } = connectRedis(config.storage.redisUrl, impatient, log)
     releaser.add('redis', async () => redis.disconnect())
     const metrics = openMetrics('api')
@@ -186,7 +187,7 @@ type FindableRequest = Pick<RunRequest, 'agents' | 'nodeKinds'>
 /** Of what discovery has announced; nothing is refused before it has. */
 async function checkFindable(
   { agents, nodeKinds }: FindableRequest,
-  { redis, namespace, dir }: Pick<Opened, 'redis' | 'namespace'> & { dir: string },
+  { redis, namespace, dir }: Pick<Opened, 'redis' | 'namespace'> & { dir: string | undefined },
 ): Promise<void> {
   const findable = await announcedFindable(redis, namespace)
   if (findable === undefined) return
@@ -213,6 +214,7 @@ export function openRunRecords(
     readSnapshot: (projectId, snapshotId) => readSnapshot(objects, projectId, snapshotId),
     readChangeSets: (projectId, recordHash) =>
       changeSets.get(`${projectId} ${recordHash}`, () => getChangeSets(objects, projectId, recordHash)),
+    readFindings: (projectId, recordHash) => getFindings(objects, projectId, recordHash),
     readAttempt: (projectId, recordHash) => getAttemptRecord(objects, projectId, recordHash),
     readUnfinished: (projectId, recordHash) => getUnfinishedAttempt(objects, projectId, recordHash),
     async readComposition({ projectId, runId, compositionKey }, hash: string | null = compositionKey) {

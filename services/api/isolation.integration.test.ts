@@ -52,6 +52,7 @@ async function withRuns(own: TestApi & { tokenId: string }, name: string): Promi
   const endings = [
     { name, changes: [{ kind: 'create' as const, path: `${name}.py`, content: `x = '${name}'\n` }] },
     { name: `failed_${name}`, fails: { code: 'AGENT_004', reason: name } },
+    { name: `found_${name}`, leaves: name, finds: [{ claim: name }] },
   ]
   const run = await playRun(own, endings, { tree: { 'a.py': 'x = 1\n' } })
   const resultHash = await api.blobs.put(own.project, Buffer.from(`x = '${name}'\n`))
@@ -112,6 +113,10 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
     ...get(`/v1/runs/${run}/events?limit=1000`),
     ...get(`/v1/runs/${asking}/events?after=999&wait_ms=100`),
     { path: `/v1/runs/${run}/events`, init: { headers: { accept: 'text/event-stream', 'last-event-id': '1' } } },
+  ],
+  'GET /v1/runs/{run_id}/findings': ({ run, asking }) => [
+    ...get(`/v1/runs/${run}/findings`),
+    ...get(`/v1/runs/${asking}/findings?agent=lint`),
   ],
   'GET /v1/runs/{run_id}/changes': ({ run, operation }) => [
     ...get(`/v1/runs/${run}/changes`),

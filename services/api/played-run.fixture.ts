@@ -5,7 +5,8 @@ import { nodeId, operationId, repeatedOperationId, sha256 } from '#domain/ids.ts
 import type { NewEvent } from '#domain/event.ts'
 import type { Outcome, PlannedOperation } from '#domain/operation.ts'
 import type { AskedQuestion } from '#domain/question.ts'
-import type { AttemptRecord } from '#objects/attempt-record.ts'
+import { CodeFinding, wireFinding } from '#domain/code-finding.ts'
+import type { AttemptRecord, ToolRun } from '#objects/attempt-record.ts'
 import type { ComposedFile, Conflict } from '#objects/composition.ts'
 import { putEdgeList } from '#objects/edge-list.ts'
 import { putNodeList } from '#objects/node-list.ts'
@@ -20,8 +21,11 @@ export type PlayedEnding =
   | { name: string; changes: FileChange[]; builtOn?: string[] }
   | { name: string; fails: { code: string; reason: string } }
   /** Changes nothing, for the reason that its summary says. */
-  | { name: string; leaves: string }
+  /** `finds`: claims about `a.py`. */
+  | { name: string; leaves: string; finds?: PlayedFinding[] }
   | { name: string; asks: AskedQuestion }
+
+type PlayedFinding = Pick<CodeFinding, 'claim'> & Partial<CodeFinding>
 
 /** The files of a snapshot by path; a link has its target. Without a tree the run has no snapshot. */
 export type PlayedTree = Readonly<
@@ -215,8 +219,12 @@ async function settleAs(api: TestApi, job: Job, ending: PlayedEnding, needed: st
     return
   }
   if ('leaves' in ending) {
-    const unchanged: Outcome = { status: 'unchanged', summary: ending.leaves, changedFiles: [], ...figures }
-    await api.ledger.settle(answer.attempt, 1, { outcome: unchanged, events: [] })
+    const { leaves: summary, finds = [] } = ending
+    const counted = finds.length === 0 ? {} : { findings: finds.length }
+    const unchanged: Outcome = { status: 'unchanged', summary, changedFiles: [], ...counted, ...figures }
+    const record = recordOf(job, null, unchanged, finds.length === 0 ? [] : [reportingRun(finds)])
+    const recordHash = await putAttemptRecord(api.objects, api.project, record)
+    await api.ledger.settle(answer.attempt, 1, { outcome: { ...unchanged, recordHash }, events: [] })
     return
   }
   const changeSet: ChangeSet = {
@@ -241,7 +249,23 @@ async function settleAs(api: TestApi, job: Job, ending: PlayedEnding, needed: st
   await api.ledger.settle(answer.attempt, 1, { outcome: { ...done, recordHash }, builtOn, events: [] })
 }
 
-function recordOf(job: Job, changeSet: ChangeSet, outcome: Outcome): AttemptRecord {
+/** One run of a tool that has reported all of it. */
+function reportingRun(finds: readonly PlayedFinding[]): ToolRun {
+  const usual = { path: 'a.py', line: 1, lineText: '', severity: 'warning', confidence: 0.5, rule: null }
+  const externals = finds.map((found) => {
+    const finding = wireFinding(CodeFinding.parse({ ...usual, endLine: found.line ?? 1, ...found }))
+    return { name: 'report_finding', args: [], answer: { reported: true, finding } }
+  })
+  const result = { outcome: 'success', result: null, summary: 'reported', knowledgeDelta: {} } as const
+  return { turn: 1, callId: 'c1', name: 'report_finding', arguments: '{}', result, externals, durationMs: 1 }
+}
+
+function recordOf(
+  job: Job,
+  changeSet: ChangeSet | null,
+  outcome: Outcome,
+  tools: readonly ToolRun[] = [],
+): AttemptRecord {
   return {
     v: 1,
     runId: job.runId,
@@ -255,7 +279,7 @@ function recordOf(job: Job, changeSet: ChangeSet, outcome: Outcome): AttemptReco
     messages: [],
     replies: [],
     exchanges: [],
-    tools: [],
+    tools: [...tools],
     reads: { contents: {}, listings: {}, absences: [] },
     changeSet,
     outcome,

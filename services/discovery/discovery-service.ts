@@ -55,7 +55,7 @@ export type DiscoveryService = { healthPort: number; close(): Promise<void> }
  * The bundles, checked as `remora check` does: one whose script calls an unknown external, or whose node kind or language
  * no query pack has, starts no run.
  */
-async function checkedBundles(dir: string, findable: FindableNodes): Promise<Map<string, LoadedBundle>> {
+async function checkedBundles(dir: string | undefined, findable: FindableNodes): Promise<Map<string, LoadedBundle>> {
   const typeChecker = openTypeChecker()
   try {
     return await loadBundles(dir, { knownExternals: await readKnownExternals(), typeChecker, ...findable })

@@ -1,4 +1,4 @@
-import { cp, mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { Redis } from 'ioredis'
 import { startLocalRedis, type LocalRedis } from '#platform/local-redis.ts'
@@ -12,7 +12,6 @@ import { openProducer, type Producer } from '#queues/producer.ts'
 import { freePorts } from '#testing/this-machine.ts'
 import { askingAgent } from '../e2e/asking-agent.ts'
 import { editingAgent } from '../e2e/editing-agent.ts'
-import { repository } from '../e2e/program.ts'
 import { openRunApi, type RunApi } from '../e2e/run-api.ts'
 import { type ChaosNetwork, openChaosNetwork } from './chaos-network.ts'
 import { leaseMs, machineNames, workerCount } from './fault.ts'
@@ -113,7 +112,6 @@ const rival = editingAgent('rival', { kinds: 'function, method', from: '    retu
 
 /** The shipped bundles, one that asks a person, and one whose changes collide with those of another. */
 async function layOutAgents(dir: string): Promise<string> {
-  await cp(join(repository, 'agents'), join(dir, 'agents'), { recursive: true })
   for (const [path, text] of Object.entries({ ...askingAgent, ...rival })) {
     await mkdir(dirname(join(dir, path)), { recursive: true })
     await writeFile(join(dir, path), text)

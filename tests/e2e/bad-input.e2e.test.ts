@@ -40,7 +40,7 @@ describe('a call that cannot work', () => {
     expect(run.code).toBe(2)
     const { error } = Failure.parse(lastDocument(run.out))
     expect(error.error_code).toBe('INTAKE_006')
-    expect(error.message).toMatch(/poet.*docstring, harness, lint/)
+    expect(error.message).toMatch(/poet.*docstring, harness, lint, review/)
     expect(await readdir(folder.path)).toEqual(Object.keys(smallSource).map((file) => file.split('/')[0]))
   })
 
@@ -48,7 +48,7 @@ describe('a call that cannot work', () => {
     const folder = await folderOf(smallSource)
     const run = await remoraHere(folder, ['run', '.'])
     expect(run.code).toBe(2)
-    expect(run.err).toContain('docstring, harness, lint')
+    expect(run.err).toContain('docstring, harness, lint, review')
     expect(existsSync(join(folder.path, '.remora'))).toBe(false)
   })
 

@@ -25,7 +25,7 @@ describe('what the container image has', () => {
     await chmod(app, 0o555)
     open.stores = await startStores()
     folder = open.folder = await sourceFolder(smallSource)
-    const env = { REMORA_AGENTS_DIR: `${app}dist/agents`, NODE_ENV: 'production' }
+    const env = { NODE_ENV: 'production' }
     services = await startServices(programs, open.stores, { checkout: app, env })
   })
   afterAll(async () => {

@@ -53,9 +53,9 @@ const misuses: Mistake[] = [
   { args: ['queries', 'lst'], says: /Did you mean list\?\)\nSee: remora queries --help/ },
   {
     args: ['run'],
-    says: /no agents named: choose with --agents from docstring, harness, lint\nSee: remora run --help/,
+    says: /no agents named: choose with --agents from docstring, harness, lint, review\nSee: remora run --help/,
   },
-  { args: ['submit', '.'], says: /no agents named: choose with --agents from docstring, harness, lint/ },
+  { args: ['submit', '.'], says: /no agents named: choose with --agents from docstring, harness, lint, review/ },
   { args: ['run', '--agent', 'lint'], says: /unknown option '--agent'\n\(Did you mean --agents\?\)/ },
   { args: ['run', '--agents'], says: /argument missing/ },
   { args: ['run', '.', 'other', ...lint], says: /too many arguments for 'run'\. Expected 1 argument but got 2/ },

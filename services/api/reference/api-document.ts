@@ -6,6 +6,7 @@ import { probeEndpoints, referenceEndpoints } from '../service-endpoints.ts'
 import { changeEndpoints } from '../review/change-endpoints.ts'
 import { patchEndpoints } from '../review/patch-endpoints.ts'
 import { nodeEndpoints } from '../runs/node-endpoints.ts'
+import { findingEndpoints } from '../runs/finding-endpoints.ts'
 import { questionEndpoints } from '../runs/question-endpoints.ts'
 import { eventEndpoints } from '../runs/event-endpoints.ts'
 import { runEndpoints } from '../runs/run-endpoints.ts'
@@ -27,6 +28,7 @@ const groups: readonly { tag: string; endpoints: Readonly<Record<string, RouteCo
       ...eventEndpoints,
       ...transcriptEndpoints,
       ...nodeEndpoints,
+      ...findingEndpoints,
       ...questionEndpoints,
     },
   },

@@ -25,6 +25,7 @@ export const OutcomeView = z
     change_set_id: fields.changeSetId,
     change_set_ids: fields.changeSetIds,
     changed_files: fields.changedFiles,
+    findings: fields.findings.meta({ description: 'how many it has reported; absent where none' }),
     turns: fields.turns,
     tokens: TokenUse,
     duration_ms: fields.durationMs,

@@ -14,6 +14,7 @@ import type { PartState } from '#platform/readiness.ts'
 import { retryOf, wantedByDecisions, type WantedLedger } from '#retries/wanted-by-decisions.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { addEventRoute, type EventRouteDeps } from './event-routes.ts'
+import { addFindingRoute, type FindingRouteDeps } from './finding-routes.ts'
 import { addNodeRoutes, type NodeRouteDeps } from './node-routes.ts'
 import { operationView } from './operation-view.ts'
 import { addQuestionRoutes, type QuestionRouteDeps } from './question-routes.ts'
@@ -31,6 +32,7 @@ export type RunRecords = {
 }
 
 export type RunRouteDeps = EventRouteDeps &
+  FindingRouteDeps &
   NodeRouteDeps &
   QuestionRouteDeps & {
     ledger: Pick<
@@ -145,6 +147,7 @@ export function runRoutes(deps: RunRouteDeps): OpenAPIHono<ApiEnv> {
     return c.json(operationView(await ledger.getOperation(run.runId, operationId)), 200)
   })
   addNodeRoutes(routes, deps)
+  addFindingRoute(routes, deps)
   addQuestionRoutes(routes, deps)
   addEventRoute(routes, deps)
   return routes

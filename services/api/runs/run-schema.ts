@@ -69,6 +69,7 @@ export const RunLinks = z
     nodes: z.string(),
     operations: z.string(),
     changes: z.string(),
+    findings: z.string(),
     decisions: z.string(),
     patch: z.string(),
     archive: z.string(),
@@ -161,6 +162,9 @@ const RunState = z.strictObject({
   budget: BudgetView,
   nodes: z.int(),
   files: z.int(),
+  findings: z.int().openapi({
+    description: 'how many its own operations have reported; those of a run that it retries are not counted',
+  }),
   seq: z.int().openapi({ description: 'number of the last event' }),
   composing: orNull(ComposingView),
   cancel_requested: z.boolean(),

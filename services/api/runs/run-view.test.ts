@@ -28,6 +28,7 @@ const run: Run = {
   away: [],
   budget: null,
   tokens: 0,
+  findings: 0,
   usedBudgets: [],
   stop: null,
   isPlanned: true,

@@ -172,6 +172,7 @@ export function runLinks(runId: string): RunLinks {
     nodes: `${self}/nodes`,
     operations: `${self}/operations`,
     changes: `${self}/changes`,
+    findings: `${self}/findings`,
     decisions: `${self}/decisions`,
     patch: `${self}/patch`,
     archive: `${self}/archive`,

@@ -1,4 +1,4 @@
-import type { TargetNode } from './target-node.ts'
+import { linesOfNode, type TargetNode } from './target-node.ts'
 import { type Workspace, WorkspaceFault } from '../workspace/open-workspace.ts'
 
 /** Each input is read when it is called. `relatedPaths` are the files of `files` after the node's own. */
@@ -15,6 +15,8 @@ export function nodeInputs(
       const { source, start, end } = await locate()
       return source.slice(start, end)
     },
+    node_start_line: async () => linesOfNode(await locate()).first,
+    node_end_line: async () => linesOfNode(await locate()).last,
     file_path: () => node.path,
     files: async () => virtualFiles(workspace, [node.path, ...(await relatedPaths())]),
     language: () => node.language,

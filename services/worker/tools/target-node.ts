@@ -9,12 +9,26 @@ export type TargetNode = {
   node: CodeNode
   rules: PathRules
   /** The whole file and the node's range in it. Edits inside the node move its end, never its start. */
-  locate(): Promise<{ source: string; start: number; end: number }>
+  locate(): Promise<LocatedNode>
   /** The parts whose faults this agent fixes (none: the whole node), and those in them that belong to other agents. */
   parts(): Promise<{ own: readonly Range[]; others: readonly Range[] }>
 }
 
-/** Finds `node` in the file as it is now, by the number of characters before and after it in the base. */
+export type LocatedNode = { source: string; start: number; end: number }
+
+/** The first and the last line of a node in its file, from 1. */
+export function linesOfNode({ source, start, end }: LocatedNode): { first: number; last: number } {
+  return { first: lineAt(source, start), last: lineAt(source, Math.max(start, end - 1)) }
+}
+
+function lineAt(source: string, index: number): number {
+  return source.slice(0, index).split(/\r\n|\r|\n/).length
+}
+
+/**
+ * Finds `node` in the file as it is now: by the text before and after it, which as a rule is that of the base, else by where the changes
+ * around it have moved it.
+ */
 export async function openTargetNode(
   node: CodeNode,
   workspace: Workspace,
@@ -22,14 +36,18 @@ export async function openTargetNode(
 ): Promise<TargetNode> {
   const text = await workspace.readBase(node.path)
   const base = Buffer.from(text)
-  const start = base.subarray(0, node.startByte).toString().length
-  const fromEnd = base.subarray(node.endByte).toString().length
+  const before = base.subarray(0, node.startByte).toString()
+  const after = base.subarray(node.endByte).toString()
   return {
     node,
     rules,
     async locate() {
       const source = await workspace.readText(node.path)
-      return { source, start, end: Math.max(start, source.length - fromEnd) }
+      const isAround = source.length >= before.length + after.length
+      if (isAround && source.startsWith(before) && source.endsWith(after))
+        return { source, start: before.length, end: source.length - after.length }
+      const [moved = { start: 0, end: 0 }] = movedRanges(utf16Ranges(text, [node]), text, source)
+      return { source, ...moved }
     },
     async parts() {
       const source = await workspace.readText(node.path)

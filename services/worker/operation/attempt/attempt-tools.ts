@@ -1,3 +1,4 @@
+import type { JournalEntry } from '#domain/external-journal.ts'
 import type { ScriptPool } from '#tool-scripts/script-pool.ts'
 import { type ExternalDeps, attemptExternals } from '../../tools/externals/attempt-externals.ts'
 import { scriptOf, scriptTool } from '../../tools/script-tool.ts'
@@ -15,7 +16,7 @@ export type AttemptToolDeps = Omit<ExternalDeps, 'programs'> & {
 
 /** The bundle's tools, bound to this attempt's workspace and node. `submit_result` is part of the loop instead. */
 export function attemptTools(
-  running: Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'target' | 'built'>,
+  running: Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'target' | 'built' | 'transcript' | 'from'>,
   deps: AttemptToolDeps,
   signal: AbortSignal,
 ): ToolSet {
@@ -23,7 +24,7 @@ export function attemptTools(
   const { attempt, workspace, target } = running
   const started = { attempt, workspace, built: running.built?.layer, allowed: bundle.file.programs ?? [] }
   const programs = attemptPrograms(started, deps.programs, signal)
-  const externals = attemptExternals(workspace, target, { ...deps, programs })
+  const externals = attemptExternals(workspace, target, { ...deps, programs }, calledBefore(running))
   const bound = new Map<string, Tool>()
   for (const definition of bundle.tools) {
     if (bundle.scripts[definition.name] === undefined) continue
@@ -40,6 +41,12 @@ export function attemptTools(
     bound.set(definition.name, scriptTool(parts))
   }
   return { definitions: bundle.tools, get: (name) => bound.get(name) }
+}
+
+/** What the tool scripts of attempts that this one continues have called, also the one that asked a person. */
+function calledBefore({ transcript, from }: Pick<RunningAttempt, 'transcript' | 'from'>): JournalEntry[] {
+  const asking = from !== undefined && 'answered' in from ? from.answered.waiting.journal : []
+  return [...transcript.toolRuns.flatMap(({ externals }) => externals), ...asking]
 }
 
 /** The current values of those script inputs that the worker fills in instead of the model; only the named ones are read. */

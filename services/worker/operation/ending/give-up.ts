@@ -7,6 +7,7 @@ import { putAttemptRecord, putUnfinishedAttempt } from '#objects/stored-records.
 import type { ObjectStore } from '#objects/object-store.ts'
 import { type Log, storeAtFault } from '#platform/log.ts'
 import { type AttemptJournal, isStoreFault } from '../attempt/attempt-journal.ts'
+import { reportFindings } from './report-findings.ts'
 import { attemptSoFar, costSoFar, type RunningAttempt, unfinishedSoFar } from '../attempt/running-attempt.ts'
 
 /**
@@ -115,10 +116,12 @@ async function failedOutcome({ running }: GivenUp, fault: AppError, deps: GiveUp
   const phase = fault.phase ?? 'execution'
   const outcome: Outcome = { status: 'failed', ...reason, phase, changedFiles: [], ...cost }
   if (running === undefined || isStoreFault(fault)) return outcome
+  const { wire: _, ...counted } = reportFindings(running)
   const { projectId, runId, operationId } = running.attempt
   try {
-    const record = { ...attemptSoFar(running, deps.versions), changeSet: null, outcome }
-    return { ...outcome, recordHash: await putAttemptRecord(deps.objects, projectId, record) }
+    const told = { ...outcome, ...counted }
+    const record = { ...attemptSoFar(running, deps.versions), changeSet: null, outcome: told }
+    return { ...told, recordHash: await putAttemptRecord(deps.objects, projectId, record) }
   } catch (error) {
     const note = storeAtFault(error) === undefined ? deps.log.warn : deps.log.debug
     note('attempt record not stored', { run_id: runId, operation_id: operationId, error })

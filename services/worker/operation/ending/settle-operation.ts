@@ -8,6 +8,7 @@ import { getOrMake } from '#platform/cached-answers.ts'
 import type { AgentEvent } from '../../agent/journal.ts'
 import type { Suspension } from '../../agent/run-agent.ts'
 import { decideOutcome, type OperationEnding } from './decide-outcome.ts'
+import { reportFindings } from './report-findings.ts'
 import { onSnapshot } from './on-snapshot.ts'
 import { attemptSoFar, costSoFar, type RunningAttempt, unfinishedSoFar } from '../attempt/running-attempt.ts'
 
@@ -66,15 +67,17 @@ export async function commitOutcome(
   deps: SettleDeps,
 ): Promise<void> {
   const { attempt, journal, bundle } = running
-  const record = { ...attemptSoFar(running, deps.versions), ...made, outcome }
+  const { wire: findings, ...counted } = reportFindings(running)
+  const ended = { ...outcome, ...counted }
+  const record = { ...attemptSoFar(running, deps.versions), ...made, outcome: ended }
   const recordHash = await putAttemptRecord(deps.objects, attempt.projectId, record)
   const { n, events } = await journal.close()
   const check = { valid: true, warnings: bundle.bundle.warnings }
   // The part of the results stream that the ledger does not know.
   const proved = { details: { ...details, grail_check: check }, evidence: [...evidence] }
-  const result = { ...proved, findings: [], learnings: [], artifacts: [] }
+  const result = { ...proved, findings, learnings: [], artifacts: [] }
   const builtOn = setsBySupport(changeSetsOf({ ...made, changeSet: made.changeSet }))
-  await deps.ledger.settle(attempt, n, { outcome: { ...outcome, recordHash }, events, result, builtOn })
+  await deps.ledger.settle(attempt, n, { outcome: { ...ended, recordHash }, events, result, builtOn })
 }
 
 /** By the id of a set that others are built on: these. */

@@ -4,7 +4,7 @@ import { type PreparedBundle, withToolGuide } from '../../agent/prepared-bundle.
 import { joinSections } from '../../context/render-context.ts'
 import { faultContext, faultLines, lintNode, type LintDeps } from '../../tools/lint/lint-node.ts'
 import { nodeExcerpt } from '../../tools/shorten.ts'
-import type { TargetNode } from '../../tools/target-node.ts'
+import { linesOfNode, type TargetNode } from '../../tools/target-node.ts'
 import type { StartContext } from './start-context.ts'
 
 /** The share of a conversation's tokens that the node's text may take; tools and answers need the rest. */
@@ -33,12 +33,14 @@ export async function promptsFor(
   { bundle, target, context, modelTokens }: PromptParts,
   deps: LintDeps,
 ): Promise<{ system: string; node: string }> {
-  const { source, start, end } = await target.locate()
+  const located = await target.locate()
+  const { source, start, end } = located
+  const lines = linesOfNode(located)
   const { node } = target
   const { text } = target.rules
   const { systemPrompt, nodeContext } = bundle
   const tokens = Math.min(bundle.bundle.file.limits.context_tokens, modelTokens ?? Infinity)
-  const shown = { firstLine: lineAt(source, start), maxCharacters: Math.floor(tokens * charactersPerToken * nodeShare) }
+  const shown = { firstLine: lines.first, maxCharacters: Math.floor(tokens * charactersPerToken * nodeShare) }
   const asksFaults = systemPrompt.names.has('lint_faults') || nodeContext.names.has('lint_faults')
   const lint = asksFaults ? await lintNode(target, deps) : undefined
   const isTooLarge = end - start > shown.maxCharacters
@@ -49,6 +51,8 @@ export async function promptsFor(
       : nodeExcerpt(source.slice(indentedStart(source, start), end), shown),
     node_name: node.name,
     node_kind: node.kind,
+    node_start_line: lines.first,
+    node_end_line: lines.last,
     qualified_name: node.qualifiedName,
     file_path: node.path,
     language: node.language,
@@ -64,8 +68,4 @@ export async function promptsFor(
   const plain = systemPrompt.render(variables)
   const system = bundle.toolGuide === undefined ? plain : withToolGuide(plain, bundle.toolGuide)
   return { system, node: added === '' ? about : `${about.trimEnd()}\n\n${added}\n` }
-}
-
-function lineAt(source: string, index: number): number {
-  return source.slice(0, index).split('\n').length
 }

@@ -1,6 +1,7 @@
 import { hasCode } from '#domain/error.ts'
 import type { Log } from '#platform/log.ts'
 import { ScriptError, type ExternalFunction } from '#tool-scripts/script-call.ts'
+import type { JournalEntry } from '#domain/external-journal.ts'
 import { AskedQuestion } from '#domain/question.ts'
 import { ScriptSuspended } from '#tool-scripts/script-ending.ts'
 import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
@@ -12,6 +13,7 @@ import { fileExternals } from './file-externals.ts'
 import { docstringExternals, lintExternals } from './node-externals.ts'
 import { programExternals } from './program-externals.ts'
 import type { AttemptPrograms } from '../programs/attempt-programs.ts'
+import { reportFinding } from './report-finding.ts'
 
 export type ExternalDeps = LintDeps & {
   log: Pick<Log, 'debug'>
@@ -19,11 +21,15 @@ export type ExternalDeps = LintDeps & {
   programs: AttemptPrograms
 }
 
-/** The externals of an attempt, by name: all that its tool scripts may call, and their only way out of the sandbox. */
+/**
+ * The externals of an attempt, by name: all that its tool scripts may call, and their only way out of the sandbox. `calledBefore`: by
+ * attempts that this one continues.
+ */
 export function attemptExternals(
   workspace: Workspace,
   target: TargetNode,
   deps: ExternalDeps,
+  calledBefore: readonly JournalEntry[] = [],
 ): ReadonlyMap<string, ExternalFunction> {
   const all: Record<string, ExternalFunction> = {
     ...fileExternals(workspace, deps.searcher),
@@ -31,6 +37,7 @@ export function attemptExternals(
     edit_node: editNode(workspace, target, deps),
     ...docstringExternals(workspace, target, deps),
     ...programExternals(target, deps.programs),
+    report_finding: reportFinding(workspace, calledBefore),
     ask_user: askUser,
     log: ([message]) => deps.log.debug('tool script', { message: String(message).slice(0, 2000) }),
   }

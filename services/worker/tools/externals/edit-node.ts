@@ -4,7 +4,7 @@ import { findDocstringSite, outermost } from '#python/docstring-site.ts'
 import { isTrivia } from '#python/python-nodes.ts'
 import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
 import type { LintDeps } from '../lint/lint-node.ts'
-import type { TargetNode } from '../target-node.ts'
+import { linesOfNode, type LocatedNode, type TargetNode } from '../target-node.ts'
 import { optionalInteger, text } from './external-arguments.ts'
 import type { ExternalFunction } from '#tool-scripts/script-call.ts'
 
@@ -35,21 +35,19 @@ export function editNode(workspace: Workspace, target: TargetNode, deps: LintDep
   }
 }
 
-type Located = { source: string; start: number; end: number }
-
 function refusal(reason: string): WorkspaceFault {
   return new WorkspaceFault('refused', reason)
 }
 
 /** The line ending of the node, or of the file where the node is one line. */
-function newlineOf({ source, start, end }: Located): string {
+function newlineOf({ source, start, end }: LocatedNode): string {
   return (/\r\n|\r|\n/.exec(source.slice(start, end)) ?? /\r\n|\r|\n/.exec(source))?.[0] ?? '\n'
 }
 
 /** Lines are 1-based and inclusive, of the current file. */
-function replaceLines({ source, start, end }: Located, { from, to }: { from: number; to: number }, written: string) {
-  const lines = source.split(/(?<=\n|\r(?!\n))/) // each with its line ending
-  const [first, last] = [lineAt(source, start), lineAt(source, Math.max(start, end - 1))]
+function replaceLines(located: LocatedNode, { from, to }: { from: number; to: number }, written: string) {
+  const lines = located.source.split(/(?<=\n|\r(?!\n))/) // each with its line ending
+  const { first, last } = linesOfNode(located)
   if (from > to) throw refusal(`start_line (${from}) must be <= end_line (${to})`)
   if (from < first || to > last)
     throw refusal(`lines ${from} to ${to} are not in the node, which has lines ${first} to ${last}`)
@@ -59,12 +57,8 @@ function replaceLines({ source, start, end }: Located, { from, to }: { from: num
   return `${lines.slice(0, from - 1).join('')}${replacement}${lines.slice(to).join('')}`
 }
 
-function lineAt(source: string, index: number): number {
-  return source.slice(0, index).split(/\r\n|\r|\n/).length
-}
-
 /** The node's first and last line may contain more than the node, such as its indentation or a comment after it. */
-function requireSameSurroundings({ source, start, end }: Located, edited: string): void {
+function requireSameSurroundings({ source, start, end }: LocatedNode, edited: string): void {
   const [before, behind] = [source.slice(0, start), source.slice(end)]
   const isKept = edited.length >= before.length + behind.length && edited.startsWith(before) && edited.endsWith(behind)
   if (isKept) return
@@ -74,7 +68,12 @@ function requireSameSurroundings({ source, start, end }: Located, edited: string
   )
 }
 
-async function requireSoundNode(located: Located, edited: string, target: TargetNode, deps: LintDeps): Promise<void> {
+async function requireSoundNode(
+  located: LocatedNode,
+  edited: string,
+  target: TargetNode,
+  deps: LintDeps,
+): Promise<void> {
   const { source, start, end } = located
   const [was, now] = [await syntaxErrors(source, target, deps), await syntaxErrors(edited, target, deps)]
   const [fault] = now

@@ -1,0 +1,69 @@
+import { z } from 'zod'
+import type { JournalEntry } from './external-journal.ts'
+import { RepoPath } from './repo-path.ts'
+
+/** How bad it is, in SARIF's words. */
+export const FindingSeverity = z.enum(['error', 'warning', 'note'])
+export type FindingSeverity = z.infer<typeof FindingSeverity>
+
+/** So many findings of one operation are kept. */
+export const maxFindings = 20
+export const maxClaimCharacters = 1_000
+/** Of a longer line a finding shows nothing: what is left of a secret that is cut would not be recognised. */
+export const maxLineCharacters = 200
+
+const Line = z.int().min(1)
+
+/**
+ * What an agent claims about some lines of a file. Both exist in the file as the attempt had it when it reported it: that of the snapshot
+ * where neither it nor the operations that it started from had changed the file. Lines count from 1, both included.
+ */
+export const CodeFinding = z.strictObject({
+  claim: z.string().min(1).max(maxClaimCharacters),
+  path: RepoPath,
+  line: Line,
+  endLine: Line,
+  /** Its first line without indentation; empty where that is longer. */
+  lineText: z.string().max(maxLineCharacters),
+  severity: FindingSeverity,
+  /** 0 to 1, as the agent says it. */
+  confidence: z.number().min(0).max(1),
+  /** The agent's name for this kind of finding. */
+  rule: z
+    .string()
+    .regex(/^[A-Za-z0-9][\w./-]{0,63}$/)
+    .nullable(),
+})
+export type CodeFinding = z.infer<typeof CodeFinding>
+
+/** `src/shop.py:12-14` */
+export function placeOf({ path, line, endLine }: Pick<CodeFinding, 'path' | 'line' | 'endLine'>): string {
+  return endLine === line ? `${path}:${line}` : `${path}:${line}-${endLine}`
+}
+
+/** A finding as scripts and other programs read it. */
+export function wireFinding({ endLine, lineText, ...same }: CodeFinding) {
+  return { ...same, end_line: endLine, line_text: lineText }
+}
+
+const { endLine: end_line, lineText: line_text, ...same } = CodeFinding.shape
+const WireFinding = z
+  .object({ ...same, end_line, line_text })
+  .transform(({ end_line: endLine, line_text: lineText, ...rest }): CodeFinding => ({ ...rest, endLine, lineText }))
+
+/** What `report_finding` answers for a finding that it takes. */
+const ReportAnswer = z.object({ finding: WireFinding })
+
+/** The findings that scripts have reported, from the answers that the external `report_finding` gave them. */
+export function reportedFindings(journal: readonly JournalEntry[]): CodeFinding[] {
+  return journal.flatMap((entry) => {
+    if (entry.name !== 'report_finding' || !('answer' in entry)) return []
+    const answer = ReportAnswer.safeParse(entry.answer)
+    return answer.success ? [answer.data.finding] : []
+  })
+}
+
+/** Findings of the same key say the same about the same lines. */
+export function findingKey({ claim, ...place }: Pick<CodeFinding, 'claim' | 'path' | 'line' | 'endLine'>): string {
+  return `${placeOf(place)} ${claim.toLowerCase().replaceAll(/\s+/g, ' ').trim()}`
+}

@@ -1,0 +1,43 @@
+import { z } from 'zod'
+
+/** A row of a Markdown table. */
+export function tableRow(cells: readonly string[]): string {
+  return `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`
+}
+
+/** A value as the reference shows it; `none` for an empty one. */
+export function shownValue(value: unknown): string {
+  if (value === undefined || value === null || value === '') return 'none'
+  return `\`${typeof value === 'string' ? value : JSON.stringify(value)}\``
+}
+
+const Json = z.object({
+  type: z.union([z.string(), z.array(z.string())]).optional(),
+  enum: z.array(z.string()).optional(),
+  items: z.object({ enum: z.array(z.string()).optional() }).optional(),
+  minimum: z.number().optional(),
+  exclusiveMinimum: z.number().optional(),
+  maximum: z.number().optional(),
+})
+const names: Readonly<Record<string, string>> = {
+  array: 'list',
+  object: 'mapping',
+  boolean: '`true` or `false`',
+  number: 'number',
+}
+
+/** The type of a JSON Schema for a person: `integer, 0 to 256`, `list`, the words of an enum. */
+export function typeText(schema: unknown): string {
+  const json = Json.parse(schema)
+  if (json.enum !== undefined) return wordsText(json.enum)
+  if (json.items?.enum !== undefined) return `list of ${wordsText(json.items.enum)}`
+  if (Array.isArray(json.type)) return json.type.map((type) => names[type] ?? 'text').join(', ')
+  if (json.type !== 'integer' && json.type !== 'number') return names[json.type ?? ''] ?? 'text'
+  const { minimum, exclusiveMinimum: above, maximum = Number.MAX_SAFE_INTEGER } = json
+  if (above !== undefined) return `${json.type}, over ${above}, at most ${maximum}`
+  return `${json.type}, ${maximum < Number.MAX_SAFE_INTEGER ? `${minimum} to ${maximum}` : `at least ${minimum}`}`
+}
+
+function wordsText(words: readonly string[]): string {
+  return words.map((word) => `\`${word}\``).join(', ')
+}

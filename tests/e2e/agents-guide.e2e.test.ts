@@ -1,0 +1,79 @@
+import { cp, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { openPrograms, remora, repository } from './program.ts'
+import { sourceFolder, type SourceFolder } from './source-folder.ts'
+
+/** A fenced block of the guide, and the file that the text before it names last. */
+type Block = { language: string; text: string; file: string | undefined }
+
+async function blocksOfGuide(): Promise<Block[]> {
+  const page = await readFile(join(repository, 'docs/guide/agents.md'), 'utf8')
+  let at = 0
+  return [...page.matchAll(/^```(?<language>\w*)\n(?<text>.*?)^```$/gms)].map(({ index, groups = {}, 0: whole }) => {
+    const before = page.slice(at, index)
+    at = index + whole.length
+    const [file] = [...before.matchAll(/`((?:my-agents\/|remora)[\w./-]*\.(?:pym|yaml))`/g)]
+      .map(([, name]) => name)
+      .slice(-1)
+    return { language: groups['language'] ?? '', text: groups['text'] ?? '', file }
+  })
+}
+
+const programs = openPrograms()
+let folder: SourceFolder
+let commands: string[]
+let files: string[]
+beforeAll(async () => {
+  const blocks = await blocksOfGuide()
+  const written = blocks.filter(({ language }) => language === 'yaml' || language === 'python')
+  files = written.map(({ file = '' }) => file)
+  // The second remora.yaml is for later.
+  folder = await sourceFolder(Object.fromEntries(written.slice(0, 3).map(({ file = '', text }) => [file, text])))
+  await cp(join(repository, 'examples/inventory'), join(folder.path, 'examples/inventory'), { recursive: true })
+  await writeFile(join(folder.path, 'later.yaml'), written[3]?.text ?? '')
+  commands = blocks.flatMap(({ language, text }) => (language === 'sh' ? text.trim().split('\n') : []))
+})
+afterAll(async () => {
+  await programs.end()
+  await folder.remove()
+})
+
+/** The command of the guide that begins so, with the id of the run in its place. */
+async function follow(beginning: string, runId = ''): Promise<string> {
+  const line = commands.find((one) => one.startsWith(`npx remora ${beginning}`))?.replace(/\bRUN\b/, runId)
+  const words = [...(line ?? '').matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map(([, ...parts]) => parts.join(''))
+  const program = remora(programs, folder, words.slice(2))
+  expect([line, await program.exited, program.err()]).toMatchObject([line, 0, expect.any(String)])
+  return program.out()
+}
+
+describe('the guide to writing an agent', () => {
+  it('says where each of its files is to be', () => {
+    expect(files).toEqual([
+      'remora.yaml',
+      'my-agents/long-functions/tools/report_length.pym',
+      'my-agents/long-functions/bundle.yaml',
+      'remora.yaml',
+    ])
+  })
+
+  it('leads from nothing to findings', async () => {
+    expect(await follow('check')).toContain('long-functions: PASS (2 tools, max_turns 4)\n')
+    expect(JSON.parse(await follow('tool run'))).toMatchObject({ result: { lines: 24, too_long: true } })
+    const report = await follow('run')
+    const [, count, runId] = /^(\d+) findings: remora findings (\w+)$/m.exec(report) ?? []
+    expect(count).toBe('4')
+    expect(await follow('findings RUN', runId)).toContain(
+      'src/inventory/cache.py:92: note: memoize has 22 lines, 20 are allowed. (long-functions too-long, confidence 1, to line 113)\n    def memoize(maxsize: int = 64):\n',
+    )
+    expect(await follow('findings RUN --format sarif', runId)).toBe('')
+    expect(JSON.parse(await folder.read('findings.sarif'))).toMatchObject({ version: '2.1.0' })
+    expect(await follow('transcript', runId)).toContain('report_length')
+  })
+
+  it('is right about what its settings find', async () => {
+    await writeFile(join(folder.path, 'remora.yaml'), await folder.read('later.yaml'))
+    expect(await follow('run')).toMatch(/^14 findings: /m)
+  })
+})
