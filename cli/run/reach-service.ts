@@ -31,6 +31,8 @@ export type StackChoice = {
   discovery?: boolean
   /** The agents of the run that it is started for; undefined: any. */
   agents?: readonly string[] | undefined
+  /** Whether that run has a gate. */
+  verifies?: boolean
   /** The value of `--model`: a URL, `rehearsal`, or undefined for that of the environment. */
   model?: string | undefined
 }
@@ -140,15 +142,16 @@ function redisProgram({ workers }: StackChoice, context: CliContext) {
   })
 }
 
-/** Got only for agents that run programs. Without it these are blocked, and all others work. */
-async function bubblewrapProgram({ agents }: StackChoice, context: CliContext): Promise<string | undefined> {
-  const { sandbox, agentsDir, mayInstallRedis: mayInstall } = context.config
+/** Got only for a run that has a gate, or agents that run programs. Without it that run fails, or these are blocked. */
+async function bubblewrapProgram(choice: StackChoice, context: CliContext): Promise<string | undefined> {
+  const { sandbox, agentsDir, mayInstallRedis } = context.config
   if (sandbox.runtime === 'none' || sandbox.bubblewrap !== undefined) return sandbox.bubblewrap
-  if (!(await runsPrograms(agentsDir, agents))) return undefined
+  const isNeeded = choice.verifies === true || (await runsPrograms(agentsDir, choice.agents))
   const options = obtaining(context)
-  const got = await obtainBubblewrap({ ...options, programDir: bubblewrapDir(options.env, options.isRoot), mayInstall })
+  const programDir = bubblewrapDir(options.env, options.isRoot)
+  const got = await obtainBubblewrap({ ...options, programDir, mayInstall: mayInstallRedis && isNeeded })
   if ('path' in got) return got.path
-  options.say(`agents that run programs will be blocked: ${got.lack}`)
+  if (isNeeded) options.say(`programs of the repository cannot be run: ${got.lack}`)
   return undefined
 }
 

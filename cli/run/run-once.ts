@@ -32,7 +32,8 @@ export async function runOnce(ordered: RunOrder, context: CliContext): Promise<v
     const { source } = order
     const isNew = source.kind === 'folder'
     const agents = isNew ? source.submission.agents : undefined
-    const choice = { workers: order.workers, model: order.model, agents }
+    const verifies = isNew && source.submission.verify !== undefined
+    const choice = { workers: order.workers, model: order.model, agents, verifies }
     const service = isNew ? await reachService(choice, context) : await reachRuns(context, choice)
     try {
       await runOn(service, order, { context, start, onLine: events?.add })

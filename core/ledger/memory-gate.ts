@@ -34,11 +34,20 @@ export async function usedShare(redis: RedisClient): Promise<number> {
 
 /** Of all servers together, and the share of the fullest one. */
 export async function memoryOf(redis: RedisClient): Promise<{ usedBytes: number; usedShare: number }> {
-  const reports = await Promise.all(mastersOf(redis).map(async (server) => figuresOf(await server.info('memory'))))
+  const reports = await Promise.all(mastersOf(redis).map(async (server) => figuresOf(await memoryInfo(server))))
   return {
     usedBytes: reports.reduce((sum, { used_memory: bytes }) => sum + bytes, 0),
     usedShare: Math.max(...reports.map(shareOf)),
   }
+}
+
+/**
+ * ioredis 6 sends an INFO also while it still connects, and when that fails it neither answers nor sends it again. A PING waits until the
+ * connection is ready.
+ */
+async function memoryInfo(server: Redis): Promise<string> {
+  await server.ping()
+  return server.info('memory')
 }
 
 /** The servers that take writes. */

@@ -1,14 +1,17 @@
+import { once } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
+import { connect, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Redis } from 'ioredis'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { boundPort } from '#platform/http-health.ts'
 import { startLocalRedis, type LocalRedis } from '#platform/local-redis.ts'
 import { silentLog } from '#platform/log.ts'
 import { openReadiness, type Readiness } from '#platform/readiness.ts'
 import { connectRedis, type RedisClient } from '#platform/redis-client.ts'
 import { startRedisCluster } from '#testing/redis-cluster.ts'
-import { openSmallRedis } from '#testing/redis.ts'
+import { openSmallRedis, startTestRedis } from '#testing/redis.ts'
 import { until } from '#testing/until.ts'
 import { redisCheck } from './redis-check.ts'
 
@@ -137,6 +140,32 @@ it('a Redis above the share of the memory gate is full for the API, without room
     await untilFound(api, 'ok')
   } finally {
     await small.close()
+  }
+})
+
+it('a Redis whose connection is lost while it is being made is found again', async () => {
+  const server = await startTestRedis()
+  let connections = 0
+  const door = createServer((client) => {
+    client.on('error', () => {})
+    // The first one is cut after its first word, as by a network that is.
+    if ((connections += 1) === 1) return void client.once('data', () => client.destroy())
+    const upstream = connect(Number(new URL(server.url).port), '127.0.0.1').on('error', () => {})
+    client.pipe(upstream).pipe(client)
+    client.on('close', () => upstream.destroy())
+  }).listen(0, '127.0.0.1')
+  await once(door, 'listening')
+  const { redis } = connectRedis(`redis://127.0.0.1:${boundPort(door)}`, { retries: null }, silentLog)
+  const readiness = readinessOf(redis)
+  try {
+    redis.once('connect', () => void readiness()) // as it asks each second
+    await once(redis, 'connect')
+    expect(await untilFound(readiness, 'ok')).toBe('it answers')
+    expect(connections).toBeGreaterThan(1)
+  } finally {
+    redis.disconnect()
+    door.close()
+    await server.stop()
   }
 })
 

@@ -1,7 +1,7 @@
 import { Cluster } from 'ioredis'
 import { isReply, type RedisClient, replyKind } from '#platform/redis-client.ts'
 import type { PartCheck, PartState } from '#platform/readiness.ts'
-import { mastersOf, usedShare } from './memory-gate.ts'
+import { usedShare } from './memory-gate.ts'
 
 /** From here on Redis counts as full: its own buffers, which count as well, come and go. */
 const fullShare = 0.999
@@ -14,9 +14,8 @@ export function redisCheck(redis: RedisClient, gateShare = 1): PartCheck {
   return async () => {
     try {
       if (redis instanceof Cluster && !isWhole(await redis.cluster('INFO'))) return away('part of the cluster is away')
-      // Redis refuses PING, too, while it cannot write to its disk.
-      const pings = mastersOf(redis).map((master) => master.ping())
-      const [used] = await Promise.all([usedShare(redis).catch(unknownWhenForbidden), ...pings])
+      // A PING comes with it, which Redis refuses, too, while it cannot write to its disk.
+      const used = await usedShare(redis).catch(unknownWhenForbidden)
       if (used >= fullShare) return full('its memory is used up, and it refuses writes')
       return used > gateShare ? full('it has no room for another run') : { state: 'ok', message: 'it answers' }
     } catch (error) {
