@@ -51,7 +51,7 @@ async function memoryInfo(server: Redis): Promise<string> {
 }
 
 /** The servers that take writes. */
-export function mastersOf(redis: RedisClient): Redis[] {
+function mastersOf(redis: RedisClient): Redis[] {
   return redis instanceof Cluster ? redis.nodes('master') : [redis]
 }
 

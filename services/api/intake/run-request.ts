@@ -1,22 +1,14 @@
 import { z } from '@hono/zod-openapi'
 import { AppError } from '#domain/error.ts'
 import { faultOfGlobs } from '#domain/path-globs.ts'
-import type { GateRequest } from '#domain/gate.ts'
 import { NodeId } from '#domain/ids.ts'
 import { languages } from '#syntax/grammars.ts'
 import { isRecord } from '#domain/json.ts'
 import { NotSentFile, maxNotSentFiles, maxSelectedNodes, RunRequest, skipKinds } from '#domain/run.ts'
 import { anyControl, escapedCharacter } from '#domain/terminal-controls.ts'
 import { named } from '../http/schema-parts.ts'
-import {
-  AcceptPolicyShape,
-  ErrorPolicyShape,
-  GateShape,
-  Labels,
-  RunBudget,
-  RunLimits,
-  SkipKindShape,
-} from '../runs/run-schema.ts'
+import { gateRequest, GateShape } from '../runs/gate-schema.ts'
+import { AcceptPolicyShape, ErrorPolicyShape, Labels, RunBudget, RunLimits, SkipKindShape } from '../runs/run-schema.ts'
 
 const fields = RunRequest.shape
 
@@ -144,10 +136,6 @@ export function parseRunRequest(body: unknown, knownAgents: readonly string[]): 
     labels,
   }
   return { request, nodes, notSent }
-}
-
-function gateRequest({ max_runs: maxRuns, limit_s: limitS, ...same }: z.infer<typeof GateShape>): GateRequest {
-  return { ...same, maxRuns, limitS }
 }
 
 function checkAgents(agents: readonly string[], known: readonly string[]): void {

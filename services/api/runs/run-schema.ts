@@ -1,12 +1,12 @@
 import { z } from '@hono/zod-openapi'
 import { evidenceChecks } from '#domain/change-set.ts'
 import { SkippedFile } from '#domain/code-node.ts'
-import { GateReport, GateRequest } from '#domain/gate.ts'
 import { OperationId, ProjectId, RunId } from '#domain/ids.ts'
 import { OperationStatus, operationStatuses, OperationWork } from '#domain/operation.ts'
 import { AcceptPolicy, ErrorPolicyName, RunPhase, RunRequest, RunStatus, SkipKind } from '#domain/run.ts'
 import { LineRange } from '#objects/composition.ts'
 import { named, orNull, Time } from '../http/schema-parts.ts'
+import { GateShape, GateView } from './gate-schema.ts'
 import { WaitingFor } from './waiting-schema.ts'
 
 const lines = named('LineRange', LineRange, { description: 'lines of the file before the run, from 1, both included' })
@@ -79,23 +79,6 @@ export const RunLinks = z
 export type RunLinks = z.infer<typeof RunLinks>
 
 export const AcceptPolicyShape = named('AcceptPolicy', AcceptPolicy)
-
-/** A gate as callers ask for it. */
-export const GateShape = z
-  .strictObject({
-    command: GateRequest.shape.command.meta({
-      description: 'for a shell, in the top folder of the repository, for example `python3 -m pytest -q`',
-    }),
-    runs: GateRequest.shape.runs.meta({
-      description: 'how often the original is tested first: a test that does not pass each time convicts no change',
-    }),
-    max_runs: GateRequest.shape.maxRuns.meta({ description: 'the most runs of the command' }),
-    limit_s: GateRequest.shape.limitS.meta({ description: 'the most seconds of all runs together' }),
-  })
-  .openapi('Gate', {
-    description:
-      'a command that must not get worse by what the run changes, such as the tests. It runs in the sandbox of a worker, on the snapshot and on the snapshot with the changes; change sets with which something fails that passed before are left out (WORK_007), and so is what is not proved when it may run no more',
-  })
 
 /** What was asked for, with the defaults filled in. */
 export const RequestView = z
@@ -235,28 +218,6 @@ const FunnelView = z
     }),
   })
   .openapi('Funnel')
-
-const GateView = z
-  .strictObject({
-    command: z.string(),
-    verdict: GateReport.shape.verdict.meta({
-      description:
-        'passed: what passed on the original passes with the changes of the patch. unproved: it could not judge, and left out nothing',
-    }),
-    reason: z.string().optional(),
-    tests: z.int().nullable().openapi({
-      description:
-        'tests of the original that pass each time; null where the command does not name its tests, and its exit code counts',
-    }),
-    failing: z
-      .array(z.string())
-      .openapi({ description: 'the first 50 tests of the original that do not pass each time' }),
-    failing_total: z.int(),
-    runs: z.int(),
-    duration_ms: z.number(),
-    left_out: z.int().openapi({ description: 'change sets that it left out, as culprits or unproved' }),
-  })
-  .openapi('GateResult', { description: "what the run's gate found; null for a run without one, and before its end" })
 
 /** A run with what was proved about its patch and what went wrong. */
 export const RunView = z

@@ -23,6 +23,7 @@ import {
   type RunView,
   SkippedFileShape,
 } from './run-schema.ts'
+import { gateRequestView, gateView } from './gate-schema.ts'
 import type { WaitingFor } from './waiting-schema.ts'
 
 const maxSkipped = 100
@@ -132,16 +133,6 @@ export function runView(run: Run, details: RunDetails): RunView {
     retried_by: retries.newest,
     retry_wanted: retries.wanted,
   }
-}
-
-function gateRequestView(verify: Run['request']['verify']): RunSummary['request']['verify'] {
-  return verify && { command: verify.command, runs: verify.runs, max_runs: verify.maxRuns, limit_s: verify.limitS }
-}
-
-function gateView(gate: Composition['gate']): RunView['gate'] {
-  if (gate === undefined) return null
-  const { failingTotal, durationMs, leftOut, ...same } = gate
-  return { ...same, failing_total: failingTotal, duration_ms: durationMs, left_out: leftOut }
 }
 
 function funnelView(

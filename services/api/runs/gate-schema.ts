@@ -1,0 +1,59 @@
+import { z } from '@hono/zod-openapi'
+import { GateReport, GateRequest } from '#domain/gate.ts'
+
+/** A gate as callers ask for it. */
+export const GateShape = z
+  .strictObject({
+    command: GateRequest.shape.command.meta({
+      description: 'for a shell, in the top folder of the repository, for example `python3 -m pytest -q`',
+    }),
+    runs: GateRequest.shape.runs.meta({
+      description: 'how often the original is tested first: a test that does not pass each time convicts no change',
+    }),
+    max_runs: GateRequest.shape.maxRuns.meta({ description: 'the most runs of the command' }),
+    limit_s: GateRequest.shape.limitS.meta({ description: 'the most seconds of all runs together' }),
+  })
+  .openapi('Gate', {
+    description:
+      'a command that must not get worse by what the run changes, such as the tests. It runs in the sandbox of a worker, on the snapshot and on the snapshot with the changes; change sets with which something fails that passed before are left out (WORK_007), and so is what is not proved when it may run no more',
+  })
+export type GateShape = z.infer<typeof GateShape>
+
+/** What callers ask for, in our words. */
+export function gateRequest({ max_runs: maxRuns, limit_s: limitS, ...same }: GateShape): GateRequest {
+  return { ...same, maxRuns, limitS }
+}
+
+export const GateView = z
+  .strictObject({
+    command: z.string(),
+    verdict: GateReport.shape.verdict.meta({
+      description:
+        'passed: what passed on the original passes with the changes of the patch. unproved: it could not judge, and left out nothing',
+    }),
+    reason: z.string().optional(),
+    tests: z.int().nullable().openapi({
+      description:
+        'tests of the original that pass each time; null where the command does not name its tests, and its exit code counts',
+    }),
+    failing: z
+      .array(z.string())
+      .openapi({ description: 'the first 50 tests of the original that do not pass each time' }),
+    failing_total: z.int(),
+    runs: z.int(),
+    duration_ms: z.number(),
+    left_out: z.int().openapi({ description: 'change sets that it left out, as culprits or unproved' }),
+  })
+  .openapi('GateResult', { description: "what the run's gate found; null for a run without one, and before its end" })
+export type GateView = z.infer<typeof GateView>
+
+/** A gate as callers see it. */
+export function gateRequestView(verify: GateRequest | undefined): GateShape | undefined {
+  return verify && { command: verify.command, runs: verify.runs, max_runs: verify.maxRuns, limit_s: verify.limitS }
+}
+
+export function gateView(gate: GateReport | undefined): GateView | null {
+  if (gate === undefined) return null
+  const { failingTotal, durationMs, leftOut, ...same } = gate
+  return { ...same, failing_total: failingTotal, duration_ms: durationMs, left_out: leftOut }
+}
