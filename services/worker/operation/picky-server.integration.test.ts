@@ -23,6 +23,7 @@ const ofEveryTurn = new Set([
   'required',
   'strict_schemas',
   'strict_arguments',
+  'lengths',
   'parallel_calls',
 ])
 const combinations: [refused: string, names: string[]][] = [
