@@ -65,6 +65,12 @@ export function returnedEvent({ turn, call, result, durationMs }: RanTool): Agen
   }
 }
 
+/** `repeated`: the tool whose call was made too often with the same answer; the next turn is the last one. */
+export function turnWithCalls(turn: number, calls: number, repeated: string | undefined): AgentEvent {
+  const data = { turn, calls, ...(repeated === undefined ? {} : { repeated: shownName(repeated) }) }
+  return { event: 'turn.finished', phase: 'execution', data }
+}
+
 /** A reply had no call that the loop could run. The code of a replayed turn is not known. */
 export function turnWithoutCall(turn: number, { code, reason }: { code?: ErrorCode; reason: string }): AgentEvent {
   const coded = code === undefined ? {} : { errorCode: code }

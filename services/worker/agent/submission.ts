@@ -55,7 +55,7 @@ export async function submit(
     const { code: errorCode, reason } = answer
     const error = { outcome: 'error' as const, summary: reason, error: reason, errorCode, knowledgeDelta: {} }
     const ran = { turn, call, result: { ...error, result: answer }, externals: [], durationMs: msSince(start) }
-    run.transcript.addToolResult(ran, shown)
+    run.transcript.addToolResult(ran, { shown })
   }
   run.journal.emit(submissionEvent(turn, call, { read, answer }))
   return answer
