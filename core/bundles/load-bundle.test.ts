@@ -70,6 +70,18 @@ async function faultOf(loading: Promise<unknown>): Promise<string> {
 }
 
 describe('loadBundle', () => {
+  it('knows which tools code calls around the one turn of a model, and refuses what it cannot do', async () => {
+    const plain = script.replace('tags: list[str] = Input("tags")', 'tags: list[str] = Input("tags", default=[])')
+    const one = (more: string) => load(`${yaml}${more}\n`, {}, plain)
+    const { bundle } = await one('turns: one\none_turn: { gather: [probe], carry_out: probe }')
+    expect(bundle.file).toMatchObject({ turns: 'one', one_turn: { gather: ['probe'], carry_out: 'probe' } })
+    const faulty = load(`${yaml}one_turn: { gather: [probe, none], carry_out: submit_result }\n`)
+    const fault = await faulty.catch((error: unknown) => String(error))
+    expect(fault).toContain('probe cannot be called by code: it requires tags')
+    for (const name of ['none', 'submit_result']) expect(fault).toContain(`one_turn names ${name}, which is no tool`)
+    await expect(one('turns: one')).rejects.toThrow('turns: one needs one_turn')
+  })
+
   it("builds a tool's schema from its script and hides what the host fills in", async () => {
     const { bundle, warnings } = await load(yaml)
     expect(warnings).toEqual([])

@@ -52,6 +52,16 @@ export const BundleFile = z.strictObject({
   /** Work done without a model: `lint_fixes` applies the safe fixes of a file's lint faults. */
   mechanical: z.enum(['none', 'lint_fixes']).default('none'),
   priority: z.int().min(0).max(99).default(10),
+  /** `one`: for models that cannot plan: code gathers and submits, and the model answers once. Needs `one_turn`. */
+  turns: z.enum(['many', 'one']).default('many'),
+  one_turn: z
+    .strictObject({
+      /** Tools that are called without arguments before the model is asked. */
+      gather: z.array(name).default([]),
+      /** The tool that the model must call. */
+      carry_out: name,
+    })
+    .optional(),
   model: z.strictObject({ name: z.string().default('default'), adapter: z.string().default('') }).prefault({}),
   initial_context: z.strictObject({ system_prompt: z.string().min(1), node_context: z.string().min(1) }),
   profile: ScriptProfile.default('default'),

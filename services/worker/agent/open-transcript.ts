@@ -31,6 +31,8 @@ export type Transcript = {
   /** The model's name as the server gave it last. */
   readonly model: string
   addReply(reply: Pick<ModelReply, 'model' | 'content' | 'toolCalls' | 'raw'>): void
+  /** Adds calls that code has made in place of a reply. */
+  addCalls(calls: readonly RequestedCall[]): void
   addUser(content: string): void
   addToolText(call: RequestedCall, content: string): void
   /** Adds the result to the conversation, as `shown` where the model is to read something else, and to the tool runs. */
@@ -67,6 +69,7 @@ export function openTranscript(start: TranscriptStart): Transcript {
       replies.push(reply.raw)
       messages.push({ role: 'assistant', content: reply.content, toolCalls: reply.toolCalls })
     },
+    addCalls: (calls) => void messages.push({ role: 'assistant', content: null, toolCalls: [...calls] }),
     addUser: (content) => void messages.push({ role: 'user', content }),
     addToolText,
     addToolResult({ call, ...ran }, { note, shown = textForModel(ran.result, note) } = {}) {

@@ -4,6 +4,7 @@ import type { LoopState, SuspendedLoop } from '#objects/attempt-record.ts'
 import type { AnsweredScript, SuspendedCall, ToolSet } from '../tools/tool-set.ts'
 import { askModel, type ModelAsker } from './ask-model.ts'
 import { openHistory, type History } from './history.ts'
+import { callsByCode } from './one-turn.ts'
 import { turnWithCalls, turnWithoutCall } from './journal.ts'
 import { leftOutNote } from './left-out-note.ts'
 import { repeatedCall } from './repeated-call.ts'
@@ -108,6 +109,11 @@ const beginning = {
 async function nextCalls(run: AgentRun, loop: Loop, signal: AbortSignal): Promise<Next> {
   const { history: _, ...state } = loop
   run.atTurn?.(state)
+  const calls = callsByCode(run)
+  if (calls.length > 0) {
+    run.transcript.addCalls(calls)
+    return { calls }
+  }
   const { reply, fault } = readReply(await askModel(run, loop, signal), run.transcript.messages, run.settings)
   run.transcript.addReply(reply)
   return { calls: reply.toolCalls, fault }
