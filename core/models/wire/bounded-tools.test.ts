@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { charactersPerToken, type JsonSchema } from '#domain/turn.ts'
+import type { JsonSchema } from '#domain/turn.ts'
 import { boundTools, longestText } from './bounded-tools.ts'
 
 const text = { type: 'string' }
@@ -13,8 +13,8 @@ function bounded(properties: Record<string, JsonSchema>, how: Partial<Parameters
 
 describe('boundTools', () => {
   it.each([
-    [32, 64],
-    [128, 256],
+    [32, 16],
+    [128, 128],
     [512, 1024],
     [2048, 4096],
   ])('gives the one text of a call of %i tokens a longest length of %i', (maxTokens, maxLength) => {
@@ -29,29 +29,25 @@ describe('boundTools', () => {
       at: { type: 'object', properties: { c: { anyOf: [text, { type: 'null' }] }, sure: { type: 'boolean' } } },
     })
     expect(properties).toEqual({
-      a: { ...text, maxLength: 256 },
-      b: { type: ['string', 'null'], maxLength: 256 },
-      paths: { type: 'array', items: { ...text, maxLength: 64 }, maxItems: 8 },
+      a: { ...text, maxLength: 128 },
+      b: { type: ['string', 'null'], maxLength: 128 },
+      paths: { type: 'array', items: { ...text, maxLength: 64 }, maxItems: 4 },
       at: {
         type: 'object',
-        properties: { c: { anyOf: [{ ...text, maxLength: 256 }, { type: 'null' }] }, sure: { type: 'boolean' } },
+        properties: { c: { anyOf: [{ ...text, maxLength: 128 }, { type: 'null' }] }, sure: { type: 'boolean' } },
       },
     })
   })
 
-  it.each([20, 64, 100, 256, 1000, 4096])(
-    'leaves no call of %i tokens longer than its tokens, as they are counted',
-    (maxTokens) => {
-      const numbers = { type: 'array', items: { type: 'object', properties: { n: { type: 'integer' }, s: text } } }
-      const { properties } = bounded({ a: text, mode: { enum: ['x', 'longer'] }, numbers, b: text }, { maxTokens })
-      const longest = JSON.stringify({ name: 'note', arguments: longestValue({ type: 'object', properties }) })
-      const least =
-        64 +
-        JSON.stringify({ name: 'note', arguments: { a: '', mode: 'longer', numbers: [{ n: -1e14, s: '' }], b: '' } })
-          .length
-      expect(longest.length).toBeLessThanOrEqual(Math.max(least, maxTokens * charactersPerToken))
-    },
-  )
+  it.each([64, 100, 128, 256, 1000, 4096])('leaves no call of %i tokens longer than its tokens', (maxTokens) => {
+    const numbers = { type: 'array', items: { type: 'object', properties: { n: { type: 'integer' }, s: text } } }
+    const { properties } = bounded({ a: text, mode: { enum: ['x', 'longer'] }, numbers, b: text }, { maxTokens })
+    const longest = JSON.stringify({ name: 'note', arguments: longestValue({ type: 'object', properties }) })
+    const texts = longest.replaceAll(/[^é]/g, '').length
+    const needed = texts / 2.4 + (longest.length - texts) / 1.4
+    const leastNeeded = 150
+    expect(needed).toBeLessThanOrEqual(Math.max(leastNeeded, maxTokens))
+  })
 
   it("keeps a schema's own limits where they are lower, and what bounds a text otherwise", () => {
     const own = {
@@ -66,9 +62,9 @@ describe('boundTools', () => {
     }
     expect(bounded(own).properties).toEqual({
       ...own,
-      long: { ...text, maxLength: 256 },
+      long: { ...text, maxLength: 128 },
       least: { ...text, minLength: 700, maxLength: 700 },
-      few: { type: 'array', items: { ...text, maxLength: 256 }, maxItems: 2 },
+      few: { type: 'array', items: { ...text, maxLength: 128 }, maxItems: 2 },
       line: { type: 'integer', minimum: 1, maximum: 999_999_999_999_999 },
       rate: { type: 'number', exclusiveMinimum: 0, maximum: 1 },
     })
@@ -101,7 +97,7 @@ describe('boundTools', () => {
 function longestValue(schema: unknown): unknown {
   const { type, properties, items, maxLength, maxItems, enum: values } = Object(schema)
   if (Array.isArray(values)) return values.at(-1)
-  if (type === 'string') return 'x'.repeat(maxLength)
+  if (type === 'string') return 'é'.repeat(maxLength)
   if (type === 'integer') return -999_999_999_999_999
   if (type === 'array') return Array.from({ length: maxItems }, () => longestValue(items))
   return Object.fromEntries(Object.entries(properties).map(([name, value]) => [name, longestValue(value)]))

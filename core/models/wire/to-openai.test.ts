@@ -74,7 +74,7 @@ describe('a server that takes everything', () => {
     const noted = { type: 'object', properties: { note: { type: 'string' } }, required: ['note'] }
     const asked = { tools: [{ ...tool, parameters: noted }], maxTokens: 200 }
     const { body } = converted({}, asked)
-    expect(body.tools).toMatchObject([{ function: { parameters: { properties: { note: { maxLength: 512 } } } } }])
+    expect(body.tools).toMatchObject([{ function: { parameters: { properties: { note: { maxLength: 256 } } } } }])
     expect(converted({}, { ...asked, toolChoice: 'auto' }).body.tools).toBe(body.tools)
     expect(noted.properties.note).toEqual({ type: 'string' })
   })
@@ -264,7 +264,7 @@ describe('a constraint', () => {
         return { text: JSON.stringify([body.response_format, body.structured_outputs]), tools: body.tools, workarounds }
       }
       const { text, workarounds } = sent({})
-      expect([text, workarounds]).toEqual([expect.stringMatching(/maxLength\\*":512|char\{0,512\}/), []])
+      expect([text, workarounds]).toEqual([expect.stringMatching(/maxLength\\*":256|char\{0,256\}/), []])
       expect(sent({ lengths: 'none' }).text).not.toMatch(/maxLength|char\{/)
       expect(sent({ lengths: 'none' }).workarounds).toEqual(['lengths: some texts are not bounded'])
     }
