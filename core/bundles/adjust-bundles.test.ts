@@ -40,6 +40,20 @@ describe('adjustBundles', () => {
     })
   })
 
+  it('gives a bundle one turn where it says what code does around it', () => {
+    const around = { ...file, one_turn: { gather: [], carry_out: 'write' } }
+    const able = new Map([
+      [
+        'probe',
+        { dir: '', bundle: { file: around, tools: [], scripts: {}, hostInputs: {}, warnings: [] }, warnings: [] },
+      ],
+    ])
+    const choices: BundleChoices = { ...none, mapping: { probe: { turns: 'one' } } }
+    expect(adjustBundles(able, choices).get('probe')?.bundle.file.turns).toBe('one')
+    const message = 'agents.mapping.probe.turns: one needs one_turn in its bundle.yaml'
+    expect(() => adjusted(choices)).toThrow(expect.objectContaining({ code: 'CONFIG_003', message }))
+  })
+
   it('refuses a bundle that is not there, and a value a setting does not take', () => {
     const unknown = expect.objectContaining({ code: 'CONFIG_004', message: expect.stringContaining('linter') })
     expect(() => adjusted({ mapping: { linter: { priority: 1 } } })).toThrow(unknown)

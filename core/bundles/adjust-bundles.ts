@@ -4,8 +4,14 @@ import type { AgentBundle } from '#domain/agent-bundle.ts'
 import { findNameFaults, type FindableNodes } from './findable-nodes.ts'
 import type { LoadedBundle } from './load-bundle.ts'
 
+type BundleMapping = {
+  node_kinds?: NodeKind[] | undefined
+  priority?: number | undefined
+  turns?: AgentBundle['file']['turns'] | undefined
+}
+
 export type BundleChoices = {
-  mapping: Readonly<Record<string, { node_kinds?: NodeKind[] | undefined; priority?: number | undefined }>>
+  mapping: Readonly<Record<string, BundleMapping>>
   settings: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   maxTurns: number | undefined
   maxTimeoutS: number | undefined
@@ -13,8 +19,8 @@ export type BundleChoices = {
 
 /**
  * The bundles as this installation wants them; a run pins them so, under their own hash. CONFIG_004 for a bundle or a
- * setting that does not exist; CONFIG_003 for a value that a setting does not take, and for a node kind that is not in
- * `findable`, where that is given.
+ * setting that does not exist; CONFIG_003 for a value that a setting does not take, for one turn of a bundle that does not say
+ * what code does around it, and for a node kind that is not in `findable`, where that is given.
  */
 export function adjustBundles(
   loaded: ReadonlyMap<string, LoadedBundle>,
@@ -38,7 +44,10 @@ export function adjustBundles(
 
 function adjusted(name: string, { bundle, ...loaded }: LoadedBundle, choices: BundleChoices): LoadedBundle {
   const { file } = bundle
-  const { node_kinds: kinds = file.node_kinds, priority = file.priority } = choices.mapping[name] ?? {}
+  const mapped = choices.mapping[name] ?? {}
+  const { node_kinds: kinds = file.node_kinds, priority = file.priority, turns = file.turns } = mapped
+  if (turns === 'one' && file.one_turn === undefined)
+    throw new AppError('CONFIG_003', `agents.mapping.${name}.turns: one needs one_turn in its bundle.yaml`)
   const values = resolveSettings(bundle, choices.settings[name] ?? {})
   const settings = Object.fromEntries(
     Object.entries(file.settings).map(([key, one]) => [key, { ...one, default: values[key] ?? one.default }]),
@@ -48,7 +57,7 @@ function adjusted(name: string, { bundle, ...loaded }: LoadedBundle, choices: Bu
     max_turns: Math.min(file.limits.max_turns, choices.maxTurns ?? Infinity),
     timeout_s: Math.min(file.limits.timeout_s, choices.maxTimeoutS ?? Infinity),
   }
-  return { bundle: { ...bundle, file: { ...file, node_kinds: kinds, priority, settings, limits } }, ...loaded }
+  return { bundle: { ...bundle, file: { ...file, node_kinds: kinds, priority, turns, settings, limits } }, ...loaded }
 }
 
 type SettingValue = string | number | boolean

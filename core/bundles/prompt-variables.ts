@@ -21,6 +21,7 @@ const promptVariables: ReadonlySet<string> = new Set([
   'lint_faults',
   'docstring_style',
   'line_length',
+  'turns',
   ...contextVariables,
 ])
 

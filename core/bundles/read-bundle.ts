@@ -44,6 +44,7 @@ export async function readBundle(dir: string, deps: BundleDeps = {}): Promise<Re
   }
   checkNames(reading)
   checkSettings(reading)
+  checkOneTurn(reading)
   if (yaml.file.error_policy !== 'skip_downstream') {
     read.warnings.push(faultAt(reading, ['error_policy'], 'error_policy has no effect yet'))
   }
@@ -140,6 +141,27 @@ function checkSettings(reading: Reading): void {
   for (const [name, setting] of Object.entries(reading.bundle.file.settings)) {
     if (setting.enum?.includes(setting.default) !== false) continue
     report(reading, ['settings', name, 'default'], `the default of ${name} is not one of its values`)
+  }
+}
+
+function checkOneTurn(reading: Reading): void {
+  const { file, tools } = reading.bundle
+  const { turns, one_turn: oneTurn } = file
+  if (oneTurn === undefined) {
+    if (turns === 'one')
+      report(reading, ['turns'], 'turns: one needs one_turn, with the tool that carries the answer out')
+    return
+  }
+  const named = [
+    ...oneTurn.gather.map((name, index) => ({ name, at: ['one_turn', 'gather', index], takesNone: true })),
+    { name: oneTurn.carry_out, at: ['one_turn', 'carry_out'], takesNone: false },
+  ]
+  for (const { name, at, takesNone } of named) {
+    const tool = tools.find((one) => one.name === name && name !== submitToolName)
+    const required = tool?.parameters['required']
+    if (tool === undefined) report(reading, at, `one_turn names ${name}, which is no tool with a script of this bundle`)
+    else if (takesNone && Array.isArray(required) && required.length > 0)
+      report(reading, at, `${name} cannot be called by code: it requires ${required.join(', ')}`)
   }
 }
 

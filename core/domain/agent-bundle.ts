@@ -37,7 +37,14 @@ const BuiltinTool = z.strictObject({
 
 /** The descriptions are those of docs/reference/bundle.md, in Markdown. */
 const Limits = z.strictObject({
-  max_turns: z.int().min(1).max(200).default(12).describe('replies of the model; the last may only submit (AGENT_004)'),
+  max_turns: z
+    .int()
+    .min(1)
+    .max(200)
+    .default(12)
+    .describe(
+      'replies of the model; the last may only submit (AGENT_004). A model that makes the same call with the same answer in a second turn is told so, and after a third the next turn is its last',
+    ),
   timeout_s: z
     .number()
     .positive()
@@ -130,6 +137,19 @@ export const BundleFile = z.strictObject({
     .default('none')
     .describe("work that is done without a model. `lint_fixes`: the safe fixes of a file's lint faults"),
   priority: z.int().min(0).max(99).default(10).describe('0 runs first'),
+  turns: z
+    .enum(['many', 'one'])
+    .default('many')
+    .describe(
+      '`one`: for models that cannot plan: code gathers and submits, and the model answers once. Needs `one_turn`. Users may set it in `agents.mapping`',
+    ),
+  one_turn: z
+    .strictObject({
+      gather: z.array(name).default([]).describe('tools that are called without arguments before the model is asked'),
+      carry_out: name.describe('the tool that the model must call'),
+    })
+    .optional()
+    .describe('how the work is done in one turn'),
   model: z
     .strictObject({
       name: z.string().default('default').describe("the model to ask for; `default` is the workers' own"),

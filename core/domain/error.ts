@@ -23,7 +23,7 @@ export const errorPolicies = {
   AGENT_001: once('bundle invalid', 500),
   AGENT_002: again('model unreachable', 503),
   AGENT_003: once('the model answered without calling a tool when it had to', 422),
-  AGENT_004: once('the agent used all its turns', 422),
+  AGENT_004: once('the agent used all its turns, or repeated itself', 422),
   AGENT_005: once('the submission of the agent was not valid', 422),
   AGENT_006: once('the agent used all its time', 422),
   AGENT_007: once('a text was too long for the limits of the agent or the model', 422),

@@ -11,6 +11,8 @@ export const RequestedCall = z.strictObject({
   name: z.string(),
   arguments: z.string(),
   parsedFromContent: z.boolean().optional(),
+  /** The loop made it, not the model. */
+  byCode: z.boolean().optional(),
 })
 export type RequestedCall = z.infer<typeof RequestedCall>
 

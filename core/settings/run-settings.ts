@@ -15,6 +15,7 @@ const globs = z.array(z.string().min(1).max(1024)).superRefine((patterns, contex
 const mapping = z.strictObject({
   node_kinds: z.array(NodeKind).min(1).optional(),
   priority: z.int().min(0).max(99).optional(),
+  turns: z.enum(['many', 'one']).optional(),
 })
 
 export const runSettings = {
@@ -87,7 +88,7 @@ export const runSettings = {
     owners: ['discovery'],
     type: z.record(name, mapping),
     default: {},
-    about: "`node_kinds` and `priority` of a bundle, by the bundle's name, instead of its own",
+    about: "`node_kinds`, `priority` and `turns` of a bundle, by the bundle's name, instead of its own",
   },
   REMORA_AGENTS_SETTINGS: {
     key: 'agents.settings',

@@ -23,7 +23,7 @@ export const ChatRequest = z.object({
     .union([z.enum(['auto', 'none', 'required']), z.object({ function: z.object({ name: z.string() }) })])
     .default('auto'),
   parallel_tool_calls: z.boolean().optional(),
-  response_format: z.object({ type: z.string() }).optional(),
+  response_format: z.looseObject({ type: z.string() }).optional(),
   structured_outputs: z.object({ structural_tag: z.string().optional(), grammar: z.string().optional() }).optional(),
   grammar: z.string().optional(),
   /** Tells a probe from a turn. */

@@ -140,6 +140,28 @@ describe('other tool sets', () => {
     expect(nextMove(request)).toMatchObject({ args: { path: 'src/shop.py', mode: 'fast', count: 3, tags: [] } })
   })
 
+  it('makes the call that is named, as its rule would', () => {
+    const shelf = { name: 'shelf', qualified_name: 'shelf', kind: 'function', has_docstring: false, parameters: [] }
+    const request = (tools: string[]) =>
+      ChatRequest.parse({
+        model: 'rehearsal',
+        messages: [
+          { role: 'user', content: 'go' },
+          {
+            role: 'assistant',
+            content: null,
+            tool_calls: [{ id: 'c', function: { name: 'read_docstring', arguments: '{}' } }],
+          },
+          { role: 'tool', tool_call_id: 'c', content: JSON.stringify({ result: shelf }) },
+        ],
+        tools: tools.map((name) => ({ function: { name, parameters: {} } })),
+        tool_choice: { type: 'function', function: { name: 'write_docstring' } },
+      })
+    const written = { kind: 'call', name: 'write_docstring', args: { docstring: expect.stringContaining('shelf') } }
+    expect(nextMove(request(['read_docstring', 'write_docstring', 'submit_result']))).toEqual(written)
+    expect(nextMove(request(['write_docstring']))).toEqual(written)
+  })
+
   it('submits when submit_result is forced, with only what its schema declares', () => {
     const request = ChatRequest.parse({
       model: 'rehearsal',

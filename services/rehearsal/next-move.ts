@@ -17,7 +17,10 @@ export function nextMove(request: ChatRequest): Move {
   const rule = rules.find(({ plays }) => plays(conversation.tools)) ?? anyTools
   if (typeof choice === 'string') return rule.next(conversation) ?? submit(rule, conversation)
   const { name } = choice.function
-  return name === 'submit_result' ? submit(rule, conversation) : call(name)
+  if (name === 'submit_result') return submit(rule, conversation)
+  const next = rule.next(conversation)
+  if (next?.kind === 'call' && next.name === name) return next
+  return call(name, plainArguments(conversation.tools.get(name), conversation))
 }
 
 function submit(rule: Rule, conversation: Conversation): Move {

@@ -72,7 +72,7 @@ describe('what is found of a server', () => {
     const instead = ['tool_choice submit_result: required, with that tool alone']
     expect(replies.map(({ workarounds }) => workarounds)).toEqual(Array.from({ length: 10 }, () => instead))
     const asked = probes()
-    expect(asked).toBeLessThanOrEqual(14)
+    expect(asked).toBeLessThanOrEqual(15)
     const later = await sharingPool(url, sharing).complete(request, never)
     expect(later.workarounds).toEqual(instead)
     expect(probes()).toBe(asked)
@@ -127,7 +127,7 @@ describe('what is found of a server', () => {
     await until(() => one.complete(request, never).catch(() => undefined))
     await expect(other.complete(request, never)).rejects.toMatchObject({ code: 'AGENT_002' })
     await until(() => other.complete(request, never).catch(() => undefined))
-    expect(probes()).toBeLessThanOrEqual(2 * 14)
+    expect(probes()).toBeLessThanOrEqual(2 * 15)
   })
 
   it('is probed by each process itself while Redis is unreachable', async () => {

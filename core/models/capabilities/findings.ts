@@ -3,10 +3,13 @@ import { allCapabilities, Capabilities } from '../wire/capabilities.ts'
 
 const Name = Capabilities.keyof()
 type Name = z.infer<typeof Name>
-const Flag = Name.exclude(['ebnf'])
+const Flag = Name.exclude(['ebnf', 'required', 'lengths'])
 
-/** `taken_as_grammar`: a grammar, in llama.cpp's `grammar`; ignored: the server accepts it without effect. */
-const Finding = z.enum(['taken', 'taken_as_grammar', 'refused', 'ignored'])
+/**
+ * `taken_as_grammar`: a grammar, in llama.cpp's `grammar`; `taken_loosely`: a call that is required, with text before it;
+ * `taken_short`: bounds of short texts only; ignored: the server accepts it without effect.
+ */
+const Finding = z.enum(['taken', 'taken_as_grammar', 'taken_loosely', 'taken_short', 'refused', 'ignored'])
 export type Finding = z.infer<typeof Finding>
 
 export const Findings = z.strictObject({
@@ -30,6 +33,10 @@ export function capabilitiesOf(findings: Pick<Findings, 'found'>): Capabilities 
   for (const name of Flag.options) capabilities[name] = lacks[name] === undefined
   if (findings.found.ebnf === 'taken_as_grammar') capabilities.ebnf = 'grammar'
   if (lacks.ebnf !== undefined) capabilities.ebnf = 'none'
+  if (findings.found.required === 'taken_loosely') capabilities.required = 'loose'
+  if (lacks.required !== undefined) capabilities.required = 'none'
+  if (findings.found.lengths === 'taken_short') capabilities.lengths = 'short'
+  if (lacks.lengths !== undefined) capabilities.lengths = 'none'
   return capabilities
 }
 
@@ -50,6 +57,7 @@ const instead: { [name in keyof Capabilities]: string } = {
   named: 'required, with that tool alone',
   strictSchemas: 'schemas go without additionalProperties',
   strictArguments: 'it is left out, and arguments may not fit their schema until they are checked',
+  lengths: 'schemas go without maxLength, and a call may be cut before it is closed',
   parallelCalls: 'it is left out',
   toolMessages: 'calls and their results go as plain text',
   jsonSchema: 'bundles with grammar.strategy json_schema use tool_choice',

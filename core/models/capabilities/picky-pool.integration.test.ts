@@ -72,7 +72,7 @@ describe('a pool before a server that refuses named tools', () => {
     })
   })
 
-  it('sends tools without strict from then on where it cannot hold a model to their schemas', async () => {
+  it('sends tools without strict and bounds from then on where it cannot hold a model to their schemas', async () => {
     const isPattern = (body: PlayedBody) => JSON.stringify(body.tools ?? []).includes('"pattern"')
     const refused = (body: PlayedBody) => isPattern(body) && body.tools?.some((tool) => tool.function.strict === true)
     const { pool } = await open([(body) => (refused(body) ? { status: 400 } : 'call')])
@@ -80,7 +80,8 @@ describe('a pool before a server that refuses named tools', () => {
     const tools = [{ name: 'submit_result', description: 'Submit.', parameters }]
     const asked = { ...request, tools, toolChoice: 'required' as const }
     const replies = [await pool.complete(asked, never), await pool.complete(asked, never)]
-    expect(replies.map(({ workarounds }) => workarounds)).toEqual([['strict: not sent'], ['strict: not sent']])
+    const told = ['lengths: some texts are not bounded', 'strict: not sent']
+    expect(replies.map(({ workarounds }) => workarounds)).toEqual([told, told])
     const strict = turns(servers[0]).map((body) => body.tools?.[0]?.function.strict)
     expect(strict).toEqual([true, undefined, undefined])
   })

@@ -20,7 +20,7 @@ const Body = z.object({
     .optional(),
   tool_choice: z.union([z.string(), z.object({ function: z.object({ name: z.string() }) })]).optional(),
   parallel_tool_calls: z.boolean().optional(),
-  response_format: z.object({ type: z.string() }).optional(),
+  response_format: z.looseObject({ type: z.string() }).optional(),
   structured_outputs: z.record(z.string(), z.unknown()).optional(),
   grammar: z.string().optional(),
   stream: z.boolean().optional(),

@@ -67,6 +67,16 @@ export function holdsCall(text: string): boolean {
   return isCut && /^\s*(?:$|<think>|<tool_call>|\{)/.test(reply?.content ?? '')
 }
 
+/** Whether text comes before a reply's call: a template that allows any lets a model write on until its limit. */
+export function talksBeforeCall(text: string): boolean {
+  const reply = readReply(text)
+  return reply?.called === true && withoutThought(reply.content).trim() !== ''
+}
+
+function withoutThought(content: string): string {
+  return content.replace(/^\s*<think>.*?<\/think>/s, '')
+}
+
 /** Whether a reply that had to be the text of a call is one, or begins like one. */
 export function holdsWrittenCall(text: string): boolean {
   const reply = readReply(text)

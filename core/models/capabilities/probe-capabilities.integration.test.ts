@@ -48,6 +48,14 @@ function llamaCpp(body: PlayedBody): PlayedAnswer {
   return body.tool_choice === 'required' ? 'call' : hello
 }
 
+/** The same with a model that says a word before its call, and with its limit of repetitions in a grammar. */
+function politeLlamaCpp(body: PlayedBody): PlayedAnswer {
+  const lengths = JSON.stringify(body).matchAll(/"maxLength":(\d+)/g)
+  if ([...lengths].some(([, length]) => Number(length) >= 2000)) return { status: 400 }
+  const answer = llamaCpp(body)
+  return answer === 'call' ? { content: `Hello!\n${writtenCall.content}` } : answer
+}
+
 /** As the base model Gemma 3 270M was seen to go on, whatever it is asked. */
 const chatter = { content: 'Say hello in one word. Do not call a tool.<|im_end|>', finishReason: 'length' }
 
@@ -121,7 +129,7 @@ describe('the probe', () => {
   it('finds nothing amiss with a server that takes everything, in a dozen marked requests of few tokens', async () => {
     const { capabilities, lacks, unclear, bodies } = await probe(vllm)
     expect({ capabilities, lacks, unclear }).toEqual({ capabilities: allCapabilities, lacks: {}, unclear: [] })
-    expect(bodies.length).toBeLessThanOrEqual(13)
+    expect(bodies.length).toBeLessThanOrEqual(14)
     expect(new Set(bodies.map(({ user }) => user))).toEqual(new Set(['remora probe']))
   })
 
@@ -166,6 +174,23 @@ describe('the probe', () => {
     const { capabilities, lacks } = await probe(llamaCppWithoutTemplate)
     expect(lacks).toMatchObject({ tools: 'ignored', required: 'ignored', named: 'ignored', toolMessages: 'ignored' })
     expect(capabilities).toMatchObject({ tools: false, jsonSchema: true, ebnf: 'grammar' })
+  })
+
+  it('finds that text may come before a call, and how long a text may be bounded', async () => {
+    const { capabilities, lacks, bodies } = await probe(politeLlamaCpp)
+    expect(capabilities).toMatchObject({ required: 'loose', lengths: 'short' })
+    expect(lacks).toEqual({ named: 'ignored', structuralTag: 'ignored' })
+    expect(bodies.length).toBeLessThanOrEqual(16)
+  })
+
+  it('finds that no text may be bounded, in the form in which a call is held', async () => {
+    const refuses = (body: PlayedBody) => JSON.stringify([body.tools, body.response_format]).includes('"maxLength"')
+    const probed = await probe((body) => (refuses(body) ? { status: 400 } : vllm(body)))
+    expect([probed.capabilities.lengths, probed.lacks]).toEqual(['none', { lengths: 'refused' }])
+    server?.close()
+    const { bodies } = await probe(chattyLlamaCpp)
+    const bounded = bodies.filter((body) => JSON.stringify(body).includes('maxLength'))
+    expect(bounded).toMatchObject([{ response_format: { type: 'json_schema' }, tool_choice: 'none' }])
   })
 
   it('puts grammars where llama.cpp takes them, and notes no lack then', async () => {

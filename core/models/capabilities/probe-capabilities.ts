@@ -3,7 +3,14 @@ import { openSemaphore } from '#platform/limit-concurrency.ts'
 import type { OpenAiClient } from '../http/openai-client.ts'
 import type { Capabilities } from '../wire/capabilities.ts'
 import { capabilitiesOf, type Finding, type Findings } from './findings.ts'
-import { askProbe, holdsCall, holdsWrittenCall, promptTokens, type ProbeAnswer } from './probe-answer.ts'
+import {
+  askProbe,
+  holdsCall,
+  holdsWrittenCall,
+  promptTokens,
+  talksBeforeCall,
+  type ProbeAnswer,
+} from './probe-answer.ts'
 import { knownChoice, longestOverPlain, probeRequests } from './probe-requests.ts'
 
 export type ProbeDeps = {
@@ -54,7 +61,8 @@ export async function probeCapabilities(model: string, findings: Findings, deps:
   }
   if (plain.kind === 'taken') {
     await probeChoices(probe, plain)
-    await Promise.all([probeSchemas(probe), probeConstraints(probe)])
+    await probeSchemas(probe)
+    await probeConstraints(probe)
   }
   stopTimer()
 }
@@ -100,7 +108,7 @@ async function probeChoices(probe: Probe, plain: ProbeAnswer): Promise<void> {
   const { requests } = probe
   const [auto] = await Promise.all([
     probeOne(probe, 'auto', requests.auto),
-    probeOne(probe, 'required', requests.required, holdsCall),
+    probeRequired(probe),
     probeOne(probe, 'named', requests.named, holdsCall),
     probeOne(probe, 'systemRole', requests.systemRole),
     probeOne(probe, 'streamUsage', requests.streamUsage),
@@ -112,6 +120,11 @@ async function probeChoices(probe: Probe, plain: ProbeAnswer): Promise<void> {
   if (!isHeldToNone) return probe.note('tools', 'taken')
   const answer = auto ?? (await probe.ask(requests.auto))
   if (answer.kind !== 'unclear') probe.note('tools', isAsLong(answer, plain) ? 'ignored' : 'taken')
+}
+
+async function probeRequired(probe: Probe): Promise<void> {
+  const answer = await probeOne(probe, 'required', probe.requests.required, holdsCall)
+  if (answer?.kind === 'taken' && talksBeforeCall(answer.text)) probe.note('required', 'taken_loosely')
 }
 
 /** Tools that do not make the prompt longer are not in it: llama.cpp drops them when its template has no field for them. */
@@ -140,7 +153,9 @@ async function probeConstraints(probe: Probe): Promise<void> {
   const { requests } = probe
   const known = probe.known()
   await Promise.all([
-    probeOne(probe, 'jsonSchema', requests.constraint('json_schema', known), holdsWrittenCall),
+    probeOne(probe, 'jsonSchema', requests.constraint('json_schema', known), holdsWrittenCall).then(() =>
+      probeLengths(probe),
+    ),
     probeOne(probe, 'structuralTag', requests.constraint('structural_tag', known), holdsWrittenCall),
     probeGrammar(probe),
   ])
@@ -158,4 +173,21 @@ async function probeGrammar(probe: Probe): Promise<void> {
   if (second.kind === 'unclear') return probe.assume('ebnf', outputs)
   const grammar = findingOf(second, holdsWrittenCall)
   probe.note('ebnf', grammar === 'taken' ? 'taken_as_grammar' : grammar)
+}
+
+/** Needs to know how calls are held to a schema; where nothing holds them, no bound matters. */
+async function probeLengths(probe: Probe): Promise<void> {
+  if (!probe.isUnclear('lengths')) return
+  const known = probe.known()
+  for (const [length, finding] of [
+    ['long', 'taken'],
+    ['short', 'taken_short'],
+  ] as const) {
+    const body = probe.requests.lengths(length, known)
+    if (body === undefined) return probe.note('lengths', 'taken')
+    const answer = await probe.ask(body)
+    if (answer.kind === 'unclear') return
+    if (answer.kind === 'taken') return probe.note('lengths', finding)
+  }
+  probe.note('lengths', 'refused')
 }

@@ -1,4 +1,5 @@
 import type { Message, ModelRequest, ToolDefinition } from '#domain/turn.ts'
+import { longestText, mostNumber } from '../wire/bounded-tools.ts'
 import { constraintKeys } from '../wire/call-constraint.ts'
 import { toOpenAi } from '../wire/to-openai.ts'
 import { allCapabilities, type Capabilities } from '../wire/capabilities.ts'
@@ -27,8 +28,22 @@ const strictTool: ToolDefinition = {
   parameters: { ...probeTool.parameters, additionalProperties: false },
 }
 
-/** Only one of the requests tests strict arguments; the others leave them out. */
-const withoutStrict: Capabilities = { ...allCapabilities, strictArguments: false }
+/** Everything that a schema may be bounded by; the text is as long as any that is bounded. */
+const boundedTool = (maxLength: number): ToolDefinition => ({
+  ...strictTool,
+  parameters: {
+    ...strictTool.parameters,
+    properties: {
+      word,
+      note: { type: 'string', maxLength },
+      marks: { type: 'array', items: { type: 'string', maxLength: 64 }, maxItems: 8 },
+      count: { type: 'integer', minimum: -mostNumber, maximum: mostNumber },
+    },
+  },
+})
+
+/** Only one of the requests tests strict arguments, and one bounds; the others leave them out. */
+const unhindered: Capabilities = { ...allCapabilities, strictArguments: false, lengths: 'none' }
 
 /** Asks for words: a model that calls the tool nevertheless was made to. */
 const asked: Message = { role: 'user', content: 'Say hello in one word. Do not call a tool.' }
@@ -49,7 +64,7 @@ type Asking = Partial<Pick<ModelRequest, 'messages' | 'tools' | 'toolChoice' | '
 
 /** The bodies a probe sends for `model`, built as the pool's are. `choice` is a `tool_choice` that the server takes. */
 export function probeRequests(model: string) {
-  const body = (asking: Asking, { stream = false, capabilities = withoutStrict, keys = {} } = {}): string => {
+  const body = (asking: Asking, { stream = false, capabilities = unhindered, keys = {} } = {}): string => {
     const { body: chat } = toOpenAi({ model, ...plainRequest, ...asking }, capabilities, { stream })
     return JSON.stringify({ ...chat, ...keys, user: probeUser })
   }
@@ -64,7 +79,7 @@ export function probeRequests(model: string) {
     named: body({ ...call, toolChoice: { name: probeTool.name } }),
     strictSchemas: (choice: KnownChoice) => body({ ...call, ...choice, tools: [strictTool] }),
     strictArguments: (choice: KnownChoice) =>
-      body({ ...call, ...choice, tools: [optionalTool] }, { capabilities: allCapabilities }),
+      body({ ...call, ...choice, tools: [optionalTool] }, { capabilities: { ...unhindered, strictArguments: true } }),
     parallelCalls: (choice: KnownChoice) => body({ ...call, ...choice, parallelCalls: false }),
     toolMessages: (choice: KnownChoice) => body({ ...call, ...choice, messages: history }),
     constraint: (constraint: 'json_schema' | 'structural_tag' | 'ebnf', capabilities: Capabilities) => {
@@ -72,8 +87,22 @@ export function probeRequests(model: string) {
       const keys = constraintKeys(constraint, { tools, optional: false, several: false }, capabilities)
       return body(
         { ...offered, toolChoice: 'none' },
-        { capabilities: { ...capabilities, strictArguments: false }, keys },
+        { capabilities: { ...capabilities, strictArguments: false, lengths: 'none' }, keys },
       )
+    },
+    /** In the form in which a call will be held to its schema; undefined where it never is. */
+    lengths: (length: keyof typeof longestText, capabilities: Capabilities) => {
+      const bounded = [boundedTool(longestText[length])]
+      const how: Capabilities = { ...capabilities, lengths: 'none' }
+      const isHeldToTools = capabilities.tools && (capabilities.required === 'alone' || capabilities.named)
+      if (isHeldToTools) {
+        const toolChoice = capabilities.required === 'alone' ? 'required' : ({ name: probeTool.name } as const)
+        return body({ tools: bounded, maxTokens: callTokens, toolChoice }, { capabilities: how })
+      }
+      const keys = constraintKeys('json_schema', { tools: bounded, optional: false, several: false }, capabilities)
+      if (keys === undefined) return undefined
+      const offered = capabilities.tools ? call : { maxTokens: callTokens }
+      return body({ ...offered, toolChoice: 'none' }, { capabilities: { ...how, strictArguments: false }, keys })
     },
   }
 }
@@ -82,5 +111,5 @@ export type KnownChoice = Required<Pick<Asking, 'toolChoice' | 'maxTokens'>>
 
 export function knownChoice({ auto, required }: Pick<Capabilities, 'auto' | 'required'>): KnownChoice {
   if (auto) return { toolChoice: 'auto', maxTokens: fewTokens }
-  return { toolChoice: required ? 'required' : { name: probeTool.name }, maxTokens: callTokens }
+  return { toolChoice: required !== 'none' ? 'required' : { name: probeTool.name }, maxTokens: callTokens }
 }

@@ -1,5 +1,6 @@
 import type { DecodingConstraint, JsonSchema, ToolDefinition } from '#domain/turn.ts'
 import { isRecord } from '#domain/json.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 import type { Capabilities } from './capabilities.ts'
 import { callGrammar } from './call-grammar.ts'
 
@@ -50,7 +51,15 @@ function grammarKeys(grammar: string, field: Capabilities['ebnf']): ConstraintKe
   return field === 'grammar' ? { grammar } : { structured_outputs: { grammar } }
 }
 
-function callFormat(tools: readonly ToolDefinition[], { strictSchemas }: Capabilities) {
+/** By the array of definitions, since a bundle sends the same with every request. */
+const formats = { strict: new WeakMap<object, CallFormat>(), plain: new WeakMap<object, CallFormat>() }
+type CallFormat = NonNullable<ConstraintKeys['response_format']>
+
+function callFormat(tools: readonly ToolDefinition[], { strictSchemas }: Capabilities): CallFormat {
+  return getOrMake(formats[strictSchemas ? 'strict' : 'plain'], tools, () => makeCallFormat(tools, strictSchemas))
+}
+
+function makeCallFormat(tools: readonly ToolDefinition[], strictSchemas: boolean): CallFormat {
   const forms = tools.map(({ name, parameters }) => ({
     type: 'object',
     properties: {
@@ -62,7 +71,7 @@ function callFormat(tools: readonly ToolDefinition[], { strictSchemas }: Capabil
   }))
   const [only] = forms
   const schema: Record<string, unknown> = forms.length === 1 && only !== undefined ? only : { anyOf: forms }
-  return { type: 'json_schema', json_schema: { name: 'tool_call', schema, strict: true } } as const
+  return { type: 'json_schema', json_schema: { name: 'tool_call', schema, strict: true } }
 }
 
 /** Calls as Hermes and Qwen write them (https://xgrammar.mlc.ai/docs/tutorials/structural_tag.html). */

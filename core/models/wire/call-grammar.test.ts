@@ -47,7 +47,23 @@ describe('callGrammar', () => {
     'I would rather talk about it.',
     '{"name":"submit","arguments":{}',
     `{${' '.repeat(100)}"name":"submit","arguments":{}}`,
+    `{"name":"read_file","arguments":{"path":"a","line":1${'0'.repeat(20)}}}`,
   ])('leaves out %s', (text) => {
     expect(grammarMatches(grammar, text)).toBe(false)
+  })
+
+  it('holds texts and lists to their longest lengths', () => {
+    const bounded = {
+      type: 'object',
+      properties: {
+        path: { type: 'string', maxLength: 3 },
+        tags: { type: 'array', items: { type: 'null' }, maxItems: 2 },
+      },
+    }
+    const held = callGrammar([{ name: 'note', description: '', parameters: bounded }])
+    const fitting = [{ path: '"\n"' }, { path: '' }, { tags: [] }, { tags: [null, null] }]
+    const over = [{ path: '1234' }, { tags: [null, null, null] }]
+    expect(fitting.map((args) => grammarMatches(held, call('note', args)))).toEqual([true, true, true, true])
+    expect(over.map((args) => grammarMatches(held, call('note', args)))).toEqual([false, false])
   })
 })

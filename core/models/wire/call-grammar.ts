@@ -1,18 +1,20 @@
 import { isRecord } from '#domain/json.ts'
 import type { ToolDefinition } from '#domain/turn.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
+import { mostDigits } from './bounded-tools.ts'
 
 /**
  * JSON in the notation that xgrammar's EBNF (vLLM) and llama.cpp's GBNF share: `::=`, quoted text, character classes,
- * `* + ?`, names of letters, digits and hyphens (https://xgrammar.mlc.ai/docs/defining_structures/ebnf_grammar.html, which
- * says that it is compatible with https://github.com/ggml-org/llama.cpp/blob/master/grammars/README.md). White space is
- * bounded, since a model that may write it for ever does.
+ * `* + ? {m,n}`, names of letters, digits and hyphens (https://xgrammar.mlc.ai/docs/defining_structures/ebnf_grammar.html, which
+ * says that it is compatible with https://github.com/ggml-org/llama.cpp/blob/master/grammars/README.md). White space and
+ * numbers are bounded, since a model that may write them for ever does.
  */
 const jsonRules = String.raw`ws ::= [ \n]?
 string ::= "\"" char* "\""
 char ::= [^"\\\x00-\x1F] | "\\" ["\\/bfnrt] | "\\u" hex hex hex hex
 hex ::= [0-9a-fA-F]
-integer ::= "-"? ("0" | [1-9] [0-9]*)
-number ::= integer ("." [0-9]+)? ([eE] [-+]? [0-9]+)?
+integer ::= "-"? ("0" | [1-9] [0-9]{0,${mostDigits - 1}})
+number ::= integer ("." [0-9]{1,${mostDigits}})? ([eE] [-+]? [0-9]{1,3})?
 boolean ::= "true" | "false"
 value ::= object | array | string | number | boolean | "null"
 object ::= "{" ws (string ws ":" ws value (ws "," ws string ws ":" ws value)*)? ws "}"
@@ -20,9 +22,17 @@ array ::= "[" ws (value (ws "," ws value)*)? ws "]"`
 
 /**
  * A grammar of one call, `{"name": …, "arguments": …}`, of one of these tools. Of a schema it follows types, required keys,
- * enums, lists and nested objects, in the schema's order with the required keys first; anything else is any JSON value.
+ * enums, lists, nested objects and the longest lengths of texts and lists, in the schema's order with the required keys
+ * first; anything else is any JSON value.
  */
 export function callGrammar(tools: readonly ToolDefinition[]): string {
+  return getOrMake(grammars, tools, () => makeGrammar(tools))
+}
+
+/** By the array of definitions, since a bundle sends the same with every request. */
+const grammars = new WeakMap<readonly ToolDefinition[], string>()
+
+function makeGrammar(tools: readonly ToolDefinition[]): string {
   const rules: string[] = []
   const calls = tools.map(({ name, parameters }, index) => {
     const args = ruleOf(`args${index}`, parameters, rules)
@@ -36,11 +46,12 @@ export function callGrammar(tools: readonly ToolDefinition[]): string {
 
 /** The expression for a value of this schema; the rule of an object is added as `name`. */
 function ruleOf(name: string, schema: unknown, rules: string[]): string {
-  const { type, enum: values, const: only, properties, required, items } = isRecord(schema) ? schema : {}
+  const { type, enum: values, const: only, properties, required, items, ...most } = isRecord(schema) ? schema : {}
   if (only !== undefined) return quoted(only)
   if (Array.isArray(values) && values.length > 0) return `(${values.map(quoted).join(' | ')})`
   switch (type) {
     case 'string':
+      return textOf(most['maxLength'])
     case 'integer':
     case 'number':
     case 'boolean':
@@ -48,7 +59,7 @@ function ruleOf(name: string, schema: unknown, rules: string[]): string {
     case 'null':
       return '"null"'
     case 'array':
-      return listOf(items === undefined ? 'value' : ruleOf(`${name}-item`, items, rules))
+      return listOf(items === undefined ? 'value' : ruleOf(`${name}-item`, items, rules), most['maxItems'])
     case 'object':
       if (!isRecord(properties) || Object.keys(properties).length === 0) return 'object'
       rules.push(`${name} ::= ${objectOf(name, properties, required, rules)}`)
@@ -58,8 +69,14 @@ function ruleOf(name: string, schema: unknown, rules: string[]): string {
   }
 }
 
-function listOf(item: string): string {
-  return `"[" ws (${item} (ws "," ws ${item})*)? ws "]"`
+function textOf(maxLength: unknown): string {
+  return typeof maxLength === 'number' ? String.raw`"\"" char{0,${maxLength}} "\""` : 'string'
+}
+
+function listOf(item: string, maxItems: unknown): string {
+  if (maxItems === 0) return `"[" ws "]"`
+  const more = typeof maxItems === 'number' ? `{0,${maxItems - 1}}` : '*'
+  return `"[" ws (${item} (ws "," ws ${item})${more})? ws "]"`
 }
 
 function objectOf(name: string, properties: Record<string, unknown>, given: unknown, rules: string[]): string {

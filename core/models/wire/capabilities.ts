@@ -9,14 +9,16 @@ export const Capabilities = z.strictObject({
   tools: z.boolean(),
   /** `tool_choice: auto`. */
   auto: z.boolean(),
-  /** `tool_choice: required`. */
-  required: z.boolean(),
+  /** `tool_choice: required`. `loose`: a call comes, but text may come before it, without end. */
+  required: z.enum(['alone', 'loose', 'none']),
   /** `tool_choice` with the name of one tool. */
   named: z.boolean(),
   /** Schemas with `additionalProperties: false`. */
   strictSchemas: z.boolean(),
   /** `strict: true` of a tool: only then does vLLM hold arguments to their schema, also with `required` and named choices. */
   strictArguments: z.boolean(),
+  /** How long a text a schema may bound (`longestText`): the reply may be cut before its call is closed otherwise. */
+  lengths: z.enum(['long', 'short', 'none']),
   /** `parallel_tool_calls`. */
   parallelCalls: z.boolean(),
   /** Assistant messages with tool calls, and the tools' answers, in the history. */
@@ -36,10 +38,11 @@ export const allCapabilities: Capabilities = {
   systemRole: true,
   tools: true,
   auto: true,
-  required: true,
+  required: 'alone',
   named: true,
   strictSchemas: true,
   strictArguments: true,
+  lengths: 'long',
   parallelCalls: true,
   toolMessages: true,
   jsonSchema: true,

@@ -17,7 +17,7 @@ export function grammarMatches(grammar: string, text: string): boolean {
 }
 
 function parseExpression(source: string): Node {
-  const tokens = source.match(/"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|[A-Za-z][\w-]*|[()|*+?]/g) ?? []
+  const tokens = source.match(/"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|[A-Za-z][\w-]*|\{\d+,\d+\}|[()|*+?]/g) ?? []
   let at = 0
   const choice = (): Node => {
     const parts = [sequence()]
@@ -40,9 +40,11 @@ function parseExpression(source: string): Node {
     return inner
   }
   const repeated = (part: Node): Node => {
-    const sign = tokens[at]
-    if (sign !== '*' && sign !== '+' && sign !== '?') return part
+    const sign = tokens[at] ?? ''
+    const [, least, most] = /^\{(\d+),(\d+)\}$/.exec(sign) ?? []
+    if (least === undefined && sign !== '*' && sign !== '+' && sign !== '?') return part
     at++
+    if (least !== undefined) return { kind: 'repeat', part, least: Number(least), most: Number(most) }
     return { kind: 'repeat', part, least: sign === '+' ? 1 : 0, most: sign === '?' ? 1 : Infinity }
   }
   const whole = choice()

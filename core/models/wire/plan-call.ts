@@ -1,6 +1,7 @@
-import type { ModelRequest, ToolChoice, ToolDefinition } from '#domain/turn.ts'
+import type { DecodingConstraint, ModelRequest, ToolChoice, ToolDefinition } from '#domain/turn.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import type { Capabilities } from './capabilities.ts'
+import { boundTools } from './bounded-tools.ts'
 import { constraintKeys, type ConstraintKeys } from './call-constraint.ts'
 import { promptPhrases } from './plain-prompt.ts'
 
@@ -16,7 +17,7 @@ export type CallPlan = {
   workarounds: string[]
 }
 
-type CallRequest = Pick<ModelRequest, 'tools' | 'toolChoice' | 'constraint' | 'parallelCalls'>
+type CallRequest = Pick<ModelRequest, 'tools' | 'toolChoice' | 'constraint' | 'parallelCalls' | 'maxTokens'>
 
 /** Arrays of one tool, by the array they come from: what is derived from an array of definitions is cached by the array. */
 const narrowed = new WeakMap<readonly ToolDefinition[], Map<string, readonly ToolDefinition[]>>()
@@ -41,9 +42,9 @@ export function planCall(request: CallRequest, capabilities: Capabilities): Call
   if (!capabilities.tools) plan.workarounds.push('tools: described in the prompt')
   if (toolChoice === 'none') return plan
   if (constraint !== 'none') {
-    const keys = constraintKeys(constraint, constrainedCalls(request), capabilities)
-    if (keys !== undefined)
-      return asText(plan, keys, constraint === 'structural_tag' ? undefined : textDirective(request))
+    const directive = constraint === 'structural_tag' ? undefined : textDirective(request)
+    const held = asHeldText(plan, { constraint, directive }, request, capabilities)
+    if (held !== undefined) return held
     plan.workarounds.push(`${constraint}: not served, tool_choice instead`)
   }
   return planChoice(plan, request, capabilities)
@@ -55,22 +56,55 @@ function planChoice(plan: CallPlan, request: CallRequest, capabilities: Capabili
   if (kind === 'none') return plan
   const shown = typeof toolChoice === 'object' ? toolChoice.name : toolChoice
   const instead = (what: string) => plan.workarounds.push(`tool_choice ${shown}: ${what}`)
-  if (capabilities.tools && capabilities[kind]) return plan
   const wanted = wantedTools(request)
-  if (kind === 'named' && capabilities.tools && capabilities.required) {
-    instead('required, with that tool alone')
-    return { ...plan, offered: wanted, toolChoice: 'required' }
-  }
-  const keys = kind === 'auto' ? undefined : constraintKeys('json_schema', constrainedCalls(request), capabilities)
-  if (keys !== undefined) {
-    instead('text held to the schema of a call')
-    return asText(plan, keys, textDirective(request))
+  if (kind === 'auto') {
+    if (capabilities.tools && capabilities.auto) return plan
+  } else {
+    const { tools, required, named } = capabilities
+    const isTaken = tools && (kind === 'named' ? named : required !== 'none')
+    if (isTaken && required !== 'loose') return plan
+    if (tools && required === 'alone') {
+      instead('required, with that tool alone')
+      return { ...plan, offered: wanted, toolChoice: 'required' }
+    }
+    const held = asHeldText(
+      plan,
+      { constraint: 'json_schema', directive: textDirective(request) },
+      request,
+      capabilities,
+    )
+    if (held !== undefined) {
+      instead('text held to the schema of a call')
+      return held
+    }
+    if (isTaken) return plan
   }
   instead('asked for in words')
   if (!capabilities.tools || !capabilities.auto) return asText(plan, {}, textDirective(request))
   const directive = `${promptPhrases.callNow}${namesOf(wanted)}.`
   return { ...plan, offered: wanted, toolChoice: 'auto', directive }
 }
+
+type HeldText = { constraint: Exclude<DecodingConstraint, 'none'>; directive: string | undefined }
+
+/** The reply's text is constrained to a call that ends within `maxTokens`; undefined where the server cannot do that. */
+function asHeldText(
+  plan: CallPlan,
+  { constraint, directive }: HeldText,
+  request: CallRequest,
+  capabilities: Capabilities,
+): CallPlan | undefined {
+  const { lengths } = capabilities
+  const { tools, isOpen } = boundTools(wantedTools(request), { lengths, maxTokens: request.maxTokens, isClosed: true })
+  const optional = request.toolChoice === 'auto'
+  const keys = constraintKeys(constraint, { tools, optional, several: request.parallelCalls === true }, capabilities)
+  if (keys === undefined) return undefined
+  if (isOpen) plan.workarounds.push(openWorkaround)
+  return asText(plan, keys, directive)
+}
+
+/** In the reply's `workarounds`: the server takes no bound for some text, so a call may be cut before it is closed. */
+export const openWorkaround = 'lengths: some texts are not bounded'
 
 /** The reply's text is the call, and the server must not parse calls itself. */
 function asText(plan: CallPlan, keys: ConstraintKeys, directive: string | undefined): CallPlan {
@@ -82,14 +116,6 @@ function textDirective(request: CallRequest): string {
   const form = `{"name": "<tool>", "arguments": {…}}`
   const words = request.toolChoice === 'auto' ? promptPhrases.mayWriteCall : promptPhrases.mustWriteCall
   return `${words}${form}. ${promptPhrases.names}${names}.`
-}
-
-function constrainedCalls(request: CallRequest) {
-  return {
-    tools: wantedTools(request),
-    optional: request.toolChoice === 'auto',
-    several: request.parallelCalls === true,
-  }
 }
 
 function namesOf(tools: readonly ToolDefinition[]): string {

@@ -70,6 +70,15 @@ describe('a server that takes everything', () => {
     expect(Object.keys(body)).toEqual(['model', 'messages', 'temperature', 'max_tokens'])
   })
 
+  it('gets schemas that hold a call to its tokens, the same with every choice and in one mapping', () => {
+    const noted = { type: 'object', properties: { note: { type: 'string' } }, required: ['note'] }
+    const asked = { tools: [{ ...tool, parameters: noted }], maxTokens: 200 }
+    const { body } = converted({}, asked)
+    expect(body.tools).toMatchObject([{ function: { parameters: { properties: { note: { maxLength: 256 } } } } }])
+    expect(converted({}, { ...asked, toolChoice: 'auto' }).body.tools).toBe(body.tools)
+    expect(noted.properties.note).toEqual({ type: 'string' })
+  })
+
   it('gets one mapping of an array of definitions in all requests', () => {
     expect(converted({}).body.tools).toBe(converted({}, { toolChoice: 'auto' }).body.tools)
     expect(converted({ named: false }).body.tools).toBe(converted({ named: false }).body.tools)
@@ -100,7 +109,7 @@ describe('tool_choice', () => {
   })
 
   it('required becomes text held to the schema of one call, which the parser reads as a call', () => {
-    const { body, workarounds, last } = converted({ named: false, required: false }, { toolChoice: 'required' })
+    const { body, workarounds, last } = converted({ named: false, required: 'none' }, { toolChoice: 'required' })
     expect(body.tool_choice).toBe('none')
     expect(body.response_format).toMatchObject({
       type: 'json_schema',
@@ -120,7 +129,7 @@ describe('tool_choice', () => {
   })
 
   it('is asked for in words where nothing holds the model to it', () => {
-    const lacking = { named: false, required: false, jsonSchema: false }
+    const lacking = { named: false, required: 'none', jsonSchema: false } as const
     const native = converted(lacking)
     expect([native.body.tool_choice, native.offered]).toEqual(['auto', ['submit_result']])
     expect(native.last).toContain('Call one of these tools now and say nothing else: submit_result.')
@@ -128,6 +137,19 @@ describe('tool_choice', () => {
     expect(asText.body.tool_choice).toBe('none')
     expect(asText.last).toContain('Answer with one tool call as this JSON')
     expect(asText.workarounds).toEqual(['tool_choice submit_result: asked for in words'])
+  })
+
+  it('required becomes text held to the schema where text may run on before a call, and stays where nothing holds it', () => {
+    for (const toolChoice of ['required', { name: 'submit_result' }] as const) {
+      const { body } = converted({ required: 'loose' }, { toolChoice })
+      expect([body.tool_choice, body.response_format?.type]).toEqual(['none', 'json_schema'])
+      const unheld = converted({ required: 'loose', jsonSchema: false }, { toolChoice })
+      expect([unheld.body.tool_choice, unheld.workarounds]).toEqual([
+        converted({}, { toolChoice }).body.tool_choice,
+        [],
+      ])
+    }
+    expect(converted({ required: 'loose' }, { toolChoice: 'auto' }).body.tool_choice).toBe('auto')
   })
 
   it('auto stays a choice', () => {
@@ -191,7 +213,7 @@ describe('the history', () => {
 
   it('is not changed by what a workaround adds to one request', () => {
     const before = structuredClone(request.messages)
-    converted({ required: false, named: false, tools: false, systemRole: false, toolMessages: false })
+    converted({ required: 'none', named: false, tools: false, systemRole: false, toolMessages: false })
     expect(request.messages).toEqual(before)
   })
 })
@@ -231,6 +253,26 @@ describe('a constraint', () => {
     expect(JSON.stringify(tag)).toContain(
       JSON.stringify('<tool_call>\n{"name": "read_file", "arguments": ').slice(1, -1),
     )
+  })
+
+  it('holds a call to its tokens in every form, and says where the server takes no bound', () => {
+    const tools = [{ ...tool, parameters: { type: 'object', properties: { note: { type: 'string' } } } }]
+    const asked = { tools, toolChoice: 'required', maxTokens: 200 } as const
+    for (const constraint of ['json_schema', 'structural_tag', 'ebnf'] as const) {
+      const sent = (lacking: Partial<Capabilities>) => {
+        const { body, workarounds } = converted(lacking, { ...asked, constraint })
+        return { text: JSON.stringify([body.response_format, body.structured_outputs]), tools: body.tools, workarounds }
+      }
+      const { text, workarounds } = sent({})
+      expect([text, workarounds]).toEqual([expect.stringMatching(/maxLength\\*":256|char\{0,256\}/), []])
+      expect(sent({ lengths: 'none' }).text).not.toMatch(/maxLength|char\{/)
+      expect(sent({ lengths: 'none' }).workarounds).toEqual(['lengths: some texts are not bounded'])
+    }
+  })
+
+  it('is one object in all requests of a bundle', () => {
+    const asked = { constraint: 'json_schema', toolChoice: 'required' } as const
+    expect(converted({}, asked).body.response_format).toBe(converted({}, asked).body.response_format)
   })
 
   it('ebnf goes where the server takes grammars', () => {

@@ -3,6 +3,7 @@ import { isRecord, parseJson } from '#domain/json.ts'
 import type { Message, ModelRequest, RequestedCall, ToolChoice, ToolDefinition } from '#domain/turn.ts'
 import { unreachable } from '#domain/error.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
+import { boundTools } from './bounded-tools.ts'
 import type { Capabilities } from './capabilities.ts'
 import { type ConstraintKeys, plainSchema } from './call-constraint.ts'
 import {
@@ -12,7 +13,7 @@ import {
   withTextInFirst,
   withTextInLast,
 } from './plain-prompt.ts'
-import { planCall, type CallPlan } from './plan-call.ts'
+import { openWorkaround, planCall, type CallPlan } from './plan-call.ts'
 
 type Body = Omit<OpenAI.ChatCompletionCreateParams, 'response_format'> & ConstraintKeys
 
@@ -45,13 +46,24 @@ export function toOpenAi(
     if (capabilities.streamUsage) body.stream_options = { include_usage: true }
   }
   if (plan.offered.length === 0) return { body, workarounds: plan.workarounds }
-  body.tools = toTools(plan.offered, capabilities, plan.workarounds)
+  body.tools = toTools(offeredTools(plan, request.maxTokens, capabilities), capabilities, plan.workarounds)
   body.tool_choice = toToolChoice(plan.toolChoice)
   if (request.parallelCalls !== undefined) {
     if (capabilities.parallelCalls) body.parallel_tool_calls = request.parallelCalls
     else plan.workarounds.push('parallel_tool_calls: not sent')
   }
   return { body, workarounds: plan.workarounds }
+}
+
+/**
+ * The same for every choice with which a server may hold arguments to their schema, since they are in the prompt, too: all
+ * turns of a bundle begin alike.
+ */
+function offeredTools(plan: CallPlan, maxTokens: number, { lengths }: Capabilities): readonly ToolDefinition[] {
+  if (plan.toolChoice === 'none') return plan.offered
+  const { tools, isOpen } = boundTools(plan.offered, { lengths, maxTokens, isClosed: false })
+  if (isOpen) plan.workarounds.push(openWorkaround)
+  return tools
 }
 
 function historyFor(messages: readonly Message[], capabilities: Capabilities, plan: CallPlan): readonly Message[] {

@@ -17,6 +17,7 @@ const RequestedCallView = z
     name: z.string(),
     arguments: z.string().openapi({ description: 'as the model wrote them; JSON unless it made a mistake' }),
     parsed_from_content: z.boolean().optional().openapi({ description: 'the call was found in the text of the reply' }),
+    by_code: z.boolean().optional().openapi({ description: 'the loop made the call, not the model' }),
   })
   .openapi('RequestedToolCall')
 export type RequestedCallView = z.infer<typeof RequestedCallView>
@@ -99,7 +100,7 @@ const ModelEntry = z
   .strictObject({
     kind: z.literal('model'),
     turn: z.int(),
-    exchange: orNull(ExchangeView), // null where an earlier version of Remora asked
+    exchange: orNull(ExchangeView), // null where an earlier version of Remora asked, and for calls made by code
     reply: orNull(ModelReply).openapi({ description: 'null: the request failed' }),
   })
   .openapi('TranscriptReply')

@@ -18,3 +18,27 @@ it('gives a run to the call it is of, also where a model uses one id for every c
     ['submit_result', undefined],
   ])
 })
+
+it('gives no request to calls that code made in place of a reply', () => {
+  const calling = (name: string, byCode: boolean): Message[] => [
+    {
+      role: 'assistant',
+      content: null,
+      toolCalls: [{ id: name, name, arguments: '{}', ...(byCode ? { byCode } : {}) }],
+    },
+    { role: 'tool', toolCallId: name, content: 'answered' },
+  ]
+  const messages = [...calling('look', true), ...calling('write', false), ...calling('submit_result', true)]
+  const exchanges = aConversation.exchanges.slice(0, 1).map((exchange) => ({ ...exchange, turn: 2 }))
+  const entries = [...transcriptEntries({ messages, replies: ['raw'], exchanges, tools: [] }, { fullPrompts: true })]
+  const replies = entries.flatMap((entry) =>
+    entry.kind === 'model'
+      ? [[entry.turn, entry.exchange !== null, entry.reply?.raw, entry.reply?.tool_calls[0]?.by_code]]
+      : [],
+  )
+  expect(replies).toEqual([
+    [1, false, null, true],
+    [2, true, 'raw', undefined],
+    [3, false, null, true],
+  ])
+})

@@ -169,9 +169,10 @@ function failedTryLine(tried: NonNullable<ExchangeView['failed_tries']>[number])
   return `the try at ${code(tried.endpoint)} ${after}: ${code(tried.error_code)} ${code(tried.message)}`
 }
 
-function callParagraphs({ name, arguments: given, parsed_from_content: fromContent, id }: RequestedCallView): string[] {
+function callParagraphs({ name, arguments: given, id, ...from }: RequestedCallView): string[] {
   const notes = [
-    ...(fromContent === true ? ['read from the text of the reply'] : []),
+    ...(from.by_code === true ? ['made by code'] : []),
+    ...(from.parsed_from_content === true ? ['read from the text of the reply'] : []),
     ...(parseJson(given) === undefined ? ['its arguments are not JSON'] : []),
   ]
   const noted = notes.length === 0 ? '' : ` (${notes.join('; ')})`

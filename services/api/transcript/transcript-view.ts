@@ -101,7 +101,11 @@ export function* transcriptEntries(
   let answered = 0
   let turn = 0
   for (const message of messages) {
-    if (message.role === 'assistant') {
+    if (message.role === 'assistant' && message.toolCalls.some(({ byCode }) => byCode === true)) {
+      calls = [...message.toolCalls]
+      const reply = { content: null, tool_calls: calls.map(callView), raw: null }
+      yield { kind: 'model', turn: ++turn, exchange: null, reply }
+    } else if (message.role === 'assistant') {
       while (requests[0]?.error !== undefined) yield failedRequest(requests.shift())
       const request = requests.shift()
       const { content, toolCalls } = message
@@ -143,8 +147,8 @@ function isRunOf(run: ToolRun | undefined, call: RequestedCall | undefined): boo
   return run !== undefined && run.callId === call?.id && run.name === call.name
 }
 
-function callView({ id, name, arguments: given, parsedFromContent }: RequestedCall): RequestedCallView {
-  return { id, name, arguments: given, parsed_from_content: parsedFromContent }
+function callView({ id, name, arguments: given, parsedFromContent, byCode }: RequestedCall): RequestedCallView {
+  return { id, name, arguments: given, parsed_from_content: parsedFromContent, by_code: byCode }
 }
 
 function exchangeView(request: Exchange | undefined): ExchangeView | null {

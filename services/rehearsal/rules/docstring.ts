@@ -4,7 +4,8 @@ import { call, offering, type Rule } from './rule.ts'
 
 /** Reads the signature, writes the docstring template, or its summary alone if that is refused, and submits. */
 export const docstring: Rule = {
-  plays: offering('read_docstring', 'write_docstring', 'submit_result'),
+  // A bundle of one turn may offer it alone.
+  plays: offering('write_docstring'),
   next(conversation) {
     if (!conversation.steps.some((step) => step.tool === 'read_docstring')) return call('read_docstring')
     const signature = readSignature(conversation)

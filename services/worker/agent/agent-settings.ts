@@ -8,6 +8,8 @@ export type AgentSettings = HistoryLimits &
     /** For every turn except the last, which must submit. */
     toolChoice: 'required' | 'auto'
     maxTurns: number
+    /** The model answers once, with a call of `carryOut`; code calls the tools of `gather` before it, and submits. */
+    oneTurn?: { gather: readonly string[]; carryOut: string } | undefined
     /** How many calls of one reply, to tools that only read, may run at the same time. */
     parallelTools: number
     /** How often a submission that fails its verification is given back. */
@@ -19,7 +21,7 @@ export type ModelSettings = Pick<AgentSettings, 'model' | 'temperature' | 'toolC
 
 /** The settings of one bundle. Its requests begin with the same text, so its hash is their prefix key. */
 export function attemptSettings(
-  { limits, grammar }: Pick<BundleFile, 'limits' | 'grammar'>,
+  { limits, grammar, turns, one_turn: around }: Pick<BundleFile, 'limits' | 'grammar' | 'turns' | 'one_turn'>,
   model: ModelSettings,
   bundleHash: string,
 ): AgentSettings {
@@ -34,5 +36,13 @@ export function attemptSettings(
     parallelCalls: grammar.allow_parallel_calls,
     constraint: grammar.strategy,
     prefixKey: bundleHash,
+    ...(turns === 'one' && around !== undefined ? oneTurn(around) : {}),
   }
+}
+
+/** What code gathers, the model's turn, a second one if it did not call, and the submission. Nothing is given back to it. */
+const turnsOfOne = 4
+
+function oneTurn({ gather, carry_out: carryOut }: NonNullable<BundleFile['one_turn']>) {
+  return { oneTurn: { gather, carryOut }, maxTurns: turnsOfOne, verifyAttempts: 0, parallelCalls: false }
 }

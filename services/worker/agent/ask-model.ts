@@ -92,6 +92,7 @@ async function askOnce(run: ModelAsker, turn: number, sent: Sent, signal: AbortS
 
 function toolChoiceOf({ tools, settings }: ModelAsker, turn: number): ToolChoice {
   if (tools.definitions.length === 0) return 'none'
+  if (settings.oneTurn !== undefined) return { name: settings.oneTurn.carryOut }
   return turn === settings.maxTurns ? { name: submitToolName } : settings.toolChoice
 }
 

@@ -41,9 +41,17 @@ function shortened(text: string, max: number): string {
 
 /** `resumed`: the call continues with a person's answer, and this is its second event. */
 export function calledEvent(turn: number, call: RequestedCall, more: { resumed?: true } = {}): AgentEvent {
-  const flag = call.parsedFromContent === true ? { parsed_from_content: true } : {}
+  const flag = flagsOf(call)
   const data = { turn, call_id: shownName(call.id), arguments: beginningOf(call.arguments, 2000), ...flag, ...more }
   return { event: 'tool.called', phase: 'tools', toolName: shownName(call.name), data }
+}
+
+/** Where a call comes from, if not from the call of a reply. */
+export function flagsOf({ parsedFromContent, byCode }: RequestedCall) {
+  return {
+    ...(parsedFromContent === true ? { parsed_from_content: true } : {}),
+    ...(byCode === true ? { by_code: true } : {}),
+  }
 }
 
 export function returnedEvent({ turn, call, result, durationMs }: RanTool): AgentEvent {
@@ -63,6 +71,12 @@ export function returnedEvent({ turn, call, result, durationMs }: RanTool): Agen
       ...(Object.keys(knowledge).length === 0 ? {} : { knowledge }),
     },
   }
+}
+
+/** `repeated`: the tool whose call was made too often with the same answer; the next turn is the last one. */
+export function turnWithCalls(turn: number, calls: number, repeated: string | undefined): AgentEvent {
+  const data = { turn, calls, ...(repeated === undefined ? {} : { repeated: shownName(repeated) }) }
+  return { event: 'turn.finished', phase: 'execution', data }
 }
 
 /** A reply had no call that the loop could run. The code of a replayed turn is not known. */

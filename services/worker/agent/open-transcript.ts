@@ -31,10 +31,12 @@ export type Transcript = {
   /** The model's name as the server gave it last. */
   readonly model: string
   addReply(reply: Pick<ModelReply, 'model' | 'content' | 'toolCalls' | 'raw'>): void
+  /** Adds calls that code has made in place of a reply. */
+  addCalls(calls: readonly RequestedCall[]): void
   addUser(content: string): void
   addToolText(call: RequestedCall, content: string): void
   /** Adds the result to the conversation, as `shown` where the model is to read something else, and to the tool runs. */
-  addToolResult(ran: RanTool, shown?: string): void
+  addToolResult(ran: RanTool, more?: { shown?: string; note?: string | undefined }): void
   addExchange(exchange: Exchange): void
 }
 
@@ -67,9 +69,10 @@ export function openTranscript(start: TranscriptStart): Transcript {
       replies.push(reply.raw)
       messages.push({ role: 'assistant', content: reply.content, toolCalls: reply.toolCalls })
     },
+    addCalls: (calls) => void messages.push({ role: 'assistant', content: null, toolCalls: [...calls] }),
     addUser: (content) => void messages.push({ role: 'user', content }),
     addToolText,
-    addToolResult({ call, ...ran }, shown = textForModel(ran.result)) {
+    addToolResult({ call, ...ran }, { note, shown = textForModel(ran.result, note) } = {}) {
       addToolText(call, shown)
       toolRuns.push({ ...ran, callId: call.id, name: call.name, arguments: call.arguments })
     },
@@ -88,7 +91,7 @@ export function firstMessages(systemPrompt: string, firstMessage: string): Messa
   ]
 }
 
-function textForModel(result: ToolResult): string {
+function textForModel(result: ToolResult, note: string | undefined): string {
   const { outcome, summary, error } = result
   const knowledge = shortKnowledge(result.knowledgeDelta)
   const answer = {
@@ -96,6 +99,7 @@ function textForModel(result: ToolResult): string {
     summary,
     ...(error === undefined ? {} : { error }),
     ...(Object.keys(knowledge).length === 0 ? {} : { knowledge }),
+    ...(note === undefined ? {} : { note }),
     result: result.result,
   }
   return JSON.stringify(shortened(answer))
@@ -104,9 +108,10 @@ function textForModel(result: ToolResult): string {
 const shortenedNote = 'The answer was too long and is shortened. Ask for a part of it, for example for fewer lines.'
 
 /** The answer with a shortened result where it is too long; its JSON stays valid. */
-function shortened<Answer extends { result: unknown }>(answer: Answer): Answer & { note?: string } {
+function shortened<Answer extends { result: unknown; note?: string }>(answer: Answer): Answer & { note?: string } {
   if (JSON.stringify(answer).length <= maxShownCharacters) return answer
   const { result, ...rest } = answer
-  const left = maxShownCharacters - JSON.stringify({ ...rest, note: shortenedNote }).length
-  return { ...answer, note: shortenedNote, result: fitValue(result, Math.max(left, 1_000)) }
+  const note = rest.note === undefined ? shortenedNote : `${rest.note} ${shortenedNote}`
+  const left = maxShownCharacters - JSON.stringify({ ...rest, note }).length
+  return { ...answer, note, result: fitValue(result, Math.max(left, 1_000)) }
 }

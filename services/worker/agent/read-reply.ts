@@ -12,22 +12,25 @@ export type ReplyFault = { code: ErrorCode; reason: string; correction: string }
 /** A reply as the history gets it, and the fault if none of its calls can be run. */
 export type ReadReply = { reply: ModelReply; fault?: ReplyFault | undefined }
 
-type ReadBy = Pick<AgentSettings, 'toolChoice' | 'maxTokens'>
+type ReadBy = Pick<AgentSettings, 'toolChoice' | 'maxTokens' | 'oneTurn'>
 
 /**
  * Reads the calls of a reply. With `auto`, content that is a valid submission and nothing else is taken as a call and
  * flagged; plain text never is. A call that the token limit cut short is dropped, also from the history, since servers
- * refuse to read it again; the complete calls before it are run. `messages` is the conversation so far.
+ * refuse to read it again; the complete calls before it are run. A model with one turn has one call, of one tool. `messages` is the conversation so far.
  */
 export function readReply(reply: ModelReply, messages: readonly Message[], settings: ReadBy): ReadReply {
   const isCut = reply.finishReason === 'length'
   if (reply.toolCalls.length > 0) {
-    const toolCalls = isCut ? completeCalls(reply.toolCalls) : reply.toolCalls
-    return { reply: { ...reply, toolCalls }, fault: toolCalls.length === 0 ? cutShort(settings) : undefined }
+    const whole = isCut ? completeCalls(reply.toolCalls) : reply.toolCalls
+    const toolCalls = wantedCalls(whole, settings)
+    const fault = whole.length === 0 ? cutShort(settings) : withoutCall(reply, settings)
+    return { reply: { ...reply, toolCalls }, fault: toolCalls.length === 0 ? fault : undefined }
   }
-  const submission = settings.toolChoice === 'auto' ? submissionInContent(reply, messages) : undefined
+  const maySubmit = settings.toolChoice === 'auto' && settings.oneTurn === undefined
+  const submission = maySubmit ? submissionInContent(reply, messages) : undefined
   if (submission !== undefined) return { reply: { ...reply, content: null, toolCalls: [submission] } }
-  return { reply, fault: isCut ? cutShort(settings) : withoutCall(reply) }
+  return { reply, fault: isCut ? cutShort(settings) : withoutCall(reply, settings) }
 }
 
 /** A tool without arguments may be called with empty text, but in the last call of a cut reply they may be missing. */
@@ -47,9 +50,22 @@ function submissionInContent(
   return submissionOf(call).kind === 'valid' ? call : undefined
 }
 
-const instead = 'Call one of the tools; when the work is finished, call submit_result.'
+function wantedCalls(calls: readonly RequestedCall[], { oneTurn }: ReadBy): RequestedCall[] {
+  if (oneTurn === undefined) return [...calls]
+  return calls.filter(({ name }) => name === oneTurn.carryOut).slice(0, 1)
+}
 
-function withoutCall({ callFault }: ModelReply): ReplyFault {
+function insteadOf({ oneTurn }: ReadBy): string {
+  if (oneTurn !== undefined) return `Call ${oneTurn.carryOut} and nothing else.`
+  return 'Call one of the tools; when the work is finished, call submit_result.'
+}
+
+function withoutCall({ callFault, toolCalls }: ModelReply, settings: ReadBy): ReplyFault {
+  const instead = insteadOf(settings)
+  if (toolCalls.length > 0) {
+    const reason = `the model called another tool than ${settings.oneTurn?.carryOut}`
+    return { code: 'AGENT_003', reason, correction: `You called another tool. ${instead}` }
+  }
   if (callFault === undefined) {
     const reason = 'the model answered without calling a tool'
     return { code: 'AGENT_003', reason, correction: `You answered without a tool call. ${instead}` }
@@ -58,8 +74,10 @@ function withoutCall({ callFault }: ModelReply): ReplyFault {
   return { code: 'AGENT_009', reason, correction: `Your tool call could not be read: ${callFault}. ${instead}` }
 }
 
-function cutShort({ maxTokens }: ReadBy): ReplyFault {
+function cutShort(settings: ReadBy): ReplyFault {
+  const { maxTokens } = settings
   const reason = `the model's answer was cut at max_tokens (${maxTokens}) before it had called a tool`
-  const correction = `Your answer was cut at ${maxTokens} tokens before a tool call was whole. Answer in fewer words. ${instead}`
+  const shorter = `Your answer was cut at ${maxTokens} tokens before a tool call was whole. Answer in fewer words.`
+  const correction = `${shorter} ${insteadOf(settings)}`
   return { code: 'AGENT_007', reason, correction }
 }

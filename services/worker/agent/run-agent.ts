@@ -4,8 +4,10 @@ import type { LoopState, SuspendedLoop } from '#objects/attempt-record.ts'
 import type { AnsweredScript, SuspendedCall, ToolSet } from '../tools/tool-set.ts'
 import { askModel, type ModelAsker } from './ask-model.ts'
 import { openHistory, type History } from './history.ts'
-import { turnWithoutCall } from './journal.ts'
+import { callsByCode } from './one-turn.ts'
+import { turnWithCalls, turnWithoutCall } from './journal.ts'
 import { leftOutNote } from './left-out-note.ts'
+import { repeatedCall } from './repeated-call.ts'
 import { readReply, type ReplyFault } from './read-reply.ts'
 import { runCalls, type WaitingCalls } from './run-calls.ts'
 import type { Submitter } from './submission.ts'
@@ -41,8 +43,9 @@ const maxRefusedSubmissions = 2
 
 /**
  * The agent's loop: sends the conversation to the model and runs the tools it calls, until a submission is accepted, a tool
- * waits for a person, or a limit is reached. The last turn may only submit; if it does not, its fault is the ending. Throws
- * the reason of an aborted `signal`, and the errors of the model pool (AGENT_002, AGENT_007, AGENT_008).
+ * waits for a person, or a limit is reached. The last turn may only submit; if it does not, its fault is the ending. The turn
+ * after a call that was made too often with the same answer is the last one. Throws the reason of an aborted `signal`, and
+ * the errors of the model pool (AGENT_002, AGENT_007, AGENT_008).
  */
 export async function runAgent(run: AgentRun, signal: AbortSignal): Promise<Ending | Suspension> {
   const { transcript, settings, journal } = run
@@ -65,16 +68,23 @@ export async function runAgent(run: AgentRun, signal: AbortSignal): Promise<Endi
 
     const answer = await runCalls(run, loop, { calls, from }, signal)
     if (answer?.kind === 'suspended') return suspension(loop, answer)
-    journal.emit({ event: 'turn.finished', phase: 'execution', data: { turn: loop.turn, calls: calls.length } })
+    const repeated = repeatedCall(transcript.toolRuns, loop.turn, run.tools)
+    journal.emit(turnWithCalls(loop.turn, calls.length, repeated?.name))
     if (answer?.kind === 'accepted') return { ...answer, kind: 'submitted' }
 
-    lastFault = undefined
+    lastFault = repeated && repeatedFault(loop.turn, repeated)
+    if (repeated !== undefined) loop.turn = Math.max(loop.turn, settings.maxTurns - 1)
     if (answer === undefined) continue
     lastFault = { kind: 'stopped', phase: 'submission', code: answer.code, reason: answer.reason }
     if (++loop[`${answer.kind}Submissions`] > allowed[answer.kind]) return lastFault
   }
   const reason = `no submission within ${settings.maxTurns} turns`
   return lastFault ?? { kind: 'stopped', code: 'AGENT_004', phase: 'model', reason }
+}
+
+function repeatedFault(turn: number, { name, repeats }: NonNullable<ReturnType<typeof repeatedCall>>): Ending {
+  const reason = `no submission: until turn ${turn} the same call of ${name} had brought the same answer ${repeats + 1} times`
+  return { kind: 'stopped', code: 'AGENT_004', phase: 'model', reason }
 }
 
 /** The first turn, or where an earlier attempt stopped, with a history that stays within the model's context. */
@@ -99,6 +109,11 @@ const beginning = {
 async function nextCalls(run: AgentRun, loop: Loop, signal: AbortSignal): Promise<Next> {
   const { history: _, ...state } = loop
   run.atTurn?.(state)
+  const calls = callsByCode(run)
+  if (calls.length > 0) {
+    run.transcript.addCalls(calls)
+    return { calls }
+  }
   const { reply, fault } = readReply(await askModel(run, loop, signal), run.transcript.messages, run.settings)
   run.transcript.addReply(reply)
   return { calls: reply.toolCalls, fault }

@@ -13,6 +13,7 @@ import {
 import type { AgentSettings } from './agent-settings.ts'
 import { type SubmissionAnswer, type SubmissionCount, submit, type Submitter } from './submission.ts'
 import type { RanTool, Transcript } from './open-transcript.ts'
+import { repeatNote, repeatsOf } from './repeated-call.ts'
 import { calledEvent, type Journal, returnedEvent } from './journal.ts'
 
 type ToolRunner = { tools: ToolSet; journal: Pick<Journal, 'emit'> }
@@ -80,7 +81,9 @@ async function runTogether(run: CallRunner, { turn, calls, answered }: Batch, si
     : await runAtOnce(run, { turn, calls }, signal)
   for (const one of ended) {
     if (isWaiting(one)) break
-    run.transcript.addToolResult(one.ran)
+    const { call: made, ...ran } = one.ran
+    const repeats = repeatsOf({ ...ran, ...made }, run.transcript.toolRuns, run.tools)
+    run.transcript.addToolResult(one.ran, { note: repeats > 0 ? repeatNote : undefined })
   }
   stopped?.throwIfAborted()
   return ended

@@ -5,7 +5,7 @@ import type { RequestedCall, Submission } from '#domain/turn.ts'
 import { SubmissionRefusal, type ToolRun } from '#objects/attempt-record.ts'
 import { msSince } from '#platform/clock.ts'
 import type { AgentSettings } from './agent-settings.ts'
-import type { AgentEvent, Journal } from './journal.ts'
+import { type AgentEvent, flagsOf, type Journal } from './journal.ts'
 import type { Transcript } from './open-transcript.ts'
 
 /** A submission that ends the work, or the reason why it was given back, as the model reads it. */
@@ -55,7 +55,7 @@ export async function submit(
     const { code: errorCode, reason } = answer
     const error = { outcome: 'error' as const, summary: reason, error: reason, errorCode, knowledgeDelta: {} }
     const ran = { turn, call, result: { ...error, result: answer }, externals: [], durationMs: msSince(start) }
-    run.transcript.addToolResult(ran, shown)
+    run.transcript.addToolResult(ran, { shown })
   }
   run.journal.emit(submissionEvent(turn, call, { read, answer }))
   return answer
@@ -91,7 +91,7 @@ function textForModel(answer: SubmissionAnswer, read: ReadSubmission): string {
 type Answered = { read: ReadSubmission; answer: SubmissionAnswer }
 
 function submissionEvent(turn: number, call: RequestedCall, { read, answer }: Answered): AgentEvent {
-  const fields = { turn, ...submissionFields(read), ...(call.parsedFromContent ? { parsed_from_content: true } : {}) }
+  const fields = { turn, ...submissionFields(read), ...flagsOf(call) }
   const received = { event: 'submission.received', phase: 'submission' } as const
   if (answer.kind !== 'accepted') {
     const reasonField = answer.kind === 'refused' ? 'refused' : 'unverified'

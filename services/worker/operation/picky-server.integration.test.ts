@@ -23,6 +23,7 @@ const ofEveryTurn = new Set([
   'required',
   'strict_schemas',
   'strict_arguments',
+  'lengths',
   'parallel_calls',
 ])
 const combinations: [refused: string, names: string[]][] = [
@@ -50,14 +51,14 @@ describe('an agent before a server that refuses', () => {
   }
 
   /** One operation against a new server, with every request changed by `ask`. */
-  async function run(refused: readonly string[], ask: Partial<ModelRequest> = {}) {
+  async function run(refused: readonly string[], ask: Partial<ModelRequest> = {}, agent = bundle) {
     await refuse(refused)
     const limits = { requestTimeoutMs: 20_000, retryBudgetMs: 1000, maxInFlight: 8 }
     const pool = openModelPool({ endpoints: [{ url: bench.modelUrl }], ...limits })
     const model: OperationDeps['model'] = {
       complete: (request, signal) => pool.complete({ ...request, ...ask }, signal),
     }
-    const planned = await bench.planned(bundle, source, 'shelf')
+    const planned = await bench.planned(agent, source, 'shelf')
     await runOperation(planned.job, { ...bench.deps, model }, never)
     await pool.close()
     await refuse([])
@@ -82,6 +83,13 @@ describe('an agent before a server that refuses', () => {
     expect(picky.status).toBe('succeeded')
     expect(picky.calls.map(([name]) => name)).toEqual(['read_docstring', 'write_docstring'])
     expect(workarounds.every(Array.isArray)).toBe(names.some((name) => ofEveryTurn.has(name)))
+  })
+
+  it.each(combinations)('%s still ends well with one turn', async (_refused, names) => {
+    const one = structuredClone(bundle)
+    one.file.turns = 'one'
+    const { calls, status } = await run(names, {}, one)
+    expect([status, calls.map(([name]) => name)]).toEqual(['succeeded', ['read_docstring', 'write_docstring']])
   })
 
   it.each<DecodingConstraint>(['json_schema', 'ebnf'])(

@@ -92,15 +92,17 @@ function plainUrl(given: string): string {
 }
 
 /**
- * A server that takes `strict: true` may still refuse a schema that it cannot hold a model to, such as one with a pattern. A
- * refused request with strict tools is sent once more without; when that is taken, these tools are sent so from then on.
+ * A server that takes `strict: true` and bounds may still refuse a schema that it cannot hold a model to, such as one with a
+ * pattern, or with many long texts. A refused request with strict or bounded tools is sent once more without either; when that
+ * is taken, these tools are sent so from then on.
  */
 function withPlainRetry(ask: CompletionClient['ask']): CompletionClient['ask'] {
   const plain = new WeakSet<readonly ToolDefinition[]>()
   return async (request, capabilities, signal) => {
     const { tools } = request
-    const asPlain = { ...capabilities, strictArguments: false }
-    if (tools.length === 0 || !capabilities.strictArguments) return ask(request, capabilities, signal)
+    const isPlain = !capabilities.strictArguments && capabilities.lengths === 'none'
+    const asPlain: Capabilities = { ...capabilities, strictArguments: false, lengths: 'none' }
+    if (tools.length === 0 || isPlain) return ask(request, capabilities, signal)
     if (plain.has(tools)) return ask(request, asPlain, signal)
     try {
       return await ask(request, capabilities, signal)

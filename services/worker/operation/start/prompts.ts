@@ -58,6 +58,7 @@ export async function promptsFor(
     language: node.language,
     docstring_style: text.docstringStyle,
     line_length: Math.min(text.lineLength, text.docLength ?? text.lineLength),
+    turns: bundle.bundle.file.turns,
     settings: bundle.settings,
     lint_faults: lint === undefined ? '' : faultLines(lint),
     ...context,

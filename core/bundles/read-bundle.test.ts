@@ -1,0 +1,76 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { readBundle } from './read-bundle.ts'
+
+const yaml = `name: probe
+description: Probes.
+node_kinds: [function]
+languages: [python]
+initial_context:
+  system_prompt: <task_description>Probe.</task_description> Always respond with a tool call.
+  node_context: "{{ node_text }}"
+tools:
+  - { name: probe, script: tools/probe.pym, description: Probe it. }
+  - { builtin: submit_result }
+`
+const asking = `from grail import Input
+
+tags: list[str] = Input("tags")
+found = [tags]
+found
+`
+const running = (external: string, parameter: string) => `from typing import Any
+
+from grail import external
+
+
+@external
+async def ${external}(${parameter}: list[str]) -> dict[str, Any]: ...
+
+
+ran = await ${external}(["a"])
+answer = {"result": ran, "summary": "ran", "knowledge_delta": {}, "outcome": "success"}
+answer
+`
+let dir = ''
+beforeEach(async () => {
+  dir = await mkdtemp(join(tmpdir(), 'bundle-'))
+  await mkdir(join(dir, 'probe', 'tools'), { recursive: true })
+})
+afterEach(() => rm(dir, { recursive: true }))
+
+async function read(more: string, script: string) {
+  await writeFile(join(dir, 'probe', 'bundle.yaml'), `${yaml}${more}\n`)
+  await writeFile(join(dir, 'probe', 'tools', 'probe.pym'), script)
+  const { file, faults } = await readBundle(join(dir, 'probe'))
+  return { file, messages: faults.map(({ message }) => message) }
+}
+
+describe('a bundle', () => {
+  it('knows which tools code calls around the one turn of a model, and refuses what it cannot do', async () => {
+    const plain = asking.replace('Input("tags")', 'Input("tags", default=[])')
+    const { file, messages } = await read('turns: one\none_turn: { gather: [probe], carry_out: probe }', plain)
+    expect([file?.turns, file?.one_turn, messages]).toEqual(['one', { gather: ['probe'], carry_out: 'probe' }, []])
+    const faulty = await read('one_turn: { gather: [probe, none], carry_out: submit_result }', asking)
+    const words = faulty.messages.join(' ')
+    expect(words).toContain('probe cannot be called by code: it requires tags')
+    for (const name of ['none', 'submit_result']) expect(words).toContain(`one_turn names ${name}, which is no tool`)
+    expect((await read('turns: one', plain)).messages.join()).toContain('turns: one needs one_turn')
+  })
+
+  it.each([
+    ['run_command', 'command', 'programs: [python3]'],
+    ['run_tests', 'paths', 'programs: []'],
+  ])('whose script calls %s says which programs it may start', async (external, parameter, key) => {
+    const script = running(external, parameter)
+    expect((await read(key, script)).messages).toEqual([])
+    const fault = `tools/probe.pym calls ${external}: name the programs in \`programs\`, or write programs: [] for tests alone`
+    expect((await read('', script)).messages).toEqual([fault])
+  })
+
+  it('names programs without a path', async () => {
+    expect((await read('programs: [/bin/sh]', asking)).messages.join()).toContain('programs.0')
+  })
+})
