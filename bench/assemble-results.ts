@@ -45,6 +45,7 @@ export const benches = [
   'workspace',
   'python-agreement',
   'scripts',
+  'sandbox',
   'repositories',
 ] as const
 

@@ -142,7 +142,7 @@ function redisProgram({ workers }: StackChoice, context: CliContext) {
   })
 }
 
-/** Got only for a run that has a gate, or agents that run programs. Without it that run fails, or these are blocked. */
+/** Got only for a run that has a gate, or agents that run programs. Without it that run is not proved, and these are blocked. */
 async function bubblewrapProgram(choice: StackChoice, context: CliContext): Promise<string | undefined> {
   const { sandbox, agentsDir, mayInstallRedis } = context.config
   if (sandbox.runtime === 'none' || sandbox.bubblewrap !== undefined) return sandbox.bubblewrap

@@ -29,17 +29,18 @@ const unknownFilters: ReadonlySet<string> = new Set(['DISC_003', 'RUN_002'])
 
 /**
  * 0: done, also when there was nothing to do. 1: the run did not complete, or every operation failed. 2: wrong usage that
- * only the service could detect. 3: an operation failed or was blocked, or a change set was left out of the patch; also
+ * only the service could detect. 3: an operation failed or was blocked, a change set was left out of the patch, or the run's gate could not judge; also
  * a retry all of whose own operations failed, if its patch holds changes of the runs before it.
  */
 export function exitCodeOf(
-  { status, conflicts, error_code: code }: Pick<RunView, 'status' | 'conflicts' | 'error_code'>,
+  { status, conflicts, error_code: code, gate }: Pick<RunView, 'status' | 'conflicts' | 'error_code' | 'gate'>,
   state: ProgressState,
 ): 0 | 1 | 2 | 3 {
   if (!isComposed(status, state)) return unknownFilters.has(code ?? '') ? 2 : 1
   // The events say it too, when the service cannot read the composition just now.
   const hasConflicts = conflicts > 0 || Object.values(state.agents).some(({ leftOut }) => leftOut > 0)
-  if (failedOperations(state) === 0) return hasConflicts ? 3 : 0
+  const isProved = gate?.verdict !== 'unproved'
+  if (failedOperations(state) === 0) return hasConflicts || !isProved ? 3 : 0
   const wentWell = Object.values(state.agents).some(({ succeeded, unchanged }) => succeeded + unchanged > 0)
   return wentWell || state.patchFiles > 0 ? 3 : 1
 }

@@ -158,8 +158,8 @@ async function composeAndDecide(
 }
 
 /**
- * What the run's gate leaves of the sets that can be together; undefined where the run has none. What collided stays among them, to be
- * named again.
+ * What the run's gate leaves of the sets that can be together; undefined where the run has no gate, or nothing to test. What collided stays
+ * among them, to be named again.
  */
 async function throughGate(
   { projectId, snapshotId, request }: Run,
@@ -170,6 +170,7 @@ async function throughGate(
   if (request.verify === undefined || snapshotId === null) return undefined
   const out = new Set(composition.conflicts.map(({ changeSetId }) => changeSetId))
   const together = sets.filter(({ changeSetId }) => !out.has(changeSetId))
+  if (together.length === 0) return undefined
   const { find } = await programs.snapshot(projectId, snapshotId)
   const verdict = await runGate(
     request.verify,

@@ -1,4 +1,5 @@
 import type { ChangeSet } from '#domain/change-set.ts'
+import { AppError } from '#domain/error.ts'
 import type { GateReport, GateRequest } from '#domain/gate.ts'
 import type { LeftOutSet } from '#composition/compose-change-sets.ts'
 import { type FileResult, inConflict } from '#composition/changes-at-path.ts'
@@ -26,9 +27,12 @@ export type GateVerdict = { left: readonly ChangeSet[]; leftOut: LeftOutSet[]; r
 
 const mostListed = 50
 
+/** A later run may take so many times as long as the longest one of the original, and at least so long. */
+const patience = { times: 5, leastMs: 10_000 }
+
 /**
  * Runs the gate's command on the snapshot, and then on the snapshot with the sets; of these it leaves out what makes worse. `sets`
- * compose without conflicts. TOOL_005 where there is no sandbox; the reason of `signal` when that is aborted.
+ * compose without conflicts. Throws the reason of `signal` when that is aborted.
  */
 export async function runGate(
   { command, runs: k, maxRuns, limitS }: GateRequest,
@@ -39,16 +43,19 @@ export async function runGate(
   const startedAt = performance.now()
   const base = await deps.archive()
   let runs = 0
-  const runOn = async (part: readonly ChangeSet[]): Promise<TestResults> => {
+  const leftMs = () => limitS * 1_000 - (performance.now() - startedAt)
+  const runOn = async (part: readonly ChangeSet[], mostMs = Infinity): Promise<TestResults> => {
     await deps.onRun((runs += 1), maxRuns)
     const files = { base, ...(await changedFiles(part, deps)) }
-    return runGateCommand(command, (program) => deps.sandbox.run({ ...program, files, limits: deps.limits }, signal))
+    const limits = { ...deps.limits, wallMs: Math.max(1_000, Math.min(mostMs, leftMs())) }
+    return runGateCommand(command, (program) => deps.sandbox.run({ ...program, files, limits }, signal))
   }
-  const isOver = () => runs >= maxRuns || performance.now() - startedAt > limitS * 1_000
-  const original = await testOriginal(k, () => runOn([]))
+  const isOver = () => runs >= maxRuns || leftMs() <= 0
+  const original = await testOriginal(k, () => runOn([])).catch(unlessLacking)
+  const mostMs = Math.max(patience.leastMs, patience.times * original.longestMs)
   const judged: Judged =
     original.fault === undefined
-      ? await findWorse(sets, original.mustPass, async (part) => (isOver() ? undefined : runOn(part)))
+      ? await findWorse(sets, original.mustPass, async (part) => (isOver() ? undefined : runOn(part, mostMs)))
       : { left: sets, convicted: [], isComplete: true }
   const reason = original.fault ?? (judged.isComplete ? undefined : endedEarly(runs, startedAt))
   const report: GateReport = {
@@ -65,17 +72,33 @@ export async function runGate(
   return { left: judged.left, leftOut: judged.convicted.map(leftOutOf), report }
 }
 
-type Original = { mustPass: ReadonlySet<string>; failing: string[]; namesTests: boolean; fault: string | undefined }
+type Original = {
+  mustPass: ReadonlySet<string>
+  failing: string[]
+  namesTests: boolean
+  longestMs: number
+  /** Why nothing can be judged. */
+  fault: string | undefined
+}
+
+const nothing = { mustPass: new Set<string>(), failing: [], namesTests: false, longestMs: 0 }
+
+/** What the agents have done is kept where there is no sandbox: it is only not proved. */
+function unlessLacking(error: unknown): Original {
+  if (!(error instanceof AppError) || error.code !== 'TOOL_005') throw error
+  return { ...nothing, fault: `TOOL_005 ${error.message}` }
+}
 
 /** What passes on each of `k` runs must pass with the changes, too. */
 async function testOriginal(k: number, run: () => Promise<TestResults>): Promise<Original> {
   let mustPass: ReadonlySet<string> | undefined
   const seen = new Set<string>()
-  let namesTests = false
+  let [namesTests, longestMs] = [false, 0]
   for (let count = 0; count < k; count += 1) {
+    const begin = performance.now()
     const results = await run()
-    if (results.kind === 'unusable')
-      return { mustPass: new Set(), failing: [], namesTests, fault: `on the original, ${results.reason}` }
+    longestMs = Math.max(longestMs, performance.now() - begin)
+    if (results.kind === 'unusable') return { ...nothing, fault: `on the original, ${results.reason}` }
     namesTests = results.namesTests
     for (const name of [...results.passed, ...results.failed.keys()]) seen.add(name)
     mustPass = mustPass === undefined ? results.passed : bothOf(mustPass, results.passed)
@@ -83,7 +106,7 @@ async function testOriginal(k: number, run: () => Promise<TestResults>): Promise
   const passing = mustPass ?? new Set()
   const failing = [...seen].filter((name) => !passing.has(name))
   const fault = passing.size === 0 ? 'nothing that it tests passes on the original' : undefined
-  return { mustPass: passing, failing, namesTests, fault }
+  return { mustPass: passing, failing, namesTests, longestMs, fault }
 }
 
 function bothOf(one: ReadonlySet<string>, other: ReadonlySet<string>): ReadonlySet<string> {

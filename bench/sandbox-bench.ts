@@ -1,0 +1,94 @@
+import { execFile } from 'node:child_process'
+import { createWriteStream } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { parseArgs, promisify } from 'node:util'
+import { plainTar } from '#platform/gzipped-tar.ts'
+import { openSandbox, type Sandbox } from '#sandbox/open-sandbox.ts'
+import { median, saveReport, sectionHead, spread, table } from './reports/markdown-report.ts'
+
+/**
+ * `node bench/sandbox-bench.ts`: what a program costs in the sandbox beside the same program without it. Writes
+ * results/sandbox.md; with `--quick` it only prints, of fewer rounds.
+ */
+const { quick } = parseArgs({ options: { quick: { type: 'boolean', default: false } } }).values
+const rounds = quick ? 3 : 21
+const filesOf = { none: 0, some: 200, many: 2_000 }
+const fileBytes = 8_000
+const limits = { wallMs: 60_000, memoryBytes: 512 * 2 ** 20, diskBytes: 512 * 2 ** 20, processes: 128 }
+const never = new AbortController().signal
+const run = promisify(execFile)
+
+type Row = { what: string; ms: number[] }
+
+async function writeBase(dir: string, count: number): Promise<string> {
+  const path = join(dir, `${count}.tar`)
+  const content = Buffer.alloc(fileBytes, 'x = 1\n')
+  const items = Array.from({ length: count }, (_, at) => ({ path: `src/f${at}.py`, content, executable: false }))
+  await pipeline(Readable.from(plainTar(items)), createWriteStream(path))
+  return path
+}
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  const startedAt = performance.now()
+  await work()
+  return performance.now() - startedAt
+}
+
+async function inSandbox(sandbox: Sandbox, command: readonly [string, ...string[]], base: string): Promise<void> {
+  const { ending } = await sandbox.run({ command, files: { base }, limits }, never)
+  if (ending.kind !== 'exited' || ending.code !== 0) throw new Error(`the program ended ${JSON.stringify(ending)}`)
+}
+
+/** Each round runs all rows, so that a busy moment of the machine meets all of them. */
+async function measure(sandbox: Sandbox, dir: string): Promise<Row[]> {
+  const python = ['python3', '-c', 'import unittest'] as const
+  const bases = await Promise.all(Object.values(filesOf).map((count) => writeBase(dir, count)))
+  const [none = '', some = '', many = ''] = bases
+  const works: [string, () => Promise<unknown>][] = [
+    ['`true`', () => run('true')],
+    ['`true` in the sandbox', () => inSandbox(sandbox, ['true'], none)],
+    ['the same over 200 files', () => inSandbox(sandbox, ['true'], some)],
+    ['the same over 2,000 files, 16 MB', () => inSandbox(sandbox, ['true'], many)],
+    ['`python3 -c "import unittest"`', () => run(...[python[0], python.slice(1)])],
+    ['the same in the sandbox', () => inSandbox(sandbox, python, none)],
+    [
+      '8 of them at once in the sandbox',
+      () => Promise.all(Array.from({ length: 8 }, () => inSandbox(sandbox, python, none))),
+    ],
+  ]
+  const rows = works.map(([what]): Row => ({ what, ms: [] }))
+  for (const [, work] of works) await work()
+  for (let round = 0; round < rounds; round++)
+    for (const [at, [, work]] of works.entries()) rows[at]?.ms.push(await timed(work))
+  return rows
+}
+
+const dir = await mkdtemp(join(tmpdir(), 'remora-bench-'))
+try {
+  const sandbox = openSandbox({ searchPath: process.env['PATH'] ?? '' })
+  const rows = await measure(sandbox, dir)
+  const [bare, boxed] = rows
+  const more = median(boxed?.ms ?? []) - median(bare?.ms ?? [])
+  const met = more <= 60 ? 'met' : 'missed'
+  const text = `${sectionHead('A program in the sandbox', { command: 'node bench/sandbox-bench.ts' })}
+bubblewrap with the files as a tar that is unpacked inside, beside the same program without it. Median (least–most) of ${rounds}, in turn; the sandbox
+runs as many programs at once as there are cores.
+
+${table<Row>(
+  [
+    ['', ({ what }) => what],
+    ['ms', spread(({ ms }) => ms, 0)],
+  ],
+  rows,
+)}
+
+The aim is at most 60 ms more than the bare program: ${met}, ${more.toFixed(0)} ms.
+`
+  await saveReport('sandbox', text, { quick })
+} finally {
+  await rm(dir, { recursive: true, force: true })
+}

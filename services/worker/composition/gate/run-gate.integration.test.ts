@@ -1,0 +1,115 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { createWriteStream } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { type ChangeSet, changeSetId, type FileChange } from '#domain/change-set.ts'
+import { GateRequest } from '#domain/gate.ts'
+import { operationId, sha256 } from '#domain/ids.ts'
+import { RepoPath } from '#domain/repo-path.ts'
+import { plainTar } from '#platform/gzipped-tar.ts'
+import { openSandbox } from '#sandbox/open-sandbox.ts'
+import { testSandbox, usualLimits } from '#sandbox/sandbox.fixture.ts'
+import { type GateDeps, runGate } from './run-gate.ts'
+
+const { sandbox, lack } = await testSandbox(process.env)
+const never = new AbortController().signal
+const double = 'def double(x):\n    return x * 2\n'
+const texts: Record<string, string> = {
+  'double.py': double,
+  'test_double.py':
+    'import unittest\nfrom double import double\n\nclass T(unittest.TestCase):\n    def test_two(self): self.assertEqual(double(2), 4)\n    def test_bad(self): self.fail()\n',
+  'double.js': 'export const double = (x) => x * 2\n',
+  'double.test.js':
+    "import { test } from 'node:test'\nimport { equal } from 'node:assert/strict'\nimport { double } from './double.js'\ntest('two', () => equal(double(2), 4))\ntest('bad', () => equal(1, 2))\n",
+  'package.json': '{"type":"module"}\n',
+}
+
+function edit(path: string, from: string, to: string): ChangeSet {
+  const text = texts[path] ?? ''
+  const start = text.indexOf(from)
+  const files: FileChange[] = [
+    {
+      kind: 'edit',
+      path: RepoPath.parse(path),
+      baseHash: sha256(text),
+      edits: [{ start, end: start + from.length, text: to }],
+    },
+  ]
+  const operation = operationId(`n${path}${from}${to}`, 'probe', 'agent')
+  return {
+    changeSetId: changeSetId(operation, files),
+    operationId: operation,
+    bundle: 'probe',
+    nodeId: 'n1',
+    files,
+    evidence: [],
+  }
+}
+
+describe.skipIf(lack !== undefined)(`the gate of a run${lack === undefined ? '' : ` (${lack})`}`, () => {
+  let dir = ''
+  let deps: GateDeps
+  const runs: number[] = []
+  beforeAll(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'remora-gate-'))
+    const items = Object.entries(texts).map(([path, text]) => ({ path, content: Buffer.from(text), executable: false }))
+    await pipeline(Readable.from(plainTar(items)), createWriteStream(join(dir, 'base.tar')))
+    deps = {
+      sandbox,
+      limits: usualLimits,
+      archive: async () => join(dir, 'base.tar'),
+      isExecutable: () => false,
+      readBlob: async (hash) => Buffer.from(Object.values(texts).find((text) => sha256(text) === hash) ?? ''),
+      onRun: async (count) => void runs.push(count),
+    }
+  })
+  afterAll(() => rm(dir, { recursive: true }))
+
+  const judge = (command: string, sets: readonly ChangeSet[], more: Partial<GateRequest> = {}) =>
+    runGate({ ...GateRequest.parse({ command }), ...more }, sets, deps, never)
+
+  it.each([
+    ['python3 -m unittest', 'double.py', 'test_double.T::test_bad'],
+    ['node --test', 'double.js', 'bad'],
+  ])('of %s judges each test for itself', async (command, path, failing) => {
+    const sets = [edit(path, 'x * 2', '2 * x'), edit(path, 'double', 'twice')]
+    const { left, leftOut, report } = await judge(command, sets)
+    expect(left).toEqual(sets.slice(0, 1))
+    expect(leftOut).toMatchObject([{ changeSetId: sets[1]?.changeSetId, errorCode: 'WORK_007', path, byItself: true }])
+    expect(report).toMatchObject({ verdict: 'passed', failing: [expect.stringContaining(failing)], leftOut: 1 })
+    expect(report.tests).toBeGreaterThanOrEqual(1)
+  })
+
+  it('of any other command goes by its exit code', async () => {
+    const sets = [edit('double.py', 'x * 2', 'x / 0')]
+    const { leftOut, report } = await judge('python3 -c "import double; double.double(1)"', sets)
+    expect(leftOut.map(({ reason }) => reason).join()).toContain('exit code 1: ZeroDivisionError')
+    expect(report).toMatchObject({ tests: null, verdict: 'passed', leftOut: 1 })
+  })
+
+  it.each([
+    ['no-such-program --flag', /does not start/],
+    ['exit 3', /nothing that it tests passes/],
+    ['sleep 60', /stopped by its limit of time/],
+  ])('cannot judge with "%s", and leaves out nothing', async (command, reason) => {
+    const sets = [edit('double.py', 'x * 2', '2 * x')]
+    const { left, leftOut, report } = await judge(command, sets, { limitS: 2 })
+    expect([left, leftOut]).toEqual([sets, []])
+    expect(report).toMatchObject({ verdict: 'unproved', reason: expect.stringMatching(reason) })
+  })
+
+  it('cannot judge where there is no sandbox', async () => {
+    const none = { ...deps, sandbox: openSandbox({ searchPath: '' }) }
+    const { report } = await runGate(GateRequest.parse({ command: 'true' }), [edit('double.py', 'x', 'y')], none, never)
+    expect(report).toMatchObject({ verdict: 'unproved', reason: 'TOOL_005 bubblewrap is not installed' })
+  })
+
+  it('counts a change with which the tests never end as one that fails', async () => {
+    const sets = [edit('double.py', 'return x * 2', 'while True: pass')]
+    const { leftOut } = await judge('python3 -m unittest', sets)
+    expect(leftOut.map(({ errorCode }) => errorCode)).toEqual(['WORK_007'])
+  })
+})
