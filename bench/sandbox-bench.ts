@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, openSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -39,7 +39,7 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 }
 
 async function inSandbox(sandbox: Sandbox, command: readonly [string, ...string[]], base: string): Promise<void> {
-  const { ending } = await sandbox.run({ command, files: { base }, limits }, never)
+  const { ending } = await sandbox.run({ command, files: { base: async () => openSync(base, 'r') }, limits }, never)
   if (ending.kind !== 'exited' || ending.code !== 0) throw new Error(`the program ended ${JSON.stringify(ending)}`)
 }
 

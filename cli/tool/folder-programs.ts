@@ -26,7 +26,7 @@ export async function folderPrograms(
   const started = { attempt: { projectId: defaultProject, snapshotId: 'folder' }, allowed, built: undefined, workspace }
   return attemptPrograms(
     started,
-    { sandbox: openSandbox(sandbox), limits: sandbox.limits, archive: archives.pathOf },
+    { sandbox: openSandbox(sandbox), limits: sandbox.limits, archive: archives.open },
     signal,
   )
 }

@@ -23,14 +23,14 @@ const ownNode = '/remora/bin/node'
 const sandboxUser = 1000
 
 /**
- * The system, read-only, and this process's `node`, which is left out where another user could not read it. `paths` are shown where
- * they are, read-only.
+ * The system, read-only, and this process's `node`, which root's programs do without where nobody else could read it. `paths` are shown
+ * where they are, read-only.
  */
-export async function readSystemMounts(paths: readonly string[]): Promise<SystemMounts> {
+export async function readSystemMounts(paths: readonly string[], isRoot: boolean): Promise<SystemMounts> {
   const mounts = ['--ro-bind', '/usr', '/usr']
   for (const folder of systemFolders) mounts.push(...(await folderMount(folder)))
   for (const file of systemFiles) mounts.push('--ro-bind-try', file, file)
-  if (await isReadableByAll(process.execPath)) mounts.push('--ro-bind', process.execPath, ownNode)
+  if (!isRoot || (await isReadableByAll(process.execPath))) mounts.push('--ro-bind', process.execPath, ownNode)
   return [...mounts, ...paths.flatMap((path) => ['--ro-bind', path, path])]
 }
 
@@ -60,7 +60,7 @@ export const usersFile = `remora:x:${sandboxUser}:${sandboxUser}::${homeFolder}:
 export function bubblewrapArgs(program: SandboxedProgram, mounts: SystemMounts): string[] {
   const { limits, environment = {}, files } = program
   const inMemory = (bytes: number, folder: string) => ['--size', String(bytes), '--perms', '1777', '--tmpfs', folder]
-  const unpackBase = files.base === undefined ? ':' : `tar -xf - <&${descriptors.base}; exec ${descriptors.base}<&-`
+  const unpackBase = files.base === undefined ? ':' : `tar -xf - <&${descriptors.base} && exec ${descriptors.base}<&-`
   return [
     isolation,
     Object.entries({ ...sandboxVariables, ...environment }).flatMap(([name, value]) => ['--setenv', name, value]),

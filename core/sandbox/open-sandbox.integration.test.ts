@@ -1,4 +1,4 @@
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, openSync } from 'node:fs'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -15,6 +15,7 @@ const text = (content: string) => Buffer.from(content)
 
 describe.skipIf(lack !== undefined)(`a program in the sandbox${lack === undefined ? '' : ` (${lack})`}`, () => {
   let dir = ''
+  const base = async () => openSync(join(dir, 'base.tar'), 'r')
   beforeAll(async () => {
     dir = await mkdtemp(join(tmpdir(), 'remora-base-'))
     const items = [
@@ -31,7 +32,7 @@ describe.skipIf(lack !== undefined)(`a program in the sandbox${lack === undefine
   const listing = shell('ls -A1 --quoting-style=c . src; cat link; src/run.sh')
 
   it('finds the files of the base, with their bits and links', async () => {
-    const { output } = await runIn(sandbox, listing, { files: { base: join(dir, 'base.tar') } })
+    const { output } = await runIn(sandbox, listing, { files: { base } })
     expect(output).toBe('".":\n"-rf"\n"link"\n"src"\n"two\\nlines"\n\n"src":\n"a.txt"\n"run.sh"\na\nran\n')
   })
 
@@ -42,7 +43,7 @@ describe.skipIf(lack !== undefined)(`a program in the sandbox${lack === undefine
       { path: 'src/run.sh', content: text('#!/bin/sh\necho changed\n'), executable: true },
       { path: 'new/tool', content: text('#!/bin/sh\necho new\n'), executable: true },
     ]
-    const files = { base: join(dir, 'base.tar'), changed, deleted: ['two\nlines', '-rf'] }
+    const files = { base, changed, deleted: ['two\nlines', '-rf'] }
     const { output } = await runIn(sandbox, shell('cat link; src/run.sh; new/tool; ls -A1; cat ./-rf/inside'), {
       files,
     })
@@ -50,7 +51,7 @@ describe.skipIf(lack !== undefined)(`a program in the sandbox${lack === undefine
   })
 
   it('has what it writes only as long as it runs', async () => {
-    const files = { base: join(dir, 'base.tar') }
+    const files = { base }
     await runIn(sandbox, shell('echo gone > src/a.txt; echo gone > new'), { files })
     const { output } = await runIn(sandbox, shell('cat src/a.txt; ls new'), { files })
     expect(output).toContain('a\n')

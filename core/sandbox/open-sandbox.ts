@@ -43,7 +43,12 @@ type Runtime = { run: Sandbox['run']; wrapper: Sandbox['wrapper'] }
 export function openSandbox(options: SandboxOptions): Sandbox {
   const places = openSemaphore(options.places ?? availableParallelism())
   let found: Promise<Runtime> | undefined
-  const tried = () => (found ??= findRuntime(options))
+  /** A sandbox that does not work is tried again for the next program: it may have been slow, or installed since. */
+  const tried = () =>
+    (found ??= findRuntime(options).catch((error: unknown) => {
+      found = undefined
+      throw error
+    }))
   return {
     async run(program, signal) {
       const { run } = await tried()
@@ -77,7 +82,7 @@ async function findRuntime(options: SandboxOptions): Promise<Runtime> {
   if (runtime === 'none') throw new AppError('TOOL_005', 'sandbox.runtime is none: this machine runs no programs')
   const path = options.bubblewrap ?? (await findProgram(bubblewrap.name, searchPath))
   if (path === undefined) throw new AppError('TOOL_005', 'bubblewrap is not installed')
-  const found = { path, isRoot, mounts: await readSystemMounts(paths) }
+  const found = { path, isRoot, mounts: await readSystemMounts(paths, isRoot) }
   const run: Sandbox['run'] = (program, signal) => runInBubblewrap(program, found, signal)
   const { ending } = await run({ command: ['true'], files: {}, limits: idleLimits }, new AbortController().signal)
   if (ending.kind === 'exited' && ending.code === 0) {

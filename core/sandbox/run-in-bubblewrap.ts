@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { open } from 'node:fs/promises'
+import { closeSync } from 'node:fs'
 import { Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { AppError } from '#domain/error.ts'
@@ -11,6 +11,7 @@ import { bubblewrapArgs, type SystemMounts, usersFile } from './bubblewrap.ts'
 import {
   changesTar,
   endingOfExit,
+  filesMark,
   maxOutputBytes,
   maxReportBytes,
   type ProgramFiles,
@@ -37,18 +38,19 @@ export async function runInBubblewrap(
 ): Promise<ProgramResult> {
   signal.throwIfAborted()
   const start = performance.now()
-  const base = program.files.base === undefined ? undefined : await open(program.files.base)
+  const base = await program.files.base?.()
   try {
+    signal.throwIfAborted()
     const child = spawn(path, bubblewrapArgs(program, mounts), {
       cwd: '/',
       env: {},
-      stdio: ['pipe', 'pipe', 'pipe', base?.fd ?? 'ignore', 'pipe'],
+      stdio: ['pipe', 'pipe', 'pipe', base ?? 'ignore', 'pipe'],
       ...(isRoot ? { uid: nobody, gid: nobody } : {}),
     })
     const ended = await watchedChild(child, program, signal)
     return { ...ended, durationMs: msSince(start) }
   } finally {
-    await base?.close()
+    if (base !== undefined) closeSync(base)
   }
 }
 
@@ -69,7 +71,7 @@ async function watchedChild(
     kill()
   }
   const output = openBoundedOutput()
-  const control = openControl()
+  const control = openControl(() => stop('output'))
   child.stdout?.on('data', (chunk: Buffer) => {
     output.add(chunk)
     if (output.bytes() > maxOutputBytes) stop('output')
@@ -85,7 +87,9 @@ async function watchedChild(
     signal.throwIfAborted()
     const report = control.report()
     const said = output.text()
-    const ended = { output: said.text, cutBytes: said.cutBytes, report: report?.length === 0 ? undefined : report }
+    const isReportCut = (report?.length ?? 0) > maxReportBytes
+    const whole = report?.length === 0 ? undefined : report?.subarray(0, maxReportBytes)
+    const ended = { output: said.text, cutBytes: said.cutBytes, report: whole, isReportCut }
     if (stopped !== undefined) return { ...ended, ending: { kind: 'stopped', reason: stopped } }
     if (report === undefined) return notStarted(fault ?? control.text(), fed)
     return { ...ended, ending: endingOfExit(typeof code === 'number' ? code : 137) }
@@ -125,15 +129,15 @@ async function feed(child: ChildProcess, { changed = [], deleted = [] }: Program
 }
 
 /** What the launcher says: its mark and the report, or what went wrong before the program started. */
-function openControl() {
+function openControl(onFlood: () => void) {
   const chunks: Buffer[] = []
   let bytes = 0
   const text = () => Buffer.concat(chunks)
   return {
     add(chunk: Buffer) {
-      if (bytes > maxReportBytes) return
       chunks.push(chunk)
       bytes += chunk.length
+      if (bytes > maxReportBytes + 64 * 1024) onFlood()
     },
     text: () => text().toString().trim(),
     /** Undefined when the program has not started. */
@@ -147,8 +151,14 @@ function openControl() {
 
 /** The files were too many, or there is no sandbox at all. */
 function notStarted(words: string, why = 'it says nothing'): Omit<ProgramResult, 'durationMs'> {
-  if (/No space left on device|Wrote only/.test(words)) {
-    return { ending: { kind: 'stopped', reason: 'files' }, output: '', cutBytes: 0, report: undefined }
+  if (words.endsWith(filesMark.trimEnd())) {
+    return {
+      ending: { kind: 'stopped', reason: 'files' },
+      output: '',
+      cutBytes: 0,
+      report: undefined,
+      isReportCut: false,
+    }
   }
   throw new AppError('TOOL_005', `the sandbox did not start: ${words === '' ? why : words.slice(-500)}`)
 }

@@ -1,3 +1,5 @@
+import { availableParallelism } from 'node:os'
+
 /** A program, the files that it finds, and what it may use. */
 export type SandboxedProgram = {
   /** Looked up on the sandbox's PATH, which has this process's own `node` and the system's programs. */
@@ -11,8 +13,8 @@ export type SandboxedProgram = {
 
 /** What is put into the working folder: `base`, without what is `deleted`, and then `changed`. */
 export type ProgramFiles = {
-  /** A tar file on this machine. */
-  base?: string
+  /** Opens a tar file for reading, when the program has its place. The descriptor is closed when the program has ended. */
+  base?: () => Promise<number>
   changed?: readonly ChangedFile[]
   deleted?: readonly string[]
 }
@@ -42,14 +44,17 @@ export type ProgramResult = {
   output: string
   cutBytes: number
   report: Uint8Array | undefined
+  /** Whether the report was longer than `maxReportBytes`. */
+  isReportCut: boolean
   durationMs: number
 }
 
 export const workFolder = '/workspace'
 export const homeFolder = '/tmp/home'
-export const maxReportBytes = 4 * 1024 ** 2
-/** What the launcher writes to its stderr once the files are there. What follows is the report. */
+export const maxReportBytes = 16 * 1024 ** 2
+/** What the launcher writes to its stderr once the files are there; what follows is the report. Or when they cannot be laid out. */
 export const startedMark = 'remora: started\n'
+export const filesMark = 'remora: files\n'
 
 /** Names of the tar that the launcher reads from its stdin: the changed files below the first, deleted paths, ended by NUL, in the second. */
 export const changesTar = { files: 'files/', deleted: 'deleted' }
@@ -60,20 +65,26 @@ const changesFolder = '/tmp/.remora'
 
 /**
  * The shell command of the first process in a sandbox. Its stdin is a tar of changes, its stdout the program's output, its
- * stderr `startedMark` and the report. `unpackBase` is a shell command. The program gets none of these pipes but its output.
+ * stderr `startedMark` and the report. `unpackBase` is a shell command. The program is given none of these pipes but its output; since it is
+ * the same user it could find the others, so what comes from them is believed as little as the program itself.
  */
 export function launcherOf({ command, report = '', limits }: SandboxedProgram, unpackBase: string): string[] {
   const { wallMs, memoryBytes, diskBytes, processes } = limits
   const script = `
 set -e
 umask 022
-mkdir -p ${changesFolder}/${changesTar.files} ${homeFolder}
 cd ${workFolder}
-${unpackBase}
-tar -xf - -C ${changesFolder}
-xargs -0r rm -rf -- <${changesFolder}/${changesTar.deleted}
-cp -R --remove-destination ${changesFolder}/${changesTar.files}. .
-rm -rf ${changesFolder}
+{
+  mkdir -p ${changesFolder}/${changesTar.files} ${homeFolder} &&
+    ${unpackBase} &&
+    tar -xf - -C ${changesFolder} &&
+    xargs -0r rm -rf -- <${changesFolder}/${changesTar.deleted} &&
+    cp -R --remove-destination ${changesFolder}/${changesTar.files}. . &&
+    rm -rf ${changesFolder}
+} || {
+  printf '%s\\n' '${filesMark.trimEnd()}' >&2
+  exit 1
+}
 { echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null || :
 printf '%s\\n' '${startedMark.trimEnd()}' >&2
 report=$1 cpu=$2 data=$3 size=$4 processes=$5
@@ -81,9 +92,11 @@ shift 5
 set +e
 nice -n 10 prlimit --cpu="$cpu" --data="$data" --fsize="$size" --nproc="$processes" --core=0 --nofile=1024 -- "$@" </dev/null 2>&1
 code=$?
-[ -z "$report" ] || head -c ${maxReportBytes} -- "$report" >&2 2>/dev/null
+[ -z "$report" ] || head -c ${maxReportBytes + 1} -- "$report" >&2 2>/dev/null
 exit $code`
-  const numbers = [Math.ceil(wallMs / 1_000), memoryBytes + unusedBytes, diskBytes, processes]
+  // Of a process its threads count together, and the kernel's first warning is what tells this limit from others.
+  const cpuS = Math.ceil(wallMs / 1_000) * availableParallelism()
+  const numbers = [`${cpuS}:${cpuS + 5}`, memoryBytes + unusedBytes, diskBytes, processes]
   return ['/bin/sh', '-c', script, 'sh', report, ...numbers.map(String), ...command]
 }
 

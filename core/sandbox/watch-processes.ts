@@ -4,11 +4,13 @@ import { repeatEvery } from '#platform/clock.ts'
 export type ProcessUse = { processes: number; bytes: number }
 
 const pollMs = 50
+/** No more are counted: that many are over any limit that they could be under. */
+const mostCounted = 5_000
 const kibibyte = 1024
 
 /**
  * Calls `onUse` about twenty times a second with what the process and all that it has started use, until the returned function is
- * called. Memory of files is not in it: the kernel counts that of a file system in memory for the file system.
+ * called. Of files in memory only what is mapped is in it: their file systems bound them.
  */
 export function watchProcesses(pid: number, onUse: (use: ProcessUse) => void): () => void {
   const stop = repeatEvery(pollMs, async () => onUse(useOf(pid)))
@@ -18,7 +20,7 @@ export function watchProcesses(pid: number, onUse: (use: ProcessUse) => void): (
 function useOf(root: number): ProcessUse {
   const use = { processes: 0, bytes: 0 }
   const rest = [root]
-  for (let pid = rest.pop(); pid !== undefined; pid = rest.pop()) {
+  for (let pid = rest.pop(); pid !== undefined && use.processes < mostCounted; pid = rest.pop()) {
     use.processes += 1
     use.bytes += residentBytes(pid)
     rest.push(...childrenOf(pid))
@@ -40,11 +42,12 @@ function numbersIn(text: string): number[] {
   return text.split(' ').filter(Boolean).map(Number)
 }
 
-/** Memory of its own, proc(5): RssAnon. */
+/** Memory of its own, and what it shares or maps of files in memory, proc(5). */
 function residentBytes(pid: number): number {
   try {
-    const kibibytes = /^RssAnon:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? '0'
-    return Number(kibibytes) * kibibyte
+    const status = readFileSync(`/proc/${pid}/status`, 'utf8')
+    const sizes = status.matchAll(/^Rss(?:Anon|Shmem):\s+(\d+) kB$/gm)
+    return sizes.reduce((sum, [, kibibytes]) => sum + Number(kibibytes), 0) * kibibyte
   } catch {
     return 0
   }

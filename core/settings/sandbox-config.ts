@@ -2,7 +2,7 @@ import type { z } from 'zod'
 import { sandboxSettings } from './sandbox-settings.ts'
 import { variablesOf } from './setting.ts'
 
-const sandboxEnv = variablesOf(sandboxSettings, 'worker')
+const sandboxEnv = variablesOf(sandboxSettings, 'cli') // what every owner reads
 type SandboxRead = z.infer<z.ZodObject<typeof sandboxEnv>>
 
 const mebibyte = 1024 ** 2

@@ -54,6 +54,14 @@ export const sandboxSettings = {
     type: z.int().min(1).max(256),
     about: 'programs that one worker runs at once; without it one for each core',
   },
+  REMORA_GATE_LIMIT_S: {
+    key: 'sandbox.gate_limit_s',
+    owners: ['worker'],
+    type: z.number().positive().max(86_400),
+    default: 1_800,
+    about:
+      "the most seconds of a run's gate, whatever its request says: a worker composes one run at a time, and others wait for it",
+  },
   REMORA_SANDBOX_PATHS: {
     key: 'sandbox.paths',
     owners: ['worker', 'cli'],

@@ -59,7 +59,7 @@ export function parseConfig(env: Env) {
     cachedLength: isSmall ? 500_000 : 2_000_000,
     /** How long the thread that composes runs lives on after a run: its start takes a second of CPU. */
     composerIdleMs: isSmall ? 10_000 : 60_000,
-    sandbox: { ...sandboxConfig(read), searchPath: env['PATH'] ?? '' },
+    sandbox: { ...sandboxConfig(read), searchPath: env['PATH'] ?? '', gateLimitS: read.REMORA_GATE_LIMIT_S },
     drainMs: read.REMORA_DRAIN_MS,
     leaseMs: read.REMORA_LEASE_MS,
     logging: { level: read.REMORA_LOG_LEVEL, format: read.REMORA_LOG_FORMAT },

@@ -131,6 +131,7 @@ function openStores(
 async function openPrograms(config: WorkerConfig, { metrics, log }: Omit<PoolDeps, 'redis'>, releaser: Releaser) {
   const sandbox = openSandbox(config.sandbox)
   const wrapper = await sandbox.wrapper(codeFolders)
+  if (wrapper.length === 0) log.info('tool scripts run without bubblewrap', { sandbox: await sandbox.state() })
   const scripts = measuredScripts(openScriptPool({ size: config.scriptProcesses, log, wrapper }), metrics)
   releaser.add('script processes', () => scripts.close())
   return { scripts, sandbox: measuredSandbox(sandbox, metrics) }
@@ -201,7 +202,7 @@ async function operationDeps(config: WorkerConfig, opened: Opened, releaser: Rel
     evidence: openEvidenceChecker({ linter, python, syntax, cachedLength }),
     runRules: openRunRules(objects),
     bundles: openPreparedBundles((project, hash) => getBundle(objects, project, hash), config.model),
-    programs: { sandbox: opened.sandbox, limits: config.sandbox.limits, archive: archives.pathOf },
+    programs: { sandbox: opened.sandbox, limits: config.sandbox.limits, archive: archives.open },
     baseLayer: async (project, snapshotId) => baseLayerOf(await readSnapshot(project, snapshotId), blobs, project),
     async modelSettings(asked, signal) {
       const wanted = askedModel(asked)

@@ -70,6 +70,13 @@ describe.skipIf(lack !== undefined)(
       expect(patch).not.toContain('+def double14(')
       const refused = await ask('accept', result.run_id, '--all')
       expect(refused.err).toMatch(/refused: WORK_007 .*double14.*test_14/)
+      // A decision has the patch made anew; it has no culprit either, and nobody can take one.
+      const later = await ask('diff', result.run_id)
+      expect(later.out.match(/^\+def double/gm)).toHaveLength(count - 3)
+      expect(later.err).toContain('WORK_007')
+      expect(await ask('accept', result.run_id, 'renaming', 'src/sums.py', 'double14')).toMatchObject({ code: 1 })
+      const accepted = await ask('diff', result.run_id, '--of', 'accepted')
+      expect(accepted.out).not.toContain('+def double14(')
     })
   },
 )

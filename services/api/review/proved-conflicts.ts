@@ -17,7 +17,8 @@ export async function readPatchOf(run: Run, of: PatchKind, records: Records): Pr
 
 /**
  * What compositions of the run have proved about change sets that cannot be in a patch. That one breaks a file by itself is so whatever
- * is decided, and holds from every composition, unless the newest patch of all has the set: another one there makes up for it.
+ * is decided, and holds from every composition, unless the newest patch of all has the set: another one there makes up for it. What the
+ * run's gate has found stays.
  */
 export async function provedConflicts(run: Run, records: Records): Promise<Conflict[]> {
   const [first, proposed, accepted] = await Promise.all([
@@ -28,7 +29,8 @@ export async function provedConflicts(run: Run, records: Records): Promise<Confl
   const sound = idsIn(proposed)
   const lasting = [proposed, accepted].flatMap((patch) => patch?.conflicts.filter(({ byItself }) => byItself) ?? [])
   return [...(first?.conflicts ?? []), ...lasting].filter(
-    ({ changeSetId, byItself }) => byItself === undefined || !sound.has(changeSetId),
+    ({ changeSetId, byItself, errorCode }) =>
+      byItself === undefined || errorCode === 'WORK_007' || !sound.has(changeSetId),
   )
 }
 

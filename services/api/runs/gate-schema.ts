@@ -13,6 +13,7 @@ export const GateShape = z
     max_runs: GateRequest.shape.maxRuns.meta({ description: 'the most runs of the command' }),
     limit_s: GateRequest.shape.limitS.meta({ description: 'the most seconds of all runs together' }),
   })
+  .refine(({ runs, max_runs: most }) => runs < most, { path: ['max_runs'], message: 'must be more than runs' })
   .openapi('Gate', {
     description:
       'a command that must not get worse by what the run changes, such as the tests. It runs in the sandbox of a worker, on the snapshot and on the snapshot with the changes; change sets with which something fails that passed before are left out (WORK_007), and so is what is not proved when it may run no more',

@@ -122,8 +122,10 @@ export async function composePatch(
     const own = AbortSignal.any([signal, AbortSignal.timeout(patchLimitMs)])
     const selected = await selectSets(chain, of, { decisions, deps, signal: own })
     const rulesOf = chain.find(({ rulesKey }) => rulesKey !== null)
-    const provedBefore = provedIn(await readCompositions(run, deps.objects))
-    const { compositionKey } = await proveSets(run, { of, ...selected, rulesOf, provedBefore }, deps, own)
+    const compositions = await readCompositions(run, deps.objects)
+    const { sets, gated } = withoutGated(selected.sets, of, compositions)
+    const selection = { of, ...selected, sets, gated, rulesOf, provedBefore: provedIn(compositions) }
+    const { compositionKey } = await proveSets(run, selection, deps, own)
     await deps.ledger.notePatch(runId, { of, note: { decided, compositionKey } })
     await removeFormer(run, before, compositionKey, deps.objects)
   } catch (cause) {
@@ -147,6 +149,33 @@ async function readCompositions({ projectId, runId, compositionKey, patches }: R
     [...keys].map((hash) => getComposition(objects, projectId, { runId, hash }).catch(undefinedOn('STORE_003'))),
   )
   return read.filter((composition) => composition !== undefined)
+}
+
+/**
+ * What the run's gate left out stays out of every later patch, but for what was only unproved and somebody has accepted. The gate itself
+ * does not run again.
+ */
+function withoutGated(
+  sets: readonly ChangeSet[],
+  of: PatchKind,
+  compositions: readonly Composition[],
+): Pick<SelectedSets, 'sets' | 'gated'> {
+  const judged = compositions.find(({ gate }) => gate !== undefined)
+  if (judged?.gate === undefined) return { sets, gated: undefined }
+  const out = judged.conflicts.filter(({ errorCode, byItself }) => {
+    return errorCode === 'WORK_007' && (of === 'proposed' || byItself === true)
+  })
+  const ids = new Set(out.map(({ changeSetId }) => changeSetId))
+  const among = new Set(sets.map(({ changeSetId }) => changeSetId))
+  const leftOut = out
+    .filter(({ changeSetId }) => among.has(changeSetId))
+    .map(({ changeSetId, operationId, path, errorCode, reason, byItself }) => {
+      return { changeSetId, operationId, path, errorCode, reason, ...(byItself && { byItself }) }
+    })
+  return {
+    sets: sets.filter(({ changeSetId }) => !ids.has(changeSetId)),
+    gated: { leftOut, report: judged.gate },
+  }
 }
 
 function provedIn(compositions: readonly Composition[]): ProvedBefore {

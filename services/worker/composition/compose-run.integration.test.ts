@@ -37,8 +37,9 @@ describe('composeRun', () => {
       programs: {
         sandbox: openSandbox({ searchPath: '' }),
         limits: usualLimits,
-        archive: async () => '',
+        archive: async () => 0,
         snapshot: readSnapshot,
+        gateLimitS: 60,
       },
       python,
       objects: store.objects,

@@ -19,7 +19,7 @@ import { madeIn } from './made-sets.ts'
 import { planRepeats } from './plan-repeats.ts'
 import { acceptByPolicy } from './accept-by-policy.ts'
 import { type PatchDeps, proveSets, type SelectedSets } from './compose-patch.ts'
-import { type GateDeps, type GateVerdict, runGate } from './gate/run-gate.ts'
+import { type GateDeps, type GateMemory, type GateVerdict, runGate } from './gate/run-gate.ts'
 
 export type CompositionDeps = PatchDeps & {
   ledger: PatchDeps['ledger'] & Pick<Ledger, 'cancel' | 'decide' | 'move' | 'planAgain'>
@@ -132,6 +132,7 @@ async function composeAndDecide(
   const [run] = chain
   const root = chain.at(-1) ?? run
   const others = setsOf(changes)
+  const memory: GateMemory = { results: new Map() }
   for (let tries = 1; ; tries += 1) {
     const decisions = await deps.ledger.readDecisions(root.runId)
     const selected = selectProposed(changes, decisions)
@@ -149,7 +150,7 @@ async function composeAndDecide(
     const proved = await proveSets(run, selection, deps, signal)
     const repeats = planRepeats({ selected, conflicts: proved.composition.conflicts })
     if (repeats.length > 0 && (await repeat(run, repeats, deps)) === 'planned') return undefined
-    const gated = await throughGate(run, { sets, composition: proved.composition }, deps, signal)
+    const gated = await throughGate(run, { sets, composition: proved.composition, memory }, deps, signal)
     const { composition, compositionKey } =
       gated === undefined ? proved : await proveSets(run, { ...selection, sets: gated.left, gated }, deps, signal)
     const composed = { selected, composition, compositionKey, decisions, root }
@@ -163,7 +164,7 @@ async function composeAndDecide(
  */
 async function throughGate(
   { projectId, snapshotId, request }: Run,
-  { sets, composition }: { sets: readonly ChangeSet[]; composition: Composition },
+  { sets, composition, memory }: { sets: readonly ChangeSet[]; composition: Composition; memory: GateMemory },
   { programs, blobs, onRun }: ComposeDeps,
   signal: AbortSignal,
 ): Promise<GateVerdict | undefined> {
@@ -173,13 +174,14 @@ async function throughGate(
   if (together.length === 0) return undefined
   const { find } = await programs.snapshot(projectId, snapshotId)
   const verdict = await runGate(
-    request.verify,
+    { ...request.verify, limitS: Math.min(request.verify.limitS, programs.gateLimitS) },
     together,
     {
       ...programs,
       archive: () => programs.archive(projectId, snapshotId),
       isExecutable: (path) => find(path)?.executable ?? false,
       readBlob: (hash) => blobs.get(projectId, hash),
+      memory,
       onRun,
     },
     signal,

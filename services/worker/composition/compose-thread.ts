@@ -39,7 +39,7 @@ export type ComposeQuestion = {
   worker: {
     workerId: string
     storage: StorageConfig
-    sandbox: SandboxOptions & { limits: SandboxLimits }
+    sandbox: SandboxOptions & { limits: SandboxLimits; gateLimitS: number }
     secrets: readonly string[]
     logging: Logging
   }
@@ -113,7 +113,13 @@ async function openDeps({ worker }: ComposeQuestion): Promise<CompositionDeps> {
   const archives = openSnapshotArchives(storedFiles(snapshot, blobs))
   return {
     ...(await checks),
-    programs: { sandbox: openSandbox(sandbox), limits: sandbox.limits, archive: archives.pathOf, snapshot },
+    programs: {
+      sandbox: openSandbox(sandbox),
+      limits: sandbox.limits,
+      gateLimitS: sandbox.gateLimitS,
+      archive: archives.open,
+      snapshot,
+    },
     ledger: openLedger(redis, {
       origin: { kind: 'worker', id: workerId },
       redactor,

@@ -43,7 +43,7 @@ describe('a composition in a thread', () => {
     const worker = {
       workerId: 'w1',
       storage: { redisUrl: server.url, s3 },
-      sandbox: { searchPath: '', limits: usualLimits },
+      sandbox: { searchPath: '', limits: usualLimits, gateLimitS: 60 },
       secrets: [],
       logging: { level: 'silent' as const },
     }

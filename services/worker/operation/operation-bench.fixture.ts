@@ -98,8 +98,9 @@ export async function openOperationBench(): Promise<OperationBench> {
     programs: {
       sandbox: openSandbox({ searchPath: '' }),
       limits: usualLimits,
-      archive: archives.pathOf,
+      archive: archives.open,
       snapshot: readSnapshot,
+      gateLimitS: 60,
     },
     bundles: openPreparedBundles((owner, hash) => getBundle(objects, owner, hash)),
     baseLayer: async (owner, id) => baseLayerOf(await readSnapshot(owner, id), blobs, owner),

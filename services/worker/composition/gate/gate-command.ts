@@ -13,38 +13,53 @@ const report = '/tmp/remora-gate.xml'
 /** Stands for the command where it names no tests. */
 const wholeCommand = 'the command'
 
-/** Commands whose reports are asked for, so that each test is judged for itself. */
-const known: {
-  pattern: RegExp
-  program(rest: string): Promise<SandboxedProgram['command']> | SandboxedProgram['command']
-}[] = [
+type Known = { pattern: RegExp; program(given: string, rest: string): Promise<SandboxedProgram['command']> }
+
+/**
+ * Commands whose reports are asked for, so that each test is judged for itself: the command as it was given, with the words that make it
+ * write one. Of unittest, which writes none, the same discovery.
+ */
+const known: readonly Known[] = [
   {
-    pattern: /^(?:python3? -m )?pytest\b(.*)$/,
-    program: (rest) => shell(`python3 -m pytest --junitxml=${report} -p no:cacheprovider${rest}`),
+    pattern: /^(pytest|\S*python[\d.]*\s+-m\s+pytest)(?=\s|$)(.*)$/,
+    program: async (given, rest) => shell(`${given} --junitxml=${report} -p no:cacheprovider${rest}`),
   },
-  { pattern: /^python3? -m unittest(?: discover)?\s*$/, program: () => pythonTests('unittest', [], report) },
-  { pattern: /^node --test\b(.*)$/, program: (rest) => shell(`${nodeTests(report).join(' ')}${rest}`) },
+  {
+    pattern: /^(python3?)\s+-m\s+unittest(?:\s+discover)?(\s*)$/,
+    program: () => pythonTests('unittest', [], report),
+  },
+  {
+    pattern: /^(node)\s+--test(?=\s|$)(?!.*--test-reporter)(.*)$/,
+    program: async (_given, rest) => shell(`${nodeTests(report).join(' ')}${rest}`),
+  },
 ]
 
 function shell(script: string): SandboxedProgram['command'] {
   return ['sh', '-c', script]
 }
 
+/** What runs the command so that it writes a report; undefined for one whose exit code counts. */
+export async function reportingProgram(command: string): Promise<SandboxedProgram['command'] | undefined> {
+  if (/[;&|<>`$()]/.test(command)) return undefined
+  for (const { pattern, program } of known) {
+    const found = pattern.exec(command)
+    if (found !== null) return program(found[1] ?? '', found[2] ?? '')
+  }
+  return undefined
+}
+
 /** Runs the command once. TOOL_005 where there is no sandbox. */
 export async function runGateCommand(command: string, run: RunProgram): Promise<TestResults> {
   const text = command.trim()
-  const found = known.flatMap(({ pattern, program }) => {
-    const rest = pattern.exec(text)
-    return rest === null || /[;&|<>`$()]/.test(text) ? [] : [() => program(rest[1] ?? '')]
-  })[0]
-  if (found === undefined) return byExitCode(await run({ command: shell(text) }))
-  const result = await run({ command: await found(), report })
-  const cases = result.report && readJunitReport(Buffer.from(result.report).toString())
+  const reporting = await reportingProgram(text)
+  if (reporting === undefined) return byExitCode(await run({ command: shell(text) }))
+  const result = await run({ command: reporting, report })
+  const cases =
+    result.report && !result.isReportCut ? readJunitReport(Buffer.from(result.report).toString()) : undefined
   if (result.ending.kind === 'stopped' || cases === undefined || cases.length === 0) return byExitCode(result)
   const ran = cases.filter(({ outcome }) => outcome !== 'skipped')
   const bad = ran.filter(({ outcome }) => outcome !== 'passed')
   const failed = new Map(bad.map(({ name, message = '' }) => [name, message] as const))
-  // Of two tests with one name both must pass.
   const passed = new Set(ran.flatMap(({ name }) => (failed.has(name) ? [] : name)))
   return { kind: 'ran', passed, failed, namesTests: true }
 }

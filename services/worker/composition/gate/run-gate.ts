@@ -1,5 +1,5 @@
 import type { ChangeSet } from '#domain/change-set.ts'
-import { AppError } from '#domain/error.ts'
+import { AppError, hasCode } from '#domain/error.ts'
 import type { GateReport, GateRequest } from '#domain/gate.ts'
 import type { LeftOutSet } from '#composition/compose-change-sets.ts'
 import { type FileResult, inConflict } from '#composition/changes-at-path.ts'
@@ -7,17 +7,19 @@ import { composeChangeSets } from '#composition/compose-change-sets.ts'
 import type { Sandbox } from '#sandbox/open-sandbox.ts'
 import type { ChangedFile, ProgramFiles, SandboxLimits } from '#sandbox/sandboxed-program.ts'
 import { contentsOf } from '../file-proofs.ts'
-import { type Convicted, findWorse, type Judged } from './find-worse.ts'
+import { type Convicted, findWorse, type Judged, type TestWith } from './find-worse.ts'
 import { runGateCommand, type TestResults } from './gate-command.ts'
 
 export type GateDeps = {
   sandbox: Pick<Sandbox, 'run'>
   limits: SandboxLimits
-  /** The path of a tar of the snapshot. */
-  archive(): Promise<string>
+  /** Opens a tar of the snapshot for reading; the descriptor is the caller's to close. */
+  archive(): Promise<number>
   /** Whether the file of the snapshot has the executable bit. */
   isExecutable(path: string): boolean
   readBlob(hash: string): Promise<Uint8Array>
+  /** Kept from one call to the next of the same run. */
+  memory: GateMemory
   /** Told before each run of the command. */
   onRun(runs: number, most: number): Promise<void>
 }
@@ -30,32 +32,39 @@ const mostListed = 50
 /** A later run may take so many times as long as the longest one of the original, and at least so long. */
 const patience = { times: 5, leastMs: 10_000 }
 
+/** What was found out: somebody may decide while a run is composed, and then much of it is asked again. `results`: by the sets' ids. */
+export type GateMemory = { original?: Original; results: Map<string, TestResults> }
+
 /**
  * Runs the gate's command on the snapshot, and then on the snapshot with the sets; of these it leaves out what makes worse. `sets`
  * compose without conflicts. Throws the reason of `signal` when that is aborted.
  */
 export async function runGate(
-  { command, runs: k, maxRuns, limitS }: GateRequest,
+  { command, runs: originalRuns, maxRuns, limitS }: GateRequest,
   sets: readonly ChangeSet[],
   deps: GateDeps,
   signal: AbortSignal,
 ): Promise<GateVerdict> {
   const startedAt = performance.now()
-  const base = await deps.archive()
   let runs = 0
   const leftMs = () => limitS * 1_000 - (performance.now() - startedAt)
-  const runOn = async (part: readonly ChangeSet[], mostMs = Infinity): Promise<TestResults> => {
+  /** Undefined when no more runs may be made, or when this one was ended since the time for all of them is over. */
+  const runOn = async (part: readonly ChangeSet[], mostMs = Infinity): Promise<TestResults | undefined> => {
+    const wallMs = Math.min(mostMs, leftMs())
+    if (runs >= maxRuns || wallMs <= 0) return undefined
     await deps.onRun((runs += 1), maxRuns)
-    const files = { base, ...(await changedFiles(part, deps)) }
-    const limits = { ...deps.limits, wallMs: Math.max(1_000, Math.min(mostMs, leftMs())) }
-    return runGateCommand(command, (program) => deps.sandbox.run({ ...program, files, limits }, signal))
+    const files = { base: deps.archive, ...(await changedFiles(part, deps)) }
+    const limits = { ...deps.limits, wallMs }
+    const results = await runGateCommand(command, (program) => deps.sandbox.run({ ...program, files, limits }, signal))
+    return results.kind === 'unusable' && leftMs() <= 0 && wallMs < mostMs ? undefined : results
   }
-  const isOver = () => runs >= maxRuns || leftMs() <= 0
-  const original = await testOriginal(k, () => runOn([])).catch(unlessLacking)
+  const { memory } = deps
+  const original = (memory.original ??= await testOriginal(originalRuns, () => runOn([])))
   const mostMs = Math.max(patience.leastMs, patience.times * original.longestMs)
+  const test = inMemory(memory, (part) => runOn(part, mostMs).catch(withoutSandbox))
   const judged: Judged =
     original.fault === undefined
-      ? await findWorse(sets, original.mustPass, async (part) => (isOver() ? undefined : runOn(part, mostMs)))
+      ? await findWorse(sets, original.mustPass, test)
       : { left: sets, convicted: [], isComplete: true }
   const reason = original.fault ?? (judged.isComplete ? undefined : endedEarly(runs, startedAt))
   const report: GateReport = {
@@ -83,21 +92,34 @@ type Original = {
 
 const nothing = { mustPass: new Set<string>(), failing: [], namesTests: false, longestMs: 0 }
 
-/** What the agents have done is kept where there is no sandbox: it is only not proved. */
-function unlessLacking(error: unknown): Original {
-  if (!(error instanceof AppError) || error.code !== 'TOOL_005') throw error
-  return { ...nothing, fault: `TOOL_005 ${error.message}` }
+/** Each time that the same sets are tested in one judgement has a result of its own. */
+function inMemory({ results }: GateMemory, test: TestWith): TestWith {
+  const times = new Map<string, number>()
+  return async (sets) => {
+    const ids = sets.map(({ changeSetId }) => changeSetId).join(' ')
+    times.set(ids, (times.get(ids) ?? 0) + 1)
+    const key = `${ids} ${times.get(ids)}`
+    const found = results.get(key) ?? (await test(sets))
+    if (found !== undefined) results.set(key, found)
+    return found
+  }
 }
 
-/** What passes on each of `k` runs must pass with the changes, too. */
-async function testOriginal(k: number, run: () => Promise<TestResults>): Promise<Original> {
+/** What the agents have done is kept where the sandbox does not work any more: the rest is only not proved. */
+function withoutSandbox(error: unknown): undefined {
+  if (!hasCode(error, 'TOOL_005')) throw error
+}
+
+/** What passes on each of `times` runs must pass with the changes, too. */
+async function testOriginal(times: number, run: () => Promise<TestResults | undefined>): Promise<Original> {
   let mustPass: ReadonlySet<string> | undefined
   const seen = new Set<string>()
   let [namesTests, longestMs] = [false, 0]
-  for (let count = 0; count < k; count += 1) {
+  for (let count = 0; count < times; count += 1) {
     const begin = performance.now()
-    const results = await run()
+    const results = await run().catch(unusable)
     longestMs = Math.max(longestMs, performance.now() - begin)
+    if (results === undefined) return { ...nothing, fault: 'its time was over before the original was tested' }
     if (results.kind === 'unusable') return { ...nothing, fault: `on the original, ${results.reason}` }
     namesTests = results.namesTests
     for (const name of [...results.passed, ...results.failed.keys()]) seen.add(name)
@@ -107,6 +129,11 @@ async function testOriginal(k: number, run: () => Promise<TestResults>): Promise
   const failing = [...seen].filter((name) => !passing.has(name))
   const fault = passing.size === 0 ? 'nothing that it tests passes on the original' : undefined
   return { mustPass: passing, failing, namesTests, longestMs, fault }
+}
+
+function unusable(error: unknown): TestResults {
+  if (!(error instanceof AppError) || error.code !== 'TOOL_005') throw error
+  return { kind: 'unusable', reason: `there is no sandbox: TOOL_005 ${error.message}` }
 }
 
 function bothOf(one: ReadonlySet<string>, other: ReadonlySet<string>): ReadonlySet<string> {
@@ -137,13 +164,13 @@ function endedEarly(runs: number, startedAt: number): string {
 
 const namedTests = 3
 
-function leftOutOf({ set, tests, message }: Convicted): LeftOutSet {
+function leftOutOf({ set, tests, message, byItself }: Convicted): LeftOutSet {
   const path = set.files[0]?.path ?? ''
   const more = tests.length > namedTests ? ` and ${tests.length - namedTests} more` : ''
   const [line = ''] = message.split('\n')
   const reason =
     tests.length === 0
       ? "not proved: the run's gate ended before"
-      : `with it, what passed before fails: ${tests.slice(0, namedTests).join(', ')}${more}${line === '' ? '' : ` (${line.slice(0, 200)})`}`
-  return { ...inConflict(set, path), path, errorCode: 'WORK_007', reason, ...(tests.length > 0 && { byItself: true }) }
+      : `with it${byItself ? '' : ' and others before it'}, what passed before fails: ${tests.slice(0, namedTests).join(', ')}${more}${line === '' ? '' : ` (${line.slice(0, 200)})`}`
+  return { ...inConflict(set, path), path, errorCode: 'WORK_007', reason, ...(byItself && { byItself }) }
 }

@@ -17,12 +17,14 @@ export type AttemptPrograms = {
 export type ProgramDeps = {
   sandbox: Pick<Sandbox, 'run'>
   limits: SandboxLimits
-  /** The path of a tar of the snapshot's files. */
-  archive(project: ProjectId, snapshotId: string): Promise<string>
+  /** Opens a tar of the snapshot's files for reading; the descriptor is the caller's to close. */
+  archive(project: ProjectId, snapshotId: string): Promise<number>
 }
 
 /** For programs over a whole snapshot, with changes of many attempts. */
 export type SnapshotPrograms = ProgramDeps & {
+  /** The most seconds of a gate. */
+  gateLimitS: number
   snapshot(project: ProjectId, snapshotId: string): Promise<Pick<SnapshotView, 'find'>>
 }
 
@@ -42,7 +44,7 @@ export function attemptPrograms(
     allowed: started.allowed,
     async run(program, wallMs = limits.wallMs) {
       const { projectId, snapshotId } = started.attempt
-      const files = { base: await archive(projectId, snapshotId), ...filesOver(started) }
+      const files = { base: () => archive(projectId, snapshotId), ...filesOver(started) }
       return sandbox.run({ ...program, files, limits: { ...limits, wallMs: Math.min(wallMs, limits.wallMs) } }, signal)
     },
   }

@@ -2,12 +2,11 @@ import { XMLParser } from 'fast-xml-parser'
 import { z } from 'zod'
 import { clip } from '../shorten.ts'
 
-/** One test of a report. `message` has what the runner said of one that did not pass. */
+/** One test of a report, named with its suites; a name that comes again has a number. `message` has what the runner said of one that did not pass. */
 export type TestCase = { name: string; outcome: TestOutcome; message?: string }
 export type TestOutcome = 'passed' | 'failed' | 'error' | 'skipped'
 
 const maxMessage = 2_000
-const maxCases = 20_000
 
 const Text = z.union([z.string(), z.number()]).transform(String)
 /** An element without attributes and text is an empty string. */
@@ -26,8 +25,9 @@ const Case = z.object({
   skipped: Fault.optional(),
 })
 type Case = z.infer<typeof Case>
-type Suite = { testcase?: Case[] | undefined; testsuite?: Suite[] | undefined }
+type Suite = { '@name': string; testcase?: Case[] | undefined; testsuite?: Suite[] | undefined }
 const Suite: z.ZodType<Suite> = z.object({
+  '@name': Text.default(''),
   testcase: z.array(Case).optional(),
   testsuite: z.lazy(() => z.array(Suite)).optional(),
 })
@@ -43,15 +43,26 @@ const parser = new XMLParser({
 })
 
 /**
- * The tests in a JUnit report, as pytest, node:test and vitest write it. Undefined for a text that is none. The program that wrote it
+ * The tests in a JUnit report, as pytest, node:test and vitest write it. Undefined for a text that is none, or not a whole one. The program that wrote it
  * ran the repository's code, so it is believed only as far as that is.
  */
 export function readJunitReport(xml: string): TestCase[] | undefined {
+  if (!/<\/?testsuites?\b[^<>]*>\s*$/.test(xml)) return undefined
   const parsed = Report.safeParse(parsedXml(xml))
   if (!parsed.success) return undefined
   const { testsuites = [], testsuite = [] } = parsed.data
-  return [...testsuites, ...testsuite].flatMap(casesOf).slice(0, maxCases)
+  const times = new Map<string, number>()
+  return [...testsuites, ...testsuite]
+    .flatMap((suite) => casesOf(suite, []))
+    .map((test) => {
+      const time = (times.get(test.name) ?? 0) + 1
+      times.set(test.name, time)
+      return time === 1 ? test : { ...test, name: `${test.name} #${time}` }
+    })
 }
+
+/** Names that say only which runner it was. */
+const runners = new Set(['', 'pytest', 'unittest'])
 
 function parsedXml(xml: string): unknown {
   try {
@@ -61,13 +72,15 @@ function parsedXml(xml: string): unknown {
   }
 }
 
-function casesOf({ testcase = [], testsuite = [] }: Suite): TestCase[] {
-  return [...testcase.map(caseOf), ...testsuite.flatMap(casesOf)]
+function casesOf({ '@name': own, testcase = [], testsuite = [] }: Suite, around: readonly string[]): TestCase[] {
+  const suites = runners.has(own) ? around : [...around, own]
+  return [...testcase.map((one) => caseOf(one, suites)), ...testsuite.flatMap((suite) => casesOf(suite, suites))]
 }
 
-function caseOf({ '@name': name, '@classname': owner, '@file': file, failure, error, skipped }: Case): TestCase {
+function caseOf(one: Case, suites: readonly string[]): TestCase {
+  const { '@name': name, '@classname': owner, '@file': file, failure, error, skipped } = one
   const where = file ?? (owner === 'test' ? '' : owner)
-  const named = { name: where === '' ? name : `${where}::${name}` }
+  const named = { name: [where, ...suites.filter((suite) => suite !== where), name].filter(Boolean).join('::') }
   const of = (outcome: TestOutcome, [fault]: z.infer<typeof Fault> = []): TestCase => {
     const message = [fault?.['@message'], fault?.['#text']].filter(Boolean).join('\n')
     return { ...named, outcome, ...(message === '' ? {} : { message: clip(message, maxMessage) }) }

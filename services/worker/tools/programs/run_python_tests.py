@@ -66,9 +66,10 @@ class Recorder(unittest.TextTestResult):
 def suite_of(paths):
     loader = unittest.TestLoader()
     if not paths:
-        start = next((name for name in ("tests", "test") if os.path.isdir(name)), ".")
-        suite = loader.discover(start, top_level_dir=top_of(start))
-        return suite if suite.countTestCases() or start == "." else loader.discover(".")
+        suite = loader.discover(".")
+        folder = next((name for name in ("tests", "test") if os.path.isdir(name)), None)
+        # unittest itself finds none there where the folder is no package.
+        return suite if suite.countTestCases() or folder is None else loader.discover(folder, top_level_dir=top_of(folder))
     suite = unittest.TestSuite()
     for path in paths:
         if os.path.isdir(path):

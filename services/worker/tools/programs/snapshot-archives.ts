@@ -1,10 +1,11 @@
-import { createWriteStream } from 'node:fs'
+import { createWriteStream, openSync } from 'node:fs'
 import { type FileHandle, mkdtemp, open, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { LRUCache } from 'lru-cache'
+import { AppError } from '#domain/error.ts'
 import type { ProjectId } from '#domain/ids.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
@@ -19,8 +20,8 @@ export type ArchiveFiles = {
 }
 
 export type SnapshotArchives = {
-  /** The path of a tar of the snapshot. It can be opened until `close`, or until eight other ones have been asked for. */
-  pathOf(project: ProjectId, snapshotId: string): Promise<string>
+  /** Opens a tar of the snapshot for reading: the descriptor is the caller's to close. */
+  open(project: ProjectId, snapshotId: string): Promise<number>
   close(): Promise<void>
 }
 
@@ -34,19 +35,31 @@ const readAhead = 16
 export function openSnapshotArchives(
   readFiles: (project: ProjectId, snapshotId: string) => Promise<ArchiveFiles>,
 ): SnapshotArchives {
+  const closing = new Set<Promise<unknown>>()
   const archives = new LRUCache<string, Promise<FileHandle>>({
     max: maxArchives,
-    dispose: (archive) => void archive.then((file) => file.close()).catch(() => {}),
+    dispose: (archive) => {
+      const closed = archive.then((file) => file.close()).catch(() => {})
+      closing.add(closed)
+      void closed.finally(() => closing.delete(closed))
+    },
   })
   return {
-    async pathOf(project, snapshotId) {
+    async open(project, snapshotId) {
       const key = `${project} ${snapshotId}`
-      const known = archives.get(key) ?? readFiles(project, snapshotId).then(writeArchive)
-      archives.set(key, known)
-      known.catch(() => archives.delete(key))
-      return `/proc/self/fd/${(await known).fd}`
+      for (;;) {
+        const known = archives.get(key) ?? readFiles(project, snapshotId).then(writeArchive)
+        if (archives.peek(key) !== known) archives.set(key, known)
+        known.catch(() => archives.peek(key) === known && archives.delete(key))
+        const { fd } = await known
+        // In one step with the look whether it is still there: its number may be another file's once it is closed.
+        if (archives.peek(key) === known) return openSync(`/proc/self/fd/${fd}`, 'r')
+      }
     },
-    close: async () => archives.clear(),
+    async close() {
+      archives.clear()
+      await Promise.all(closing)
+    },
   }
 }
 
@@ -60,14 +73,23 @@ export function storedFiles(
   }
 }
 
+/** TOOL_004 where this machine has no room for it. */
 async function writeArchive(files: ArchiveFiles): Promise<FileHandle> {
-  const dir = await mkdtemp(join(tmpdir(), 'remora-files-'))
+  const file = await openNameless()
   try {
-    const path = join(dir, 'snapshot.tar')
-    const file = await open(path, 'wx+', 0o600)
-    await rm(dir, { recursive: true })
     await pipeline(Readable.from(plainTar(itemsOf(files))), createWriteStream('', { fd: file.fd, autoClose: false }))
     return file
+  } catch (cause) {
+    await file.close()
+    if (cause instanceof AppError) throw cause
+    throw new AppError('TOOL_004', 'the files for programs cannot be written to the temporary folder', { cause })
+  }
+}
+
+async function openNameless(): Promise<FileHandle> {
+  const dir = await mkdtemp(join(tmpdir(), 'remora-files-'))
+  try {
+    return await open(join(dir, 'snapshot.tar'), 'wx+', 0o600)
   } finally {
     await rm(dir, { recursive: true, force: true })
   }
