@@ -1,6 +1,7 @@
 import { spawn } from 'node:child_process'
+import { realpathSync } from 'node:fs'
 import { findPackageJSON } from 'node:module'
-import { basename, dirname } from 'node:path'
+import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { z } from 'zod'
 
@@ -28,14 +29,19 @@ export type ProcessListeners<Message> = {
   onExit(lastWords: string): void
 }
 
-/** Where this code and the modules that it loads are: all that such a process may read. */
-export const codeFolders: readonly string[] = [
-  fileURLToPath(new URL('../../', import.meta.url)),
-  modulesOf(findPackageJSON('@pydantic/monty', import.meta.url) ?? ''),
-]
+/** Where this code and the modules that it loads are, also behind links: all that such a process may read. */
+export const codeFolders: readonly string[] = foldersOfCode()
 
-function modulesOf(file: string): string {
-  return dirname(file) === file || basename(dirname(file)) === 'node_modules' ? dirname(file) : modulesOf(dirname(file))
+function foldersOfCode(): string[] {
+  const own = fileURLToPath(new URL('../../', import.meta.url))
+  const monty = findPackageJSON('@pydantic/monty', import.meta.url) ?? own
+  const paths = [own, realpathSync(own), modulesAround(monty), modulesAround(realpathSync(monty))]
+  return [...new Set(paths.map((path) => path.replace(/\/$/, '')))]
+}
+
+/** The outermost `node_modules` that the path is in: some package managers have others inside, whose links lead to it. */
+function modulesAround(path: string): string {
+  return /^.*?\/node_modules(?=\/)/.exec(path)?.[0] ?? dirname(path)
 }
 
 /** It reads its code, loads Monty, and may do nothing else: no other file, no process, no thread. */

@@ -1,5 +1,6 @@
 import { z } from '@hono/zod-openapi'
 import { GateReport, GateRequest } from '#domain/gate.ts'
+import { named } from '../http/schema-parts.ts'
 
 /** A gate as callers ask for it. */
 export const GateShape = z
@@ -28,7 +29,7 @@ export function gateRequest({ max_runs: maxRuns, limit_s: limitS, ...same }: Gat
 export const GateView = z
   .strictObject({
     command: z.string(),
-    verdict: GateReport.shape.verdict.meta({
+    verdict: named('GateVerdict', GateReport.shape.verdict, {
       description:
         'passed: what passed on the original passes with the changes of the patch. unproved: it could not judge, and left out nothing',
     }),
