@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
 
-/** CPU of a process (its main thread apart, too) and of its children, user and system, in ms since they started. */
+/** CPU of a process (its main thread apart, too) and of all that it has started, user and system, in ms since they started. */
 export type ProcessCpu = { own: number; mainThread: number; children: number }
 
 /** /proc counts in ticks of USER_HZ, which is 100 on every Linux. */
@@ -12,7 +12,7 @@ const msPerTick = 10
 export function processCpu(pid: number): ProcessCpu {
   const own = statOf(`${pid}`)
   if (own === undefined) throw new Error(`process ${pid} has ended`)
-  const children = childrenOf(pid).reduce((sum, child) => sum + (statOf(`${child}`)?.ownMs ?? 0), own.waitedForMs)
+  const children = descendantsOf(pid).reduce((sum, child) => sum + (statOf(`${child}`)?.ownMs ?? 0), own.waitedForMs)
   return { own: own.ownMs, mainThread: statOf(`${pid}/task/${pid}`)?.ownMs ?? 0, children }
 }
 
@@ -35,11 +35,12 @@ export function threadTimes(pid: number, name: string): ThreadTimes {
   return { ranMs: sumOf(0), waitedMs: sumOf(1) }
 }
 
-function childrenOf(pid: number): number[] {
-  return readdirSync('/proc').flatMap((name) => {
-    const candidate = Number(name)
-    return Number.isInteger(candidate) && statOf(name)?.parent === pid ? [candidate] : []
-  })
+function descendantsOf(pid: number): number[] {
+  const all = readdirSync('/proc').map(Number).filter(Number.isInteger)
+  const parents = new Map(all.map((one) => [one, statOf(`${one}`)?.parent]))
+  const found = [pid]
+  for (const at of found) for (const [one, parent] of parents) if (parent === at) found.push(one)
+  return found.slice(1)
 }
 
 /** Undefined when the process does not exist. The name in parentheses may hold anything, so fields are counted after it. */
