@@ -56,7 +56,7 @@ function sumOf(counts: Run['counts']): number {
 type Note = (progress: Partial<CompositionProgress>) => Promise<void>
 
 /**
- * Keeps in the run how far it is, at most once a second, and when the files begin: one of them may take long. What another worker
+ * Keeps in the run how far it is, at most once a second, and when the files or the gate begin: one step may take long. What another worker
  * noted, that has died, is overwritten.
  */
 function openNotes({ runId, counts }: Run, { ledger }: Pick<CompositionDeps, 'ledger'>): Note {
@@ -67,8 +67,9 @@ function openNotes({ runId, counts }: Run, { ledger }: Pick<CompositionDeps, 'le
   let nextAt = -Infinity
   return async (more) => {
     const filesBegin = progress.files === 0 && (more.files ?? 0) > 0
+    const gateBegins = progress.gateRuns === undefined && more.gateRuns !== undefined
     progress = { ...progress, ...more }
-    if (performance.now() < nextAt && !filesBegin) return
+    if (performance.now() < nextAt && !filesBegin && !gateBegins) return
     nextAt = performance.now() + noteEveryMs
     const command = `composing ${composer} ${(notes += 1)}`
     await ledger.move(runId, {
