@@ -1,9 +1,11 @@
 import { readdirSync, readFileSync } from 'node:fs'
-import { repeatEvery } from '#platform/clock.ts'
+import { delay, msSince } from '#platform/clock.ts'
 
 export type ProcessUse = { processes: number; bytes: number }
 
 const pollMs = 50
+/** A look at many processes takes milliseconds of the loop that renews leases: it is rested for so many times as long. */
+const restShare = 20
 /** No more are counted: that many are over any limit that they could be under. */
 const mostCounted = 5_000
 const kibibyte = 1024
@@ -13,8 +15,17 @@ const kibibyte = 1024
  * called. Of files in memory only what is mapped is in it: their file systems bound them.
  */
 export function watchProcesses(pid: number, onUse: (use: ProcessUse) => void): () => void {
-  const stop = repeatEvery(pollMs, async () => onUse(useOf(pid)))
-  return () => void stop()
+  const stop = new AbortController()
+  void watchUntil(stop.signal, () => onUse(useOf(pid)))
+  return () => stop.abort()
+}
+
+async function watchUntil(signal: AbortSignal, look: () => void): Promise<void> {
+  while (!signal.aborted) {
+    const start = performance.now()
+    look()
+    await delay(Math.max(pollMs, restShare * msSince(start)), signal).catch(() => undefined)
+  }
 }
 
 function useOf(root: number): ProcessUse {
