@@ -43,7 +43,7 @@ const Limits = z.strictObject({
     .max(200)
     .default(12)
     .describe(
-      'replies of the model; the last may only submit (AGENT_004). A model that makes the same call with the same answer in a second turn is told so, and after a third the next turn is its last',
+      'replies of the model; the last may only submit (AGENT_004). When a model repeats a call and gets the same answer, the answer says so; after the third time it has one more turn, in which it may only submit',
     ),
   timeout_s: z
     .number()

@@ -22,7 +22,7 @@ export type GateRequest = z.infer<typeof GateRequest>
 
 /**
  * What the gate found. `passed`: what passed on the original passes with the changes of the patch, of which the culprits are left out.
- * `unproved`: it could not judge, and left out nothing. Lists hold the first 50 names.
+ * `unproved`: it could not judge what is in the patch. Lists hold the first 50 names.
  */
 export const GateReport = z.strictObject({
   command: z.string(),
@@ -31,7 +31,7 @@ export const GateReport = z.strictObject({
   reason: z.string().optional(),
   /** Tests of the original that pass each time; null where the command does not name its tests and its exit code counts. */
   tests: z.int().nullable(),
-  /** Tests of the original that fail, or that do not pass each time. */
+  /** Tests of the original that do not pass each time. */
   failing: z.array(z.string()),
   failingTotal: z.int(),
   runs: z.int(),

@@ -31,7 +31,7 @@ export const GateView = z
     command: z.string(),
     verdict: named('GateVerdict', GateReport.shape.verdict, {
       description:
-        'passed: what passed on the original passes with the changes of the patch. unproved: it could not judge, and left out nothing',
+        'passed: what passed on the original passes with the changes of the patch. unproved: it could not judge what is in the patch',
     }),
     reason: z.string().optional(),
     tests: z.int().nullable().openapi({

@@ -11,8 +11,14 @@ export type TestWith = (sets: readonly ChangeSet[]) => Promise<TestResults | und
  */
 export type Convicted = { set: ChangeSet; tests: readonly string[]; message: string; byItself: boolean }
 
-/** `isComplete`: it came to its end within the runs that it may make, on a snapshot that still passes. */
-export type Judged = { left: readonly ChangeSet[]; convicted: readonly Convicted[]; isComplete: boolean }
+export type Judged = {
+  left: readonly ChangeSet[]
+  convicted: readonly Convicted[]
+  /** What had to pass at the end; nothing when the snapshot itself passes no more, and then `left` is not proved. */
+  mustPass: ReadonlySet<string>
+  /** It came to its end within the runs that it may make. */
+  isComplete: boolean
+}
 
 type Failures = ReadonlyMap<string, string>
 
@@ -34,24 +40,24 @@ export async function findWorse(
   let passing = 0
   for (;;) {
     const all = await failingWith(left, wanted, test)
-    if (all === undefined) return unproved(left, passing, convicted)
-    if (all.size === 0) return { left, convicted, isComplete: true }
+    if (all === undefined) return unproved(left, passing, { convicted, mustPass: wanted })
+    if (all.size === 0) return { left, convicted, mustPass: wanted, isComplete: true }
     if (passing >= left.length) passing = 0 // a test that passed before does not always
     const found = await leastFailing(left, { passing, failures: all }, (part) => failingWith(part, wanted, test))
     passing = found.passing
-    if (found.failures === undefined) return unproved(left, passing, convicted)
+    if (found.failures === undefined) return unproved(left, passing, { convicted, mustPass: wanted })
     if (passing === 0) {
       const now = await failuresOf([], wanted, test)
-      if (now === undefined) return unproved(left, passing, convicted)
+      if (now === undefined) return unproved(left, passing, { convicted, mustPass: wanted })
       const still = new Set([...wanted].filter((name) => !now.has(name)))
       if (still.size < wanted.size) {
         wanted = still
-        if (still.size === 0) return unproved(left, passing, convicted)
+        if (still.size === 0) return { left, convicted, mustPass: still, isComplete: true }
         continue
       }
     }
     const set = left[found.passing]
-    if (set === undefined) return { left, convicted, isComplete: true }
+    if (set === undefined) return { left, convicted, mustPass: wanted, isComplete: true }
     const byItself = passing === 0 || ((await failingWith(withNeeded(set, left), wanted, test))?.size ?? 0) > 0
     const message = found.failures.values().next().value ?? ''
     convicted.push({ set, tests: [...found.failures.keys()], message, byItself })
@@ -107,7 +113,11 @@ async function failuresOf(
   return new Map(missing.map((name) => [name, results.failed.get(name) ?? 'it did not run'] as const))
 }
 
-function unproved(left: readonly ChangeSet[], passing: number, convicted: readonly Convicted[]): Judged {
+function unproved(
+  left: readonly ChangeSet[],
+  passing: number,
+  { convicted, mustPass }: Pick<Judged, 'convicted' | 'mustPass'>,
+): Judged {
   const rest = left.slice(passing).map((set) => ({ set, tests: [], message: '', byItself: false }))
-  return { left: left.slice(0, passing), convicted: [...convicted, ...rest], isComplete: false }
+  return { left: left.slice(0, passing), convicted: [...convicted, ...rest], mustPass, isComplete: false }
 }

@@ -102,6 +102,16 @@ describe.skipIf(lack !== undefined)(`the gate of a run${lack === undefined ? '' 
     expect(report).toMatchObject({ verdict: 'unproved', reason: expect.stringMatching(reason) })
   })
 
+  it('cannot judge when the original passes nothing any more', async () => {
+    const sets = [edit('double.py', 'x * 2', '2 * x')]
+    const mustPass = new Set(['the command'])
+    const original = { mustPass, failing: [], namesTests: false, longestMs: 1_000, fault: undefined }
+    const before = { ...deps, memory: { original, results: new Map<string, never>() } }
+    const { left, report } = await runGate(GateRequest.parse({ command: 'exit 3' }), sets, before, never)
+    expect(left).toEqual(sets)
+    expect(report).toMatchObject({ verdict: 'unproved', failing: ['the command'], leftOut: 0 })
+  })
+
   it('cannot judge where there is no sandbox', async () => {
     const none = { ...deps, sandbox: openSandbox({ searchPath: '' }) }
     const { report } = await runGate(GateRequest.parse({ command: 'true' }), [edit('double.py', 'x', 'y')], none, never)

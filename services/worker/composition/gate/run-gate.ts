@@ -65,15 +65,17 @@ export async function runGate(
   const judged: Judged =
     original.fault === undefined
       ? await findWorse(sets, original.mustPass, test)
-      : { left: sets, convicted: [], isComplete: true }
-  const reason = original.fault ?? (judged.isComplete ? undefined : endedEarly(runs, startedAt))
+      : { left: sets, convicted: [], mustPass: original.mustPass, isComplete: true }
+  const fault = original.fault ?? (judged.mustPass.size === 0 ? 'nothing passes on the original any more' : undefined)
+  const reason = fault ?? (judged.isComplete ? undefined : endedEarly(runs, startedAt))
+  const failing = [...original.failing, ...[...original.mustPass].filter((name) => !judged.mustPass.has(name))]
   const report: GateReport = {
     command,
-    verdict: original.fault === undefined ? 'passed' : 'unproved',
+    verdict: fault === undefined ? 'passed' : 'unproved',
     ...(reason === undefined ? {} : { reason }),
-    tests: original.namesTests ? original.mustPass.size : null,
-    failing: original.failing.slice(0, mostListed),
-    failingTotal: original.failing.length,
+    tests: original.namesTests ? judged.mustPass.size : null,
+    failing: failing.slice(0, mostListed),
+    failingTotal: failing.length,
     runs,
     durationMs: Math.round(performance.now() - startedAt),
     leftOut: judged.convicted.length,
