@@ -11,6 +11,7 @@ describe("a gate's command", () => {
     ['pytest -q tests', `pytest ${pytest} -q tests`],
     ['python3 -m pytest', `python3 -m pytest ${pytest}`],
     ['/opt/venv/bin/python -m pytest -x', `/opt/venv/bin/python -m pytest ${pytest} -x`],
+    ['/opt/venv/bin/pytest -x', `/opt/venv/bin/pytest ${pytest} -x`],
     ['node --test test/a.js', `node --test ${node} test/a.js`],
   ])('%s is run so that it writes a report', async (command, script) => {
     expect(await reportingProgram(command)).toEqual(['sh', '-c', script])

@@ -21,7 +21,7 @@ type Known = { pattern: RegExp; program(given: string, rest: string): Promise<Sa
  */
 const known: readonly Known[] = [
   {
-    pattern: /^(pytest|\S*python[\d.]*\s+-m\s+pytest)(?=\s|$)(.*)$/,
+    pattern: /^((?:\S*\/)?pytest|\S*python[\d.]*\s+-m\s+pytest)(?=\s|$)(.*)$/,
     program: async (given, rest) => shell(`${given} --junitxml=${report} -p no:cacheprovider${rest}`),
   },
   {
@@ -67,7 +67,7 @@ export async function runGateCommand(command: string, run: RunProgram): Promise<
 function byExitCode({ ending, output }: ProgramResult): TestResults {
   if (ending.kind === 'stopped') return { kind: 'unusable', reason: `it was stopped by its limit of ${ending.reason}` }
   if (ending.code === 126 || ending.code === 127)
-    return { kind: 'unusable', reason: `it does not start: ${lastLine(output)}` }
+    return { kind: 'unusable', reason: `it does not start with what the sandbox has: ${lastLine(output)}` }
   const isFine = ending.code === 0
   return {
     kind: 'ran',

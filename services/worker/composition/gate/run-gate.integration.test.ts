@@ -93,7 +93,7 @@ describe.skipIf(lack !== undefined)(`the gate of a run${lack === undefined ? '' 
 
   it.each([
     ['no-such-program --flag', /does not start/],
-    ['exit 3', /nothing that it tests passes/],
+    ['echo no venv; exit 3', /nothing that it tests passes.*exit code 3: no venv/],
     ['sleep 60', /its time was over/],
   ])('cannot judge with "%s", and leaves out nothing', async (command, reason) => {
     const sets = [edit('double.py', 'x * 2', '2 * x')]

@@ -117,6 +117,7 @@ async function testOriginal(times: number, run: () => Promise<TestResults | unde
   let mustPass: ReadonlySet<string> | undefined
   const seen = new Set<string>()
   let [namesTests, longestMs] = [false, 0]
+  let said = ''
   for (let count = 0; count < times; count += 1) {
     const begin = performance.now()
     const results = await run().catch(unusable)
@@ -124,12 +125,13 @@ async function testOriginal(times: number, run: () => Promise<TestResults | unde
     if (results === undefined) return { ...nothing, fault: 'its time was over before the original was tested' }
     if (results.kind === 'unusable') return { ...nothing, fault: `on the original, ${results.reason}` }
     namesTests = results.namesTests
+    said = results.failed.values().next().value ?? said
     for (const name of [...results.passed, ...results.failed.keys()]) seen.add(name)
     mustPass = mustPass === undefined ? results.passed : bothOf(mustPass, results.passed)
   }
   const passing = mustPass ?? new Set()
   const failing = [...seen].filter((name) => !passing.has(name))
-  const fault = passing.size === 0 ? 'nothing that it tests passes on the original' : undefined
+  const fault = passing.size === 0 ? `nothing that it tests passes on the original (${said.slice(0, 200)})` : undefined
   return { mustPass: passing, failing, namesTests, longestMs, fault }
 }
 
