@@ -131,7 +131,7 @@ function openStores(
 async function openPrograms(config: WorkerConfig, { metrics, log }: Omit<PoolDeps, 'redis'>, releaser: Releaser) {
   const sandbox = openSandbox(config.sandbox)
   const wrapper = await sandbox.wrapper(codeFolders)
-  if (wrapper.length === 0) log.info('tool scripts run without bubblewrap', { sandbox: await sandbox.state() })
+  if (wrapper.length === 0) log.warn('tool scripts run without bubblewrap', { sandbox: await sandbox.state() })
   const scripts = measuredScripts(openScriptPool({ size: config.scriptProcesses, log, wrapper }), metrics)
   releaser.add('script processes', () => scripts.close())
   return { scripts, sandbox: measuredSandbox(sandbox, metrics) }
