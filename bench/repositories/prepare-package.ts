@@ -32,10 +32,9 @@ export function cacheFolder(): string {
 
 /** Downloads, verifies and unpacks the sdist and installs its virtual environment: what is there already is taken. */
 export async function preparePackage(one: BenchPackage, cache: string): Promise<PreparedPackage> {
-  const folders = ['sdists', 'trees', 'venvs', 'tools', 'log', `work/${one.name}`]
+  const folders = ['venvs', 'tools', `work/${one.name}`]
   for (const folder of folders) await mkdir(join(cache, folder), { recursive: true })
-  const sdist = await fetchSdist(one, cache)
-  const tree = await unpackSdist(one, sdist, cache)
+  const { sdist, tree } = await unpackedPackage(one, cache)
   const requirements = fileURLToPath(new URL(`requirements/${one.name}.txt`, import.meta.url))
   const tools = [`ruff==${ruffVersion}`]
   const key = shortHash([one.sha256, await readFile(requirements, 'utf8'), ...tools, pyrightVersion])
@@ -44,6 +43,13 @@ export async function preparePackage(one: BenchPackage, cache: string): Promise<
   const pyright = join(cache, 'tools', `pyright-${pyrightVersion}`, 'node_modules/pyright/index.js')
   if (usesPyright && !existsSync(pyright)) await installPyright(cache)
   return { tree, python, pyright, work: join(cache, 'work', one.name), key }
+}
+
+/** Its files as the sdist has them, and nothing installed. */
+export async function unpackedPackage(one: BenchPackage, cache: string): Promise<{ sdist: string; tree: string }> {
+  for (const folder of ['sdists', 'trees', 'log']) await mkdir(join(cache, folder), { recursive: true })
+  const sdist = await fetchSdist(one, cache)
+  return { sdist, tree: await unpackSdist(one, sdist, cache) }
 }
 
 export function shortHash(parts: readonly string[]): string {

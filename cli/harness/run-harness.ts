@@ -46,7 +46,7 @@ export async function runHarness(order: HarnessOrder, deps: HarnessDeps, signal:
  * The system prompt of the bundle `harness` in `agentsDir`, or of Remora's own where that folder has none. AGENT_001 for a
  * broken bundle, or a system prompt that uses a node.
  */
-async function harnessPrompt(agentsDir: string | undefined): Promise<string> {
+export async function harnessPrompt(agentsDir: string | undefined): Promise<string> {
   const { bundle } = await loadBundle((await agentFolders(agentsDir)).get(harnessAgent) ?? '')
   const settings = resolveSettings(bundle, {})
   return compileTemplate(bundle.file.initial_context.system_prompt).render({ settings })

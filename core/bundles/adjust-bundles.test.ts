@@ -41,7 +41,7 @@ describe('adjustBundles', () => {
   })
 
   it('gives a bundle one turn where it says what code does around it', () => {
-    const around = { ...file, one_turn: { gather: [], carry_out: 'write' } }
+    const around = { ...file, one_turn: { gather: [], carry_out: 'write', answer: {} } }
     const able = new Map([
       [
         'probe',

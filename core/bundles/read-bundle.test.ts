@@ -52,11 +52,17 @@ describe('a bundle', () => {
   it('knows which tools code calls around the one turn of a model, and refuses what it cannot do', async () => {
     const plain = asking.replace('Input("tags")', 'Input("tags", default=[])')
     const { file, messages } = await read('turns: one\none_turn: { gather: [probe], carry_out: probe }', plain)
-    expect([file?.turns, file?.one_turn, messages]).toEqual(['one', { gather: ['probe'], carry_out: 'probe' }, []])
+    expect([file?.turns, file?.one_turn, messages]).toEqual([
+      'one',
+      { gather: ['probe'], carry_out: 'probe', answer: {} },
+      [],
+    ])
     const faulty = await read('one_turn: { gather: [probe, none], carry_out: submit_result }', asking)
     const words = faulty.messages.join(' ')
     expect(words).toContain('probe cannot be called by code: it requires tags')
     for (const name of ['none', 'submit_result']) expect(words).toContain(`one_turn names ${name}, which is no tool`)
+    const form = 'one_turn: { carry_out: probe, answer: { tags: { maxItems: 2 }, other: {} } }'
+    expect((await read(form, plain)).messages).toEqual(['one_turn names other, which is no input of probe'])
     expect((await read('turns: one', plain)).messages.join()).toContain('turns: one needs one_turn')
   })
 

@@ -163,6 +163,15 @@ function checkOneTurn(reading: Reading): void {
     else if (takesNone && Array.isArray(required) && required.length > 0)
       report(reading, at, `${name} cannot be called by code: it requires ${required.join(', ')}`)
   }
+  const properties = tools.find(({ name }) => name === oneTurn.carry_out)?.parameters['properties'] ?? {}
+  for (const input of Object.keys(oneTurn.answer)) {
+    if (!Object.hasOwn(properties, input))
+      report(
+        reading,
+        ['one_turn', 'answer', input],
+        `one_turn names ${input}, which is no input of ${oneTurn.carry_out}`,
+      )
+  }
 }
 
 /** Without the path of the folder, so that the same bundle has the same hash everywhere. */

@@ -147,6 +147,12 @@ export const BundleFile = z.strictObject({
     .strictObject({
       gather: z.array(name).default([]).describe('tools that are called without arguments before the model is asked'),
       carry_out: name.describe('the tool that the model must call'),
+      answer: z
+        .record(z.string(), z.record(z.string(), z.unknown()))
+        .default({})
+        .describe(
+          'by input of that tool, keywords of JSON Schema that its answer is held to besides, where the server can: a `pattern` gives it a beginning and an end. Calls are not checked against them',
+        ),
     })
     .optional()
     .describe('how the work is done in one turn'),

@@ -38,6 +38,11 @@ export type ModelRequest = {
   messages: readonly Message[]
   tools: readonly ToolDefinition[]
   toolChoice: ToolChoice
+  /**
+   * Of a named `toolChoice`: the tool whose arguments alone are the answer, where a server holds text to their schema. Nothing
+   * in such a request speaks of tools, which small models repeat; other servers are asked for the call.
+   */
+  argumentsOf?: ToolDefinition | undefined
   temperature: number
   maxTokens: number
   /** Whether one reply may hold several calls; absent: left to the server. */

@@ -123,6 +123,15 @@ describe('validateArguments', () => {
     expect(Reflect.get(checked.ok ? Object(checked.args['a']) : {}, 'isAdmin')).toBeUndefined()
   })
 
+  it('refuses the description of a parameter as its value', () => {
+    const schema = { type: 'object', properties: { text: { type: 'string', description: 'The text to write.' } } }
+    expect(validateArguments(schema, { text: 'The text to write. ' })).toMatchObject({
+      ok: false,
+      faults: [expect.stringContaining('give the value itself')],
+    })
+    expect(validateArguments(schema, { text: 'The text.' })).toMatchObject({ ok: true })
+  })
+
   it('gives each call its own default', () => {
     const schema = object({ a: { type: 'array', default: [] } })
     const [first, second] = [validateArguments(schema, {}), validateArguments(schema, {})]

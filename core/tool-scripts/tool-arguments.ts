@@ -45,6 +45,8 @@ function checkValue(schema: JsonSchema, value: unknown, path: string, faults: st
   if (typeof value === 'string') {
     const limits = { min: schema['minLength'], max: schema['maxLength'], unit: 'characters' }
     checkLength(value.length, limits, path, faults)
+    if (value.trim() !== '' && value.trim() === schema['description'])
+      faults.push(`${path} is the description of the parameter, word for word: give the value itself`)
   }
   if (Array.isArray(value)) return checkItems(schema, value, path, faults)
   return isRecord(value) ? checkObject(schema, value, path, faults) : value

@@ -162,6 +162,16 @@ describe('other tool sets', () => {
     expect(nextMove(request(['write_docstring']))).toEqual(written)
   })
 
+  it('answers a schema alone with an object of its form', () => {
+    const schema = { type: 'object', properties: { note: { type: 'string' }, more: {} }, required: ['note'] }
+    const request = ChatRequest.parse({
+      model: 'rehearsal',
+      messages: [{ role: 'user', content: 'go' }],
+      response_format: { type: 'json_schema', json_schema: { name: 'write', schema } },
+    })
+    expect(nextMove(request)).toEqual({ kind: 'say', text: '{"note":"rehearsal"}' })
+  })
+
   it('submits when submit_result is forced, with only what its schema declares', () => {
     const request = ChatRequest.parse({
       model: 'rehearsal',

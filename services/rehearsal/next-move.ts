@@ -11,6 +11,10 @@ import { call, type Conclusion, type Move, offering, type Rule } from './rules/r
 export function nextMove(request: ChatRequest): Move {
   const conversation = readConversation(request)
   const choice = request.tool_choice
+  if (conversation.tools.size === 0 && isRecord(request.response_format?.['json_schema'])) {
+    const { schema } = request.response_format['json_schema']
+    return { kind: 'say', text: JSON.stringify(plainArguments(schema, conversation)) }
+  }
   if (choice === 'none' || conversation.tools.size === 0) {
     return { kind: 'say', text: 'The rehearsal model only calls tools.' }
   }

@@ -4,31 +4,41 @@ import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { assembleResults, resultSections } from '../../bench/assemble-results.ts'
 import { llamaServers } from './llama-servers.ts'
-import { measureHarness, measureRun } from './measure-server.ts'
+import { openFigures, type PartName, parts } from './measure-parts.ts'
 import { renderModel, type ServerFigures } from './render-model.ts'
 import { serverFolder } from './python-environment.ts'
 import { type ServerPlan, serverSettings, startServer } from './start-server.ts'
 import { vllmServers } from './vllm-servers.ts'
 
 /**
- * `npm run e2e:model`: the harness and a run of the example against a real server with a small real model, installed
- * outside of the repository. Not part of the tests: it downloads 300 MB for llama.cpp and 5 GB for vLLM, and keeps the
- * processor busy for an hour; `--servers llama` measures the one. Writes
+ * `npm run e2e:model`: the harness, the same requests through a bare client, docstrings in one turn and a run of the example
+ * against a real server with a small real model, installed outside of the repository. Not part of the tests: it downloads
+ * 300 MB for llama.cpp and 5 GB for vLLM, and keeps the processor busy for hours; `--servers llama` measures the one,
+ * `--parts harness` the one part. What was measured is kept beside the model, and `--again` measures it anew. Writes
  * bench/results/real-servers.md and RESULTS.md; with `--quick` it only prints. Ctrl-C ends what it started.
  */
 const { values } = parseArgs({
   options: {
     quick: { type: 'boolean', default: false },
+    again: { type: 'boolean', default: false },
     requests: { type: 'string', default: '2' },
     limit: { type: 'string', default: '10' },
+    docstrings: { type: 'string', default: '50' },
     shapes: { type: 'string' },
     agents: { type: 'string', default: 'harness,docstring' },
     servers: { type: 'string', default: 'llama,vllm' },
+    parts: { type: 'string', default: Object.keys(parts).join(',') },
   },
 })
-const [requests, limit] = [Number(values.requests), Number(values.limit)]
+const measures = {
+  requests: Number(values.requests),
+  limit: Number(values.limit),
+  docstrings: Number(values.docstrings),
+  shapes: values.shapes,
+  agents: values.agents,
+}
 /** The time limit of one program: a model that never stops must not delay the rest. */
-const limitMs = 40 * 60_000
+const limitMs = 2 * 60 * 60_000
 
 /** The servers, by the names that `--servers` takes. */
 const makers = new Map([
@@ -39,14 +49,33 @@ const makers = new Map([
 const stop = new AbortController()
 for (const name of ['SIGINT', 'SIGTERM'] as const) process.once(name, () => stop.abort(new Error(`stopped by ${name}`)))
 
+const figures = await openFigures(join(serverFolder(), 'figures.json'))
+
 async function measureServer(plan: ServerPlan): Promise<ServerFigures> {
   console.log(`== ${plan.name}`)
+  const wanted = partNames().filter((name) => values.again || figures.of(plan.name)[name] === undefined)
+  if (wanted.length > 0) await measureParts(plan, wanted)
+  return { plan, ...figures.of(plan.name) }
+}
+
+function partNames(): PartName[] {
+  const known: PartName[] = ['harness', 'bare_required', 'bare_auto', 'docstring', 'run']
+  const wanted = values.parts.split(',')
+  const unknown = wanted.find((name) => !known.some((one) => one === name))
+  if (unknown !== undefined) throw new Error(`--parts takes ${known.join(', ')}, not ${unknown}`)
+  return known.filter((name) => wanted.includes(name))
+}
+
+async function measureParts(plan: ServerPlan, wanted: readonly PartName[]): Promise<void> {
   const dir = await mkdtemp(join(tmpdir(), 'remora-e2e-model-'))
   const server = await startServer(plan)
   try {
     const order = { url: server.url, dir, slots: serverSettings.slots, limitMs, signal: stop.signal }
-    const harness = await measureHarness(order, { requests, shapes: values.shapes })
-    return { plan, harness, run: await measureRun(order, values.agents, limit) }
+    for (const name of wanted) {
+      const measured = { [name]: await parts[name](order, measures), measured: new Date().toISOString().slice(0, 10) }
+      await figures.keep(plan.name, measured)
+      console.log(JSON.stringify(measured))
+    }
   } finally {
     await server.stop()
     await rm(dir, { recursive: true, force: true })
@@ -74,13 +103,9 @@ async function planServers(): Promise<{ plans: ServerPlan[]; missing: string[] }
 
 async function measureAll(): Promise<void> {
   const { plans, missing } = await planServers()
-  const figures: ServerFigures[] = []
-  for (const plan of plans) {
-    const measured = await measureServer(plan)
-    console.log(JSON.stringify({ name: plan.name, harness: measured.harness.sides[0].total, run: measured.run }))
-    figures.push(measured)
-  }
-  const text = renderModel(serverSettings, figures, missing)
+  const measured: ServerFigures[] = []
+  for (const plan of plans) measured.push(await measureServer(plan))
+  const text = renderModel(serverSettings, measured, missing)
   console.log(text)
   if (values.quick) return
   const bench = new URL('../../bench/', import.meta.url)

@@ -25,11 +25,12 @@ const Side = z.object({
 const HarnessReport = z.object({ requests_per_prompt: z.int(), duration_ms: z.number(), sides: z.tuple([Side], Side) })
 export type HarnessReport = z.infer<typeof HarnessReport>
 
-type ModelOrder = { url: string; dir: string; slots: number; limitMs: number; signal: AbortSignal }
+export type ModelOrder = { url: string; dir: string; slots: number; limitMs: number; signal: AbortSignal }
 
-const requestLimitS = 300
+/** A processor that others use, too, must not count against the model: what a real user would wait is not measured here. */
+export const requestLimitS = 900
 /** Enough for every call of the harness; a small model that does not call continues until it is cut off. */
-const maxTokens = 128
+export const maxTokens = 128
 
 /** `remora harness` against one server. Rates below its own aim are a figure here, not a failure. */
 export async function measureHarness(
@@ -114,30 +115,48 @@ export type RunFigures = {
   validSubmissions: number
   completionTokens: number
   tokensPerSecondOfReply: number
+  /** What tools refused, by the reason. */
+  refused: Record<string, number>
+  /** The docstrings of the proposed patch. */
+  docstrings: string[]
 }
 
 const refusals = new Set(['TOOL_001', 'TOOL_002', 'AGENT_009'])
 
-/** `remora run` over a copy of examples/inventory against one server. */
-export async function measureRun(order: ModelOrder, agents: string, limit: number): Promise<RunFigures> {
-  const { url, dir, slots, limitMs, signal } = order
-  const source = join(dir, 'inventory')
-  await rm(source, { recursive: true, force: true })
-  await cp(join(repository, 'examples/inventory'), source, { recursive: true })
-  const events = join(dir, 'events.jsonl')
-  await rm(events, { force: true })
-  const files = ['--events', events, '--out', join(dir, 'proposed.patch')]
-  const args = ['run', '.', '--agents', agents, '--limit', String(limit), '--workers', '1', '--json', ...files]
-  const env = { REMORA_MODEL_URLS: url, REMORA_WORKER_SLOTS: String(slots) }
-  const { code } = await runRemora(args, { cwd: source, env, limitMs, signal })
-  const lines = (await readFile(events, 'utf8')).split('\n').filter((line) => line !== '')
-  return figuresOf(
-    code,
-    lines.map((line) => RunEvent.parse(JSON.parse(line))),
-  )
+export type RunOrder = {
+  /** The folder that a copy is made of. */
+  source: string
+  agents: string
+  limit: number
+  env?: Record<string, string>
 }
 
-function figuresOf(exitCode: number | null, events: readonly RunEvent[]): RunFigures {
+/** `remora run` over a copy of a folder against one server. */
+export async function measureRun(order: ModelOrder, { source: original, agents, limit, env: own }: RunOrder) {
+  const { url, dir, slots, limitMs, signal } = order
+  const source = join(dir, 'source')
+  await rm(source, { recursive: true, force: true })
+  await cp(original, source, { recursive: true })
+  const events = join(dir, 'events.jsonl')
+  const patch = join(dir, 'proposed.patch')
+  for (const file of [events, patch]) await rm(file, { force: true })
+  const files = ['--events', events, '--out', patch]
+  const args = ['run', '.', '--agents', agents, '--limit', String(limit), '--workers', '1', '--json', ...files]
+  const timeout = { REMORA_MODEL_TIMEOUT_MS: String(requestLimitS * 1000) }
+  const env = { REMORA_MODEL_URLS: url, REMORA_WORKER_SLOTS: String(slots), ...timeout, ...own }
+  const { code } = await runRemora(args, { cwd: source, env, limitMs, signal })
+  const lines = (await readFile(events, 'utf8')).split('\n').filter((line) => line !== '')
+  const read = lines.map((line) => RunEvent.parse(JSON.parse(line)))
+  const docstrings = addedDocstrings(await readFile(patch, 'utf8').catch(() => ''))
+  return { ...figuresOf(code, read), docstrings }
+}
+
+function addedDocstrings(patch: string): string[] {
+  const added = patch.split('\n').flatMap((line) => (/^\+(?!\+\+ )/.test(line) ? [line.slice(1)] : []))
+  return [...added.join('\n').matchAll(/"""([\s\S]*?)"""/g)].map(([, text = '']) => text.trim())
+}
+
+function figuresOf(exitCode: number | null, events: readonly RunEvent[]): Omit<RunFigures, 'docstrings'> {
   const named = (name: string) => events.filter(({ event }) => event === name)
   const replies = named('model.responded').filter(({ status }) => status === 'ok')
   const ended = named('operation.ended')
@@ -147,6 +166,12 @@ function figuresOf(exitCode: number | null, events: readonly RunEvent[]): RunFig
     endings[ending] = (endings[ending] ?? 0) + 1
   }
   const returned = named('tool.returned')
+  const refused: Record<string, number> = {}
+  for (const { data } of returned) {
+    if (data['outcome'] !== 'error') continue
+    const why = String(data['summary'])
+    refused[why] = (refused[why] ?? 0) + 1
+  }
   const submissions = named('submission.received')
   const completionTokens = sum(replies.map(({ data }) => Number(data['completion_tokens'] ?? 0)))
   const waitedMs = sum(replies.map((reply) => reply.duration_ms ?? 0))
@@ -158,6 +183,7 @@ function figuresOf(exitCode: number | null, events: readonly RunEvent[]): RunFig
     repliesWithCall: replies.filter(({ data }) => Number(data['calls'] ?? 0) > 0).length,
     toolCalls: returned.length,
     carriedOut: returned.filter(({ error_code: code }) => code === undefined || !refusals.has(code)).length,
+    refused,
     submissions: submissions.length,
     validSubmissions: submissions.filter(({ status }) => status === 'ok').length,
     completionTokens,

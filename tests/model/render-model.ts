@@ -1,9 +1,11 @@
 import { loadavg } from 'node:os'
 import { type Column, machineName, sectionHead, table } from '../../bench/reports/markdown-report.ts'
-import type { HarnessReport, RunFigures } from './measure-server.ts'
+import type { BareRates } from '../../bench/peers/harness-client.ts'
+import type { ServerParts } from './measure-parts.ts'
+import { type HarnessReport, maxTokens, requestLimitS, type RunFigures } from './measure-server.ts'
 import type { ServerPlan } from './start-server.ts'
 
-export type ServerFigures = { plan: ServerPlan; harness: HarnessReport; run: RunFigures }
+export type ServerFigures = ServerParts & { plan: ServerPlan }
 export type ModelScale = { slots: number; threads: number; contextPerSlot: number }
 
 /** results/real-servers.md. */
@@ -13,74 +15,116 @@ export function renderModel(scale: ModelScale, servers: readonly ServerFigures[]
   return `${sectionHead('Real model servers', { command: 'npm run e2e:model', facts })}
 Gemma 3 270M (base model, Q4_K_M, from PyPI): ${scale.slots} slots of ${scale.contextPerSlot} tokens, ${scale.threads} thread(s), no GPU. It
 is a base model of 270 million parameters that was never tuned for tools: the rates say whether the whole path works with a
-real server, not what a useful model does. Times depend on what else the machine does: at the end its load was ${loadavg()[2]?.toFixed(1)} over a
-quarter of an hour, of which the model server is about ${scale.threads}.
+real server, not what a useful model does. At the end the load of the machine was ${loadavg()[2]?.toFixed(1)} over a quarter of an hour, of
+which the model server is about ${scale.threads}: times say nothing, and a request had ${requestLimitS} s.
 
-## remora harness
+## remora harness, and a bare client
 
-${table(rateColumns, servers)}
+The bare client sends the harness's requests with the same prompts, tools and ${maxTokens} tokens for a reply through the \`openai\` package,
+in the loop of agent frameworks: \`tool_choice\` with every turn, at most four turns, results and refusals back to the model, no
+constraint of its own. A call counts when the server gives it as one.
 
-${table(speedColumns, servers)}
+${table(rateColumns, servers.flatMap(rateRows))}
 
-${servers.map(harnessNotes).join('\n')}
-${runSection(servers)}
+${servers.flatMap(harnessNotes).join('\n')}
+## docstring with one turn
+
+The first functions and classes of boltons (\`bench/repositories\`) that have no docstring, as \`remora run --agents docstring\` with
+\`turns: one\` takes them. Valid: written, submitted, and its evidence holds.
+
+${table(docstringColumns, servers.flatMap(docstringRow))}
+
+${servers.flatMap(docstringNotes).join('\n')}
+${runSection(servers.flatMap((server) => (server.run === undefined ? [] : [{ plan: server.plan, run: server.run }])))}
 ## Known of these servers beforehand, not found by this run
 
 ${servers.map(({ plan }) => `- ${plan.name}: ${plan.different}`).join('\n')}
 ${missing.map((why) => `- Could not be installed here: ${why}\n`).join('')}`
 }
 
-const nameColumn: Column<ServerFigures> = ['', ({ plan }) => plan.name]
+type RateRow = BareRates & { server: string; side: string; parsed: number | undefined }
 
-const rateColumns: readonly Column<ServerFigures>[] = [
-  nameColumn,
-  ['requests', ({ harness }) => harness.sides[0].total.requests],
-  ['called', rateOf('called')],
-  ['right tool', rateOf('right_tool')],
-  ['right arguments', rateOf('right_arguments')],
-  ['submitted', rateOf('submitted')],
-  ['calls read from text', rateOf('parsed_from_content')],
+const rateColumns: readonly Column<RateRow>[] = [
+  ['', ({ server }) => server],
+  ['side', ({ side }) => side],
+  ['requests', ({ requests }) => requests],
+  ['called', ({ called }) => percent(called)],
+  ['right tool', ({ rightTool }) => percent(rightTool)],
+  ['right arguments', ({ rightArguments }) => percent(rightArguments)],
+  ['submitted', ({ submitted }) => percent(submitted)],
+  ['calls read from text', ({ parsed }) => (parsed === undefined ? '–' : percent(parsed))],
 ]
 
-function rateOf(name: Exclude<keyof HarnessReport['sides'][0]['total'], 'requests'>) {
-  return ({ harness }: ServerFigures) => `${Math.round(harness.sides[0].total[name] * 100)} %`
+function rateRows({ plan: { name: server }, harness, ...bare }: ServerFigures): RateRow[] {
+  const rows: RateRow[] = harness === undefined ? [] : [{ server, side: 'remora', ...harnessRates(harness) }]
+  for (const choice of ['required', 'auto'] as const) {
+    const rates = bare[`bare_${choice}`]
+    if (rates !== undefined) rows.push({ server, side: `bare, ${choice}`, ...rates, parsed: undefined })
+  }
+  return rows
 }
 
-const speedColumns: readonly Column<ServerFigures>[] = [
-  nameColumn,
-  ['replies', ({ harness }) => harness.sides[0].replies],
-  ['first reply p50 / p95, s', firstReplyText],
-  ['completion tokens/s of one reply', ({ harness }) => harness.sides[0].tokens.per_s_of_reply.toFixed(1)],
-  ['of all together', ({ harness }) => harness.sides[0].tokens.per_s.toFixed(1)],
+function harnessRates({ sides: [{ total }] }: HarnessReport) {
+  const { requests, called, right_tool: rightTool, right_arguments: rightArguments, submitted } = total
+  return { requests, called, rightTool, rightArguments, submitted, parsed: total.parsed_from_content }
+}
+
+function percent(rate: number): string {
+  return `${Math.round(rate * 100)} %`
+}
+
+type RunRow = { plan: ServerPlan; run: RunFigures }
+
+const docstringColumns: readonly Column<RunRow>[] = [
+  ['', ({ plan }) => plan.name],
+  ['operations', ({ run }) => run.operations],
+  ['valid submissions', ({ run }) => run.endings['succeeded'] ?? 0],
+  ['refused texts', ({ run }) => sum(run.refused)],
+  ['docstrings in the patch', ({ run }) => run.docstrings.length],
+  ['different ones', ({ run }) => new Set(run.docstrings).size],
 ]
 
-function firstReplyText({ harness }: ServerFigures): string {
-  const first = harness.sides[0].latency_ms.first_reply
-  return first === null ? '–' : `${seconds(first.p50)} / ${seconds(first.p95)}`
+function docstringRow({ plan, docstring: run }: ServerFigures): RunRow[] {
+  return run === undefined ? [] : [{ plan, run }]
 }
 
-const runColumns: readonly Column<ServerFigures>[] = [
-  nameColumn,
+const shownDocstrings = 12
+
+function docstringNotes({ plan: { name }, docstring: run }: ServerFigures): string[] {
+  if (run === undefined) return []
+  const every = Math.max(1, Math.floor(run.docstrings.length / shownDocstrings))
+  const shown = run.docstrings.filter((_, at) => at % every === 0).slice(0, shownDocstrings)
+  const texts = shown.map((text) => `  - ${text.replaceAll(/\s+/g, ' ')}`)
+  return [`- ${name}: ${counted(run.endings)}; refused: ${counted(run.refused)}. Some of them:`, ...texts, '']
+}
+
+function sum(counts: Readonly<Record<string, number>>): number {
+  return Object.values(counts).reduce((total, count) => total + count, 0)
+}
+
+const runColumns: readonly Column<RunRow>[] = [
+  ['', ({ plan }) => plan.name],
   ['operations', ({ run }) => run.operations],
   ['replies with a call', ({ run }) => `${run.repliesWithCall} of ${run.replies}`],
   ['tool calls carried out', ({ run }) => `${run.carriedOut} of ${run.toolCalls}`],
   ['valid submissions', ({ run }) => `${run.validSubmissions} of ${run.submissions}`],
-  ['tokens/s of one reply', ({ run }) => run.tokensPerSecondOfReply.toFixed(1)],
 ]
 
-function runSection(servers: readonly ServerFigures[]): string {
+function runSection(rows: readonly RunRow[]): string {
+  if (rows.length === 0) return ''
   return `## remora run examples/inventory
 
-${table(runColumns, servers)}
+${table(runColumns, rows)}
 
-${servers.map(({ plan: { name }, run }) => `- ${name}: exit code ${run.exitCode}; ${counted(run.endings)}`).join('\n')}
+${rows.map(({ plan: { name }, run }) => `- ${name}: exit code ${run.exitCode}; ${counted(run.endings)}`).join('\n')}
 `
 }
 
-function harnessNotes({ plan: { name }, harness }: ServerFigures): string {
+function harnessNotes({ plan: { name }, harness }: ServerFigures): string[] {
+  if (harness === undefined) return []
   const [{ workarounds, errors }] = harness.sides
   const faults = errors.slice(0, 5).map(({ code, message, count }) => `${count} × ${code} ${message.slice(0, 120)}`)
-  return `- ${name}: workarounds ${counted(workarounds)}; faults: ${faults.join('; ') || 'none'}\n`
+  return [`- ${name}: workarounds ${counted(workarounds)}; faults: ${faults.join('; ') || 'none'}\n`]
 }
 
 function counted(counts: Readonly<Record<string, number>>): string {
@@ -89,8 +133,4 @@ function counted(counts: Readonly<Record<string, number>>): string {
       .map(([name, count]) => `${count} × ${name}`)
       .join(', ') || 'none'
   )
-}
-
-function seconds(ms: number): string {
-  return (ms / 1000).toFixed(1)
 }

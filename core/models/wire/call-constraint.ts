@@ -74,6 +74,13 @@ function makeCallFormat(tools: readonly ToolDefinition[], strictSchemas: boolean
   return { type: 'json_schema', json_schema: { name: 'tool_call', schema, strict: true } }
 }
 
+/** The arguments of the first tool as the whole text. */
+export function argumentsFormat([tool]: readonly ToolDefinition[], { strictSchemas }: Capabilities): CallFormat {
+  const { name = 'arguments', parameters = {} } = tool ?? {}
+  const schema = strictSchemas ? { ...parameters } : plainSchema(parameters)
+  return { type: 'json_schema', json_schema: { name, schema, strict: true } }
+}
+
 /** Calls as Hermes and Qwen write them (https://xgrammar.mlc.ai/docs/tutorials/structural_tag.html). */
 function callTags({ tools, optional, several }: ConstrainedCalls): object {
   const tags = tools.map(({ name, parameters }) => ({

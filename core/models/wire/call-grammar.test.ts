@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { callGrammar } from './call-grammar.ts'
+import { callGrammar, isHeldByGrammar } from './call-grammar.ts'
 import { grammarMatches } from './grammar-matcher.fixture.ts'
 
 const properties = {
@@ -65,5 +65,43 @@ describe('callGrammar', () => {
     const over = [{ path: '1234' }, { tags: [null, null, null] }]
     expect(fitting.map((args) => grammarMatches(held, call('note', args)))).toEqual([true, true, true, true])
     expect(over.map((args) => grammarMatches(held, call('note', args)))).toEqual([false, false])
+  })
+
+  it('holds alternatives to their forms, whole numbers to their sign and digits, and no arguments to none', () => {
+    const some = {
+      type: 'object',
+      properties: {
+        port: { type: 'integer', minimum: 1, maximum: 65_535 },
+        count: { type: 'integer', minimum: 0 },
+        note: { anyOf: [{ type: 'string', maxLength: 2 }, { type: 'null' }] },
+      },
+    }
+    const none = { type: 'object', properties: {}, additionalProperties: false }
+    const held = [some, none].map((parameters) => callGrammar([{ name: 'note', description: '', parameters }]))
+    const matches = (at: number, args: unknown) => grammarMatches(held[at] ?? '', call('note', args))
+    expect([{ port: 80 }, { count: 0 }, { note: null }, { note: 'ab' }].map((args) => matches(0, args))).toEqual(
+      Array(4).fill(true),
+    )
+    expect([{ port: -1 }, { port: 100_000 }, { note: 'abc' }, { note: 1 }].map((args) => matches(0, args))).toEqual(
+      Array(4).fill(false),
+    )
+    expect([matches(1, {}), matches(1, { a: 1 })]).toEqual([true, false])
+  })
+
+  it('says whether it holds a call to all that a schema would', () => {
+    const isHeld = (schema: object) =>
+      isHeldByGrammar([
+        { name: 'note', description: '', parameters: { type: 'object', properties: { a: schema }, required: ['a'] } },
+      ])
+    const list = { type: 'array', items: { anyOf: [{ enum: [1] }, { type: 'number' }] } }
+    expect([{ type: 'string' }, { const: 1 }, list].map(isHeld)).toEqual([true, true, true])
+    const beyond = [
+      { type: 'string', pattern: '^a$' },
+      {},
+      { type: 'object' },
+      { type: 'array' },
+      { $ref: '#/$defs/a' },
+    ]
+    expect(beyond.map(isHeld)).toEqual([false, false, false, false, false])
   })
 })

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isRecord, parseJson } from '#domain/json.ts'
 import {
   charactersPerToken,
   type Message,
@@ -6,6 +7,7 @@ import {
   type ModelRequest,
   type RequestedCall,
   type TokenUsage,
+  type ToolDefinition,
 } from '#domain/turn.ts'
 import { argumentsText } from './content/content-reading.ts'
 import { parseContent, type ParsedContent } from './content/parse-content.ts'
@@ -120,8 +122,21 @@ function thoughtText(thinking: z.infer<typeof Thinking> | null | undefined): str
 
 const noCalls: ParsedContent = { calls: [], rest: null }
 
+type WrittenRequest = Pick<ModelRequest, 'tools' | 'argumentsOf'>
+
+/** Whether the text is an object with arguments of the tool, and not the call that other servers are asked for. */
+function isArgumentsOf({ parameters }: ToolDefinition, given: unknown): boolean {
+  const { properties } = parameters
+  if (!isRecord(given) || !isRecord(properties)) return false
+  const keys = Object.keys(given)
+  return keys.length > 0 && keys.every((key) => Object.hasOwn(properties, key))
+}
+
 /** A call at the end of a reply that was cut may only be mentioned, or be the first of several. */
-function writtenIn(content: string, { tools }: Pick<ModelRequest, 'tools'>, isCut: boolean): ParsedContent {
+function writtenIn(content: string, request: WrittenRequest, isCut: boolean): ParsedContent {
+  const { tools, argumentsOf } = request
+  if (argumentsOf !== undefined && isArgumentsOf(argumentsOf, parseJson(content)))
+    return { calls: [{ name: argumentsOf.name, arguments: content }], rest: null }
   const parsed = parseContent(content, tools)
   if (!isCut || parsed.calls.length === 0) return parsed
   return { calls: [], rest: content, fault: 'the answer was cut behind a call' }

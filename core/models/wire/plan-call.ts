@@ -2,7 +2,8 @@ import type { DecodingConstraint, ModelRequest, ToolChoice, ToolDefinition } fro
 import { getOrMake } from '#platform/cached-answers.ts'
 import type { Capabilities } from './capabilities.ts'
 import { boundTools } from './bounded-tools.ts'
-import { constraintKeys, type ConstraintKeys } from './call-constraint.ts'
+import { isHeldByGrammar } from './call-grammar.ts'
+import { argumentsFormat, constraintKeys, type ConstraintKeys } from './call-constraint.ts'
 import { promptPhrases } from './plain-prompt.ts'
 
 export type CallPlan = {
@@ -17,10 +18,15 @@ export type CallPlan = {
   workarounds: string[]
 }
 
-type CallRequest = Pick<ModelRequest, 'tools' | 'toolChoice' | 'constraint' | 'parallelCalls' | 'maxTokens'>
+type CallRequest = Pick<
+  ModelRequest,
+  'tools' | 'toolChoice' | 'argumentsOf' | 'constraint' | 'parallelCalls' | 'maxTokens'
+>
 
 /** Arrays of one tool, by the array they come from: what is derived from an array of definitions is cached by the array. */
 const narrowed = new WeakMap<readonly ToolDefinition[], Map<string, readonly ToolDefinition[]>>()
+/** By the tool that is asked for alone, for the same reason. */
+const single = new WeakMap<ToolDefinition, readonly ToolDefinition[]>()
 
 /**
  * Chooses the nearest equivalent that the server takes: the requested constraint; else `tool_choice` as it is; a named choice
@@ -39,6 +45,8 @@ export function planCall(request: CallRequest, capabilities: Capabilities): Call
     workarounds: [],
   }
   if (tools.length === 0) return plan
+  const asked = asArguments(request, capabilities)
+  if (asked !== undefined) return asked
   if (!capabilities.tools) plan.workarounds.push('tools: described in the prompt')
   if (toolChoice === 'none') return plan
   if (constraint !== 'none') {
@@ -67,12 +75,11 @@ function planChoice(plan: CallPlan, request: CallRequest, capabilities: Capabili
       instead('required, with that tool alone')
       return { ...plan, offered: wanted, toolChoice: 'required' }
     }
-    const held = asHeldText(
-      plan,
-      { constraint: 'json_schema', directive: textDirective(request) },
-      request,
-      capabilities,
-    )
+    const directive = textDirective(request)
+    const held =
+      (hasGrammar(request, capabilities)
+        ? asHeldText(plan, { constraint: 'ebnf', directive }, request, capabilities)
+        : undefined) ?? asHeldText(plan, { constraint: 'json_schema', directive }, request, capabilities)
     if (held !== undefined) {
       instead('text held to the schema of a call')
       return held
@@ -83,6 +90,37 @@ function planChoice(plan: CallPlan, request: CallRequest, capabilities: Capabili
   if (!capabilities.tools || !capabilities.auto) return asText(plan, {}, textDirective(request))
   const directive = `${promptPhrases.callNow}${namesOf(wanted)}.`
   return { ...plan, offered: wanted, toolChoice: 'auto', directive }
+}
+
+/** The arguments of one tool as the reply's text; undefined where they are not asked for alone, or cannot be held to a schema. */
+function asArguments(request: CallRequest, capabilities: Capabilities): CallPlan | undefined {
+  const { argumentsOf, maxTokens } = request
+  if (argumentsOf === undefined || !capabilities.jsonSchema) return undefined
+  const { lengths } = capabilities
+  // A server that takes no bounds may not take the other keywords of the answer either.
+  const asked = lengths === 'none' ? wantedTools(request) : alone(argumentsOf)
+  const { tools, isOpen } = boundTools(asked, { lengths, maxTokens, isClosed: true })
+  const plan: CallPlan = {
+    offered: [],
+    toolChoice: 'none',
+    keys: {},
+    listed: [],
+    directive: undefined,
+    workarounds: [],
+  }
+  if (isOpen) plan.workarounds.push(openWorkaround)
+  return { ...plan, keys: { response_format: argumentsFormat(tools, capabilities) } }
+}
+
+function alone(tool: ToolDefinition): readonly ToolDefinition[] {
+  return getOrMake(single, tool, () => [tool])
+}
+
+/** Whether the server takes a grammar, and it would say as much as the schema. */
+function hasGrammar(request: CallRequest, { ebnf, lengths }: Capabilities): boolean {
+  if (ebnf === 'none' || lengths === 'none') return false
+  const { tools } = boundTools(wantedTools(request), { lengths, maxTokens: request.maxTokens, isClosed: true })
+  return isHeldByGrammar(tools)
 }
 
 type HeldText = { constraint: Exclude<DecodingConstraint, 'none'>; directive: string | undefined }

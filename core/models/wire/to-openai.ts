@@ -68,7 +68,8 @@ function offeredTools(plan: CallPlan, maxTokens: number, { lengths }: Capabiliti
 
 function historyFor(messages: readonly Message[], capabilities: Capabilities, plan: CallPlan): readonly Message[] {
   let history = messages
-  if (!capabilities.toolMessages && messages.some(({ role }) => role === 'tool')) {
+  const isPlain = !capabilities.toolMessages || isWithoutTools(plan)
+  if (isPlain && messages.some(({ role }) => role === 'tool')) {
     history = withoutToolMessages(history)
     plan.workarounds.push('tool messages: as plain text')
   }
@@ -78,6 +79,11 @@ function historyFor(messages: readonly Message[], capabilities: Capabilities, pl
   }
   if (plan.listed.length > 0) history = withTextInFirst(history, listTools(plan.listed))
   return plan.directive === undefined ? history : withTextInLast(history, plan.directive)
+}
+
+/** Templates may refuse calls in the history of a request that offers no tools. */
+function isWithoutTools({ offered, listed }: CallPlan): boolean {
+  return offered.length === 0 && listed.length === 0
 }
 
 function listTools(tools: readonly ToolDefinition[]): string {

@@ -1,5 +1,7 @@
-import type { ModelRequest } from '#domain/turn.ts'
-import type { BundleFile } from '#domain/agent-bundle.ts'
+import { isRecord } from '#domain/json.ts'
+import type { ModelRequest, ToolDefinition } from '#domain/turn.ts'
+import type { AgentBundle, BundleFile } from '#domain/agent-bundle.ts'
+import { getOrMake } from '#platform/cached-answers.ts'
 import type { HistoryLimits } from './history.ts'
 
 /** What the loop asks the model for, and its limits. */
@@ -8,8 +10,11 @@ export type AgentSettings = HistoryLimits &
     /** For every turn except the last, which must submit. */
     toolChoice: 'required' | 'auto'
     maxTurns: number
-    /** The model answers once, with a call of `carryOut`; code calls the tools of `gather` before it, and submits. */
-    oneTurn?: { gather: readonly string[]; carryOut: string } | undefined
+    /**
+     * The model answers once, with a call of `carryOut`; code calls the tools of `gather` before it, and submits. `answer` is
+     * that tool with what its arguments are held to besides.
+     */
+    oneTurn?: { gather: readonly string[]; carryOut: string; answer?: ToolDefinition | undefined } | undefined
     /** How many calls of one reply, to tools that only read, may run at the same time. */
     parallelTools: number
     /** How often a submission that fails its verification is given back. */
@@ -19,12 +24,18 @@ export type AgentSettings = HistoryLimits &
 /** The part that the worker's configuration decides. */
 export type ModelSettings = Pick<AgentSettings, 'model' | 'temperature' | 'toolChoice'>
 
+type SettingBundle = Pick<AgentBundle, 'tools'> & {
+  file: Pick<BundleFile, 'limits' | 'grammar' | 'turns' | 'one_turn'>
+}
+type Around = NonNullable<BundleFile['one_turn']>
+
 /** The settings of one bundle. Its requests begin with the same text, so its hash is their prefix key. */
 export function attemptSettings(
-  { limits, grammar, turns, one_turn: around }: Pick<BundleFile, 'limits' | 'grammar' | 'turns' | 'one_turn'>,
+  { file, tools }: SettingBundle,
   model: ModelSettings,
   bundleHash: string,
 ): AgentSettings {
+  const { limits, grammar, turns, one_turn: around } = file
   return {
     ...model,
     maxTokens: limits.max_tokens,
@@ -36,13 +47,25 @@ export function attemptSettings(
     parallelCalls: grammar.allow_parallel_calls,
     constraint: grammar.strategy,
     prefixKey: bundleHash,
-    ...(turns === 'one' && around !== undefined ? oneTurn(around) : {}),
+    ...(turns === 'one' && around !== undefined ? oneTurn(around, tools) : {}),
   }
 }
 
 /** What code gathers, the model's turn, a second one if it did not call, and the submission. Nothing is given back to it. */
 const turnsOfOne = 4
 
-function oneTurn({ gather, carry_out: carryOut }: NonNullable<BundleFile['one_turn']>) {
-  return { oneTurn: { gather, carryOut }, maxTurns: turnsOfOne, verifyAttempts: 0, parallelCalls: false }
+function oneTurn({ gather, carry_out: carryOut, answer }: Around, tools: AgentBundle['tools']) {
+  const held = tools.find(({ name }) => name === carryOut)
+  const form = held && getOrMake(answers, held, () => answerForm(held, answer))
+  return { oneTurn: { gather, carryOut, answer: form }, maxTurns: turnsOfOne, verifyAttempts: 0, parallelCalls: false }
+}
+
+/** By the tool of the bundle: what is derived from a definition is cached by the definition. */
+const answers = new WeakMap<ToolDefinition, ToolDefinition>()
+
+function answerForm(tool: ToolDefinition, answer: Around['answer']): ToolDefinition {
+  const { properties } = tool.parameters
+  const inputs = isRecord(properties) ? Object.entries(properties) : []
+  const held = inputs.map(([name, schema]) => [name, isRecord(schema) ? { ...schema, ...answer[name] } : schema])
+  return { ...tool, parameters: { ...tool.parameters, properties: Object.fromEntries(held) } }
 }

@@ -101,8 +101,8 @@ function requestOf(
   messages: readonly Message[],
   toolChoice: ToolChoice,
 ): ModelRequest {
-  const { model, temperature, maxTokens, parallelCalls, constraint, prefixKey } = settings
-  const how = { temperature, maxTokens, parallelCalls, constraint, prefixKey }
+  const { model, temperature, maxTokens, parallelCalls, constraint, prefixKey, oneTurn } = settings
+  const how = { temperature, maxTokens, parallelCalls, constraint, prefixKey, argumentsOf: oneTurn?.answer }
   return { model, messages, tools: tools.definitions, toolChoice, ...how }
 }
 

@@ -117,7 +117,11 @@ async function letAgentWork(
   const { attempt, journal, transcript, from } = running
   const { file } = running.bundle.bundle
   const tools = attemptTools(running, deps, signal)
-  const settings = attemptSettings(file, await deps.modelSettings(file.model, signal), attempt.bundleHash)
+  const settings = attemptSettings(
+    running.bundle.bundle,
+    await deps.modelSettings(file.model, signal),
+    attempt.bundleHash,
+  )
   const verify = async (submission: Submission, stopped: AbortSignal) =>
     verifySubmission(submission, await running.prove(stopped))
   const atTurn = (loop: LoopState) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { DocstringStyle } from '#domain/path-rules.ts'
-import { fitDocstring } from './docstring-text.ts'
+import { faultOfMeaning, fitDocstring } from './docstring-text.ts'
 
 const room = { summary: 36, single: 33, line: 40 }
 
@@ -66,5 +66,31 @@ describe('fitting a docstring into its lines', () => {
     expect(fitted(`${'Do '.repeat(15)}it.`)).toBe(
       'too long: the first line has 48 characters, and there is room for 36: say it in fewer words',
     )
+  })
+})
+
+describe('a docstring that says nothing', () => {
+  const of = (content: string, code = 'def set_timeout(seconds): ...') =>
+    faultOfMeaning(content, { name: 'set_timeout', code })
+
+  it.each([
+    ['set_timeout', 'only the name'],
+    ['`set_timeout()`.', 'only the name'],
+    ['Session.set_timeout', 'only the name'],
+    ["The docstring's text, without quotes.", 'speaks of docstrings'],
+    ['set_timeout has no docstring.', 'speaks of docstrings'],
+    ['It is a list. It is a list. It is a list. It is a list.', 'repeats'],
+    ['Set it to the value of the value of the value of the value of the value.', 'repeats'],
+  ])('is refused: %s', (content, reason) => {
+    expect(of(content)).toContain(reason)
+  })
+
+  it.each([
+    ['Set the timeout.'],
+    ['Set the timeout of `set_timeout`.'],
+    ['Return the docstring of a node.', 'def read(node):\n    return node.__doc__'],
+    ['Do it.\n\nArgs:\n    a (int): The a.\n    b (int): The b.\n    c (int): The c.'],
+  ])('is not: %s', (content, code = 'def set_timeout(seconds): ...') => {
+    expect(of(content, code)).toBeUndefined()
   })
 })

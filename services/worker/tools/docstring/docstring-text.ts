@@ -24,6 +24,36 @@ export function faultOfContent(content: string, quotes: TextStyle['docstringQuot
   return undefined
 }
 
+/** Why a text says nothing of the definition, whose source is `code`: small models repeat what they read, or themselves. */
+export function faultOfMeaning(content: string, { name, code }: { name: string; code: string }): string | undefined {
+  const bare = content.replaceAll(/[`'"()]/g, '').replace(/[.:]$/, '')
+  if (bare === name || bare.endsWith(`.${name}`)) return 'the docstring is only the name: say what the code does'
+  const isOfDocstrings = /\bdocstrings?\b/i.test(content) && !/doc/i.test(code)
+  if (isOfDocstrings) return 'the docstring speaks of docstrings, and the code has none: say what the code does'
+  const repeated = repeatedWords(content)
+  return repeated === undefined ? undefined : `the docstring repeats "${repeated}": say it once`
+}
+
+const longestRepeat = 24
+const fewestRepeated = 6
+
+/** Words that follow one another three times, six words in all at least. */
+function repeatedWords(content: string): string | undefined {
+  const words = content.split(/\s+/)
+  for (let length = 1; length <= longestRepeat; length++) {
+    const needed = Math.max(2 * length, fewestRepeated - length)
+    for (let at = length, same = 0; at < words.length; at++) {
+      same = words[at] === words[at - length] ? same + 1 : 0
+      if (same >= needed)
+        return words
+          .slice(at - length + 1, at + 1)
+          .join(' ')
+          .slice(0, 80)
+    }
+  }
+  return undefined
+}
+
 export function faultOfEncoding(content: string, source: string): string | undefined {
   const encoding = foreignEncoding(source)
   const isAscii = /^[\0-\x7F]*$/.test(content)

@@ -8,6 +8,7 @@ import {
   docstringRoom,
   faultOfContent,
   faultOfEncoding,
+  faultOfMeaning,
   faultOfStyle,
   fitDocstring,
   normalised,
@@ -86,6 +87,10 @@ function write(place: DocstringPlace, { content, style, filler, text }: Wording,
     if (site.docstring !== undefined) return refused('it already has a docstring, which stays as it is')
     const exemption = exemptionOf(site)
     if (exemption !== undefined) return refused(`the definition ${exemption}`)
+    const { definition } = site
+    const name = definition.childForFieldName('name')?.text ?? ''
+    const empty = faultOfMeaning(content, { name, code: definition.text })
+    if (empty !== undefined) return refused(empty)
     const room = docstringRoom(docstringIndent(site, source, text), text, prefixOf(content))
     const fitted = fitDocstring(content, style, room)
     if (fitted.kind === 'too_long') return refused(fitted.reason)
