@@ -38,7 +38,7 @@ ${servers.flatMap(docstringNotes).join('\n')}
 ${runSection(servers.flatMap((server) => (server.run === undefined ? [] : [{ plan: server.plan, run: server.run }])))}
 ## Known of these servers beforehand, not found by this run
 
-${servers.map(({ plan }) => `- ${plan.name}: ${plan.different}`).join('\n')}
+${servers.map(({ plan, measured }) => `- ${plan.name}, measured on ${measured ?? 'no day'}: ${plan.different}`).join('\n')}
 ${missing.map((why) => `- Could not be installed here: ${why}\n`).join('')}`
 }
 
@@ -120,11 +120,21 @@ ${rows.map(({ plan: { name }, run }) => `- ${name}: exit code ${run.exitCode}; $
 `
 }
 
-function harnessNotes({ plan: { name }, harness }: ServerFigures): string[] {
+function harnessNotes({ plan: { name }, harness, ...bare }: ServerFigures): string[] {
   if (harness === undefined) return []
+  const ours = harnessRates(harness)
+  const shares = (['required', 'auto'] as const).flatMap((choice) => {
+    const rates = bare[`bare_${choice}`]
+    return rates === undefined ? [] : [`times a bare client with ${choice}: ${ratios(ours, rates)}; `]
+  })
   const [{ workarounds, errors }] = harness.sides
   const faults = errors.slice(0, 5).map(({ code, message, count }) => `${count} × ${code} ${message.slice(0, 120)}`)
-  return [`- ${name}: workarounds ${counted(workarounds)}; faults: ${faults.join('; ') || 'none'}\n`]
+  return [`- ${name}: ${shares.join('')}workarounds ${counted(workarounds)}; faults: ${faults.join('; ') || 'none'}\n`]
+}
+
+function ratios(ours: BareRates, bare: BareRates): string {
+  const ratio = (key: keyof BareRates) => (bare[key] === 0 ? 'it had none' : (ours[key] / bare[key]).toFixed(1))
+  return `called ${ratio('called')}, right tool ${ratio('rightTool')}, right arguments ${ratio('rightArguments')}, submitted ${ratio('submitted')}`
 }
 
 function counted(counts: Readonly<Record<string, number>>): string {
