@@ -3,19 +3,20 @@ import { bubblewrapDir, obtainBubblewrap } from '#platform/obtain-bubblewrap.ts'
 import { openSandbox, type Sandbox, type SandboxOptions } from './open-sandbox.ts'
 import type { ProgramResult, SandboxedProgram, SandboxLimits } from './sandboxed-program.ts'
 
-/** The sandbox of this machine, got as `remora run` gets it, or why there is none. */
+/** The sandbox of this machine, got as `remora run` gets it, with the path of bwrap, or why there is none. */
 export async function testSandbox(
   env: Env,
   options: Pick<SandboxOptions, 'places'> = {},
-): Promise<{ sandbox: Sandbox; lack: string | undefined }> {
+): Promise<{ sandbox: Sandbox; bubblewrap: string; lack: string | undefined }> {
   const isRoot = process.getuid?.() === 0
   const searchPath = env['PATH'] ?? ''
   const mayInstall = env['REMORA_REDIS_INSTALL'] !== 'never'
   const places = { searchPath, programDir: bubblewrapDir(env, isRoot), env, signal: new AbortController().signal }
   const got = await obtainBubblewrap({ ...places, isRoot, mayInstall, say: () => {} })
-  const sandbox = openSandbox({ ...options, searchPath, bubblewrap: 'path' in got ? got.path : undefined })
+  const bubblewrap = 'path' in got ? got.path : undefined
+  const sandbox = openSandbox({ ...options, searchPath, bubblewrap })
   const state = await sandbox.state()
-  return { sandbox, lack: state.kind === 'works' ? undefined : state.reason }
+  return { sandbox, bubblewrap: bubblewrap ?? '', lack: state.kind === 'works' ? undefined : state.reason }
 }
 
 type RunOptions = Partial<Pick<SandboxedProgram, 'files' | 'report' | 'environment'>> & {

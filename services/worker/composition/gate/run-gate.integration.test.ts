@@ -74,6 +74,7 @@ describe.skipIf(lack !== undefined)(`the gate of a run${lack === undefined ? '' 
 
   it.each([
     ['python3 -m unittest', 'double.py', 'test_double.T::test_bad'],
+    ['cd . && A=1 python3 -m unittest -v test_double', 'double.py', 'test_double.T::test_bad'],
     ['node --test', 'double.js', 'bad'],
   ])('of %s judges each test for itself', async (command, path, failing) => {
     const sets = [edit(path, 'x * 2', '2 * x'), edit(path, 'double', 'twice')]

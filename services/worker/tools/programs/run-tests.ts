@@ -38,11 +38,11 @@ export function nodeTests(reportPath: string): ['node', ...string[]] {
   return ['node', '--test', ...reporters, '--test-reporter=spec', '--test-reporter-destination=stdout']
 }
 
-/** The command that runs Python tests and writes a JUnit report. */
+/** The command that runs Python tests and writes a JUnit report. After `unittest-cli`, `paths` are arguments of `python -m unittest`. */
 export async function pythonTests(
-  runner: TestRunner,
+  runner: TestRunner | 'unittest-cli',
   paths: readonly string[],
   reportPath: string,
-): Promise<SandboxedProgram['command']> {
+): Promise<['python3', '-c', code: string, ...args: string[]]> {
   return ['python3', '-c', await readFile(pythonRunner, 'utf8'), reportPath, runner, ...paths]
 }
