@@ -47,6 +47,7 @@ export const benches = [
   'scripts',
   'sandbox',
   'repositories',
+  'gate',
 ] as const
 
 /** The sections of RESULTS.md before the records of chaos: those of the benches, and two that others write. */
