@@ -182,6 +182,7 @@ export const PatchSets = z.looseObject({
   change_sets: z.int(),
   left_out_count: z.int(),
   left_out: z.array(LeftOut),
+  gate: GateView.nullish(),
 })
 export type PatchSets = z.infer<typeof PatchSets>
 

@@ -24,8 +24,13 @@ export type GateDeps = {
   onRun(runs: number, most: number): Promise<void>
 }
 
-/** What the gate leaves of the sets, and those that it leaves out, with their reasons. */
-export type GateVerdict = { left: readonly ChangeSet[]; leftOut: LeftOutSet[]; report: GateReport }
+/** What the gate leaves of the sets, and those that it leaves out, with their reasons: `culprits` with a test, the others unproved. */
+export type GateVerdict = {
+  left: readonly ChangeSet[]
+  leftOut: LeftOutSet[]
+  culprits: ReadonlySet<string>
+  report: GateReport
+}
 
 const mostListed = 50
 
@@ -80,7 +85,9 @@ export async function runGate(
     durationMs: Math.round(performance.now() - startedAt),
     leftOut: judged.convicted.length,
   }
-  return { left: judged.left, leftOut: judged.convicted.map(leftOutOf), report }
+  const proved = judged.convicted.filter(({ tests }) => tests.length > 0)
+  const culprits = new Set(proved.map(({ set }) => set.changeSetId))
+  return { left: judged.left, leftOut: judged.convicted.map(leftOutOf), culprits, report }
 }
 
 type Original = {
