@@ -127,10 +127,10 @@ export const BundleFile = z.strictObject({
       'order among its own operations. `inner_first`: after those on nodes inside this one; `outer_first`: before them',
     ),
   when: z
-    .enum(['always', 'lint_faults', 'no_docstring'])
+    .enum(['always', 'lint_faults', 'no_docstring', 'no_samples'])
     .default('always')
     .describe(
-      "when a node needs it, found without a model. `lint_faults`: the repository's own lint rules report a fault in it; `no_docstring`: it is a definition without a docstring",
+      "when a node needs it, found without a model. `lint_faults`: the repository's own lint rules report a fault in it; `no_docstring`: it is a definition without a docstring; `no_samples`: its parameters have types that can be written as data, and there is no file of samples for it",
     ),
   mechanical: z
     .enum(['none', 'lint_fixes'])

@@ -21,6 +21,8 @@ export const externalSignatures = {
   edit_node: '(text: str, start_line: int | None = None, end_line: int | None = None) -> dict[str, Any]',
   describe_definition: '() -> dict[str, Any]',
   insert_docstring: '(docstring: str, style: str = "auto") -> dict[str, Any]',
+  describe_parameters: '(format: str = "auto") -> dict[str, Any]',
+  write_samples: '(valid: list[dict[str, Any]], invalid: list[dict[str, Any]], format: str = "auto") -> dict[str, Any]',
   run_command: '(command: list[str], timeout_s: float | None = None) -> dict[str, Any]',
   run_tests: '(paths: list[str] = [], runner: str = "auto") -> dict[str, Any]',
   report_finding:

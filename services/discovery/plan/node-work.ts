@@ -6,6 +6,7 @@ import type { Run } from '#domain/run.ts'
 import { unreachable } from '#domain/error.ts'
 import type { RepositoryRules } from '#objects/repository-rules.ts'
 import { docstringScopes } from '#python/docstring-survey.ts'
+import { sampleScopes } from '../survey/sample-survey.ts'
 import type { Survey } from '../survey/survey-repository.ts'
 import { lintWork, type LintDepth, type LintWork, type NodeWork, type WorkFinder } from './lint-work.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'
@@ -71,6 +72,8 @@ function workOf(
     }
     case 'no_docstring':
       return { find: docstringWork(file, survey) }
+    case 'no_samples':
+      return { find: sampleWork(file, survey) }
     default:
       return unreachable(file.when)
   }
@@ -121,6 +124,14 @@ function docstringWork({ settings }: AgentBundle['file'], { docstrings, rules, u
     // The survey has rules for all files that it could read.
     if (!Object.hasOwn(rules.files, path)) return { works: [], reason: unlinted.get(path) ?? 'it is no Python file' }
     const reason = docstrings.reasonToSkip(path, startByte, scope)
+    return reason === undefined ? { works: ['agent'] } : { works: [], reason }
+  }
+}
+
+function sampleWork({ settings }: AgentBundle['file'], { samples }: Survey): WorkFinder {
+  const scope = sampleScopes.find((one) => one === settings['scope']?.default) ?? 'auto'
+  return (node) => {
+    const reason = samples.reasonToSkip(node, scope)
     return reason === undefined ? { works: ['agent'] } : { works: [], reason }
   }
 }

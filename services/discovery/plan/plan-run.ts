@@ -80,6 +80,7 @@ async function surveyOf(
     files: snapshot.files,
     isWorkedOn: (path: string) => workedOn.has(path),
     read: (hash: string) => deps.blobs.get(run.projectId, hash),
+    wantsTypes: bundles.some(({ bundle }) => bundle.file.when === 'no_samples'),
   }
   return surveyRepository(input, deps, signal)
 }

@@ -1,4 +1,5 @@
 import type { ModuleUses } from '#python/module-uses.ts'
+import type { ModuleTypes } from '#python/module-types.ts'
 import { openThreadPool } from '#platform/thread-pool.ts'
 import type { LintRules } from '#domain/path-rules.ts'
 import type { FileDocstringFacts } from '#python/docstring-facts.ts'
@@ -10,6 +11,8 @@ export type PythonQuestion = {
   rules: LintRules | null
   /** Those of the repository's own modules that the text imports (`ownModulesIn`). */
   ownModules: readonly string[]
+  /** Whether the types of its definitions are wanted, too. */
+  wantsTypes?: boolean
 }
 
 /** A Python file, or another text (no Python, or not to be parsed) that is searched for names of modules. */
@@ -37,7 +40,12 @@ export type LintFault = {
   removes?: string
 }
 
-export type SurveyedFile = { faults: LintFault[]; docstrings: FileDocstringFacts; uses: ModuleUses }
+export type SurveyedFile = {
+  faults: LintFault[]
+  docstrings: FileDocstringFacts
+  uses: ModuleUses
+  types?: ModuleTypes
+}
 
 export type SurveyReport = SurveyedFile | { uses: ModuleUses }
 

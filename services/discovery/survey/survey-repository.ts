@@ -19,6 +19,7 @@ import { foldTestData } from '#python/test-data.ts'
 import { isStub } from '#python/python-file.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import type { SourceFile } from '../discover/choose-files.ts'
+import { foldSamples, type SampleSurvey } from './sample-survey.ts'
 import type { LintFault, SurveyedFile, SurveyPool } from './survey-pool.ts'
 
 export type SurveyInput = {
@@ -26,6 +27,8 @@ export type SurveyInput = {
   /** Whether agents may work on the file: only these files are linted. */
   isWorkedOn(path: string): boolean
   read(hash: string): Promise<Uint8Array>
+  /** Whether an agent looks for definitions by the types of their parameters. */
+  wantsTypes?: boolean
 }
 
 export type SurveyDeps = {
@@ -44,6 +47,7 @@ export type Survey = {
   /** Whether tests read the file as text: its faults are often the thing under test. */
   isTestData(path: string): boolean
   docstrings: DocstringSurvey
+  samples: SampleSurvey
   /** For users: what of the configuration cannot be honoured, and what is left alone throughout the repository. */
   notices: readonly string[]
 }
@@ -103,6 +107,7 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
     notUtf8,
     isTestData: foldTestData(mapOf(facts, ({ uses }) => uses)),
     docstrings,
+    samples: foldSamples({ types: mapOf(facts, ({ types }) => types), docstrings, files: input.files }),
     notices: [...lint.notices, ...docstrings.notices, ...unread.toSorted()],
   }
 }
@@ -161,7 +166,12 @@ async function surveyFile(file: SourceFile, { input, lint, ownModules, notUtf8, 
   const notLinted = reasonNotToLint(path, bytes, rules)
   // In other encodings only names matter, which are ASCII: they show what the file uses of others.
   const text = bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1')
-  const question = { path, text, ownModules: ownModulesIn(text, ownModules) }
+  const question = {
+    path,
+    text,
+    ownModules: ownModulesIn(text, ownModules),
+    ...(input.wantsTypes === true && { wantsTypes: true }),
+  }
   const look = (rulesToLintBy: LintRules | null) => deps.surveys.survey({ ...question, rules: rulesToLintBy })
   if (notLinted !== undefined || !input.isWorkedOn(path)) {
     const found = await look(null)

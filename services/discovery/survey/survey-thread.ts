@@ -9,17 +9,22 @@ import { lintText } from '#lint/lint-text.ts'
 import { answerRequests } from '#platform/thread-entry.ts'
 import { byteOffsets } from '#python/python-file.ts'
 import { docstringFactsOf } from '#python/docstring-facts.ts'
+import { moduleTypesOf } from '#python/module-types.ts'
 import { moduleUsesInText, moduleUsesOf } from '#python/module-uses.ts'
 import { loadLanguage, type LoadedLanguage } from '#syntax/parser.ts'
 import type { LintFault, PythonQuestion, SurveyedFile, SurveyQuestion, SurveyReport } from './survey-pool.ts'
 
-function surveyFile({ path, text, rules, ownModules }: PythonQuestion, python: LoadedLanguage): SurveyedFile {
+function surveyFile(
+  { path, text, rules, ownModules, wantsTypes }: PythonQuestion,
+  python: LoadedLanguage,
+): SurveyedFile {
   const tree = python.parse(text)
   try {
     return {
       faults: rules === null ? [] : lintFaults({ path, text, ownModules, rules }, { tree, python }),
       docstrings: docstringFactsOf(tree, text, path),
       uses: moduleUsesOf(tree, text),
+      ...(wantsTypes === true && { types: moduleTypesOf(tree, python) }),
     }
   } finally {
     tree.delete()

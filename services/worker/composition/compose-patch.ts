@@ -19,6 +19,9 @@ import type { CachedAnswers } from '#platform/cached-answers.ts'
 import type { ReadRunRules } from '../evidence/run-rules.ts'
 import { collectChanges, type CollectDeps, readAccepted, selectProposed, setsOf } from './collect-changes.ts'
 import type { ProvedBefore } from './file-proofs.ts'
+import type { ReadFile } from '../evidence/samples-match.ts'
+import type { SnapshotPrograms } from '../tools/programs/attempt-programs.ts'
+import { readComposed } from './composed-tree.ts'
 import type { GateVerdict } from './gate/run-gate.ts'
 import { throughGate, type ThroughGateDeps } from './gate/through-gate.ts'
 import { type GroupProof, proveComposition, type ProofDeps } from './prove-composition.ts'
@@ -29,6 +32,8 @@ export type ProveDeps = Pick<ProofDeps, 'evidence' | 'python'> & {
   objects: ObjectStore
   blobs: Pick<BlobStore, 'get' | 'put'>
   runRules: ReadRunRules
+  /** For checks that read other files than the changed one. */
+  programs?: Pick<SnapshotPrograms, 'snapshot'>
 }
 
 /** What is to be composed, and the node of each operation that may be named. */
@@ -50,6 +55,16 @@ export type SelectedSets = {
   onFiles?(proved: number, files: number): Promise<void>
 }
 
+function treeOf(
+  { projectId, snapshotId }: Run,
+  { sets, others, readBlob }: Pick<SelectedSets, 'sets' | 'others'> & Pick<ProofDeps, 'readBlob'>,
+  { programs }: ProveDeps,
+): ReadFile | undefined {
+  if (programs === undefined || snapshotId === null) return undefined
+  const known = new Map([...(others ?? []), ...sets.map((set) => [set.changeSetId, set] as const)])
+  return readComposed(sets, { known, readBlob, snapshot: () => programs.snapshot(projectId, snapshotId) })
+}
+
 /** Composes and proves change sets of a run, and stores the result, which the key names. */
 export async function proveSets(
   run: Run,
@@ -62,6 +77,10 @@ export async function proveSets(
   const files = new Set(sets.flatMap((set) => set.files.map(({ path }) => path))).size
   let proved = 0
   await onFiles?.(0, files)
+  const readBlob = async (hash: string) => {
+    signal.throwIfAborted() // another worker may have the job by now, or the run be stopped
+    return deps.blobs.get(projectId, hash)
+  }
   const proven = await proveComposition(sets, {
     evidence: deps.evidence,
     python: deps.python,
@@ -69,10 +88,8 @@ export async function proveSets(
     rules: await deps.runRules(rulesOf),
     provedBefore,
     others,
-    async readBlob(hash) {
-      signal.throwIfAborted() // another worker may have the job by now, or the run be stopped
-      return deps.blobs.get(projectId, hash)
-    },
+    readBlob,
+    readFile: treeOf(run, { sets, others, readBlob }, deps),
     async storeBlob(bytes) {
       signal.throwIfAborted()
       return deps.blobs.put(projectId, bytes)

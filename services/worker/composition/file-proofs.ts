@@ -5,6 +5,7 @@ import { moduleNamesOf, moduleUsesOf } from '#python/module-uses.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
 import { checksOfFile, type EvidenceChecker } from '../evidence/evidence-checker.ts'
+import type { ReadFile } from '../evidence/samples-match.ts'
 import type { RunRules } from '../evidence/run-rules.ts'
 import type { ComposedModule } from './composed-names.ts'
 
@@ -14,6 +15,8 @@ export type FileProofDeps = {
   rules: Pick<RunRules, 'of'>
   readBlob(hash: string): Promise<Uint8Array>
   storeBlob(bytes: Uint8Array): Promise<string>
+  /** The text of a file of the composed tree. */
+  readFile?: ReadFile | undefined
   /** The evidence of these checks on a file that just these sets have made before; undefined where one of them was not made. */
   provedBefore?: ProvedBefore | undefined
 }
@@ -64,7 +67,13 @@ async function proofOf(file: FileResult, checks: readonly EvidenceCheck[], deps:
   const known = deps.provedBefore?.({ path, changeSetIds: sets.map((set) => set.changeSetId) }, checks)
   if (known !== undefined) return { file, ...contents, evidence: known }
   const texts = { before: before?.toString(), after: after?.toString() }
-  const checked = { path, ...texts, executable, rules: deps.rules.of(path) }
+  const checked = {
+    path,
+    ...texts,
+    executable,
+    rules: deps.rules.of(path),
+    ...(deps.readFile && { readFile: deps.readFile }),
+  }
   return { file, ...contents, evidence: await deps.evidence.check(checked, checks) }
 }
 

@@ -1,7 +1,6 @@
 import type { Evidence, EvidenceCheck } from '#domain/change-set.ts'
 import type { PathRules } from '#domain/path-rules.ts'
 import { languageOf } from '#syntax/grammars.ts'
-import type { LoadedLanguage } from '#syntax/parser.ts'
 import type { PythonLinter } from '#lint/python-linter.ts'
 import { hasCode } from '#domain/error.ts'
 import type { LintReport } from '#lint/lint-report.ts'
@@ -14,6 +13,7 @@ import { importsKept, namesKept } from './names-and-imports-kept.ts'
 import { operandsKept } from './operands-kept.ts'
 import { parsesAsBefore } from './parses.ts'
 import { type ComparedFacts, type Finding, openPythonFacts } from './python-facts.ts'
+import { type PythonReader, type ReadFile, samplesMatch } from './samples-match.ts'
 
 /**
  * One file before and after a change: `before` is undefined for a new one, `after` for a deleted one. `inNode`: all edits
@@ -26,6 +26,8 @@ export type CheckedFile = {
   inNode?: boolean
   executable?: boolean | undefined
   rules: PathRules
+  /** Reads the other files as they are with the change; without it, what depends on them is not checked. */
+  readFile?: ReadFile
 }
 
 export type EvidenceChecker = {
@@ -57,6 +59,7 @@ export function openEvidenceChecker(
         const known = file.after === undefined ? deletionEvidence(check, file) : modeEvidence(check, file)
         if (known !== undefined) evidence.push(known)
         else if (check === 'only_node_changed') evidence.push({ check, path, ok: inNode === true, tool: 'byte ranges' })
+        else if (check === 'samples_match') evidence.push(await samplesEvidence(text, deps.python))
         else evidence.push(await prove(check))
       }
       return evidence
@@ -86,6 +89,7 @@ function deletionEvidence(check: EvidenceCheck, { path, rules }: CheckedFile): E
       return languageOf(path) === 'python' ? { ...proof, ok: true } : unprovedDeletion(check, path)
     case 'docstring_only':
     case 'only_node_changed':
+    case 'samples_match':
       return { ...proof, ok: false, detail: 'the file is deleted' }
     case 'names_kept': {
       if (languageOf(path) !== 'python') return undefined
@@ -111,11 +115,11 @@ function modeEvidence(check: EvidenceCheck, { path, executable }: CheckedFile): 
 }
 
 type TextFile = CheckedFile & { after: string }
-type PythonCheck = Exclude<EvidenceCheck, 'only_node_changed'>
+type PythonCheck = Exclude<EvidenceCheck, 'only_node_changed' | 'samples_match'>
 
 type PythonDeps = {
   linter: Pick<PythonLinter, 'version' | 'lint'>
-  python: Pick<LoadedLanguage, 'read'>
+  python: PythonReader
   cachedLength?: number
 }
 
@@ -147,6 +151,16 @@ function openPythonEvidence(deps: PythonDeps) {
       }
     }
   }
+}
+
+/** Against the definition in the tree, so that samples do not outlive the signature that they were made for. */
+async function samplesEvidence({ path, after, readFile }: TextFile, python: PythonReader): Promise<Evidence> {
+  const check = 'samples_match'
+  if (readFile === undefined) {
+    const detail = 'the file of the definition was not at hand'
+    return { check: 'not_checked', of: check, path, ok: true, tool: 'none', detail }
+  }
+  return evidenceOf({ check, path, tool: treeSitter }, () => samplesMatch({ path, after }, readFile, python))
 }
 
 type FactCheck = (facts: ComparedFacts, file: Pick<CheckedFile, 'path' | 'rules'>) => Finding

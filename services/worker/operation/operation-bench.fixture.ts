@@ -44,7 +44,7 @@ export type OperationBench = TestLedger & {
   /** Of the rehearsal model. */
   modelUrl: string
   /** A shipped bundle, which a test may change before it is planned. */
-  bundle(name: 'lint' | 'docstring' | 'review' | 'harness'): Promise<AgentBundle>
+  bundle(name: 'lint' | 'docstring' | 'review' | 'harness' | 'sample_data'): Promise<AgentBundle>
   /** A running run with one dispatched operation: `bundle` on the function `name` of the Python file `text`. */
   planned(bundle: AgentBundle, text: string, name: string): Promise<Planned>
   /** The same on the whole file. */

@@ -6,6 +6,7 @@ import type { ErrorCode } from '#domain/error.ts'
 import { checksOfFile, type EvidenceChecker } from '../../evidence/evidence-checker.ts'
 import { agentParts, type RunRules } from '../../evidence/run-rules.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
+import { textReader } from '../../workspace/search-files.ts'
 
 /** The changes of an attempt, with the evidence for them. */
 export type Proof = { changes: readonly FileChange[]; evidence: readonly Evidence[] }
@@ -14,7 +15,7 @@ type Proven = {
   attempt: Pick<Attempt, 'operationId' | 'repeats'> & { node: Pick<Attempt['node'], 'path' | 'startByte' | 'endByte'> }
   bundle: { bundle: { file: Pick<BundleFile, 'evidence'> } }
   rules: RunRules
-  workspace: Pick<Workspace, 'written' | 'changes' | 'readText' | 'readBaseBytes'>
+  workspace: Pick<Workspace, 'written' | 'changes' | 'exists' | 'readText' | 'readBaseBytes'>
 }
 
 /**
@@ -52,7 +53,7 @@ async function evidenceOf(
     const before = base && Buffer.from(base).toString()
     const inNode = isInNode(change, attempt, rules)
     const { path, executable } = change
-    const file = { path, before, after, inNode, executable, rules: rules.of(path) }
+    const file = { path, before, after, inNode, executable, rules: rules.of(path), readFile: textReader(workspace) }
     const checks = checksOfFile({ path, isDeleted: after === undefined }, bundle.bundle.file.evidence)
     evidence.push(...(await deps.evidence.check(file, checks)))
   }

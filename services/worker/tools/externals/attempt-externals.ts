@@ -13,6 +13,7 @@ import { fileExternals } from './file-externals.ts'
 import { docstringExternals, lintExternals } from './node-externals.ts'
 import { programExternals } from './program-externals.ts'
 import type { AttemptPrograms } from '../programs/attempt-programs.ts'
+import { sampleExternals } from './sample-externals.ts'
 import { reportFinding } from './report-finding.ts'
 
 export type ExternalDeps = LintDeps & {
@@ -36,6 +37,7 @@ export function attemptExternals(
     ...lintExternals(workspace, target, deps),
     edit_node: editNode(workspace, target, deps),
     ...docstringExternals(workspace, target, deps),
+    ...sampleExternals(workspace, target, deps),
     ...programExternals(target, deps.programs),
     report_finding: reportFinding(workspace, calledBefore),
     ask_user: askUser,
