@@ -71,6 +71,8 @@ function workOf(
     }
     case 'no_docstring':
       return { find: docstringWork(file, survey) }
+    case 'untested':
+      return { find: always }
     default:
       return unreachable(file.when)
   }
