@@ -97,6 +97,20 @@ const Limits = z.strictObject({
     .max(20)
     .default(2)
     .describe('how often a submission that fails its verification is returned to the model'),
+  test_runs: z
+    .int()
+    .min(1)
+    .max(20)
+    .default(3)
+    .describe(
+      'how often tests are run for `tests_pass`, and by `write_tests`; one that does not always pass has failed',
+    ),
+  mutants: z
+    .int()
+    .min(1)
+    .max(40)
+    .default(8)
+    .describe('the most faults that are planted in the node, one at a time, for `tests_kill_mutants`'),
 })
 
 /** `bundle.yaml` as people write it; keys keep the file's own spelling. docs/reference/bundle.md is made from this. */
@@ -127,10 +141,10 @@ export const BundleFile = z.strictObject({
       'order among its own operations. `inner_first`: after those on nodes inside this one; `outer_first`: before them',
     ),
   when: z
-    .enum(['always', 'lint_faults', 'no_docstring', 'no_samples'])
+    .enum(['always', 'lint_faults', 'no_docstring', 'no_samples', 'untested'])
     .default('always')
     .describe(
-      "when a node needs it, found without a model. `lint_faults`: the repository's own lint rules report a fault in it; `no_docstring`: it is a definition without a docstring; `no_samples`: its parameters have types that can be written as data, and there is no file of samples for it",
+      "when a node needs it, found without a model. `lint_faults`: the repository's own lint rules report a fault in it; `no_docstring`: it is a definition without a docstring; `no_samples`: its parameters have types that can be written as data, and there is no file of samples for it; `untested`: it is a public function or method that no test names",
     ),
   mechanical: z
     .enum(['none', 'lint_fixes'])

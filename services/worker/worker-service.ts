@@ -200,6 +200,7 @@ async function operationDeps(config: WorkerConfig, opened: Opened, releaser: Rel
     startLayer: openStartLayers(opened),
     python,
     evidence: openEvidenceChecker({ linter, python, syntax, cachedLength }),
+    syntax,
     runRules: openRunRules(objects),
     bundles: openPreparedBundles((project, hash) => getBundle(objects, project, hash), config.model),
     programs: { sandbox: opened.sandbox, limits: config.sandbox.limits, archive: archives.open },

@@ -74,6 +74,8 @@ function workOf(
       return { find: docstringWork(file, survey) }
     case 'no_samples':
       return { find: sampleWork(file, survey) }
+    case 'untested':
+      return { find: always }
     default:
       return unreachable(file.when)
   }

@@ -1,6 +1,6 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { loadLanguage } from '#syntax/parser.ts'
-import type { EvidenceCheck } from '#domain/change-set.ts'
+import type { TextCheck } from '#domain/change-set.ts'
 import { openEvidenceChecker } from './evidence-checker.ts'
 import { wideRules } from '#lint/wide-rules.fixture.ts'
 import { openPythonLinter } from '#lint/python-linter.ts'
@@ -11,7 +11,7 @@ const syntax = openSyntaxChecker()
 afterAll(() => Promise.all([linter.close(), syntax.close()]))
 const checker = openEvidenceChecker({ linter, python: await loadLanguage('python'), syntax })
 
-async function check(name: EvidenceCheck, before: string, after: string) {
+async function check(name: TextCheck, before: string, after: string) {
   const [evidence] = await checker.check({ path: 'a.py', before, after, rules: wideRules }, [name])
   return evidence
 }
@@ -159,7 +159,7 @@ it.each([true, false])(
 
 describe('proof of a deletion', () => {
   const none: string[] = []
-  const lost = async (name: EvidenceCheck, { path = 'a.py', before = plain, keptNames = none } = {}) => {
+  const lost = async (name: TextCheck, { path = 'a.py', before = plain, keptNames = none } = {}) => {
     const file = { path, before, after: undefined, rules: { ...wideRules, keptNames } }
     return (await checker.check(file, [name]))[0]
   }

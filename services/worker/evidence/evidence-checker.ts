@@ -1,4 +1,4 @@
-import type { Evidence, EvidenceCheck } from '#domain/change-set.ts'
+import { type Evidence, type EvidenceCheck, isTestCheck, type TextCheck } from '#domain/change-set.ts'
 import type { PathRules } from '#domain/path-rules.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import type { PythonLinter } from '#lint/python-linter.ts'
@@ -35,7 +35,7 @@ export type EvidenceChecker = {
    * Makes the checks and returns one entry for each, in the same order; `not_checked` for a check that does not exist
    * for the file's language. For a file that cannot be linted or parsed, `ok` is false and `detail` is the reason.
    */
-  check(file: CheckedFile, checks: readonly EvidenceCheck[]): Promise<Evidence[]>
+  check(file: CheckedFile, checks: readonly TextCheck[]): Promise<Evidence[]>
 }
 
 /** What the evidence for Python files names as its tools, with the version of the linter. */
@@ -67,13 +67,17 @@ export function openEvidenceChecker(
   }
 }
 
-/** The checks to make of a changed file: those that were asked for and, for a deleted Python file, whether others need it. */
+/** The checks to make of the text of a changed file: those that were asked for and, for a deleted Python file, whether others need it. */
 export function checksOfFile(
   { path, isDeleted }: { path: string; isDeleted: boolean },
   asked: readonly EvidenceCheck[],
-): EvidenceCheck[] {
-  const own: EvidenceCheck[] = isDeleted && languageOf(path) === 'python' ? ['names_kept'] : []
-  return [...new Set([...asked, ...own])]
+): TextCheck[] {
+  const own: TextCheck[] = isDeleted && languageOf(path) === 'python' ? ['names_kept'] : []
+  return [...new Set([...asked.filter(isTextCheck), ...own])]
+}
+
+function isTextCheck(check: EvidenceCheck): check is TextCheck {
+  return !isTestCheck(check)
 }
 
 /**
@@ -81,7 +85,7 @@ export function checksOfFile(
  * gone has no faults, but everything in it has changed, and other files may need it. That they do can be found out, for Python;
  * that they do not is never proved.
  */
-function deletionEvidence(check: EvidenceCheck, { path, rules }: CheckedFile): Evidence | undefined {
+function deletionEvidence(check: TextCheck, { path, rules }: CheckedFile): Evidence | undefined {
   const proof = { check, path, tool: 'deletion' }
   switch (check) {
     case 'parses':
@@ -103,19 +107,19 @@ function deletionEvidence(check: EvidenceCheck, { path, rules }: CheckedFile): E
   }
 }
 
-function unprovedDeletion(of: EvidenceCheck, path: string): Evidence {
+function unprovedDeletion(of: TextCheck, path: string): Evidence {
   const detail = 'nothing proves that no other file needs the deleted one'
   return { check: 'not_checked', of, path, ok: true, tool: 'none', detail }
 }
 
 /** A mode is in no node, and no docstring. */
-function modeEvidence(check: EvidenceCheck, { path, executable }: CheckedFile): Evidence | undefined {
+function modeEvidence(check: TextCheck, { path, executable }: CheckedFile): Evidence | undefined {
   if (executable === undefined || (check !== 'docstring_only' && check !== 'only_node_changed')) return undefined
   return { check, path, ok: false, tool: 'file mode', detail: 'its mode changes' }
 }
 
 type TextFile = CheckedFile & { after: string }
-type PythonCheck = Exclude<EvidenceCheck, 'only_node_changed' | 'samples_match'>
+type PythonCheck = Exclude<TextCheck, 'only_node_changed' | 'samples_match'>
 
 type PythonDeps = {
   linter: Pick<PythonLinter, 'version' | 'lint'>

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { changeChecks, type EvidenceCheck } from '#domain/change-set.ts'
+import { changeChecks, type TextCheck } from '#domain/change-set.ts'
 import { defaultPathRules } from '#domain/path-rules.ts'
 import { openPythonLinter } from '#lint/python-linter.ts'
 import { loadLanguage } from '#syntax/parser.ts'
@@ -15,7 +15,7 @@ const checker = openEvidenceChecker({ linter, python: await loadLanguage('python
 
 async function refusalsOf(
   { path = 'a.py', before, after, rules = defaultPathRules }: PlantedHarm,
-  checks: readonly EvidenceCheck[],
+  checks: readonly TextCheck[],
 ) {
   const evidence = await checker.check({ path, before, after, rules }, checks)
   return evidence.filter((one) => !one.ok).map(({ check, detail }) => `${check}: ${detail}`)

@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { type EvidenceCheck } from '#domain/change-set.ts'
+import { type TextCheck } from '#domain/change-set.ts'
 import { defaultPathRules } from '#domain/path-rules.ts'
 import { openPythonLinter } from '#lint/python-linter.ts'
 import { loadLanguage } from '#syntax/parser.ts'
@@ -22,7 +22,7 @@ const sound = {
 
 async function evidenceOf(
   content: object | string,
-  checks: readonly EvidenceCheck[] = ['samples_match'],
+  checks: readonly TextCheck[] = ['samples_match'],
   tree: Record<string, string> = { 'shop.py': source, 'kinds.py': kinds },
 ) {
   const after = typeof content === 'string' ? content : `${JSON.stringify(content)}\n`

@@ -1,9 +1,11 @@
 import { extname } from 'node:path/posix'
 import { AppError, hasCode } from '#domain/error.ts'
-import type { Evidence, EvidenceCheck } from '#domain/change-set.ts'
+import type { Evidence, TextCheck } from '#domain/change-set.ts'
 import { grammarVersion } from '#syntax/grammars.ts'
 import { openThreadPool } from '#platform/thread-pool.ts'
+import type { Mutant } from './mutants.ts'
 import { hasNewFault, type SyntaxFacts } from './parses.ts'
+import type { TestFunction } from './test-functions.ts'
 
 type CheckedText = { path: string; before: string | undefined; after: string }
 
@@ -14,7 +16,7 @@ type CheckedText = { path: string; before: string | undefined; after: string }
 export function openSyntaxEvidence(syntax: Pick<SyntaxChecker, 'read'>) {
   return (file: CheckedText, language: string | undefined) => {
     let reading: Promise<[SyntaxFacts, SyntaxFacts]> | undefined
-    return async (check: EvidenceCheck): Promise<Evidence> => {
+    return async (check: TextCheck): Promise<Evidence> => {
       if (language === undefined || !(check === 'parses' || check === 'comments_kept')) {
         return notChecked(file.path, check, language)
       }
@@ -60,7 +62,7 @@ function commented({ comments: was }: SyntaxFacts, { comments: now }: SyntaxFact
 }
 
 /** Records that `check` was requested and cannot be made, so that it is not taken for proved. */
-function notChecked(path: string, check: EvidenceCheck, language: string | undefined): Evidence {
+function notChecked(path: string, check: TextCheck, language: string | undefined): Evidence {
   const kind = language ?? (extname(path) === '' ? 'files without an ending' : `${extname(path)} files`)
   const means =
     check === 'parses' || check === 'comments_kept'
@@ -71,11 +73,24 @@ function notChecked(path: string, check: EvidenceCheck, language: string | undef
   return { check: 'not_checked', of: check, path, ok: true, tool: 'none', detail: `there is no ${means} for ${kind}` }
 }
 
-export type SyntaxQuestion = { language: string; text: string }
+export type SyntaxQuestion = { language: string; text: string } & (
+  | { want: 'facts' | 'tests' }
+  | { want: 'mutants'; start: number; end: number; most: number }
+)
+export type SyntaxReport =
+  | { found: 'facts'; facts: SyntaxFacts }
+  | { found: 'tests'; tests: TestFunction[] }
+  | { found: 'mutants'; mutants: Mutant[] }
 
+type Text = { language: string; text: string }
+
+/** Each throws TOOL_006 for a text that is too deep, too large or too slow for its grammar; the next text is unaffected. */
 export type SyntaxChecker = {
-  /** Throws TOOL_006 for a text that is too deep, too large or too slow for its grammar; the next text is unaffected. */
-  read(question: SyntaxQuestion): Promise<SyntaxFacts>
+  read(text: Text): Promise<SyntaxFacts>
+  /** The tests that the text of a test file has. */
+  tests(text: Text): Promise<TestFunction[]>
+  /** Faults to plant in the text, from `start` to `end`. */
+  mutants(text: Text, of: { start: number; end: number; most: number }): Promise<Mutant[]>
   /** Ends the thread, if there is one; running requests fail. Safe to call twice. */
   close(): Promise<void>
 }
@@ -83,13 +98,29 @@ export type SyntaxChecker = {
 /** Parses in a thread, since a text may damage a grammar's scanner. The thread starts with the first text. */
 export function openSyntaxChecker({ limitMs = 10_000 }: { limitMs?: number } = {}): SyntaxChecker {
   const entry = new URL('./syntax-thread.ts', import.meta.url)
-  const pool = openThreadPool<SyntaxQuestion, SyntaxFacts>({ entry, name: 'the parser', limitMs, threads: 1 })
+  const pool = openThreadPool<SyntaxQuestion, SyntaxReport>({ entry, name: 'the parser', limitMs, threads: 1 })
+  const ask = async (question: SyntaxQuestion) => {
+    const answer = await pool.ask(question)
+    if (answer.kind === 'report') return answer.report
+    throw new AppError('TOOL_006', `the file cannot be parsed: ${answer.why}`, { phase: 'execution' })
+  }
   return {
-    async read(question) {
-      const answer = await pool.ask(question)
-      if (answer.kind === 'report') return answer.report
-      throw new AppError('TOOL_006', `the file cannot be parsed: ${answer.why}`, { phase: 'execution' })
+    async read(text) {
+      const report = await ask({ ...text, want: 'facts' })
+      return report.found === 'facts' ? report.facts : otherReport()
+    },
+    async tests(text) {
+      const report = await ask({ ...text, want: 'tests' })
+      return report.found === 'tests' ? report.tests : otherReport()
+    },
+    async mutants(text, of) {
+      const report = await ask({ ...text, ...of, want: 'mutants' })
+      return report.found === 'mutants' ? report.mutants : otherReport()
     },
     close: pool.close,
   }
+}
+
+function otherReport(): never {
+  throw new TypeError('the parser answered another question')
 }

@@ -1,12 +1,24 @@
-/** Entry of the thread that parses texts of languages other than Python. */
+/** Entry of the thread that parses texts of languages other than Python, and test files and mutants of any language. */
 import { loadLanguage } from '#syntax/parser.ts'
-import { type SyntaxFacts, syntaxFactsOf } from './parses.ts'
-import type { SyntaxQuestion } from './syntax-evidence.ts'
+import { mutantsOf } from './mutants.ts'
+import { syntaxFactsOf } from './parses.ts'
+import type { SyntaxQuestion, SyntaxReport } from './syntax-evidence.ts'
+import { testFunctionsOf } from './test-functions.ts'
 import { answerRequests } from '#platform/thread-entry.ts'
 
-answerRequests<SyntaxQuestion, SyntaxFacts>(async ({ language, text }, begin) => {
+answerRequests<SyntaxQuestion, SyntaxReport>(async (question, begin) => {
+  const { language, text } = question
   begin(0)
   const loaded = await loadLanguage(language)
   begin(0)
-  return loaded.read(text, syntaxFactsOf)
+  return loaded.read(text, (tree): SyntaxReport => {
+    switch (question.want) {
+      case 'facts':
+        return { found: 'facts', facts: syntaxFactsOf(tree) }
+      case 'tests':
+        return { found: 'tests', tests: testFunctionsOf(tree, language) }
+      case 'mutants':
+        return { found: 'mutants', mutants: mutantsOf(tree, question) }
+    }
+  })
 })

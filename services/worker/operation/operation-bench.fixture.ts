@@ -44,7 +44,7 @@ export type OperationBench = TestLedger & {
   /** Of the rehearsal model. */
   modelUrl: string
   /** A shipped bundle, which a test may change before it is planned. */
-  bundle(name: 'lint' | 'docstring' | 'review' | 'harness' | 'sample_data'): Promise<AgentBundle>
+  bundle(name: 'lint' | 'docstring' | 'review' | 'harness' | 'sample_data' | 'test'): Promise<AgentBundle>
   /** A running run with one dispatched operation: `bundle` on the function `name` of the Python file `text`. */
   planned(bundle: AgentBundle, text: string, name: string): Promise<Planned>
   /** The same on the whole file. */
@@ -71,7 +71,7 @@ export async function openOperationBench(): Promise<OperationBench> {
   releaser.add('scripts', scripts.close)
   const searcher = openLineSearcher()
   releaser.add('search', searcher.close)
-  const { python, linter, evidence } = await openProofs(releaser)
+  const { python, linter, evidence, syntax } = await openProofs(releaser)
   const { objects, project } = store
   const both = { ledger, store }
   const blobs = openBlobStore(objects, { maxCacheBytes: 1_000_000 })
@@ -91,6 +91,7 @@ export async function openOperationBench(): Promise<OperationBench> {
     workerId: 'w1',
     handBackMs: 1,
     evidence,
+    syntax,
     runRules: async () => ({ of: () => wideRules, agentRanges: () => [] }),
     versions: { linter: linter.version },
     ...openSurroundings({ ledger: ledger.ledger, objects }),
@@ -125,7 +126,7 @@ async function openProofs(releaser: Releaser) {
   const [python, linter, syntax] = [await loadLanguage('python'), await openPythonLinter(), openSyntaxChecker()]
   releaser.add('linter', linter.close)
   releaser.add('syntax', syntax.close)
-  return { python, linter, evidence: openEvidenceChecker({ linter, python, syntax }) }
+  return { python, linter, syntax, evidence: openEvidenceChecker({ linter, python, syntax }) }
 }
 
 async function shippedBundle(name: string): Promise<AgentBundle> {

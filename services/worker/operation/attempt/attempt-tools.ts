@@ -5,7 +5,7 @@ import { scriptOf, scriptTool } from '../../tools/script-tool.ts'
 import type { Tool, ToolSet } from '../../tools/tool-set.ts'
 import type { RelatedNodes } from '../start/run-facts.ts'
 import type { RunningAttempt } from './running-attempt.ts'
-import { attemptPrograms, type ProgramDeps } from '../../tools/programs/attempt-programs.ts'
+import { attemptPrograms, type AttemptPrograms, type ProgramDeps } from '../../tools/programs/attempt-programs.ts'
 import { nodeInputs } from '../../tools/provided-inputs.ts'
 
 export type AttemptToolDeps = Omit<ExternalDeps, 'programs'> & {
@@ -21,9 +21,8 @@ export function attemptTools(
   signal: AbortSignal,
 ): ToolSet {
   const { bundle, scripts } = running.bundle
-  const { attempt, workspace, target } = running
-  const started = { attempt, workspace, built: running.built?.layer, allowed: bundle.file.programs ?? [] }
-  const programs = attemptPrograms(started, deps.programs, signal)
+  const { workspace, target } = running
+  const programs = programsOf(running, deps.programs, signal)
   const externals = attemptExternals(workspace, target, { ...deps, programs }, calledBefore(running))
   const bound = new Map<string, Tool>()
   for (const definition of bundle.tools) {
@@ -41,6 +40,16 @@ export function attemptTools(
     bound.set(definition.name, scriptTool(parts))
   }
   return { definitions: bundle.tools, get: (name) => bound.get(name) }
+}
+
+/** The programs that are run for this attempt, over its files. */
+export function programsOf(
+  { attempt, bundle, workspace, built }: Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'built'>,
+  deps: ProgramDeps,
+  signal: AbortSignal,
+): AttemptPrograms {
+  const allowed = bundle.bundle.file.programs ?? []
+  return attemptPrograms({ attempt, workspace, built: built?.layer, allowed }, deps, signal)
 }
 
 /** What the tool scripts of attempts that this one continues have called, also the one that asked a person. */

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { BundleFile } from '#domain/agent-bundle.ts'
-import type { Evidence, FileChange } from '#domain/change-set.ts'
+import { type Evidence, type FileChange, isTestCheck } from '#domain/change-set.ts'
 import type { Attempt } from '#ledger/attempt.ts'
 import type { ErrorCode } from '#domain/error.ts'
 import { checksOfFile, type EvidenceChecker } from '../../evidence/evidence-checker.ts'
 import { agentParts, type RunRules } from '../../evidence/run-rules.ts'
+import type { TestProofs } from '../../tools/tests/prove-tests.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
 import { textReader } from '../../workspace/search-files.ts'
 
@@ -18,14 +19,13 @@ type Proven = {
   workspace: Pick<Workspace, 'written' | 'changes' | 'exists' | 'readText' | 'readBaseBytes'>
 }
 
+type ProofDeps = { evidence: EvidenceChecker; tests: Pick<TestProofs, 'evidence'> }
+
 /**
  * Returns a function that proves the attempt's current changes. As long as nothing more is written, it returns the last
- * proof. Throws the reason of an aborted signal before it checks another file.
+ * proof. Throws the reason of an aborted signal before it checks another file, and TOOL_005 where tests are to be run and cannot.
  */
-export function openProof(
-  proven: Proven,
-  deps: { evidence: EvidenceChecker },
-): (signal?: AbortSignal) => Promise<Proof> {
+export function openProof(proven: Proven, deps: ProofDeps): (signal: AbortSignal) => Promise<Proof> {
   const { workspace } = proven
   let last: { written: ReturnType<typeof workspace.written>; proof: Proof } | undefined
   return async (signal) => {
@@ -41,12 +41,12 @@ export function openProof(
 async function evidenceOf(
   { workspace, bundle, attempt, rules }: Proven,
   changes: readonly FileChange[],
-  deps: { evidence: EvidenceChecker },
-  signal?: AbortSignal,
+  deps: ProofDeps,
+  signal: AbortSignal,
 ): Promise<Evidence[]> {
   const evidence: Evidence[] = []
   for (const change of changes) {
-    signal?.throwIfAborted()
+    signal.throwIfAborted()
     const after = change.kind === 'delete' ? undefined : await workspace.readText(change.path)
     // A base that is no UTF-8 text is compared as far as it is.
     const base = change.kind === 'create' ? undefined : await workspace.readBaseBytes(change.path)
@@ -57,7 +57,10 @@ async function evidenceOf(
     const checks = checksOfFile({ path, isDeleted: after === undefined }, bundle.bundle.file.evidence)
     evidence.push(...(await deps.evidence.check(file, checks)))
   }
-  signal?.throwIfAborted()
+  signal.throwIfAborted()
+  const asked = bundle.bundle.file.evidence.filter(isTestCheck)
+  const paths = changes.map(({ path }) => path)
+  if (asked.length > 0 && paths.length > 0) evidence.push(...(await deps.tests.evidence(paths, asked, signal)))
   return evidence
 }
 

@@ -1,4 +1,4 @@
-import type { Edit, Evidence, EvidenceCheck } from '#domain/change-set.ts'
+import type { Edit, Evidence, TextCheck } from '#domain/change-set.ts'
 import type { PathRules } from '#domain/path-rules.ts'
 import { fixableFaults } from '#lint/fixable-faults.ts'
 import type { Diagnostic, LintReport } from '#lint/lint-report.ts'
@@ -15,7 +15,7 @@ export type FileToFix = {
   path: string
   source: string
   rules: PathRules
-  checks: readonly EvidenceCheck[]
+  checks: readonly TextCheck[]
   /** UTF-16 ranges that no fix may touch, since agents work on them. */
   keepOut: readonly Range[]
   /** Every fix must lie inside one of these ranges; undefined: anywhere. */

@@ -105,9 +105,11 @@ def run_unittest_cli(report, args):
 def write_report(report, result):
     suite = ElementTree.Element("testsuite", name="unittest", tests=str(len(result.cases)))
     for test, outcome, text, seconds in result.cases:
-        name = test.id()
+        # The parameters of a subtest may have dots.
+        name, space, parameters = test.id().partition(" ")
         owner, _, method = name.rpartition(".")
-        case = ElementTree.SubElement(suite, "testcase", classname=owner, name=method or name, time=f"{seconds:.3f}")
+        method += space + parameters
+        case = ElementTree.SubElement(suite, "testcase", classname=owner, name=method, time=f"{seconds:.3f}")
         if outcome != "passed":
             fault = ElementTree.SubElement(case, outcome, message=printable(text.strip().splitlines()[-1:]))
             fault.text = printable([text])
