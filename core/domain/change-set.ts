@@ -15,7 +15,7 @@ export const changeChecks = [
 ] as const
 
 /** The checks that a bundle may ask for. */
-export const evidenceChecks = [...changeChecks, 'docstring_only', 'only_node_changed'] as const
+export const evidenceChecks = [...changeChecks, 'docstring_only', 'parameters_documented', 'only_node_changed'] as const
 export type EvidenceCheck = (typeof evidenceChecks)[number]
 
 /**

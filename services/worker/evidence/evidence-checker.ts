@@ -6,6 +6,7 @@ import type { PythonLinter } from '#lint/python-linter.ts'
 import { hasCode } from '#domain/error.ts'
 import type { LintReport } from '#lint/lint-report.ts'
 import { openSyntaxEvidence, type SyntaxChecker } from './syntax-evidence.ts'
+import { parametersDocumented } from './parameters-documented.ts'
 import { bodiesKept } from './bodies-kept.ts'
 import { commentsKept } from './comments-kept.ts'
 import { lineLengthKept } from './line-length.ts'
@@ -85,6 +86,7 @@ function deletionEvidence(check: EvidenceCheck, { path, rules }: CheckedFile): E
     case 'lint_before_after':
       return languageOf(path) === 'python' ? { ...proof, ok: true } : unprovedDeletion(check, path)
     case 'docstring_only':
+    case 'parameters_documented':
     case 'only_node_changed':
       return { ...proof, ok: false, detail: 'the file is deleted' }
     case 'names_kept': {
@@ -158,6 +160,7 @@ const factChecks: Record<Exclude<PythonCheck, 'parses' | 'lint_before_after' | '
   line_length: (facts, { rules }) => lineLengthKept(facts, rules.text),
   bodies_kept: (facts) => bodiesKept(facts),
   operands_kept: (facts) => operandsKept(facts),
+  parameters_documented: ({ before, after }) => parametersDocumented(before.docs(), after.docs()),
 }
 
 async function evidenceOf(proof: Pick<Evidence, 'check' | 'path' | 'tool'>, find: () => Promise<Finding>) {

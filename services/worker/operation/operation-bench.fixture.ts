@@ -71,7 +71,7 @@ export async function openOperationBench(): Promise<OperationBench> {
   releaser.add('scripts', scripts.close)
   const searcher = openLineSearcher()
   releaser.add('search', searcher.close)
-  const { python, linter, evidence } = await openProofs(releaser)
+  const { python, linter, syntax, evidence } = await openProofs(releaser)
   const { objects, project } = store
   const both = { ledger, store }
   const blobs = openBlobStore(objects, { maxCacheBytes: 1_000_000 })
@@ -84,6 +84,7 @@ export async function openOperationBench(): Promise<OperationBench> {
     log: openLog({ service: 'test', level: 'silent' }),
     python,
     linter,
+    syntax,
     scripts,
     searcher,
     model,
@@ -125,7 +126,7 @@ async function openProofs(releaser: Releaser) {
   const [python, linter, syntax] = [await loadLanguage('python'), await openPythonLinter(), openSyntaxChecker()]
   releaser.add('linter', linter.close)
   releaser.add('syntax', syntax.close)
-  return { python, linter, evidence: openEvidenceChecker({ linter, python, syntax }) }
+  return { python, linter, syntax, evidence: openEvidenceChecker({ linter, python, syntax }) }
 }
 
 async function shippedBundle(name: string): Promise<AgentBundle> {
