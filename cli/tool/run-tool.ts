@@ -14,6 +14,7 @@ import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
 import { AppError } from '#domain/error.ts'
 import { readKnownExternals } from '#tool-scripts/external-signatures.ts'
 import { openTypeChecker } from '#tool-scripts/type-checker.ts'
+import { openSyntaxChecker } from '../../services/worker/evidence/syntax-evidence.ts'
 import { openTargetNode, type TargetNode } from '../../services/worker/tools/target-node.ts'
 import { openWorkspace } from '../../services/worker/workspace/open-workspace.ts'
 import { openLineSearcher } from '../../services/worker/workspace/search-files.ts'
@@ -73,12 +74,15 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
   const { add: onEnd, release } = openReleaser()
   const searcher = openLineSearcher()
   onEnd('search', searcher.close)
+  const syntax = openSyntaxChecker()
+  onEnd('parser', syntax.close)
   try {
     const programs = await folderPrograms(order.file, { folder, workspace }, { sandbox: deps.sandbox, onEnd, signal })
     const externals = attemptExternals(workspace, target ?? noTarget(), {
       programs,
       linter: openedWhenNeeded(onEnd),
       searcher,
+      syntax,
       python: await loadLanguage('python'),
       log: { debug: (_message, fields) => deps.onLog(String(fields?.['message'])) },
     })

@@ -19,7 +19,13 @@ export const testChecks = ['tests_collected', 'tests_pass', 'tests_kill_mutants'
 export type TestCheck = (typeof testChecks)[number]
 
 /** What the text of a file shows. */
-export const textChecks = [...changeChecks, 'docstring_only', 'only_node_changed', 'samples_match'] as const
+export const textChecks = [
+  ...changeChecks,
+  'docstring_only',
+  'parameters_documented',
+  'only_node_changed',
+  'samples_match',
+] as const
 export type TextCheck = (typeof textChecks)[number]
 
 /** The checks that a bundle may ask for. */

@@ -36,8 +36,10 @@ export const TextStyle = z.strictObject({
   docstringSummary: z.enum(['first_line', 'second_line']).optional(),
   /** Whether a blank line follows the docstring of a class; default: yes. */
   gapAfterClassDocstring: z.boolean().optional(),
-  /** Whether sections name the types of parameters; default: yes. */
+  /** Whether sections name the types of parameters; default: yes for Python, no for JSDoc. */
   docstringTypes: z.boolean().optional(),
+  /** Whether a dash stands between a parameter and its description in JSDoc; default: yes. */
+  docstringDash: z.boolean().optional(),
   /** Which of Sphinx's two fields describes the return value; absent: either. */
   docstringReturnField: z.enum(['return', 'returns']).optional(),
 })

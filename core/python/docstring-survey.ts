@@ -71,7 +71,12 @@ export const purposeNames = {
   script: 'a script',
 } as const
 
-function outsideOfScope(path: string, { visibility }: DefinitionDocFacts, scope: DocstringScope): string | undefined {
+/** Why a definition is not among those that the scope names. */
+export function outsideOfScope(
+  path: string,
+  { visibility }: Pick<DefinitionDocFacts, 'visibility'>,
+  scope: DocstringScope,
+): string | undefined {
   const purpose = purposeOf(path)
   if (scope !== 'all' && purpose !== 'source') return `is in ${purposeNames[purpose]} (scope: all includes it)`
   if (scope === 'public' && visibility === 'private') return 'is private (scope: private includes it)'

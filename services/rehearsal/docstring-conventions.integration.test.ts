@@ -1,7 +1,8 @@
 import { afterAll, expect, it } from 'vitest'
 import { defaultPathRules } from '#domain/path-rules.ts'
 import { openPythonLinter } from '#lint/python-linter.ts'
-import { docstringFor, Signature } from './docstring-template.ts'
+import { docstringFor } from './docstring-template.ts'
+import { Signature } from './signature.ts'
 
 const linter = await openPythonLinter()
 afterAll(() => linter.close())

@@ -1,5 +1,7 @@
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { CodeNode } from '#domain/code-node.ts'
+import { docLanguageOf } from '#doc-comments/doc-language.ts'
+import { defaultLintRules } from '#domain/path-rules.ts'
 import { operationId } from '#domain/ids.ts'
 import { modelKindOf } from '#domain/model-kind.ts'
 import type { Run } from '#domain/run.ts'
@@ -7,6 +9,7 @@ import { unreachable } from '#domain/error.ts'
 import type { RepositoryRules } from '#objects/repository-rules.ts'
 import { docstringScopes } from '#python/docstring-survey.ts'
 import { sampleScopes } from '../survey/sample-survey.ts'
+import type { CommentSurvey } from '../survey/survey-doc-comments.ts'
 import type { Survey } from '../survey/survey-repository.ts'
 import { lintWork, type LintDepth, type LintWork, type NodeWork, type WorkFinder } from './lint-work.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'
@@ -22,18 +25,24 @@ const notUtf8Work: NodeWork = { works: [], reason: 'its file is not UTF-8' }
 
 export const always: WorkFinder = () => ({ works: ['agent'] })
 
-/** The work of each bundle on `nodes`, by its `when`. Without a survey (no Python file) every node has some. Pure. */
+type Surveys = {
+  survey: Survey | undefined
+  comments?: CommentSurvey | undefined
+  labels: Run['request']['labels']
+}
+
+/** The work of each bundle on `nodes`, by its `when`. Without a survey (no file of its languages) every node has some. Pure. */
 export function findWork(
   nodes: readonly CodeNode[],
   bundles: readonly PinnedBundle[],
-  { survey, labels }: { survey: Survey | undefined; labels: Run['request']['labels'] },
+  { survey, comments, labels }: Surveys,
 ): PlannedWork {
   const finders = new Map<PinnedBundle, WorkFinder>()
   const files = { ...survey?.rules.files }
   const notices: string[] = []
   for (const pinned of bundles) {
     const taken = nodes.filter((node) => takes(pinned.bundle, node))
-    const found = survey === undefined ? { find: always } : workOf(pinned.bundle, taken, { survey, labels })
+    const found = workOf(pinned.bundle, taken, { survey, comments, labels })
     finders.set(pinned, found.find)
     if (found.notice !== undefined) notices.push(found.notice)
     for (const [path, ranges] of found.agentRanges ?? []) {
@@ -47,7 +56,8 @@ export function findWork(
     const find = finders.get(pinned) ?? always
     return (node) => (survey?.notUtf8.has(node.path) === true ? notUtf8Work : find(node))
   }
-  return { of, rules: survey && { ...survey.rules, files }, notices }
+  const rules = survey && { ...survey.rules, files }
+  return { of, rules: comments === undefined ? rules : withCommentStyles(rules, comments.styles), notices }
 }
 
 export function takes({ file }: AgentBundle, node: CodeNode): boolean {
@@ -56,24 +66,21 @@ export function takes({ file }: AgentBundle, node: CodeNode): boolean {
 
 type Found = { find: WorkFinder; agentRanges?: LintWork['agentRanges']; notice?: string | undefined }
 
-function workOf(
-  { file }: AgentBundle,
-  taken: readonly CodeNode[],
-  { survey, labels }: { survey: Survey; labels: Run['request']['labels'] },
-): Found {
+function workOf({ file }: AgentBundle, taken: readonly CodeNode[], { survey, comments, labels }: Surveys): Found {
   switch (file.when) {
     case 'always':
       return { find: always }
     case 'lint_faults': {
+      if (survey === undefined) return { find: always }
       const isMechanical = file.mechanical === 'lint_fixes'
       const linted = file.settings['scope']?.default === 'all' ? survey : withoutTestData(survey)
       const work = lintWork(taken, linted, { depth: lintDepth(file, labels), isMechanical })
       return { ...work, notice: leftNotice(file.name, work.left) }
     }
     case 'no_docstring':
-      return { find: docstringWork(file, survey) }
+      return { find: docstringWork(file, survey, comments) }
     case 'no_samples':
-      return { find: sampleWork(file, survey) }
+      return { find: survey === undefined ? always : sampleWork(file, survey) }
     case 'untested':
       return { find: always }
     default:
@@ -120,13 +127,25 @@ function rulesText(counts: ReadonlyMap<string, number>): string {
   return `${named.join(', ')}${sorted.length > namedRules ? ` and ${sorted.length - namedRules} more` : ''}`
 }
 
-function docstringWork({ settings }: AgentBundle['file'], { docstrings, rules, unlinted }: Survey): WorkFinder {
+function docstringWork(
+  { settings }: AgentBundle['file'],
+  survey: Survey | undefined,
+  comments: CommentSurvey | undefined,
+): WorkFinder {
   const scope = docstringScopes.find((one) => one === settings['scope']?.default) ?? 'public'
-  return ({ path, startByte }) => {
+  return ({ path, startByte, language }) => {
+    const workUnless = (reason: string | undefined): NodeWork =>
+      reason === undefined ? { works: ['agent'] } : { works: [], reason }
+    if (language !== 'python') {
+      return comments === undefined || docLanguageOf(language) === undefined
+        ? workUnless('there is no form of doc comments for its language')
+        : workUnless(comments.reasonToSkip(path, startByte, scope))
+    }
+    if (survey === undefined) return { works: ['agent'] }
+    const { docstrings, rules, unlinted } = survey
     // The survey has rules for all files that it could read.
     if (!Object.hasOwn(rules.files, path)) return { works: [], reason: unlinted.get(path) ?? 'it is no Python file' }
-    const reason = docstrings.reasonToSkip(path, startByte, scope)
-    return reason === undefined ? { works: ['agent'] } : { works: [], reason }
+    return workUnless(docstrings.reasonToSkip(path, startByte, scope))
   }
 }
 
@@ -136,4 +155,19 @@ function sampleWork({ settings }: AgentBundle['file'], { samples }: Survey): Wor
     const reason = samples.reasonToSkip(node, scope)
     return reason === undefined ? { works: ['agent'] } : { works: [], reason }
   }
+}
+
+/** The rules with those of the files whose docstrings are comments. */
+function withCommentStyles(rules: RepositoryRules | undefined, styles: CommentSurvey['styles']): RepositoryRules {
+  const shared = [...(rules?.shared ?? [])]
+  const files = { ...rules?.files }
+  const places = new Map<string, number>()
+  for (const [path, text] of styles) {
+    if (Object.hasOwn(files, path)) continue
+    const key = JSON.stringify(text)
+    const at = places.get(key) ?? shared.push({ lint: defaultLintRules, text }) - 1
+    places.set(key, at)
+    files[path] = { rules: at, keptNames: [], agentRanges: [] }
+  }
+  return { v: 1, ...rules, shared, files }
 }

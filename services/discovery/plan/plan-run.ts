@@ -1,4 +1,5 @@
 import type { CodeNode, SkippedFile } from '#domain/code-node.ts'
+import { docLanguageOf } from '#doc-comments/doc-language.ts'
 import { AppError } from '#domain/error.ts'
 import { type OperationId, type RunId, sha256 } from '#domain/ids.ts'
 import { type OperationStatus, originalId, type PlannedOperation } from '#domain/operation.ts'
@@ -14,6 +15,7 @@ import { putRepositoryRules } from '#objects/repository-rules.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
 import { selectedNodes } from '#objects/node-selection.ts'
 import { type Survey, type SurveyDeps, surveyRepository } from '../survey/survey-repository.ts'
+import { type CommentSurvey, surveyDocComments } from '../survey/survey-doc-comments.ts'
 import { findWork, takes } from './node-work.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'
 import { type PlanChoices, planOperations } from './plan-operations.ts'
@@ -41,7 +43,8 @@ export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal:
   await requireFitting(found.nodes, bundles, run.request, () => repositoryPaths(run, deps))
   const nodes = await selectedNodes(run, found.nodes, deps.blobs)
   const survey = await surveyOf(run, { nodes, bundles }, deps, signal)
-  const work = findWork(nodes, bundles, { survey, labels: run.request.labels })
+  const comments = await commentsOf(run, { nodes, bundles }, deps, signal)
+  const work = findWork(nodes, bundles, { survey, comments, labels: run.request.labels })
   const retried = await operationsToRetry(run.request, deps.ledger)
   const planned = planOperations(nodes, bundles, { work, limit: run.request.limits.operations, ...retried })
   requirePlanned(planned.operations, retried.only)
@@ -83,6 +86,31 @@ async function surveyOf(
     wantsTypes: bundles.some(({ bundle }) => bundle.file.when === 'no_samples'),
   }
   return surveyRepository(input, deps, signal)
+}
+
+/** Of the languages whose docstrings are comments. */
+async function commentsOf(
+  run: Run,
+  { nodes, bundles }: Found,
+  deps: PlanRunDeps,
+  signal: AbortSignal,
+): Promise<CommentSurvey | undefined> {
+  const writers = bundles.filter(({ bundle }) => bundle.file.when === 'no_docstring')
+  const wanted = nodes.filter(
+    (node) => docLanguageOf(node.language) !== undefined && writers.some(({ bundle }) => takes(bundle, node)),
+  )
+  if (wanted.length === 0 || run.snapshotId === null) return undefined
+  const byPath = Map.groupBy(wanted, ({ path }) => path)
+  const commented = new Map(
+    [...byPath].map(([path, own]) => [path, { language: own[0]?.language ?? '', nodes: own.map(bytesOf) }]),
+  )
+  const { files } = await deps.readSnapshot(run.projectId, run.snapshotId)
+  const read = (hash: string) => deps.blobs.get(run.projectId, hash)
+  return surveyDocComments({ files, commented, read }, deps, signal)
+}
+
+function bytesOf({ startByte, endByte }: CodeNode) {
+  return { startByte, endByte }
 }
 
 async function skippedFiles(

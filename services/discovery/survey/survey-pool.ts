@@ -1,3 +1,4 @@
+import type { FileDocFacts, NodeBytes } from '#doc-comments/doc-facts.ts'
 import type { ModuleUses } from '#python/module-uses.ts'
 import type { ModuleTypes } from '#python/module-types.ts'
 import { openThreadPool } from '#platform/thread-pool.ts'
@@ -16,7 +17,10 @@ export type PythonQuestion = {
 }
 
 /** A Python file, or another text (no Python, or not to be parsed) that is searched for names of modules. */
-export type SurveyQuestion = PythonQuestion | { namingText: string }
+export type SurveyQuestion = PythonQuestion | { namingText: string } | CommentQuestion
+
+/** A file of another language, whose doc comments are looked at. */
+export type CommentQuestion = { docs: { language: string; source: string; nodes: readonly NodeBytes[] } }
 
 /** Lines are 1-based; bytes are 0-based, end-exclusive. */
 export type LintFault = {
@@ -47,7 +51,7 @@ export type SurveyedFile = {
   types?: ModuleTypes
 }
 
-export type SurveyReport = SurveyedFile | { uses: ModuleUses }
+export type SurveyReport = SurveyedFile | { uses: ModuleUses } | FileDocFacts
 
 export type SurveyPool = ReturnType<typeof openSurveyPool>
 
@@ -73,7 +77,14 @@ export function openSurveyPool(options: { threads: number; fileLimitMs?: number 
     },
     async usesIn(namingText: string): Promise<ModuleUses | { unreadable: string }> {
       const report = await ask({ namingText })
-      return 'unreadable' in report ? report : report.uses
+      if ('unreadable' in report) return report
+      if ('uses' in report) return report.uses
+      throw new TypeError('the survey answered another question')
+    },
+    async docsIn(question: CommentQuestion): Promise<FileDocFacts | { unreadable: string }> {
+      const report = await ask(question)
+      if ('unreadable' in report || 'definitions' in report) return report
+      throw new TypeError('the survey answered another question')
     },
     /** Ends the threads; running requests fail. Safe to call twice. */
     close: pool.close,

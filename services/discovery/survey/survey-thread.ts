@@ -1,9 +1,10 @@
 /**
- * Entry of a survey thread, which runs Ruff and the Python grammar. Nothing is caught: a text may leave Ruff or the
+ * Entry of a survey thread, which runs Ruff and the grammars. Nothing is caught: a text may leave Ruff or the
  * parser damaged, so the thread dies, and the next file gets a new one.
  */
 import type { Tree } from 'web-tree-sitter'
 import type { LintRules } from '#domain/path-rules.ts'
+import { docFactsOf } from '#doc-comments/doc-facts.ts'
 import { judgeFixes } from '#lint/fixable-faults.ts'
 import { lintText } from '#lint/lint-text.ts'
 import { answerRequests } from '#platform/thread-entry.ts'
@@ -78,6 +79,17 @@ function contextOf(tree: Tree, range: { start: number; end: number }): { start: 
 
 answerRequests<SurveyQuestion, SurveyReport>(async (question, begin) => {
   begin(0)
+  if ('docs' in question) {
+    const { source, language } = question.docs
+    const { parse } = await loadLanguage(language)
+    begin(0)
+    const tree = parse(source)
+    try {
+      return docFactsOf(tree, question.docs)
+    } finally {
+      tree.delete()
+    }
+  }
   const python = await loadLanguage('python')
   begin(0)
   return 'namingText' in question ? { uses: moduleUsesInText(question.namingText) } : surveyFile(question, python)

@@ -141,7 +141,7 @@ describe('what there is no means to prove', () => {
     ['a.pym', 'parses', 'there is no grammar for .pym files'],
     ['Makefile', 'parses', 'there is no grammar for files without an ending'],
     ['a.ts', 'lint_before_after', 'there is no linter for typescript'],
-    ['a.ts', 'docstring_only', 'there is no such check for typescript'],
+    ['a.ts', 'names_kept', 'there is no such check for typescript'],
   ] as const)('is said to be not checked, of %s: %s', async (path, of, detail) => {
     const evidence = await checker.check({ path, before: '', after: 'x = 1\n', rules: wideRules }, [of])
     expect(evidence).toEqual([{ check: 'not_checked', of, path, ok: true, tool: 'none', detail }])

@@ -5,6 +5,7 @@ import type { PythonLinter } from '#lint/python-linter.ts'
 import { hasCode } from '#domain/error.ts'
 import type { LintReport } from '#lint/lint-report.ts'
 import { openSyntaxEvidence, type SyntaxChecker } from './syntax-evidence.ts'
+import { parametersDocumented } from './parameters-documented.ts'
 import { bodiesKept } from './bodies-kept.ts'
 import { commentsKept } from './comments-kept.ts'
 import { lineLengthKept } from './line-length.ts'
@@ -92,6 +93,7 @@ function deletionEvidence(check: TextCheck, { path, rules }: CheckedFile): Evide
     case 'lint_before_after':
       return languageOf(path) === 'python' ? { ...proof, ok: true } : unprovedDeletion(check, path)
     case 'docstring_only':
+    case 'parameters_documented':
     case 'only_node_changed':
     case 'samples_match':
       return { ...proof, ok: false, detail: 'the file is deleted' }
@@ -176,6 +178,7 @@ const factChecks: Record<Exclude<PythonCheck, 'parses' | 'lint_before_after' | '
   line_length: (facts, { rules }) => lineLengthKept(facts, rules.text),
   bodies_kept: (facts) => bodiesKept(facts),
   operands_kept: (facts) => operandsKept(facts),
+  parameters_documented: ({ before, after }) => parametersDocumented(before.docs(), after.docs()),
 }
 
 async function evidenceOf(proof: Pick<Evidence, 'check' | 'path' | 'tool'>, find: () => Promise<Finding>) {

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { type PythonDoc, pythonDocs } from '#python/docstring-parameters.ts'
 import { docstringRowsOf } from '#python/python-nodes.ts'
 import { type ImportedHere, type ImportFact, importFactsOf, importsIn } from '#python/import-facts.ts'
 import { type ModuleBindings, moduleBindingsOf } from '#python/module-bindings.ts'
@@ -19,6 +20,7 @@ export type PythonFacts = {
   importFacts(file: ImportingFile): ImportFact[]
   lines(): readonly string[]
   docstringRows(): ReadonlySet<number>
+  docs(): PythonDoc[]
   /** A hash of its code: two texts with equal hashes run the same except for `__doc__`. */
   structure(): string
 }
@@ -82,6 +84,7 @@ function readFacts(
     },
     lines: once(() => linesOf(text)),
     docstringRows: once(() => python.read(text, docstringRowsOf)),
+    docs: once(() => python.read(text, pythonDocs)),
     structure: once(() => python.read(text, (tree) => hashStructure(tree, text))),
   }
 }

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { BundleFile } from '#domain/agent-bundle.ts'
-import { type Evidence, type FileChange, isTestCheck } from '#domain/change-set.ts'
+import { type Edit, type Evidence, type FileChange, isTestCheck } from '#domain/change-set.ts'
 import type { Attempt } from '#ledger/attempt.ts'
 import type { ErrorCode } from '#domain/error.ts'
 import { checksOfFile, type EvidenceChecker } from '../../evidence/evidence-checker.ts'
@@ -51,7 +51,7 @@ async function evidenceOf(
     // A base that is no UTF-8 text is compared as far as it is.
     const base = change.kind === 'create' ? undefined : await workspace.readBaseBytes(change.path)
     const before = base && Buffer.from(base).toString()
-    const inNode = isInNode(change, attempt, rules)
+    const inNode = isInNode(change, base, { attempt, rules })
     const { path, executable } = change
     const file = { path, before, after, inNode, executable, rules: rules.of(path), readFile: textReader(workspace) }
     const checks = checksOfFile({ path, isDeleted: after === undefined }, bundle.bundle.file.evidence)
@@ -65,13 +65,27 @@ async function evidenceOf(
 }
 
 /** Whether the change is within the node, or within the node's own statements where the operation covers only these. */
-function isInNode(change: FileChange, attempt: Proven['attempt'], rules: Proven['rules']): boolean {
+function isInNode(
+  change: FileChange,
+  base: Uint8Array | undefined,
+  { attempt, rules }: Pick<Proven, 'attempt' | 'rules'>,
+): boolean {
   const { node } = attempt
   const ranges = agentParts(rules, attempt).own
   const allowed = ranges.length === 0 ? [node] : ranges
-  const inRange = (edit: { start: number; end: number }) =>
-    allowed.some(({ startByte, endByte }) => edit.start >= startByte && edit.end <= endByte)
+  const inRange = (edit: Edit) =>
+    allowed.some(({ startByte, endByte }) => startIn(edit, startByte, base) >= startByte && edit.end <= endByte)
   return change.kind === 'edit' && change.path === node.path && change.edits.every(inRange)
+}
+
+/**
+ * Lines that are inserted above a node begin with its indentation: the same text comes of inserting, at the node's start, the
+ * lines without it and then the indentation.
+ */
+function startIn({ start, end, text }: Edit, startByte: number, base: Uint8Array | undefined): number {
+  if (start !== end || start >= startByte || base === undefined) return start
+  const between = Buffer.from(base.subarray(start, startByte)).toString()
+  return text.startsWith(between) ? startByte : start
 }
 
 /** The failed checks, in words for the model and the outcome; undefined when none failed. */

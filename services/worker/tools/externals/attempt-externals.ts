@@ -6,17 +6,16 @@ import { AskedQuestion } from '#domain/question.ts'
 import { ScriptSuspended } from '#tool-scripts/script-ending.ts'
 import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
 import type { LineSearcher } from '../../workspace/search-files.ts'
-import type { LintDeps } from '../lint/lint-node.ts'
 import type { TargetNode } from '../target-node.ts'
 import { editNode } from './edit-node.ts'
 import { fileExternals } from './file-externals.ts'
-import { docstringExternals, lintExternals } from './node-externals.ts'
+import { docstringExternals, type DocstringDeps, lintExternals } from './node-externals.ts'
 import { programExternals } from './program-externals.ts'
 import type { AttemptPrograms } from '../programs/attempt-programs.ts'
 import { sampleExternals } from './sample-externals.ts'
 import { reportFinding } from './report-finding.ts'
 
-export type ExternalDeps = LintDeps & {
+export type ExternalDeps = DocstringDeps & {
   log: Pick<Log, 'debug'>
   searcher: Pick<LineSearcher, 'find'>
   programs: AttemptPrograms

@@ -1,0 +1,40 @@
+import type { DocLanguage } from './definition.ts'
+import { readScriptDefinition } from './script-definition.ts'
+import { inProse } from './comment-text.ts'
+
+const scriptTags = [
+  'param',
+  'returns',
+  'return',
+  'throws',
+  'yields',
+  'example',
+  'remarks',
+  'see',
+  'defaultValue',
+  'default',
+]
+
+const typescript: DocLanguage = {
+  style: 'tsdoc',
+  form: '/**',
+  lineLength: 100,
+  tags: [...scriptTags.filter((tag) => !['return', 'default', 'yields'].includes(tag)), 'typeParam'],
+  read: readScriptDefinition,
+  // As tsdoc.org requires of characters that would begin a tag or an element.
+  escaped: (content) => inProse(content, (prose) => prose.replaceAll(/(?<!\\)[{}<>]|(?<=\w)@(?=\w)/g, '\\$&')),
+}
+
+const javascript: DocLanguage = {
+  style: 'jsdoc',
+  form: '/**',
+  lineLength: 100,
+  tags: [...scriptTags, 'template'],
+  read: readScriptDefinition,
+}
+
+const rows: Readonly<Record<string, DocLanguage>> = { typescript, tsx: typescript, javascript }
+
+export function docLanguageOf(language: string): DocLanguage | undefined {
+  return Object.hasOwn(rows, language) ? rows[language] : undefined
+}
