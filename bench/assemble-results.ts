@@ -48,6 +48,7 @@ export const benches = [
   'sandbox',
   'repositories',
   'gate',
+  'agents',
 ] as const
 
 /** The sections of RESULTS.md before the records of chaos: those of the benches, and two that others write. */
