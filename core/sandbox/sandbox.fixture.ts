@@ -50,6 +50,7 @@ async function containersOf(name: string, env: Env) {
   const sandbox = opened()
   const state = await sandbox.state()
   const lack = state.kind === 'works' ? undefined : state.reason
+  if (lack !== undefined) process.stderr.write(`what needs containers of ${name} is skipped: ${lack}\n`)
   return { name, sandbox, lack, open: { options, sandbox: opened } }
 }
 
