@@ -4,6 +4,7 @@ import type { AppError } from '#domain/error.ts'
 import { type Env, givenValue, readEnv } from '#platform/env.ts'
 import type { Settings } from '#settings/load-settings.ts'
 import { environmentOf } from '#settings/settings-table.ts'
+import { bareEnv } from '#platform/run-program.ts'
 import { sandboxConfig } from '#settings/sandbox-config.ts'
 import { storageConfig, storageEnv } from '#settings/storage-settings.ts'
 import { faultOfServers, isModelServers } from './model-server.ts'
@@ -60,7 +61,7 @@ export function readCliConfig(
     modelStream: values.REMORA_MODEL_STREAM,
     mayInstallRedis: values.REMORA_REDIS_INSTALL === 'auto',
     searchPath: values.PATH,
-    sandbox: { ...sandboxConfig(values), searchPath: values.PATH },
+    sandbox: { ...sandboxConfig(values), searchPath: values.PATH, env: bareEnv(settings.own) },
     color: colorOf(values),
     agentsDir: values.REMORA_AGENTS_DIR === undefined ? undefined : resolve(cwd, values.REMORA_AGENTS_DIR),
     apiPort: values.REMORA_API_PORT,

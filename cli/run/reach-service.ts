@@ -145,13 +145,15 @@ function redisProgram({ workers }: StackChoice, context: CliContext) {
 /** Got only for a run that has a gate, or agents that run programs. Without it that run is not proved, and these are blocked. */
 async function bubblewrapProgram(choice: StackChoice, context: CliContext): Promise<string | undefined> {
   const { sandbox, agentsDir, mayInstallRedis } = context.config
-  if (sandbox.runtime === 'none' || sandbox.bubblewrap !== undefined) return sandbox.bubblewrap
+  const { runtime, image } = sandbox
+  if (runtime === 'none' || runtime === 'container' || sandbox.bubblewrap !== undefined) return sandbox.bubblewrap
   const isNeeded = choice.verifies === true || (await runsPrograms(agentsDir, choice.agents))
   const options = obtaining(context)
   const programDir = bubblewrapDir(options.env, options.isRoot)
   const got = await obtainBubblewrap({ ...options, programDir, mayInstall: mayInstallRedis && isNeeded })
   if ('path' in got) return got.path
-  if (isNeeded) options.say(`programs of the repository cannot be run: ${got.lack}`)
+  if (isNeeded && (runtime === 'bubblewrap' || image === undefined))
+    options.say(`programs of the repository cannot be run: ${got.lack}`)
   return undefined
 }
 

@@ -1,6 +1,13 @@
 import { lstat, readlink, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { homeFolder, type SandboxedProgram, launcherOf, workFolder } from './sandboxed-program.ts'
+import {
+  homeFolder,
+  launcherOf,
+  sandboxVariables,
+  type SandboxedProgram,
+  sharedMemoryBytes,
+  workFolder,
+} from './sandboxed-program.ts'
 
 /** What a sandbox shows of this machine, as arguments of bwrap. It is the same for all programs. */
 export type SystemMounts = readonly string[]
@@ -18,9 +25,10 @@ const systemFiles = [
   '/etc/protocols',
   '/etc/services',
 ]
-const sharedMemoryBytes = 64 * 1024 ** 2
 const ownNode = '/remora/bin/node'
 const sandboxUser = 1000
+/** Of what Node maps it never uses this much; the memory of all processes is watched as well. */
+const unusedBytes = 1024 ** 3
 
 /**
  * The system, read-only, and this process's `node`, which root's programs do without where nobody else could read it. `paths` are shown
@@ -60,17 +68,25 @@ export const usersFile = `remora:x:${sandboxUser}:${sandboxUser}::${homeFolder}:
 export function bubblewrapArgs(program: SandboxedProgram, mounts: SystemMounts): string[] {
   const { limits, environment = {}, files } = program
   const inMemory = (bytes: number, folder: string) => ['--size', String(bytes), '--perms', '1777', '--tmpfs', folder]
-  const unpackBase = files.base === undefined ? ':' : `tar -xf - <&${descriptors.base} && exec ${descriptors.base}<&-`
+  const launch = {
+    unpackBase: files.base === undefined ? ':' : `tar -xf - <&${descriptors.base} && exec ${descriptors.base}<&-`,
+    unpackChanges: 'tar -xf -',
+    limits: [`--data=${limits.memoryBytes + unusedBytes}`, `--nproc=${limits.processes}`],
+  }
   return [
     isolation,
-    Object.entries({ ...sandboxVariables, ...environment }).flatMap(([name, value]) => ['--setenv', name, value]),
+    Object.entries({ PATH: searchPath, ...sandboxVariables, ...environment }).flatMap(([name, value]) => [
+      '--setenv',
+      name,
+      value,
+    ]),
     mounts,
     ['--proc', '/proc', '--dev', '/dev', ...inMemory(sharedMemoryBytes, '/dev/shm'), '--remount-ro', '/dev'],
     ['--ro-bind-data', String(descriptors.users), '/etc/passwd'],
     inMemory(limits.diskBytes, '/tmp'),
     inMemory(limits.diskBytes, workFolder),
     ['--remount-ro', '/', '--chdir', '/', '--'],
-    launcherOf(program, unpackBase),
+    launcherOf(program, launch),
   ].flat()
 }
 
@@ -94,13 +110,4 @@ const isolation = [
   ['--cap-drop', 'ALL', '--uid', user, '--gid', user, '--hostname', 'sandbox', '--clearenv'],
 ].flat()
 
-const sandboxVariables = {
-  PATH: `${dirname(ownNode)}:/usr/local/bin:/usr/bin:/bin`,
-  HOME: homeFolder,
-  TMPDIR: '/tmp',
-  LANG: 'C.UTF-8',
-  TZ: 'UTC',
-  CI: 'true',
-  NO_COLOR: '1',
-  PYTHONDONTWRITEBYTECODE: '1',
-}
+const searchPath = `${dirname(ownNode)}:/usr/local/bin:/usr/bin:/bin`

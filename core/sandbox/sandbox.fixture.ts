@@ -1,5 +1,10 @@
+import { mkdir, readdir, readFile, symlink } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { Env } from '#platform/env.ts'
 import { bubblewrapDir, obtainBubblewrap } from '#platform/obtain-bubblewrap.ts'
+import { bareEnv, findProgram } from '#platform/run-program.ts'
+import { engineNames } from './container.ts'
 import { openSandbox, type Sandbox, type SandboxOptions } from './open-sandbox.ts'
 import type { ProgramResult, SandboxedProgram, SandboxLimits } from './sandboxed-program.ts'
 
@@ -17,6 +22,37 @@ export async function testSandbox(
   const sandbox = openSandbox({ ...options, searchPath, bubblewrap })
   const state = await sandbox.state()
   return { sandbox, bubblewrap: bubblewrap ?? '', lack: state.kind === 'works' ? undefined : state.reason }
+}
+
+export type TestSandbox = { name: string; sandbox: Sandbox; lack: string | undefined }
+
+/** All that this machine may run programs in, each by itself. */
+export async function testSandboxes(env: Env): Promise<TestSandbox[]> {
+  return [{ name: 'bubblewrap', ...(await testSandbox(env)) }, ...(await containerSandboxes(env))]
+}
+
+/**
+ * Containers of each engine by itself. They need an engine that runs, and in it the image that
+ * `docker build -f infra/sandbox.Dockerfile -t remora-sandbox infra` makes, or REMORA_TEST_SANDBOX_IMAGE names.
+ */
+export async function containerSandboxes(env: Env) {
+  return Promise.all(engineNames.map((name) => containersOf(name, env)))
+}
+
+async function containersOf(name: string, env: Env) {
+  // A search path with this engine and no other.
+  const searchPath = join(tmpdir(), `remora-only-${name}`)
+  const path = await findProgram(name, env['PATH'] ?? '')
+  await mkdir(searchPath, { recursive: true })
+  if (path !== undefined) await symlink(path, join(searchPath, name)).catch(() => {}) // there from another test
+  const image = env['REMORA_TEST_SANDBOX_IMAGE'] ?? 'remora-sandbox'
+  const options = { image, searchPath, env: bareEnv(env) }
+  const opened = () => openSandbox({ ...options, runtime: 'container' })
+  const sandbox = opened()
+  const state = await sandbox.state()
+  const lack = state.kind === 'works' ? undefined : state.reason
+  if (lack !== undefined) process.stderr.write(`what needs containers of ${name} is skipped: ${lack}\n`)
+  return { name, sandbox, lack, open: { options, sandbox: opened } }
 }
 
 type RunOptions = Partial<Pick<SandboxedProgram, 'files' | 'report' | 'environment'>> & {
@@ -37,4 +73,11 @@ export const usualLimits: SandboxLimits = {
   memoryBytes: 512 * 1024 ** 2,
   diskBytes: 512 * 1024 ** 2,
   processes: 128,
+}
+
+/** Processes of this machine whose command has `word`. */
+export async function processesWith(word: string): Promise<string[]> {
+  const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name))
+  const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')))
+  return commands.filter((command) => command.includes(word))
 }
