@@ -1,13 +1,13 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { closeSync } from 'node:fs'
-import { Writable } from 'node:stream'
+import { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { AppError } from '#domain/error.ts'
 import { after, msSince } from '#platform/clock.ts'
 import { plainTar, type TarItem } from '#platform/gzipped-tar.ts'
 import { openBoundedOutput } from './bounded-output.ts'
-import { bubblewrapArgs, type SystemMounts, usersFile } from './bubblewrap.ts'
+import { bubblewrapArgs, descriptors, type SystemMounts, ownFiles } from './bubblewrap.ts'
 import {
   changesTar,
   endingOfExit,
@@ -44,7 +44,15 @@ export async function runInBubblewrap(
     const child = spawn(path, bubblewrapArgs(program, mounts), {
       cwd: '/',
       env: {},
-      stdio: ['pipe', 'pipe', 'pipe', base ?? 'ignore', 'pipe'],
+      stdio: [
+        'pipe',
+        'pipe',
+        'pipe',
+        base ?? 'ignore',
+        'pipe',
+        'pipe',
+        program.result === undefined ? 'ignore' : 'pipe',
+      ],
       ...(isRoot ? { uid: nobody, gid: nobody } : {}),
     })
     const ended = await watchedChild(child, program, signal)
@@ -56,7 +64,7 @@ export async function runInBubblewrap(
 
 async function watchedChild(
   child: ChildProcess,
-  { files, limits }: SandboxedProgram,
+  { files, limits, result }: SandboxedProgram,
   signal: AbortSignal,
 ): Promise<Omit<ProgramResult, 'durationMs'>> {
   const exit = once(child, 'close').then(
@@ -81,9 +89,11 @@ async function watchedChild(
   const cancelLimit = after(limits.wallMs, () => stop('time'))
   const stopWatching =
     child.pid === undefined ? () => {} : watchProcesses(child.pid, (use) => overuse(use, limits, stop))
+  const passing = passOn(child, result)
   try {
     const fed = await feed(child, files)
     const { code, fault } = await exit
+    await passing
     signal.throwIfAborted()
     const report = control.report()
     const said = output.text()
@@ -113,8 +123,10 @@ function overuse(
 
 /** Gives the sandbox its files. Undefined, or why they did not get there: the launcher has ended, and says why. */
 async function feed(child: ChildProcess, { changed = [], deleted = [] }: ProgramFiles): Promise<string | undefined> {
-  const users = child.stdio[4]
-  if (users instanceof Writable) users.on('error', () => {}).end(usersFile)
+  for (const [descriptor, text] of ownFiles) {
+    const file = child.stdio.at(descriptor)
+    if (file instanceof Writable) file.on('error', () => {}).end(text)
+  }
   const list = {
     path: changesTar.deleted,
     executable: false,
@@ -126,6 +138,12 @@ async function feed(child: ChildProcess, { changed = [], deleted = [] }: Program
     () => undefined,
     (error: Error) => error.message,
   )
+}
+
+/** Until the program has ended, or `result` takes no more, which the program then notices. */
+async function passOn(child: ChildProcess, result: Writable | undefined): Promise<void> {
+  const from = child.stdio.at(descriptors.result)
+  if (result !== undefined && from instanceof Readable) await pipeline(from, result).catch(() => {})
 }
 
 /** What the launcher says: its mark and the report, or what went wrong before the program started. */

@@ -164,7 +164,7 @@ async function composeAndDecide(
  * among them, to be named again.
  */
 async function throughGate(
-  { projectId, snapshotId, request }: Run,
+  { projectId, snapshotId, request, environment }: Run,
   { sets, composition, memory }: { sets: readonly ChangeSet[]; composition: Composition; memory: GateMemory },
   { programs, blobs, onRun }: ComposeDeps,
   signal: AbortSignal,
@@ -180,6 +180,7 @@ async function throughGate(
     {
       ...programs,
       archive: () => programs.archive(projectId, snapshotId),
+      surroundings: () => programs.environment(projectId, environment),
       isExecutable: (path) => find(path)?.executable ?? false,
       readBlob: (hash) => blobs.get(projectId, hash),
       memory,

@@ -3,7 +3,7 @@ import type { ScriptPool } from '#tool-scripts/script-pool.ts'
 import { type ExternalDeps, attemptExternals } from '../../tools/externals/attempt-externals.ts'
 import { scriptOf, scriptTool } from '../../tools/script-tool.ts'
 import type { Tool, ToolSet } from '../../tools/tool-set.ts'
-import type { RelatedNodes } from '../start/run-facts.ts'
+import type { RelatedNodes, RunFacts } from '../start/run-facts.ts'
 import type { RunningAttempt } from './running-attempt.ts'
 import { attemptPrograms, type ProgramDeps } from '../../tools/programs/attempt-programs.ts'
 import { nodeInputs } from '../../tools/provided-inputs.ts'
@@ -12,6 +12,7 @@ export type AttemptToolDeps = Omit<ExternalDeps, 'programs'> & {
   scripts: Pick<ScriptPool, 'run'>
   relatedPaths: RelatedNodes['paths']
   programs: ProgramDeps
+  runFacts(runId: string): Promise<RunFacts>
 }
 
 /** The bundle's tools, bound to this attempt's workspace and node. `submit_result` is part of the loop instead. */
@@ -22,7 +23,9 @@ export function attemptTools(
 ): ToolSet {
   const { bundle, scripts } = running.bundle
   const { attempt, workspace, target } = running
-  const started = { attempt, workspace, built: running.built?.layer, allowed: bundle.file.programs ?? [] }
+  const environment = async () => (await deps.runFacts(attempt.runId)).environment
+  const allowed = bundle.file.programs ?? []
+  const started = { attempt, workspace, built: running.built?.layer, allowed, environment }
   const programs = attemptPrograms(started, deps.programs, signal)
   const externals = attemptExternals(workspace, target, { ...deps, programs }, calledBefore(running))
   const bound = new Map<string, Tool>()

@@ -1,9 +1,11 @@
 import type { ProjectId } from '#domain/ids.ts'
 import type { Attempt } from '#ledger/attempt.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
+import type { RunEnvironment } from '#domain/setup.ts'
 import type { Sandbox } from '#sandbox/open-sandbox.ts'
 import type { ProgramFiles, ProgramResult, SandboxedProgram, SandboxLimits } from '#sandbox/sandboxed-program.ts'
 import type { BuiltLayer } from '../../workspace/built-layer.ts'
+import type { OpenEnvironment } from './environments.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
 
 /** The programs that the tools of one attempt may run. */
@@ -19,6 +21,7 @@ export type ProgramDeps = {
   limits: SandboxLimits
   /** Opens a tar of the snapshot's files for reading; the descriptor is the caller's to close. */
   archive(project: ProjectId, snapshotId: string): Promise<number>
+  environment: OpenEnvironment
 }
 
 /** For programs over a whole snapshot, with changes of many attempts. */
@@ -33,11 +36,13 @@ type Started = {
   allowed: readonly string[]
   built: BuiltLayer | undefined
   workspace: Pick<Workspace, 'written' | 'writtenFiles' | 'exists' | 'baseHash'>
+  /** What the run's setup has made. */
+  environment(): Promise<RunEnvironment | null>
 }
 
 export function attemptPrograms(
   started: Started,
-  { sandbox, limits, archive }: ProgramDeps,
+  { sandbox, limits, archive, environment }: ProgramDeps,
   signal: AbortSignal,
 ): AttemptPrograms {
   return {
@@ -45,7 +50,9 @@ export function attemptPrograms(
     async run(program, wallMs = limits.wallMs) {
       const { projectId, snapshotId } = started.attempt
       const files = { base: () => archive(projectId, snapshotId), ...filesOver(started) }
-      return sandbox.run({ ...program, files, limits: { ...limits, wallMs: Math.min(wallMs, limits.wallMs) } }, signal)
+      const around = await environment(projectId, await started.environment())
+      const own = { ...limits, wallMs: Math.min(wallMs, limits.wallMs) }
+      return sandbox.run({ ...around, ...program, files, limits: own }, signal)
     },
   }
 }
