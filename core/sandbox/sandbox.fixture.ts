@@ -7,15 +7,16 @@ import type { ProgramResult, SandboxedProgram, SandboxLimits } from './sandboxed
 export async function testSandbox(
   env: Env,
   options: Pick<SandboxOptions, 'places'> = {},
-): Promise<{ sandbox: Sandbox; lack: string | undefined }> {
+): Promise<{ sandbox: Sandbox; path: string | undefined; lack: string | undefined }> {
   const isRoot = process.getuid?.() === 0
   const searchPath = env['PATH'] ?? ''
   const mayInstall = env['REMORA_REDIS_INSTALL'] !== 'never'
   const places = { searchPath, programDir: bubblewrapDir(env, isRoot), env, signal: new AbortController().signal }
   const got = await obtainBubblewrap({ ...places, isRoot, mayInstall, say: () => {} })
-  const sandbox = openSandbox({ ...options, searchPath, bubblewrap: 'path' in got ? got.path : undefined })
+  const path = 'path' in got ? got.path : undefined
+  const sandbox = openSandbox({ ...options, searchPath, bubblewrap: path })
   const state = await sandbox.state()
-  return { sandbox, lack: state.kind === 'works' ? undefined : state.reason }
+  return { sandbox, path, lack: state.kind === 'works' ? undefined : state.reason }
 }
 
 type RunOptions = Partial<Pick<SandboxedProgram, 'files' | 'report' | 'environment'>> & {

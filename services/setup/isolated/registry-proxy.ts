@@ -19,8 +19,6 @@ export type ProxyOptions = {
   rules: RegistryRules
   /** Of all connections together, both ways. */
   maxBytes: number
-  /** Called when something has connected first. */
-  onFirst?: () => void
   lookup?: Lookup
 }
 
@@ -42,7 +40,6 @@ export async function openRegistryProxy(options: ProxyOptions): Promise<Registry
   })
   server.on('request', (request, response) => void forward(request, response, proxy).catch(() => response.destroy()))
   server.on('clientError', (_error, client) => client.destroy())
-  server.once('connection', () => options.onFirst?.())
   server.listen(options.path)
   await once(server, 'listening')
   return {
@@ -144,6 +141,7 @@ async function forward(request: IncomingMessage, response: ServerResponse, proxy
   sent.on('response', (answer) => {
     proxy.count(target.hostname, answer)
     answer.on('error', () => response.destroy())
+    answer.on('close', () => answer.complete || response.destroy())
     response.writeHead(answer.statusCode ?? 502, answer.headers)
     answer.pipe(response)
   })

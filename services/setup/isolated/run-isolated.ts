@@ -1,5 +1,8 @@
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
@@ -7,6 +10,8 @@ import { AppError, isErrorCode } from '#domain/error.ts'
 
 /** All that the process of a setup is told. The snapshot's tar is its descriptor `base`, and the result goes to `result`. */
 export const IsolatedSetup = z.strictObject({
+  /** An empty folder, removed with the process. */
+  dir: z.string(),
   command: z.string(),
   hasPython: z.boolean(),
   sandbox: z.strictObject({
@@ -49,12 +54,13 @@ const keptErrors = 4_000
  * process dies, what `store` throws, and the reason of `signal`, with which it ends the process.
  */
 export async function runIsolated(
-  setup: IsolatedSetup,
+  setup: Omit<IsolatedSetup, 'dir'>,
   base: number,
   store: (tar: AsyncIterable<Uint8Array>) => Promise<unknown>,
   signal: AbortSignal,
 ): Promise<SetupEnd> {
   signal.throwIfAborted()
+  const dir = await mkdtemp(join(tmpdir(), 'remora-setup-'))
   const child = fork(entry, [], {
     cwd: '/',
     env: {},
@@ -68,7 +74,9 @@ export async function runIsolated(
   answer.catch(() => {}) // whoever reads the result learns it, or does not any more
   let end: SetupEnd | undefined
   try {
-    await new Promise<void>((resolve, reject) => child.send(setup, (error) => (error ? reject(error) : resolve())))
+    await new Promise<void>((resolve, reject) =>
+      child.send({ ...setup, dir }, (error) => (error ? reject(error) : resolve())),
+    )
     await store(resultOf(child, answer))
     end = await answer
     return end
@@ -80,6 +88,7 @@ export async function runIsolated(
   } finally {
     signal.removeEventListener('abort', kill)
     kill()
+    await rm(dir, { recursive: true, force: true })
   }
 }
 

@@ -1,6 +1,6 @@
-import { chmod, mkdtemp, rm } from 'node:fs/promises'
+import { rmSync } from 'node:fs'
+import { chmod } from 'node:fs/promises'
 import { Socket } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { asAppError } from '#domain/error.ts'
 import { environmentFolder } from '#domain/setup.ts'
@@ -16,12 +16,16 @@ import { certificateMounts, proxySocket, setupProgram, setupVariables } from './
  * without a variable of the service's environment, and has no connection to a store. It ends with the service.
  */
 process.once('message', (message) => {
-  answerTo(IsolatedSetup.parse(message)).then(send, (error: unknown) => {
+  const setup = IsolatedSetup.parse(message)
+  process.once('disconnect', () => {
+    rmSync(setup.dir, { recursive: true, force: true })
+    process.exit(0)
+  })
+  answerTo(setup).then(send, (error: unknown) => {
     const { code, message: reason } = asAppError(error, 'TOOL_004')
     send({ kind: 'fault', code, reason })
   })
 })
-process.once('disconnect', () => process.exit(0))
 
 function send(answer: IsolatedAnswer): void {
   process.send?.(answer, () => process.exit(0))
@@ -29,13 +33,10 @@ function send(answer: IsolatedAnswer): void {
 
 async function answerTo(setup: IsolatedSetup): Promise<IsolatedAnswer> {
   const isRoot = process.getuid?.() === 0
-  const dir = await mkdtemp(join(tmpdir(), 'remora-setup-'))
-  if (isRoot) await chmod(dir, 0o755) // the sandbox is started as nobody
-  const remove = () => rm(dir, { recursive: true, force: true })
-  const path = join(dir, 'registries')
+  if (isRoot) await chmod(setup.dir, 0o755) // the sandbox is started as nobody
+  const path = join(setup.dir, 'registries')
   const rules = registryRules(setup.registries, setup.internalRegistries)
-  // Mounted in the sandbox by then, so its name is not needed any more: nothing is left should this process be killed.
-  const proxy = await openRegistryProxy({ path, rules, maxBytes: setup.maxDownloadBytes, onFirst: () => void remove() })
+  const proxy = await openRegistryProxy({ path, rules, maxBytes: setup.maxDownloadBytes })
   const result = new Socket({ fd: isolatedDescriptors.result, readable: false })
   try {
     await chmod(path, 0o666)
@@ -54,7 +55,6 @@ async function answerTo(setup: IsolatedSetup): Promise<IsolatedAnswer> {
   } finally {
     result.destroy()
     await proxy.close()
-    await remove()
   }
 }
 
@@ -62,9 +62,9 @@ const shownChars = 4_000
 
 function answerOf({ ending, output, durationMs }: ProgramResult, proxy: ProxyReport): IsolatedAnswer {
   const common = { durationMs, hosts: proxy.hosts, refused: proxy.refused }
-  if (ending.kind === 'exited' && ending.code === 0) return { kind: 'made', ...common }
+  if (ending.kind === 'exited' && ending.code === 0 && !proxy.isOverLimit) return { kind: 'made', ...common }
   const how = ending.kind === 'exited' ? `exit code ${ending.code}` : `it was stopped by its limit of ${ending.reason}`
-  const over = proxy.isOverLimit ? ', after it had downloaded more than setup.download_mb' : ''
+  const over = proxy.isOverLimit ? ', and it downloaded more than setup.download_mb' : ''
   const refused = proxy.refused.length === 0 ? '' : `; not reached: ${proxy.refused.join(', ')}`
   return { kind: 'failed', reason: `${how}${over}${refused}`, output: output.slice(-shownChars), ...common }
 }

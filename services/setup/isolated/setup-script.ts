@@ -18,7 +18,9 @@ createServer((client) => {
     from.on('close', () => to.destroy())
     from.pipe(to)
   }
-}).listen(${proxyPort}, '127.0.0.1', () => require('node:fs').writeFileSync('${readyFile}', ''))
+}).listen(${proxyPort}, '127.0.0.1', () => {
+  connect('${proxySocket}', () => require('node:fs').writeFileSync('${readyFile}', '')).end()
+})
 `
 
 /** Says when a package of the repository was copied: tests would never see a change. */

@@ -1,6 +1,6 @@
 import { createGzip } from 'node:zlib'
 import { closeSync } from 'node:fs'
-import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { asAppError, hasCode } from '#domain/error.ts'
 import type { NewEvent } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
@@ -22,7 +22,7 @@ export type SetupStageDeps = {
   readSnapshot(projectId: string, snapshotId: string): Promise<SnapshotView>
   archives: Pick<SnapshotArchives, 'open'>
   /** What every setup of this process is told. */
-  isolation: Omit<IsolatedSetup, 'command' | 'hasPython'>
+  isolation: Omit<IsolatedSetup, 'dir' | 'command' | 'hasPython'>
   /** What the sandbox has of Python, Node and the system. TOOL_005 where there is none. */
   toolchain(): Promise<string>
   log: Pick<Log, 'info'>
@@ -102,8 +102,15 @@ async function environmentOf(run: SetUp, deps: SetupStageDeps, signal: AbortSign
 }
 
 /** An error of `tar` is thrown where this is read. */
-function gzipped(tar: AsyncIterable<Uint8Array>): AsyncIterable<Uint8Array> {
-  return Readable.from(tar).compose(createGzip({ level: 1 }))
+async function* gzipped(tar: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const gzip = createGzip({ level: 1 })
+  const feeding = pipeline(tar, gzip).catch(() => {}) // reading it throws the same
+  try {
+    yield* gzip
+  } finally {
+    gzip.destroy()
+    await feeding
+  }
 }
 
 function finished(settled: SettledEnvironment): NewEvent {

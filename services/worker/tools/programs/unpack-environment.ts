@@ -1,7 +1,7 @@
 import { mkdir, open, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { createGunzip } from 'node:zlib'
-import { Readable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
 import { AppError } from '#domain/error.ts'
 
@@ -36,11 +36,8 @@ export async function unpackEnvironment(
   let [bytes, entries] = [0, 0]
   const folders = openFolders(dir)
   for (const part of Object.values(environmentParts)) await folders.make(part)
-  const unzipped = Readable.from(gzipped).compose(createGunzip())
   try {
-    for await (const entry of ReadableStream.from<Uint8Array>(unzipped).pipeThrough(
-      createTarDecoder({ strict: true }),
-    )) {
+    for await (const entry of ReadableStream.from(unzipped(gzipped)).pipeThrough(createTarDecoder({ strict: true }))) {
       const { header } = entry
       const { path, module } = placeOf(header.name)
       if ((entries += 1) > maxEntries) throw refused(`has more than ${maxEntries} entries`)
@@ -61,6 +58,17 @@ export async function unpackEnvironment(
   } catch (error) {
     if (error instanceof AppError) throw error
     throw refused(`cannot be unpacked: ${error instanceof Error ? error.message : String(error)}`, error)
+  }
+}
+
+async function* unzipped(gzipped: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const gunzip = createGunzip()
+  const feeding = pipeline(gzipped, gunzip).catch(() => {}) // reading it throws the same
+  try {
+    yield* gunzip
+  } finally {
+    gunzip.destroy()
+    await feeding
   }
 }
 
