@@ -97,6 +97,7 @@ function requestOf({ REMORA_PATHS, REMORA_LANGUAGES, REMORA_INCLUDE, ...values }
       max_runs: values.REMORA_VERIFY_MAX_RUNS,
       limit_s: values.REMORA_VERIFY_LIMIT_S,
     },
+    setup: values.REMORA_SETUP_COMMAND,
     budgetTokens: values.REMORA_BUDGET_TOKENS || undefined,
   }
 }

@@ -1,7 +1,7 @@
 import { cp, mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
-import { until } from '#testing/until.ts'
+import { delay } from '#platform/clock.ts'
 import { lastDocument, openPrograms, remora } from '../../tests/e2e/program.ts'
 import { openRunApi } from '../../tests/e2e/run-api.ts'
 import { applyPatch } from '../repositories/run-remora.ts'
@@ -58,8 +58,8 @@ export async function measureSubject(subject: Subject, work: string): Promise<Me
   try {
     const started = performance.now()
     const up = remora(programs, { path: place }, ['up', '--port', '0', '--model', 'rehearsal', '--json'])
-    const line = await until(() => up.out().includes('\n') && up.out(), { withinMs: 120_000 })
-    const access = Ready.parse(JSON.parse(line))
+    for (; !up.out().includes('\n'); await delay(50)) if (!up.running()) throw new Error(up.err())
+    const access = Ready.parse(JSON.parse(up.out()))
     const options = ['--agents', agents.join(','), '--accept', 'auto', '--verify', subject.tests, '--json']
     const env = { REMORA_API_URL: access.url, REMORA_TOKEN: access.token }
     const submit = remora(programs, { path: place }, ['submit', 'source', ...options], env)

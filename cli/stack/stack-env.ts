@@ -81,6 +81,20 @@ export function servicesEnv(
   }
 }
 
+/** Of the service of setups: no model, and no proxy, since setups have their own. */
+export function setupEnv(
+  stores: Env,
+  { environment, bubblewrap }: { environment: Env; bubblewrap: string | undefined },
+): Env {
+  return {
+    ...passedOn(environmentOf('setup'), environment),
+    ...givenOf(['PATH'], environment),
+    ...stores,
+    REMORA_SETUP_HEALTH_PORT: '0',
+    ...(bubblewrap === undefined ? {} : { REMORA_SANDBOX_BUBBLEWRAP: bubblewrap }),
+  }
+}
+
 /** Variables that Node reads; a proxy counts only with NODE_USE_ENV_PROXY. */
 const certificates = ['NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA', 'SSL_CERT_FILE', 'SSL_CERT_DIR']
 const proxies = ['NODE_USE_ENV_PROXY', 'http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY']
@@ -110,7 +124,8 @@ function ofTheMachine(environment: Env): Env {
 
 /** CONFIG_003 names every variable that is bad for one of the services of a stack, or in `own`. */
 export function checkEnvironment(own: z.ZodRawShape, env: Env): void {
-  const services = [environmentOf('api'), environmentOf('discovery'), environmentOf('worker'), behaviourEnv]
+  const owners = ['api', 'discovery', 'worker', 'setup'] as const
+  const services = [...owners.map(environmentOf), behaviourEnv]
   const shapes = services.flatMap((shape) => Object.entries(shape).filter(([name]) => isPassedOn(name)))
   readEnv({ ...own, ...Object.fromEntries(shapes) }, env)
   checkModelServers(env)

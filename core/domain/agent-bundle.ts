@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ErrorPolicyName } from './run.ts'
 import { NodeKind } from './code-node.ts'
+import { ShellCommand } from './setup.ts'
 import { changeChecks, evidenceChecks } from './change-set.ts'
 import type { ToolDefinition } from './turn.ts'
 
@@ -202,6 +203,9 @@ export const BundleFile = z.strictObject({
     .describe(
       'programs that its scripts may start with `run_command`, by name; they run in [the sandbox](../guide/operations.md#the-sandbox). A bundle whose scripts run commands or tests has this key; of one that only runs tests the list is empty',
     ),
+  setup: ShellCommand.optional().describe(
+    'a command that installs what its programs need, such as `pip install -e .[test]`, for runs that name none; it counts where the operator [allows setups](../guide/setup.md)',
+  ),
   grammar: z
     .strictObject({
       strategy: z

@@ -25,7 +25,8 @@ const systemFiles = [
   '/etc/protocols',
   '/etc/services',
 ]
-const ownNode = '/remora/bin/node'
+/** Where programs find the `node` of this process. */
+export const ownNode = '/remora/bin/node'
 const sandboxUser = 1000
 /** Of what Node maps it never uses this much; the memory of all processes is watched as well. */
 const unusedBytes = 1024 ** 3
@@ -55,10 +56,14 @@ async function isReadableByAll(path: string): Promise<boolean> {
   return path === '/' || isReadableByAll(dirname(path))
 }
 
-/** The descriptors that bwrap reads from, beside stdin, stdout and stderr. */
-const descriptors = { base: 3, users: 4 } as const
+/** The descriptors of bwrap beside stdin, stdout and stderr. It reads from all but the result's, which is the program's to write. */
+export const descriptors = { base: 3, users: 4, hosts: 5, result: 6 } as const
 
-export const usersFile = `remora:x:${sandboxUser}:${sandboxUser}::${homeFolder}:/bin/sh\n`
+/** Files of the system that a sandbox has of its own, by the descriptors that they come from. */
+export const ownFiles = [
+  [descriptors.users, `remora:x:${sandboxUser}:${sandboxUser}::${homeFolder}:/bin/sh\n`],
+  [descriptors.hosts, '127.0.0.1 localhost sandbox\n::1 localhost\n'],
+] as const
 
 /**
  * The arguments of bwrap for one program: no network, nothing of this machine but `mounts`, no other process to be seen, no
@@ -66,7 +71,7 @@ export const usersFile = `remora:x:${sandboxUser}:${sandboxUser}::${homeFolder}:
  * and that with this process.
  */
 export function bubblewrapArgs(program: SandboxedProgram, mounts: SystemMounts): string[] {
-  const { limits, environment = {}, files } = program
+  const { limits, environment = {}, files, mounts: own = [], folders = [] } = program
   const inMemory = (bytes: number, folder: string) => ['--size', String(bytes), '--perms', '1777', '--tmpfs', folder]
   const launch = {
     unpackBase: files.base === undefined ? ':' : `tar -xf - <&${descriptors.base} && exec ${descriptors.base}<&-`,
@@ -75,7 +80,7 @@ export function bubblewrapArgs(program: SandboxedProgram, mounts: SystemMounts):
   }
   return [
     isolation,
-    Object.entries({ PATH: searchPath, ...sandboxVariables, ...environment }).flatMap(([name, value]) => [
+    Object.entries({ PATH: programPath, ...sandboxVariables, ...environment }).flatMap(([name, value]) => [
       '--setenv',
       name,
       value,
@@ -83,8 +88,11 @@ export function bubblewrapArgs(program: SandboxedProgram, mounts: SystemMounts):
     mounts,
     ['--proc', '/proc', '--dev', '/dev', ...inMemory(sharedMemoryBytes, '/dev/shm'), '--remount-ro', '/dev'],
     ['--ro-bind-data', String(descriptors.users), '/etc/passwd'],
+    ['--ro-bind-data', String(descriptors.hosts), '/etc/hosts'],
     inMemory(limits.diskBytes, '/tmp'),
     inMemory(limits.diskBytes, workFolder),
+    own.flatMap(({ from, to }) => ['--ro-bind', from, to]),
+    folders.flatMap((path) => inMemory(limits.diskBytes, path)),
     ['--remount-ro', '/', '--chdir', '/', '--'],
     launcherOf(program, launch),
   ].flat()
@@ -110,4 +118,5 @@ const isolation = [
   ['--cap-drop', 'ALL', '--uid', user, '--gid', user, '--hostname', 'sandbox', '--clearenv'],
 ].flat()
 
-const searchPath = `${dirname(ownNode)}:/usr/local/bin:/usr/bin:/bin`
+/** Where programs are looked up. */
+export const programPath = `${dirname(ownNode)}:/usr/local/bin:/usr/bin:/bin`

@@ -50,7 +50,7 @@ type Started = {
  * and that with the stdin of this command. Files in memory count as memory, so it may have its own and that of full folders.
  */
 export function containerArgs(program: SandboxedProgram, engine: ContainerEngine, started: Started): string[] {
-  const { limits, environment } = program
+  const { limits, environment, mounts = [], folders = [] } = program
   const memory = String(memoryOf(program))
   const inMemory = (folder: string) => `${folder}:rw,exec,nosuid,nodev,size=${limits.diskBytes},mode=1777`
   const variables = Object.entries({ PATH: searchPath, ...sandboxVariables, ...environment })
@@ -62,7 +62,11 @@ export function containerArgs(program: SandboxedProgram, engine: ContainerEngine
     started.seccompFile === undefined ? [] : ['--security-opt', `seccomp=${started.seccompFile}`],
     ['--memory', memory, '--memory-swap', memory, '--pids-limit', String(limits.processes + ownProcesses)],
     ['--shm-size', String(sharedMemoryBytes), '--tmpfs', inMemory('/tmp'), '--tmpfs', inMemory(workFolder)],
-    engine.paths.flatMap((path) => ['--mount', `type=bind,source=${path},target=${path},readonly`]),
+    [...engine.paths.map((path) => ({ from: path, to: path })), ...mounts].flatMap(({ from, to }) => [
+      '--mount',
+      `type=bind,source=${from},target=${to},readonly`,
+    ]),
+    folders.flatMap((path) => ['--tmpfs', inMemory(path)]),
     onlyOf[engine.name],
     // `env`, so that what the image and the engine's own settings say, such as proxies, is in no process.
     ['--workdir', '/', '--entrypoint', '/usr/bin/env', engine.image, '-i'],

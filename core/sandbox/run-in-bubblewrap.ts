@@ -1,9 +1,10 @@
-import { spawn } from 'node:child_process'
+import { type ChildProcess, spawn } from 'node:child_process'
 import { closeSync } from 'node:fs'
-import { Writable } from 'node:stream'
+import { Readable, Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { msSince } from '#platform/clock.ts'
 import { plainTar } from '#platform/gzipped-tar.ts'
-import { bubblewrapArgs, type SystemMounts, usersFile } from './bubblewrap.ts'
+import { bubblewrapArgs, descriptors, ownFiles, type SystemMounts } from './bubblewrap.ts'
 import { changesOf, type ProgramResult, type SandboxedProgram, type StopReason } from './sandboxed-program.ts'
 import { type ProcessUse, watchProcesses } from './watch-processes.ts'
 import { watchProgram } from './watch-program.ts'
@@ -31,12 +32,23 @@ export async function runInBubblewrap(
     const child = spawn(path, bubblewrapArgs(program, mounts), {
       cwd: '/',
       env: {},
-      stdio: ['pipe', 'pipe', 'pipe', base ?? 'ignore', 'pipe'],
+      stdio: [
+        'pipe',
+        'pipe',
+        'pipe',
+        base ?? 'ignore',
+        'pipe',
+        'pipe',
+        program.result === undefined ? 'ignore' : 'pipe',
+      ],
       ...(isRoot ? { uid: nobody, gid: nobody } : {}),
     })
     const { pid } = child
-    const users = child.stdio[4]
-    if (users instanceof Writable) users.on('error', () => {}).end(usersFile)
+    for (const [descriptor, text] of ownFiles) {
+      const file = child.stdio.at(descriptor)
+      if (file instanceof Writable) file.on('error', () => {}).end(text)
+    }
+    const passing = passOn(child, program.result)
     const launched = {
       child,
       input: plainTar(changesOf(files)),
@@ -46,6 +58,7 @@ export async function runInBubblewrap(
         pid === undefined ? () => {} : watchProcesses(pid, (use) => overuse(use, limits, stop)),
     }
     const { isWhole: _, ...ended } = await watchProgram(launched, limits, signal)
+    await passing
     return { ...ended, durationMs: msSince(start) }
   } finally {
     if (base !== undefined) closeSync(base)
@@ -60,4 +73,10 @@ function overuse(
   if (bytes > limits.memoryBytes) stop('memory')
   // bwrap itself, the first process of the sandbox and its shell are not the program's.
   else if (processes > limits.processes + 3) stop('processes')
+}
+
+/** Until the program has ended, or `result` takes no more, which the program then notices. */
+async function passOn(child: ChildProcess, result: Writable | undefined): Promise<void> {
+  const from = child.stdio.at(descriptors.result)
+  if (result !== undefined && from instanceof Readable) await pipeline(from, result).catch(() => {})
 }

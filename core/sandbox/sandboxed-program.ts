@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
 import type { TarItem } from '#platform/gzipped-tar.ts'
+import type { Writable } from 'node:stream'
 
 /** A program, the files that it finds, and what it may use. */
 export type SandboxedProgram = {
@@ -9,8 +10,16 @@ export type SandboxedProgram = {
   environment?: Readonly<Record<string, string>>
   /** A file of the sandbox that the program writes, whose first `maxReportBytes` are returned. */
   report?: string
+  mounts?: readonly SandboxMount[]
+  /** Further folders of its own that it may write, empty at first, each as large as the working folder. */
+  folders?: readonly string[]
+  /** Gets what the program writes to its descriptor 6. The program waits while that takes no more. */
+  result?: Writable
   limits: SandboxLimits
 }
+
+/** A file or folder of this machine, `from`, that a program finds at `to`, read-only. */
+export type SandboxMount = { from: string; to: string }
 
 /** What is put into the working folder: `base`, without what is `deleted`, and then `changed`. */
 export type ProgramFiles = {
@@ -51,6 +60,8 @@ export type ProgramResult = {
 }
 
 export const workFolder = '/workspace'
+/** What is mounted here is laid into the working folder before the program's files. */
+export const addedFolder = '/remora/added'
 export const homeFolder = '/tmp/home'
 export const sharedMemoryBytes = 64 * 1024 ** 2
 export const maxReportBytes = 16 * 1024 ** 2
@@ -118,6 +129,7 @@ cd ${workFolder}
 ${launch.prepare ?? ''}
 {
   mkdir -p ${changesFolder}/${changesTar.files} ${homeFolder} &&
+    { [ ! -d ${addedFolder} ] || cp -R ${addedFolder}/. .; } &&
     ${launch.unpackBase} &&
     ${launch.unpackChanges} -C ${changesFolder} &&
     xargs -0r rm -rf -- <${changesFolder}/${changesTar.deleted} &&

@@ -7,14 +7,14 @@ const megabytes = z.int().min(16).max(1_000_000)
 export const sandboxSettings = {
   REMORA_SANDBOX: {
     key: 'sandbox.runtime',
-    owners: ['worker', 'cli'],
+    owners: ['worker', 'cli', 'setup'],
     type: z.enum(['auto', 'bubblewrap', 'container', 'none']),
     default: 'auto',
     about:
       'what programs of a repository run in: `auto` takes bubblewrap where that works, else a container where `sandbox.image` is set; `none` runs no program, so that agents that need one end `blocked` (TOOL_005)',
   },
   REMORA_SANDBOX_BUBBLEWRAP: {
-    owners: ['worker', 'cli'],
+    owners: ['worker', 'cli', 'setup'],
     type: z.string().min(1),
     setByStack: true,
     about: 'the path of bubblewrap (`bwrap`); without it the one on the PATH',
@@ -71,7 +71,7 @@ export const sandboxSettings = {
   },
   REMORA_SANDBOX_PATHS: {
     key: 'sandbox.paths',
-    owners: ['worker', 'cli'],
+    owners: ['worker', 'cli', 'setup'],
     type: z.array(z.string().regex(/^\/[^,]+$/, 'must be an absolute path without a comma')),
     default: [],
     about: 'folders of the machine that programs may read besides /usr, such as an interpreter in /opt',

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { hostname } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { modelServerUrl } from '#platform/server-urls.ts'
@@ -65,6 +66,10 @@ export function parseConfig(env: Env) {
       searchPath: env['PATH'] ?? '',
       env: bareEnv(env),
       gateLimitS: read.REMORA_GATE_LIMIT_S,
+    },
+    environments: {
+      dir: read.REMORA_ENVIRONMENTS_DIR ?? join(tmpdir(), `remora-environments-${process.getuid?.() ?? 'user'}`),
+      keptBytes: read.REMORA_ENVIRONMENTS_MB * 1024 ** 2,
     },
     drainMs: read.REMORA_DRAIN_MS,
     leaseMs: read.REMORA_LEASE_MS,

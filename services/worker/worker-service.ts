@@ -40,7 +40,8 @@ import { openStoreGate, type StoreGate } from './store-gate.ts'
 import { keepPresent, type ModelsInUse, openModelsInUse } from './worker-presence.ts'
 import { openSyntaxChecker, type SyntaxChecker } from './evidence/syntax-evidence.ts'
 import { patientCommands } from './operation/attempt/patient-commands.ts'
-import { openSnapshotArchives, storedFiles } from './tools/programs/snapshot-archives.ts'
+import { openSnapshotArchives, storedFiles } from '#sandbox/snapshot-archives.ts'
+import { openEnvironments } from './tools/programs/environments.ts'
 import { runOperation, type OperationDeps } from './operation/run-operation.ts'
 import { openSurroundings } from './operation/start/start-context.ts'
 import { openStartLayers } from './operation/start/start-layer.ts'
@@ -71,7 +72,7 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     releaser.add('model pool', () => model.close())
     const programs = await openPrograms(config, { metrics, log }, releaser)
     const readers = await openReaders(releaser)
-    const { workerId, storage, leaseMs, logging } = config
+    const { workerId, storage, environments, sandbox, leaseMs, logging } = config
     const traces = await openTracing(config.traces, { service: 'worker', instance: workerId, log })
     releaser.add('traces', traces.close)
     const own = openLedger(redis, { leaseMs, origin: { kind: 'worker', id: workerId }, redactor, log, traces })
@@ -88,7 +89,7 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     const health = await openHealth(config.health, { readiness: openReadiness(needed), metrics })
     releaser.add('health', health.close)
     const composer = openComposer(
-      { workerId, storage, sandbox: config.sandbox, secrets: redactor.given, logging },
+      { workerId, storage, environments, sandbox, secrets: redactor.given, logging },
       { ledger, stops, log, traces },
       { idleMs: config.composerIdleMs, ...(config.isSmall ? { beforeStart: shrinkHeap } : {}) },
     )
@@ -203,7 +204,12 @@ async function operationDeps(config: WorkerConfig, opened: Opened, releaser: Rel
     syntax,
     runRules: openRunRules(objects),
     bundles: openPreparedBundles((project, hash) => getBundle(objects, project, hash), config.model),
-    programs: { sandbox: opened.sandbox, limits: config.sandbox.limits, archive: archives.open },
+    programs: {
+      sandbox: opened.sandbox,
+      limits: config.sandbox.limits,
+      archive: archives.open,
+      environment: openEnvironments({ ...config.environments, objects }),
+    },
     baseLayer: async (project, snapshotId) => baseLayerOf(await readSnapshot(project, snapshotId), blobs, project),
     async modelSettings(asked, signal) {
       const wanted = askedModel(asked)

@@ -4,6 +4,7 @@ import { AppError } from '#domain/error.ts'
 import { type OperationId, type RunId, sha256 } from '#domain/ids.ts'
 import { type OperationStatus, originalId, type PlannedOperation } from '#domain/operation.ts'
 import type { Run, RunRequest } from '#domain/run.ts'
+import type { RunEnvironment } from '#domain/setup.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { maxSliceOperations } from '#ledger/plan.ts'
 import { operationPages } from '#ledger/read-operations.ts'
@@ -27,6 +28,8 @@ export type PlanRunDeps = SurveyDeps & {
   objects: ObjectStore
   blobs: Pick<BlobStore, 'get'>
   readSnapshot(projectId: string, snapshotId: string): Promise<SnapshotView>
+  /** Whether runs may have a setup here. */
+  allowsSetups: boolean
 }
 
 type Found = { nodes: readonly CodeNode[]; bundles: readonly PinnedBundle[] }
@@ -54,7 +57,21 @@ export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal:
     planKey: await putPlanSummary(deps.objects, run, summary),
     ...(work.rules && { rulesKey: await putRepositoryRules(deps.objects, run, work.rules) }),
   }
-  await handOver(run, { operations: run.request.dryRun ? [] : planned.operations, keys, summary }, deps)
+  const operations = run.request.dryRun ? [] : planned.operations
+  await handOver(run, { operations, keys, summary, environment: environmentOf(run, bundles, deps) }, deps)
+}
+
+/** Where setups are off, that of a bundle does not count, and that of the run, which intake has allowed before, has failed. */
+function environmentOf(
+  { request }: Run,
+  bundles: readonly PinnedBundle[],
+  { allowsSetups }: Pick<PlanRunDeps, 'allowsSetups'>,
+): RunEnvironment | undefined {
+  const ofBundle = bundles.find(({ bundle }) => bundle.file.setup !== undefined)?.bundle.file.setup
+  const command = request.setup ?? (allowsSetups ? ofBundle : undefined)
+  if (command === undefined) return undefined
+  if (allowsSetups) return { kind: 'wanted', command }
+  return { kind: 'failed', command, reason: 'setups are off by now (REMORA_SETUP)', output: '', durationMs: 0 }
 }
 
 async function repositoryPaths({ projectId, snapshotId }: Run, deps: PlanRunDeps): Promise<string[]> {
@@ -123,9 +140,19 @@ async function skippedFiles(
 }
 
 type Keys = { planKey: string; rulesKey?: string }
-type Plan = { operations: readonly PlannedOperation[]; keys: Keys; summary: PlanSummary }
+type Plan = {
+  operations: readonly PlannedOperation[]
+  keys: Keys
+  summary: PlanSummary
+  environment: RunEnvironment | undefined
+}
 
-async function handOver(run: Run, { operations, keys, summary }: Plan, { ledger }: PlanRunDeps): Promise<void> {
+/** A run with a setup stays in this phase until that has ended (services/setup). */
+async function handOver(
+  run: Run,
+  { operations, keys, summary, environment }: Plan,
+  { ledger }: PlanRunDeps,
+): Promise<void> {
   const planHash = sha256(operations.map(planLine).join('\n'))
   const slices = Math.max(1, Math.ceil(operations.length / maxSliceOperations))
   for (let slice = 0; slice < slices; slice++) {
@@ -134,11 +161,13 @@ async function handOver(run: Run, { operations, keys, summary }: Plan, { ledger 
     if (answer === 'refused') return // it was stopped, or has ended
   }
   const data = { operations: operations.length, ...(run.request.dryRun ? { dry_run: true } : {}), ...planView(summary) }
+  const isEmpty = operations.length === 0
+  const waits = !isEmpty && environment?.kind === 'wanted'
   await ledger.move(run.runId, {
     from: [{ status: 'running', phase: 'planning' }],
-    to: { phase: operations.length === 0 ? 'review' : 'execution' },
+    to: waits ? {} : { phase: isEmpty ? 'review' : 'execution' },
     command: 'plan',
-    set: keys,
+    set: { ...keys, ...(environment && !isEmpty && { environment: JSON.stringify(environment) }) },
     events: [{ event: 'run.planned', phase: 'planning', origin, data }],
   })
 }

@@ -38,6 +38,7 @@ describe('composeRun', () => {
         sandbox: openSandbox({ searchPath: '' }),
         limits: usualLimits,
         archive: async () => 0,
+        environment: async () => ({}),
         snapshot: readSnapshot,
         gateLimitS: 60,
       },

@@ -24,7 +24,8 @@ import type { StorageConfig } from '#settings/storage-settings.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
 import { openRunRules } from '../evidence/run-rules.ts'
-import { openSnapshotArchives, storedFiles } from '../tools/programs/snapshot-archives.ts'
+import { type EnvironmentsOptions, openEnvironments } from '../tools/programs/environments.ts'
+import { openSnapshotArchives, storedFiles } from '#sandbox/snapshot-archives.ts'
 import { openSyntaxChecker } from '../evidence/syntax-evidence.ts'
 import { composePatch } from './compose-patch.ts'
 import { composeRun, type CompositionDeps } from './compose-run.ts'
@@ -39,6 +40,7 @@ export type ComposeQuestion = {
   worker: {
     workerId: string
     storage: StorageConfig
+    environments: Pick<EnvironmentsOptions, 'dir' | 'keptBytes'>
     sandbox: SandboxOptions & { limits: SandboxLimits; gateLimitS: number }
     secrets: readonly string[]
     logging: Logging
@@ -118,6 +120,7 @@ async function openDeps({ worker }: ComposeQuestion): Promise<CompositionDeps> {
       limits: sandbox.limits,
       gateLimitS: sandbox.gateLimitS,
       archive: archives.open,
+      environment: openEnvironments({ ...worker.environments, objects }),
       snapshot,
     },
     ledger: openLedger(redis, {

@@ -21,7 +21,7 @@ import { testObjects, type TestObjects } from '#testing/s3.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import { usualLimits } from '#sandbox/sandbox.fixture.ts'
 import type { SnapshotPrograms } from '../tools/programs/attempt-programs.ts'
-import { openSnapshotArchives, storedFiles } from '../tools/programs/snapshot-archives.ts'
+import { openSnapshotArchives, storedFiles } from '#sandbox/snapshot-archives.ts'
 import { openScriptPool } from '#tool-scripts/script-pool.ts'
 import { openPreparedBundles } from '../agent/prepared-bundle.ts'
 import { type EvidenceTools, openEvidenceChecker } from '../evidence/evidence-checker.ts'
@@ -97,6 +97,7 @@ export async function openOperationBench(): Promise<OperationBench> {
     ...openSurroundings({ ledger: ledger.ledger, objects }),
     startLayer: openStartLayers({ ledger: ledger.ledger, objects }),
     programs: {
+      environment: async () => ({}),
       sandbox: openSandbox({ searchPath: '' }),
       limits: usualLimits,
       archive: archives.open,

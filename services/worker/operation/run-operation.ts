@@ -75,11 +75,11 @@ export async function runOperation(job: OperationJob, deps: OperationDeps, signa
   }
 }
 
-function testProofsOf(prepared: PreparedAttempt, { programs, syntax }: OperationDeps): TestProofs {
+function testProofsOf(prepared: PreparedAttempt, deps: OperationDeps): TestProofs {
   const { test_runs: runs, mutants } = prepared.bundle.bundle.file.limits
   const { target, workspace } = prepared
   const proving = { limits: { runs, mutants }, target, workspace }
-  return openTestProofs({ ...proving, programs: (signal) => programsOf(prepared, programs, signal) }, { syntax })
+  return openTestProofs({ ...proving, programs: (signal) => programsOf(prepared, deps, signal) }, deps)
 }
 
 /** `deps` of one attempt: what it stores, and what it reads when it has turns, waits until the object store works. */

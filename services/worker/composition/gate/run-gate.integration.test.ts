@@ -61,6 +61,7 @@ describe.skipIf(lack !== undefined)(`the gate of a run${lack === undefined ? '' 
       sandbox,
       limits: usualLimits,
       archive: async () => openSync(join(dir, 'base.tar'), 'r'),
+      surroundings: async () => ({}),
       isExecutable: () => false,
       readBlob: async (hash) => Buffer.from(Object.values(texts).find((text) => sha256(text) === hash) ?? ''),
       memory: { results: new Map() },

@@ -17,7 +17,7 @@ type Composed = { sets: readonly ChangeSet[]; composition: Composition; memory: 
  * among them, to be named again. `limitS`: the most seconds that it may take, besides those of the run and of the worker.
  */
 export async function throughGate(
-  { projectId, snapshotId, request }: Run,
+  { projectId, snapshotId, request, environment }: Run,
   { sets, composition, memory, limitS = Infinity }: Composed,
   { programs, blobs, onRun }: ThroughGateDeps,
   signal: AbortSignal,
@@ -33,6 +33,7 @@ export async function throughGate(
     {
       ...programs,
       archive: () => programs.archive(projectId, snapshotId),
+      surroundings: () => programs.environment(projectId, environment),
       isExecutable: (path) => find(path)?.executable ?? false,
       readBlob: (hash) => blobs.get(projectId, hash),
       memory,

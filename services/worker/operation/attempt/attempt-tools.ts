@@ -3,7 +3,7 @@ import type { ScriptPool } from '#tool-scripts/script-pool.ts'
 import { type ExternalDeps, attemptExternals } from '../../tools/externals/attempt-externals.ts'
 import { scriptOf, scriptTool } from '../../tools/script-tool.ts'
 import type { Tool, ToolSet } from '../../tools/tool-set.ts'
-import type { RelatedNodes } from '../start/run-facts.ts'
+import type { RelatedNodes, RunFacts } from '../start/run-facts.ts'
 import type { RunningAttempt } from './running-attempt.ts'
 import { attemptPrograms, type AttemptPrograms, type ProgramDeps } from '../../tools/programs/attempt-programs.ts'
 import { nodeInputs } from '../../tools/provided-inputs.ts'
@@ -12,6 +12,7 @@ export type AttemptToolDeps = Omit<ExternalDeps, 'programs'> & {
   scripts: Pick<ScriptPool, 'run'>
   relatedPaths: RelatedNodes['paths']
   programs: ProgramDeps
+  runFacts(runId: string): Promise<RunFacts>
 }
 
 /** The bundle's tools, bound to this attempt's workspace and node. `submit_result` is part of the loop instead. */
@@ -22,7 +23,7 @@ export function attemptTools(
 ): ToolSet {
   const { bundle, scripts } = running.bundle
   const { workspace, target } = running
-  const programs = programsOf(running, deps.programs, signal)
+  const programs = programsOf(running, deps, signal)
   const externals = attemptExternals(workspace, target, { ...deps, programs }, calledBefore(running))
   const bound = new Map<string, Tool>()
   for (const definition of bundle.tools) {
@@ -45,11 +46,12 @@ export function attemptTools(
 /** The programs that are run for this attempt, over its files. */
 export function programsOf(
   { attempt, bundle, workspace, built }: Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'built'>,
-  deps: ProgramDeps,
+  { programs, runFacts }: Pick<AttemptToolDeps, 'programs' | 'runFacts'>,
   signal: AbortSignal,
 ): AttemptPrograms {
   const allowed = bundle.bundle.file.programs ?? []
-  return attemptPrograms({ attempt, workspace, built: built?.layer, allowed }, deps, signal)
+  const environment = async () => (await runFacts(attempt.runId)).environment
+  return attemptPrograms({ attempt, workspace, built: built?.layer, allowed, environment }, programs, signal)
 }
 
 /** What the tool scripts of attempts that this one continues have called, also the one that asked a person. */

@@ -1,6 +1,7 @@
 import type { ProjectId } from '#domain/ids.ts'
 import type { Attempt } from '#ledger/attempt.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
+import type { RunEnvironment } from '#domain/setup.ts'
 import type { Sandbox } from '#sandbox/open-sandbox.ts'
 import type {
   ChangedFile,
@@ -10,6 +11,7 @@ import type {
   SandboxLimits,
 } from '#sandbox/sandboxed-program.ts'
 import type { BuiltLayer } from '../../workspace/built-layer.ts'
+import type { OpenEnvironment } from './environments.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
 
 /** The programs that the tools of one attempt may run. */
@@ -30,6 +32,7 @@ export type ProgramDeps = {
   limits: SandboxLimits
   /** Opens a tar of the snapshot's files for reading; the descriptor is the caller's to close. */
   archive(project: ProjectId, snapshotId: string): Promise<number>
+  environment: OpenEnvironment
 }
 
 /** For programs over a whole snapshot, with changes of many attempts. */
@@ -44,11 +47,13 @@ export type StartedPrograms = {
   allowed: readonly string[]
   built: BuiltLayer | undefined
   workspace: Pick<Workspace, 'written' | 'writtenFiles' | 'exists' | 'baseHash'>
+  /** What the run's setup has made. */
+  environment(): Promise<RunEnvironment | null>
 }
 
 export function attemptPrograms(
   started: StartedPrograms,
-  { sandbox, limits, archive }: ProgramDeps,
+  { sandbox, limits, archive, environment }: ProgramDeps,
   signal: AbortSignal,
 ): AttemptPrograms {
   return {
@@ -58,7 +63,9 @@ export function attemptPrograms(
       const over = filesOver(started)
       const changed = [...over.changed.filter(({ path }) => !instead.has(path)), ...textFiles(instead)]
       const files = { ...over, changed, base: () => archive(projectId, snapshotId) }
-      return sandbox.run({ ...program, files, limits: { ...limits, wallMs: Math.min(wallMs, limits.wallMs) } }, signal)
+      const around = await environment(projectId, await started.environment())
+      const own = { ...limits, wallMs: Math.min(wallMs, limits.wallMs) }
+      return sandbox.run({ ...around, ...program, files, limits: own }, signal)
     },
   }
 }

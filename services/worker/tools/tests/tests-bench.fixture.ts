@@ -50,8 +50,10 @@ export function openTestsBench(sandbox: Pick<Sandbox, 'run'>) {
       const base = baseLayerOf({ files: paths, links: [], skipped: [], find }, blobs, 'p')
       const workspace = openWorkspace(base)
       const target = await openTargetNode(nodeAt(files, { path, text, name }), workspace, { rules: defaultPathRules })
-      const started = { attempt: aPlannedOperation(name), workspace, built: undefined, allowed: [] }
-      const deps = { sandbox, limits: usualLimits, archive: async () => openSync(archive, 'r') }
+      const environment = async () => null
+      const started = { attempt: aPlannedOperation(name), workspace, built: undefined, allowed: [], environment }
+      const places = { archive: async () => openSync(archive, 'r'), environment: async () => ({}) }
+      const deps = { sandbox, limits: usualLimits, ...places }
       const ids = { projectId: 'p', snapshotId: 's' }
       const programs = (signal: AbortSignal) =>
         attemptPrograms({ ...started, attempt: { ...started.attempt, ...ids } }, deps, signal)
