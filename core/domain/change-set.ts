@@ -15,7 +15,14 @@ export const changeChecks = [
 ] as const
 
 /** The checks that a bundle may ask for. */
-export const evidenceChecks = [...changeChecks, 'docstring_only', 'only_node_changed', 'samples_match'] as const
+export const evidenceChecks = [
+  ...changeChecks,
+  'docstring_only',
+  'only_node_changed',
+  'samples_match',
+  'prose_kept',
+  'summary_only',
+] as const
 export type EvidenceCheck = (typeof evidenceChecks)[number]
 
 /**

@@ -6,6 +6,7 @@ import type { Run } from '#domain/run.ts'
 import { unreachable } from '#domain/error.ts'
 import type { RepositoryRules } from '#objects/repository-rules.ts'
 import { docstringScopes } from '#python/docstring-survey.ts'
+import type { ArticleSurvey } from '../survey/survey-articles.ts'
 import { sampleScopes } from '../survey/sample-survey.ts'
 import type { Survey } from '../survey/survey-repository.ts'
 import { lintWork, type LintDepth, type LintWork, type NodeWork, type WorkFinder } from './lint-work.ts'
@@ -26,14 +27,14 @@ export const always: WorkFinder = () => ({ works: ['agent'] })
 export function findWork(
   nodes: readonly CodeNode[],
   bundles: readonly PinnedBundle[],
-  { survey, labels }: { survey: Survey | undefined; labels: Run['request']['labels'] },
+  { survey, articles, labels }: Surveys,
 ): PlannedWork {
   const finders = new Map<PinnedBundle, WorkFinder>()
   const files = { ...survey?.rules.files }
   const notices: string[] = []
   for (const pinned of bundles) {
     const taken = nodes.filter((node) => takes(pinned.bundle, node))
-    const found = survey === undefined ? { find: always } : workOf(pinned.bundle, taken, { survey, labels })
+    const found = workOf(pinned.bundle, taken, { survey, articles, labels })
     finders.set(pinned, found.find)
     if (found.notice !== undefined) notices.push(found.notice)
     for (const [path, ranges] of found.agentRanges ?? []) {
@@ -54,16 +55,37 @@ export function takes({ file }: AgentBundle, node: CodeNode): boolean {
   return file.node_kinds.includes(node.kind) && file.languages.includes(node.language)
 }
 
+/** What was found out of the repository before planning; undefined where no bundle of the run needs it. */
+export type Surveys = {
+  survey: Survey | undefined
+  articles?: ArticleSurvey | undefined
+  labels: Run['request']['labels']
+}
+
 type Found = { find: WorkFinder; agentRanges?: LintWork['agentRanges']; notice?: string | undefined }
 
-function workOf(
-  { file }: AgentBundle,
+function workOf({ file }: AgentBundle, taken: readonly CodeNode[], { survey, articles, labels }: Surveys): Found {
+  switch (file.when) {
+    case 'always':
+      return { find: always }
+    case 'prose_faults':
+    case 'no_summary':
+      return { find: articles === undefined ? always : articleWork(file, articles) }
+    default:
+      return survey === undefined
+        ? { find: always }
+        : pythonWork({ ...file, when: file.when }, taken, { survey, labels })
+  }
+}
+
+type PythonWhen = Exclude<AgentBundle['file']['when'], 'always' | 'prose_faults' | 'no_summary'>
+
+function pythonWork(
+  file: AgentBundle['file'] & { when: PythonWhen },
   taken: readonly CodeNode[],
   { survey, labels }: { survey: Survey; labels: Run['request']['labels'] },
 ): Found {
   switch (file.when) {
-    case 'always':
-      return { find: always }
     case 'lint_faults': {
       const isMechanical = file.mechanical === 'lint_fixes'
       const linted = file.settings['scope']?.default === 'all' ? survey : withoutTestData(survey)
@@ -132,6 +154,14 @@ function sampleWork({ settings }: AgentBundle['file'], { samples }: Survey): Wor
   const scope = sampleScopes.find((one) => one === settings['scope']?.default) ?? 'auto'
   return (node) => {
     const reason = samples.reasonToSkip(node, scope)
+    return reason === undefined ? { works: ['agent'] } : { works: [], reason }
+  }
+}
+
+function articleWork({ when, settings }: AgentBundle['file'], articles: ArticleSurvey): WorkFinder {
+  const minWords = Number(settings['min_words']?.default ?? 0)
+  return (node) => {
+    const reason = when === 'no_summary' ? articles.reasonForNoSummary(node, minWords) : articles.reasonNotToMend(node)
     return reason === undefined ? { works: ['agent'] } : { works: [], reason }
   }
 }

@@ -14,6 +14,7 @@ import { putRepositoryRules } from '#objects/repository-rules.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
 import { selectedNodes } from '#objects/node-selection.ts'
 import { type Survey, type SurveyDeps, surveyRepository } from '../survey/survey-repository.ts'
+import { type ArticleSurvey, surveyArticles } from '../survey/survey-articles.ts'
 import { findWork, takes } from './node-work.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'
 import { type PlanChoices, planOperations } from './plan-operations.ts'
@@ -41,7 +42,8 @@ export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal:
   await requireFitting(found.nodes, bundles, run.request, () => repositoryPaths(run, deps))
   const nodes = await selectedNodes(run, found.nodes, deps.blobs)
   const survey = await surveyOf(run, { nodes, bundles }, deps, signal)
-  const work = findWork(nodes, bundles, { survey, labels: run.request.labels })
+  const articles = await articlesOf(run, { nodes, bundles }, deps, signal)
+  const work = findWork(nodes, bundles, { survey, articles, labels: run.request.labels })
   const retried = await operationsToRetry(run.request, deps.ledger)
   const planned = planOperations(nodes, bundles, { work, limit: run.request.limits.operations, ...retried })
   requirePlanned(planned.operations, retried.only)
@@ -83,6 +85,22 @@ async function surveyOf(
     wantsTypes: bundles.some(({ bundle }) => bundle.file.when === 'no_samples'),
   }
   return surveyRepository(input, deps, signal)
+}
+
+async function articlesOf(
+  { projectId, snapshotId }: Run,
+  { nodes, bundles }: Found,
+  deps: PlanRunDeps,
+  signal: AbortSignal,
+): Promise<ArticleSurvey | undefined> {
+  const looking = bundles.filter(({ bundle: { file } }) => file.when === 'prose_faults' || file.when === 'no_summary')
+  const wanted = nodes.filter(
+    (node) => node.language === 'markdown' && looking.some(({ bundle }) => takes(bundle, node)),
+  )
+  if (wanted.length === 0 || snapshotId === null) return undefined
+  const { files } = await deps.readSnapshot(projectId, snapshotId)
+  const paths = new Set(wanted.map(({ path }) => path))
+  return surveyArticles({ files, paths, read: (hash) => deps.blobs.get(projectId, hash) }, signal)
 }
 
 async function skippedFiles(
