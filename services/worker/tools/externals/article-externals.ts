@@ -15,10 +15,10 @@ const maxRounds = 10
 
 /** `describe_section` and `mend_section` on the attempt's section, `describe_article` and `insert_summary` on its file. */
 export function articleExternals(workspace: Workspace, target: Pick<TargetNode, 'node' | 'locate'>) {
-  const { path } = target.node
   return {
     describe_section: async () => shownSection(await sectionNow(workspace, target)),
     async mend_section() {
+      const { path } = target.node
       let section = await sectionNow(workspace, target)
       let mended = 0
       for (let round = 0; round < maxRounds; round++) {
@@ -34,6 +34,7 @@ export function articleExternals(workspace: Workspace, target: Pick<TargetNode, 
       return { mended, ...shownSection(section) }
     },
     async describe_article() {
+      const { path } = target.node
       const source = await articleText(workspace, path)
       const start = startOf(source)
       if (start === undefined) throw refusal(`${path} has no title`)
@@ -45,6 +46,7 @@ export function articleExternals(workspace: Workspace, target: Pick<TargetNode, 
       }
     },
     async insert_summary([summary, onlyCheck]) {
+      const { path } = target.node
       const source = await articleText(workspace, path)
       const wanted = text(summary, 'summary').trim()
       const isTry = optionalTruth(onlyCheck, 'only_check') ?? false
