@@ -244,7 +244,16 @@ describe('loadBundles', () => {
       'notes/readme.md': '',
     })
     const loaded = await loadBundles(dir)
-    expect([...loaded.keys()]).toEqual(['docstring', 'first-1', 'harness', 'lint', 'review', 'sample_data'])
+    expect([...loaded.keys()]).toEqual([
+      'article_section',
+      'article_summary',
+      'docstring',
+      'first-1',
+      'harness',
+      'lint',
+      'review',
+      'sample_data',
+    ])
     expect(loaded.get('lint')).toMatchObject({ dir: join(dir, 'lint'), bundle: { file: { description: 'Probes.' } } })
     expect([...(await loadBundles(undefined)).keys()]).toEqual([...loaded.keys()].filter((name) => name !== 'first-1'))
   })

@@ -25,6 +25,8 @@ export const textChecks = [
   'parameters_documented',
   'only_node_changed',
   'samples_match',
+  'prose_kept',
+  'summary_only',
 ] as const
 export type TextCheck = (typeof textChecks)[number]
 

@@ -23,6 +23,10 @@ export const externalSignatures = {
   insert_docstring: '(docstring: str, style: str = "auto") -> dict[str, Any]',
   describe_parameters: '(format: str = "auto") -> dict[str, Any]',
   write_samples: '(valid: list[dict[str, Any]], invalid: list[dict[str, Any]], format: str = "auto") -> dict[str, Any]',
+  describe_section: '() -> dict[str, Any]',
+  mend_section: '() -> dict[str, Any]',
+  describe_article: '() -> dict[str, Any]',
+  insert_summary: '(summary: str, only_check: bool = False) -> dict[str, Any]',
   run_command: '(command: list[str], timeout_s: float | None = None) -> dict[str, Any]',
   run_tests: '(paths: list[str] = [], runner: str = "auto") -> dict[str, Any]',
   report_finding:

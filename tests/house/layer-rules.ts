@@ -10,6 +10,7 @@ const coreFolders: Record<string, readonly string[]> = {
   syntax: ['domain', 'platform'],
   python: commonFolders,
   'doc-comments': commonFolders,
+  markdown: commonFolders,
   lint: [...commonFolders, 'python'],
   sandbox: commonFolders,
   'tool-scripts': commonFolders,
@@ -47,6 +48,7 @@ const modelRanks: Record<string, number> = { http: 0, wire: 1, capabilities: 2, 
 /** Third-party libraries that only one folder may import, so that only that folder deals with their pitfalls. */
 const packageHomes: Record<string, string> = {
   bullmq: 'core/queues/',
+  'markdown-it': 'core/markdown/',
   openai: 'core/models/',
   '@aws-sdk/client-s3': 'core/objects/',
   '@smithy/signature-v4': 'core/objects/',

@@ -8,6 +8,7 @@ import type { Run } from '#domain/run.ts'
 import { unreachable } from '#domain/error.ts'
 import type { RepositoryRules } from '#objects/repository-rules.ts'
 import { docstringScopes } from '#python/docstring-survey.ts'
+import type { ArticleSurvey } from '../survey/survey-articles.ts'
 import { sampleScopes } from '../survey/sample-survey.ts'
 import type { CommentSurvey } from '../survey/survey-doc-comments.ts'
 import type { Survey } from '../survey/survey-repository.ts'
@@ -25,24 +26,18 @@ const notUtf8Work: NodeWork = { works: [], reason: 'its file is not UTF-8' }
 
 export const always: WorkFinder = () => ({ works: ['agent'] })
 
-type Surveys = {
-  survey: Survey | undefined
-  comments?: CommentSurvey | undefined
-  labels: Run['request']['labels']
-}
-
 /** The work of each bundle on `nodes`, by its `when`. Without a survey (no file of its languages) every node has some. Pure. */
 export function findWork(
   nodes: readonly CodeNode[],
   bundles: readonly PinnedBundle[],
-  { survey, comments, labels }: Surveys,
+  { survey, comments, articles, labels }: Surveys,
 ): PlannedWork {
   const finders = new Map<PinnedBundle, WorkFinder>()
   const files = { ...survey?.rules.files }
   const notices: string[] = []
   for (const pinned of bundles) {
     const taken = nodes.filter((node) => takes(pinned.bundle, node))
-    const found = workOf(pinned.bundle, taken, { survey, comments, labels })
+    const found = workOf(pinned.bundle, taken, { survey, comments, articles, labels })
     finders.set(pinned, found.find)
     if (found.notice !== undefined) notices.push(found.notice)
     for (const [path, ranges] of found.agentRanges ?? []) {
@@ -64,12 +59,25 @@ export function takes({ file }: AgentBundle, node: CodeNode): boolean {
   return file.node_kinds.includes(node.kind) && file.languages.includes(node.language)
 }
 
+/** What was found out of the repository before planning; undefined where no bundle of the run needs it. */
+export type Surveys = {
+  survey: Survey | undefined
+  comments?: CommentSurvey | undefined
+  articles?: ArticleSurvey | undefined
+  labels: Run['request']['labels']
+}
+
 type Found = { find: WorkFinder; agentRanges?: LintWork['agentRanges']; notice?: string | undefined }
 
-function workOf({ file }: AgentBundle, taken: readonly CodeNode[], { survey, comments, labels }: Surveys): Found {
+function workOf({ file }: AgentBundle, taken: readonly CodeNode[], surveys: Surveys): Found {
+  const { survey, comments, articles, labels } = surveys
   switch (file.when) {
     case 'always':
+    case 'untested':
       return { find: always }
+    case 'prose_faults':
+    case 'no_summary':
+      return { find: articles === undefined ? always : articleWork(file, articles) }
     case 'lint_faults': {
       if (survey === undefined) return { find: always }
       const isMechanical = file.mechanical === 'lint_fixes'
@@ -81,8 +89,6 @@ function workOf({ file }: AgentBundle, taken: readonly CodeNode[], { survey, com
       return { find: docstringWork(file, survey, comments) }
     case 'no_samples':
       return { find: survey === undefined ? always : sampleWork(file, survey) }
-    case 'untested':
-      return { find: always }
     default:
       return unreachable(file.when)
   }
@@ -170,4 +176,12 @@ function withCommentStyles(rules: RepositoryRules | undefined, styles: CommentSu
     files[path] = { rules: at, keptNames: [], agentRanges: [] }
   }
   return { v: 1, ...rules, shared, files }
+}
+
+function articleWork({ when, settings }: AgentBundle['file'], articles: ArticleSurvey): WorkFinder {
+  const minWords = Number(settings['min_words']?.default ?? 0)
+  return (node) => {
+    const reason = when === 'no_summary' ? articles.reasonForNoSummary(node, minWords) : articles.reasonNotToMend(node)
+    return reason === undefined ? { works: ['agent'] } : { works: [], reason }
+  }
 }

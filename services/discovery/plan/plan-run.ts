@@ -16,6 +16,7 @@ import { putRepositoryRules } from '#objects/repository-rules.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
 import { selectedNodes } from '#objects/node-selection.ts'
 import { type Survey, type SurveyDeps, surveyRepository } from '../survey/survey-repository.ts'
+import { type ArticleSurvey, surveyArticles } from '../survey/survey-articles.ts'
 import { type CommentSurvey, surveyDocComments } from '../survey/survey-doc-comments.ts'
 import { findWork, takes } from './node-work.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'
@@ -47,7 +48,8 @@ export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal:
   const nodes = await selectedNodes(run, found.nodes, deps.blobs)
   const survey = await surveyOf(run, { nodes, bundles }, deps, signal)
   const comments = await commentsOf(run, { nodes, bundles }, deps, signal)
-  const work = findWork(nodes, bundles, { survey, comments, labels: run.request.labels })
+  const articles = await articlesOf(run, { nodes, bundles }, deps, signal)
+  const work = findWork(nodes, bundles, { survey, comments, articles, labels: run.request.labels })
   const retried = await operationsToRetry(run.request, deps.ledger)
   const planned = planOperations(nodes, bundles, { work, limit: run.request.limits.operations, ...retried })
   requirePlanned(planned.operations, retried.only)
@@ -128,6 +130,22 @@ async function commentsOf(
 
 function bytesOf({ startByte, endByte }: CodeNode) {
   return { startByte, endByte }
+}
+
+async function articlesOf(
+  { projectId, snapshotId }: Run,
+  { nodes, bundles }: Found,
+  deps: PlanRunDeps,
+  signal: AbortSignal,
+): Promise<ArticleSurvey | undefined> {
+  const looking = bundles.filter(({ bundle: { file } }) => file.when === 'prose_faults' || file.when === 'no_summary')
+  const wanted = nodes.filter(
+    (node) => node.language === 'markdown' && looking.some(({ bundle }) => takes(bundle, node)),
+  )
+  if (wanted.length === 0 || snapshotId === null) return undefined
+  const { files } = await deps.readSnapshot(projectId, snapshotId)
+  const paths = new Set(wanted.map(({ path }) => path))
+  return surveyArticles({ files, paths, read: (hash) => deps.blobs.get(projectId, hash) }, signal)
 }
 
 async function skippedFiles(

@@ -12,6 +12,7 @@ import { lineLengthKept } from './line-length.ts'
 import { lintBeforeAfter, type Linted } from './lint-before-after.ts'
 import { importsKept, namesKept } from './names-and-imports-kept.ts'
 import { operandsKept } from './operands-kept.ts'
+import { type ProseCheck, proseEvidence } from './prose-evidence.ts'
 import { parsesAsBefore } from './parses.ts'
 import { type ComparedFacts, type Finding, openPythonFacts } from './python-facts.ts'
 import { type PythonReader, type ReadFile, samplesMatch } from './samples-match.ts'
@@ -61,6 +62,7 @@ export function openEvidenceChecker(
         if (known !== undefined) evidence.push(known)
         else if (check === 'only_node_changed') evidence.push({ check, path, ok: inNode === true, tool: 'byte ranges' })
         else if (check === 'samples_match') evidence.push(await samplesEvidence(text, deps.python))
+        else if (check === 'prose_kept' || check === 'summary_only') evidence.push(await proseEvidence(check, text))
         else evidence.push(await prove(check))
       }
       return evidence
@@ -96,6 +98,8 @@ function deletionEvidence(check: TextCheck, { path, rules }: CheckedFile): Evide
     case 'parameters_documented':
     case 'only_node_changed':
     case 'samples_match':
+    case 'prose_kept':
+    case 'summary_only':
       return { ...proof, ok: false, detail: 'the file is deleted' }
     case 'names_kept': {
       if (languageOf(path) !== 'python') return undefined
@@ -121,7 +125,7 @@ function modeEvidence(check: TextCheck, { path, executable }: CheckedFile): Evid
 }
 
 type TextFile = CheckedFile & { after: string }
-type PythonCheck = Exclude<TextCheck, 'only_node_changed' | 'samples_match'>
+type PythonCheck = Exclude<TextCheck, 'only_node_changed' | 'samples_match' | ProseCheck>
 
 type PythonDeps = {
   linter: Pick<PythonLinter, 'version' | 'lint'>

@@ -12,6 +12,7 @@ import { fileExternals } from './file-externals.ts'
 import { docstringExternals, type DocstringDeps, lintExternals } from './node-externals.ts'
 import { programExternals } from './program-externals.ts'
 import type { AttemptPrograms } from '../programs/attempt-programs.ts'
+import { articleExternals } from './article-externals.ts'
 import { sampleExternals } from './sample-externals.ts'
 import { reportFinding } from './report-finding.ts'
 
@@ -36,6 +37,7 @@ export function attemptExternals(
     ...lintExternals(workspace, target, deps),
     edit_node: editNode(workspace, target, deps),
     ...docstringExternals(workspace, target, deps),
+    ...articleExternals(workspace, target),
     ...sampleExternals(workspace, target, deps),
     ...programExternals(target, deps.programs),
     report_finding: reportFinding(workspace, calledBefore),

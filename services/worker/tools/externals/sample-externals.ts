@@ -11,9 +11,9 @@ type SampleDeps = { python: PythonReader }
 
 /** `describe_parameters` and `write_samples`: what the attempt's node may be called with, and a file of cases for it. */
 export function sampleExternals(workspace: Workspace, target: Pick<TargetNode, 'node'>, deps: SampleDeps) {
-  const { node } = target
   return {
     async describe_parameters([format]) {
+      const { node } = target
       const { signature, schema, unconstrained, leftOut } = await signatureOf(workspace, target, deps)
       const place = placeOf(workspace, target, format)
       return {
@@ -29,6 +29,7 @@ export function sampleExternals(workspace: Workspace, target: Pick<TargetNode, '
       }
     },
     async write_samples([valid, invalid, format]) {
+      const { node } = target
       const signature = await signatureOf(workspace, target, deps)
       const place = placeOf(workspace, target, format)
       const there = existing(workspace, place)
