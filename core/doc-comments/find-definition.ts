@@ -16,7 +16,7 @@ export function definitionAt(
   tree: Tree,
   { source, range, language }: { source: string; range: DefinitionRange; language: DocLanguage },
 ): (Definition & { doc: string | undefined }) | undefined {
-  const node = nodeAt(tree, range)
+  const node = nodeAt(tree, source, range)
   if (node === undefined) return undefined
   const above = commentsAbove(tree, source, range.start)
   const facts = language.read(node, { ...range, source, above })
