@@ -20,7 +20,15 @@ export const readGoDefinition: DefinitionReader = (node, { source }) => {
     yields: false,
     throws: [],
     visibility: isExported(value, name, source) ? 'public' : 'private',
+    exempt: isBelowFunction(node) ? 'is left alone: no blank line sets it apart from the function above' : undefined,
   }
+}
+
+/** gofmt would put a blank line between the two, once there is a comment. */
+function isBelowFunction(node: Node): boolean {
+  const above = node.previousNamedSibling
+  if (above === null || !/^(?:function|method)_declaration$/.test(above.type)) return false
+  return above.endPosition.row + 1 === node.startPosition.row
 }
 
 function parametersOf(list: Node | null): DocumentedParameter[] {

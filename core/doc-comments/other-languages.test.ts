@@ -36,6 +36,7 @@ describe('a doc comment of Go', () => {
     ['«func F() {}»', 'F does it.\ngo:build linux', 'for an instruction'],
     ['//go:noinline\n«func F() {}»', 'F does it.', 'a comment for tools stands directly above it'],
     ['// F has one.\n«func F() {}»', 'F does it.', 'already has a docstring'],
+    ['func a() {}\n«func F() {\n}»', 'F does it.', 'no blank line sets it apart'],
   ])('is refused for %j: %j', async (source, text, reason) => {
     expect(await insert('go', `package a\n\n${source}\n`, text)).toContain(reason)
   })
