@@ -24,6 +24,7 @@ export const directive =
 /** Why a text cannot be the doc comment of `name`, worded so that a model can write it again. */
 export function faultOfComment(raw: string, content: string, name: string, language: DocLanguage): string | undefined {
   if (content === '') return 'the docstring is empty'
+  if (content.startsWith('@')) return 'the docstring begins with a tag: say first what the definition does'
   if (raw.length > maxCommentLength) return `the docstring is longer than ${maxCommentLength} characters`
   // eslint-disable-next-line no-control-regex
   if (/[\0-\x08\x0b-\x1f\x7f\u2028\u2029\u202a-\u202e\u2066-\u2069]/.test(content))
@@ -54,9 +55,10 @@ export function withoutCode(content: string): string {
   )
 }
 
-/** Changes only prose: what is in fenced code, between backticks or in an inline tag stays as it is. */
+/** Changes only prose: what is in fenced code, between backticks, in an inline tag or in a link stays as it is. */
 export function inProse(content: string, change: (prose: string) => string): string {
-  const kept = /^[ \t]*```[\s\S]*?(?:^[ \t]*```[ \t]*$|(?![\s\S]))|`[^`\n]*`|\{@\w+[^{}\n]*\}|https?:\/\/[^\s)>]+/gm
+  const kept =
+    /^[ \t]*```[\s\S]*?(?:^[ \t]*```[ \t]*$|(?![\s\S]))|`[^`\n]*`|\[[^\]\n]*\]\([^)\n]*\)|\{@\w+[^{}\n]*\}|https?:\/\/[^\s)>]+/gm
   let text = ''
   let from = 0
   for (const { 0: code, index } of content.matchAll(kept)) {

@@ -56,14 +56,20 @@ export type DocLanguage = {
   faultOf?(content: string, name: string): string | undefined
 }
 
-/** The outermost node within the range that has its end; undefined where no node has. */
-export function nodeAt({ rootNode }: Tree, { start, end }: DefinitionRange): Node | undefined {
+/** The outermost node within the range that has its end; a comment may follow in the node. Undefined where no node has. */
+export function nodeAt({ rootNode }: Tree, source: string, { start, end }: DefinitionRange): Node | undefined {
   let found: Node | undefined
   for (let node = rootNode.descendantForIndex(Math.max(start, end - 1), end); node !== null; node = node.parent) {
-    if (node.id === rootNode.id || node.startIndex < start || node.endIndex > end) break
-    if (node.endIndex === end) found = node
+    const isOutside = node.id === rootNode.id || node.startIndex < start
+    if (isOutside || (node.endIndex > end && !isCommentText(source.slice(end, node.endIndex)))) break
+    if (node.endIndex >= end) found = node
   }
   return found
+}
+
+/** Whether there are only comments in a text. In one of more than this, they are not looked for. */
+function isCommentText(text: string): boolean {
+  return text.length < 2000 && /^(?:\s|\/\/[^\n]*|\/\*(?:[^*]|\*(?!\/))*\*\/)*$/.test(text)
 }
 
 /** The comments above an index, in order, with nothing but blank between them and it. */

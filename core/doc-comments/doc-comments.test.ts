@@ -98,6 +98,7 @@ describe('a doc comment', () => {
     ['export function f(a: string): void\n«export function f(a: unknown) {}»', 'overloads'],
     ['class A {\n  «set a(b) {}»\n}', 'a setter'],
     ['class A {\n  «override a() {}»\n}', 'inherits'],
+    ['«const a = () => 1»\nconst b = () => 2', 'one-line definitions in a row'],
     ['«const a = 1»', 'was not found'],
   ])('is not written for %j', async (source, reason) => {
     const refusal = await insert('typescript', source)

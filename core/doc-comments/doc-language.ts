@@ -1,4 +1,7 @@
 import type { DocLanguage } from './definition.ts'
+import { goFault, goForm, readGoDefinition } from './go-definition.ts'
+import { javaFault, javaForm, readJavaDefinition } from './java-definition.ts'
+import { readRustDefinition, rustFault, rustForm } from './rust-definition.ts'
 import { readScriptDefinition } from './script-definition.ts'
 import { inProse } from './comment-text.ts'
 
@@ -33,7 +36,37 @@ const javascript: DocLanguage = {
   read: readScriptDefinition,
 }
 
-const rows: Readonly<Record<string, DocLanguage>> = { typescript, tsx: typescript, javascript }
+const go: DocLanguage = {
+  style: 'godoc',
+  form: '//',
+  lineLength: 80,
+  tags: [],
+  read: readGoDefinition,
+  escaped: goForm,
+  faultOf: goFault,
+}
+
+const rust: DocLanguage = {
+  style: 'rustdoc',
+  form: '///',
+  lineLength: 100,
+  tags: [],
+  read: readRustDefinition,
+  escaped: rustForm,
+  faultOf: rustFault,
+}
+
+const java: DocLanguage = {
+  style: 'javadoc',
+  form: '/**',
+  lineLength: 100,
+  tags: ['param', 'return', 'throws', 'see'],
+  read: readJavaDefinition,
+  escaped: javaForm,
+  faultOf: javaFault,
+}
+
+const rows: Readonly<Record<string, DocLanguage>> = { typescript, tsx: typescript, javascript, go, rust, java }
 
 export function docLanguageOf(language: string): DocLanguage | undefined {
   return Object.hasOwn(rows, language) ? rows[language] : undefined

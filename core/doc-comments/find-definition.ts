@@ -16,7 +16,7 @@ export function definitionAt(
   tree: Tree,
   { source, range, language }: { source: string; range: DefinitionRange; language: DocLanguage },
 ): (Definition & { doc: string | undefined }) | undefined {
-  const node = nodeAt(tree, range)
+  const node = nodeAt(tree, source, range)
   if (node === undefined) return undefined
   const above = commentsAbove(tree, source, range.start)
   const facts = language.read(node, { ...range, source, above })
@@ -25,7 +25,11 @@ export function definitionAt(
   const doc = [...leads(node, range.start), ...(near === undefined ? [] : [near])].find((one) =>
     isDocComment(one, { source, index: range.start, language }),
   )
-  const exempt = commonExemption(node, { source, start: range.start, near }) ?? facts.exempt
+  const inRow = language.form !== '///' && language.style !== 'javadoc' && isInRow(node)
+  const exempt =
+    commonExemption(node, { source, start: range.start, near }) ??
+    facts.exempt ??
+    (inRow ? 'is left alone: it is one of several one-line definitions in a row' : undefined)
   return { ...facts, hasDoc: doc !== undefined, doc: doc?.text, exempt }
 }
 
@@ -68,4 +72,15 @@ function commonExemption(
   return directive.test(near.text.replace(/^[/*#\s]+/, ''))
     ? 'is left alone: a comment for tools stands directly above it'
     : 'is left alone: a comment stands directly above it'
+}
+
+/** Whether a definition of one line adjoins another: between them there is no blank line to set a comment apart. */
+function isInRow(node: Node): boolean {
+  const rows = ({ startPosition, endPosition }: Node) => ({ first: startPosition.row, last: endPosition.row })
+  const own = rows(node)
+  return [node.previousNamedSibling, node.nextNamedSibling].some((near) => {
+    if (near === null || near.type !== node.type || own.first !== own.last) return false
+    const { first, last } = rows(near)
+    return first === last && Math.abs(first - own.first) === 1
+  })
 }

@@ -36,6 +36,8 @@ export const readScriptDefinition: DefinitionReader = (node, place) => {
   const body = value.childForFieldName('body')
   const own = isFunction && body !== null ? ownNodes(body, isInner) : []
   const returns = isFunction ? returnTypeOf(value) : null
+  const mayConstruct =
+    value.type.startsWith('function_') && /^[A-Z]/.test(name) && own.some(({ type }) => type === 'this')
   const yields = own.some(({ type }) => type === 'yield_expression')
   const facts = {
     name,
@@ -45,7 +47,7 @@ export const readScriptDefinition: DefinitionReader = (node, place) => {
       (one) => one.childForFieldName('name')?.text ?? '',
     ),
     returns,
-    returnsValue: yields ? ('no' as const) : returnsValueOf({ returns, body, own }),
+    returnsValue: yields ? ('no' as const) : returnsValueOf({ returns, body, own, mayConstruct }),
     yields,
     throws: distinct(own.flatMap(thrownNames)),
     isProperty: childrenOf(value).some(({ type }) => type === 'get'),
@@ -117,8 +119,11 @@ function returnsValueOf({
   returns,
   body,
   own,
+  mayConstruct,
 }: {
   returns: string | null
+  /** It is called with `new`, or without it to the same effect. */
+  mayConstruct: boolean
   body: Node | null
   own: readonly Node[]
 }): Definition['returnsValue'] {
@@ -126,7 +131,11 @@ function returnsValueOf({
   if (body === null) return 'unknown'
   // What an arrow function without braces evaluates may be a call for its effect.
   if (body.type !== 'statement_block') return /^(?:call|await)_expression$/.test(body.type) ? 'unknown' : 'yes'
-  return own.some((node) => node.type === 'return_statement' && node.namedChildCount > 0) ? 'yes' : 'no'
+  const ends = own.filter(({ type }) => type === 'return_statement')
+  const withValue = ends.filter((node) => node.namedChildCount > 0)
+  if (withValue.length === 0) return 'no'
+  // `return next(error)` beside `return`: the value may be that of a call for its effect.
+  return withValue.length < ends.length || mayConstruct ? 'unknown' : 'yes'
 }
 
 function parametersOf(value: Node): DocumentedParameter[] {
@@ -173,6 +182,9 @@ function visibilityOf(node: Node, name: string, source: string): Definition['vis
   for (let one: Node | null = node; one !== null; one = one.parent) {
     if (isHiddenMember(one)) return 'private'
     if (one.id !== node.id && functions.has(one.type)) return 'private'
+    const isInNamespace =
+      one.parent?.type === 'statement_block' && /^(?:internal_)?module$/.test(one.parent.parent?.type ?? '')
+    if (isInNamespace && one.type !== 'export_statement') return 'private'
     if (one.parent?.type === 'program') return isExported(one, source) ? 'public' : 'private'
   }
   return name.startsWith('_') ? 'private' : 'public'

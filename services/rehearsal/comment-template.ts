@@ -49,8 +49,10 @@ export function inVoice(summary: string, { style, name, kind }: Signature): stri
   const [verb = '', ...rest] = summary.split(' ')
   const described = [thirdPerson(verb), ...rest].join(' ')
   if (style !== 'godoc') return described
-  if (described.startsWith('Defines')) return `${name} is a ${kind} of this package.`
-  return `${name} ${described.charAt(0).toLowerCase()}${described.slice(1)}`
+  // Comments of Go have no mark for code.
+  const plain = described.replaceAll('`', '')
+  if (plain.startsWith('Defines')) return `${name} is a ${kind} of this package.`
+  return `${name} ${plain.charAt(0).toLowerCase()}${plain.slice(1)}`
 }
 
 function thirdPerson(verb: string): string {

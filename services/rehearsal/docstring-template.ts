@@ -86,7 +86,10 @@ function sectionsOf(signature: Signature): Section[] {
   // The condition for raising is in the body, which the template does not see.
   const raised = [...new Set(raises)].map((name) => ({ name, type: undefined, text: 'Raised in the body.' }))
   const sections: Section[] = [
-    { title: 'Args', entries: givenParameters(signature).map(parameterEntry) },
+    {
+      title: 'Args',
+      entries: givenParameters(signature).map((one) => parameterEntry(one, isCommentStyle(signature.style) ? '`' : '')),
+    },
     { title: 'Returns', entries: yields || !returnsSomething(signature) ? [] : [result] },
     { title: 'Yields', entries: yields ? [item] : [] },
     { title: 'Raises', entries: raised },
@@ -94,13 +97,13 @@ function sectionsOf(signature: Signature): Section[] {
   return sections.filter(({ entries }) => entries.length > 0)
 }
 
-function parameterEntry({ name, annotation, default: fallback, kind }: Parameter): Entry {
+function parameterEntry({ name, annotation, default: fallback, kind }: Parameter, code: '`' | ''): Entry {
   const [bare, type] = [name.replace(/^\*+/, ''), annotation ?? undefined]
   if (kind === 'var_keyword') return { name: `**${bare}`, type, text: 'Additional keyword arguments.' }
   if (kind === 'var_positional') return { name: `*${bare}`, type, text: 'Additional positional arguments.' }
   const shown = fallback?.trim() ?? ''
   const isShown = shown !== '' && shown.length <= 30 && !/\n|["'\\]{3}|\\/.test(shown)
-  return { name: bare, type, text: `The value of ${bare}.${isShown ? ` Defaults to ${shown}.` : ''}` }
+  return { name: bare, type, text: `The value of ${bare}.${isShown ? ` Defaults to ${code}${shown}${code}.` : ''}` }
 }
 
 type PythonSignature = Signature & { style: 'google' | 'numpy' | 'sphinx' | 'plain' }

@@ -71,4 +71,30 @@ describe('a run over files that are not Python', () => {
     expect((await folder.read('x.patch')).match(/^diff .*$/gm)).toHaveLength(2)
     await folder.remove()
   })
+
+  it('writes doc comments, which are accepted because nothing but comments changes', async () => {
+    const folder = await sourceFolder({
+      'src/sum.ts': 'export class Sum {\n  add(left: number, right = 1): number {\n    return left + right\n  }\n}\n',
+      'src/sum.go': 'package sum\n\nfunc Total(a, b int) int { return a + b }\n',
+      'src/lib.rs': '#[inline]\npub fn total(a: u8) -> u8 { a }\n',
+      'src/Sum.java': 'public class Sum {\n  public int add(int a) { return a; }\n}\n',
+    })
+    const args = ['run', 'src', '--agents', 'docstring', '--accept', 'auto', '--out', 'x.patch', '--json']
+    const run = remora(programs, folder, args)
+    expect(await run.exited, run.err()).toBe(0)
+    const { failures } = Result.parse(lastDocument(run.out())).result
+    expect(failures).toEqual([])
+    const added = (await folder.read('x.patch')).match(/^\+(?!\+).*$/gm)?.map((line) => line.slice(1)) ?? []
+    expect(added).toEqual(
+      expect.arrayContaining([
+        '// Total returns the result of Total.',
+        '/// Returns the result of `total`.',
+        '   * @param left - The value of left.',
+        '   * @param right - The value of right. Defaults to `1`.',
+        '   * @param a The value of a.',
+        '   * @return The result.',
+      ]),
+    )
+    await folder.remove()
+  })
 })
