@@ -21,7 +21,7 @@ const notUtf8Work: NodeWork = { works: [], reason: 'its file is not UTF-8' }
 
 export const always: WorkFinder = () => ({ works: ['agent'] })
 
-/** The work of each bundle on `nodes`, by its `when`. Without a survey (no Python file) every node has some. Pure. */
+/** The work of each bundle on `nodes`, by its `when`. Without a survey (no file that is linted) every node has some. Pure. */
 export function findWork(
   nodes: readonly CodeNode[],
   bundles: readonly PinnedBundle[],
@@ -95,14 +95,16 @@ function lintDepth({ settings }: AgentBundle['file'], labels: Run['request']['la
 /** So many rules are named. */
 const namedRules = 6
 
-/** With the rules that Ruff's own output calls fixable, since a user would compare the two. */
+/** With the rules that the linter's own output calls fixable, since a user would compare the two. */
 function leftNotice(name: string, { faults, files, withheld }: LintWork['left']): string | undefined {
   if (faults === 0) return undefined
   const found = `${faults} lint ${faults === 1 ? 'fault' : 'faults'} in ${files} ${files === 1 ? 'file' : 'files'}`
   const left = `${name}: ${found} without a safe fix left as ${faults === 1 ? 'it is' : 'they are'}`
   const { ours, unsafe } = withheld
   const why = [
-    ...(ours.size === 0 ? [] : [`Ruff has fixes of ${rulesText(ours)}, which Remora does not make without a person`]),
+    ...(ours.size === 0
+      ? []
+      : [`the linter has fixes of ${rulesText(ours)}, which Remora does not make without a person`]),
     ...(unsafe.size === 0 ? [] : [`its fixes of ${rulesText(unsafe)} count as unsafe in their files`]),
   ]
   return [`${left}: no model is asked (lint.depth: safe)`, ...why].join('; ')
@@ -117,7 +119,9 @@ function rulesText(counts: ReadonlyMap<string, number>): string {
 
 function docstringWork({ settings }: AgentBundle['file'], { docstrings, rules, unlinted }: Survey): WorkFinder {
   const scope = docstringScopes.find((one) => one === settings['scope']?.default) ?? 'public'
-  return ({ path, startByte }) => {
+  return (node) => {
+    const { path, startByte, language } = node
+    if (language !== 'python') return always(node)
     // The survey has rules for all files that it could read.
     if (!Object.hasOwn(rules.files, path)) return { works: [], reason: unlinted.get(path) ?? 'it is no Python file' }
     const reason = docstrings.reasonToSkip(path, startByte, scope)

@@ -14,6 +14,7 @@ import { putRepositoryRules } from '#objects/repository-rules.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
 import { selectedNodes } from '#objects/node-selection.ts'
 import { type Survey, type SurveyDeps, surveyRepository } from '../survey/survey-repository.ts'
+import { isLintedScript } from '../survey/survey-scripts.ts'
 import { findWork, takes } from './node-work.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'
 import { type PlanChoices, planOperations } from './plan-operations.ts'
@@ -72,10 +73,12 @@ async function surveyOf(
   deps: PlanRunDeps,
   signal: AbortSignal,
 ): Promise<Survey | undefined> {
-  const python = nodes.filter((node) => node.language === 'python' && bundles.some(({ bundle }) => takes(bundle, node)))
-  if (python.length === 0 || run.snapshotId === null) return undefined
+  const surveyed = nodes
+    .filter(({ path, language }) => language === 'python' || isLintedScript(path))
+    .filter((node) => bundles.some(({ bundle }) => takes(bundle, node)))
+  if (surveyed.length === 0 || run.snapshotId === null) return undefined
   const snapshot = await deps.readSnapshot(run.projectId, run.snapshotId)
-  const workedOn = new Set(python.map(({ path }) => path))
+  const workedOn = new Set(surveyed.map(({ path }) => path))
   const input = {
     files: snapshot.files,
     isWorkedOn: (path: string) => workedOn.has(path),

@@ -1,6 +1,7 @@
 import type { ModuleUses } from '#python/module-uses.ts'
 import { openThreadPool } from '#platform/thread-pool.ts'
 import type { LintRules } from '#domain/path-rules.ts'
+import type { Diagnostic } from '#lint/lint-report.ts'
 import type { FileDocstringFacts } from '#python/docstring-facts.ts'
 
 /** A Python file to survey. Without `rules` it is not linted. */
@@ -13,7 +14,10 @@ export type PythonQuestion = {
 }
 
 /** A Python file, or another text (no Python, or not to be parsed) that is searched for names of modules. */
-export type SurveyQuestion = PythonQuestion | { namingText: string }
+export type SurveyQuestion = PythonQuestion | { namingText: string } | ScriptQuestion
+
+/** A JavaScript or TypeScript file with its faults, each of which gets its place and its statement. */
+export type ScriptQuestion = { script: { language: string; text: string; diagnostics: readonly Diagnostic[] } }
 
 /** Lines are 1-based; bytes are 0-based, end-exclusive. */
 export type LintFault = {
@@ -39,7 +43,7 @@ export type LintFault = {
 
 export type SurveyedFile = { faults: LintFault[]; docstrings: FileDocstringFacts; uses: ModuleUses }
 
-export type SurveyReport = SurveyedFile | { uses: ModuleUses }
+export type SurveyReport = SurveyedFile | { uses: ModuleUses } | { scriptFaults: LintFault[] }
 
 export type SurveyPool = ReturnType<typeof openSurveyPool>
 
@@ -65,7 +69,15 @@ export function openSurveyPool(options: { threads: number; fileLimitMs?: number 
     },
     async usesIn(namingText: string): Promise<ModuleUses | { unreadable: string }> {
       const report = await ask({ namingText })
-      return 'unreadable' in report ? report : report.uses
+      if ('unreadable' in report) return report
+      if ('uses' in report) return report.uses
+      throw new TypeError('the survey answered another question')
+    },
+    async scriptFaults(question: ScriptQuestion): Promise<LintFault[] | { unreadable: string }> {
+      const report = await ask(question)
+      if ('unreadable' in report) return report
+      if ('scriptFaults' in report) return report.scriptFaults
+      throw new TypeError('the survey answered another question')
     },
     /** Ends the threads; running requests fail. Safe to call twice. */
     close: pool.close,
