@@ -34,7 +34,8 @@ function hasSafePlace(code: string, edit: TextEdit, text: string): boolean {
   const was = text.slice(edit.start, edit.end)
   if (/\/[/*]/.test(was) && was !== edit.text) return false // it may hold a comment, which the new text lacks
   // A function that becomes a method is no constructor any more.
-  if (code === 'object-shorthand') return /^(?:\s*:\s*[\w$]+|[\w$]+\s*:\s*)$/.test(was) && edit.text === ''
+  if (code === 'object-shorthand')
+    return /^\s*:\s*(?!function$|async$)[\w$]+$|^[\w$]+\s*:\s*$/.test(was) && edit.text === ''
   // In an object literal only the computed `['__proto__']` is an ordinary key.
   if (code === 'no-useless-computed-key') return !/__proto__|constructor|prototype/.test(was)
   // Decorators may read at run time what is imported only as a type.

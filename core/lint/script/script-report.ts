@@ -79,7 +79,9 @@ function fixesOf(faults: readonly RawDiagnostic[], actions: readonly RawAction[]
     }
   }
   const coded = faults.filter(({ code }) => code !== '')
-  const fits = groups.length === coded.length && coded.every(({ code }, at) => code.endsWith(`(${groups[at]?.rule})`))
+  const fits =
+    groups.length === coded.length &&
+    coded.every(({ code }, at) => code.endsWith(`(${groups[at]?.rule.replace(/^.*\//, '')})`))
   const byFault = new Map(fits ? coded.map((fault, at) => [fault, groups[at]?.fixes ?? []]) : [])
   return faults.map((fault) => byFault.get(fault)?.find(({ isPreferred }) => isPreferred)?.edit?.changes[uri])
 }

@@ -6,6 +6,7 @@ import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from './evidence-checker.ts'
 import { plantedHarms, type PlantedHarm } from './planted-harms.fixture.ts'
 import { plantedLosses } from './planted-losses.fixture.ts'
+import { plantedScriptHarms } from './scripts/planted-script-harms.fixture.ts'
 import { openSyntaxChecker } from './syntax-evidence.ts'
 
 const linter = await openLinter()
@@ -21,7 +22,7 @@ async function refusalsOf(
   return evidence.filter((one) => !one.ok).map(({ check, detail }) => `${check}: ${detail}`)
 }
 
-const harms = [...plantedHarms, ...plantedLosses]
+const harms = [...plantedHarms, ...plantedLosses, ...plantedScriptHarms]
 
 describe('a harm that one check is there for', () => {
   it('is planted for every check that any change has to pass', () => {
