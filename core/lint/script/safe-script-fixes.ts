@@ -10,6 +10,9 @@ import type { TextEdit } from '../safe-fixes.ts'
  * - `prefer-arrow-callback`: `this`, `arguments` and `new` change their meaning;
  * - `prefer-object-has-own`, `prefer-string-replace-all`, `prefer-node-protocol` …: older engines lack what they use;
  * - rules of test frameworks: they change what a test asserts;
+ * - `consistent-type-imports`: it writes a semicolon, also in files without any; decorators read what is imported as a type;
+ * - `number-literal-case`: Prettier writes these the other way;
+ * - `consistent-generic-constructors`: declarations that are made file by file need the type where it was;
  * - `no-explicit-any`, `no-wrapper-object-types`, `consistent-indexed-object-style`: other code may no longer have the type it needs.
  */
 const safeScriptRules: ReadonlySet<string> = new Set(
@@ -17,10 +20,9 @@ const safeScriptRules: ReadonlySet<string> = new Set(
     'no-array-constructor no-extra-boolean-cast no-extra-label no-unused-labels no-useless-computed-key no-useless-rename ' +
     'object-shorthand prefer-const prefer-numeric-literals ' +
     'react/jsx-boolean-value react/self-closing-comp ' +
-    'typescript/array-type typescript/consistent-generic-constructors typescript/consistent-type-assertions ' +
-    'typescript/consistent-type-imports typescript/no-extra-non-null-assertion typescript/no-useless-empty-export ' +
+    'typescript/array-type typescript/consistent-type-assertions typescript/no-extra-non-null-assertion typescript/no-useless-empty-export ' +
     'typescript/prefer-as-const typescript/prefer-namespace-keyword ' +
-    'unicorn/escape-case unicorn/no-zero-fractions unicorn/number-literal-case unicorn/throw-new-error'
+    'unicorn/escape-case unicorn/no-zero-fractions unicorn/throw-new-error'
   ).split(' '),
 )
 
@@ -38,7 +40,5 @@ function hasSafePlace(code: string, edit: TextEdit, text: string): boolean {
     return /^\s*:\s*(?!function$|async$)[\w$]+$|^[\w$]+\s*:\s*$/.test(was) && edit.text === ''
   // In an object literal only the computed `['__proto__']` is an ordinary key.
   if (code === 'no-useless-computed-key') return !/__proto__|constructor|prototype/.test(was)
-  // Decorators may read at run time what is imported only as a type.
-  if (code === 'typescript/consistent-type-imports') return !/^\s*@\w/m.test(text)
   return true
 }

@@ -1,5 +1,6 @@
 import type { CodeNode, SkippedFile } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
+import { scriptSuffixOf } from '#domain/path-rules.ts'
 import { type OperationId, type RunId, sha256 } from '#domain/ids.ts'
 import { type OperationStatus, originalId, type PlannedOperation } from '#domain/operation.ts'
 import type { Run, RunRequest } from '#domain/run.ts'
@@ -14,7 +15,6 @@ import { putRepositoryRules } from '#objects/repository-rules.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
 import { selectedNodes } from '#objects/node-selection.ts'
 import { type Survey, type SurveyDeps, surveyRepository } from '../survey/survey-repository.ts'
-import { isLintedScript } from '../survey/survey-scripts.ts'
 import { findWork, takes } from './node-work.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'
 import { type PlanChoices, planOperations } from './plan-operations.ts'
@@ -74,7 +74,7 @@ async function surveyOf(
   signal: AbortSignal,
 ): Promise<Survey | undefined> {
   const surveyed = nodes
-    .filter(({ path, language }) => language === 'python' || isLintedScript(path))
+    .filter(({ path, language }) => language === 'python' || scriptSuffixOf(path) !== undefined)
     .filter((node) => bundles.some(({ bundle }) => takes(bundle, node)))
   if (surveyed.length === 0 || run.snapshotId === null) return undefined
   const snapshot = await deps.readSnapshot(run.projectId, run.snapshotId)

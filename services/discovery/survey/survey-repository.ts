@@ -21,7 +21,7 @@ import type { Linter } from '#lint/linter.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import type { SourceFile } from '../discover/choose-files.ts'
 import type { LintFault, SurveyedFile, SurveyPool } from './survey-pool.ts'
-import { isLintedScript, surveyScripts } from './survey-scripts.ts'
+import { isLintedScript, isScriptTestData, surveyScripts } from './survey-scripts.ts'
 
 export type SurveyInput = {
   files: readonly SourceFile[]
@@ -96,6 +96,7 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
     },
   )
   const linted = [...facts].toSorted(byPath).filter(([path]) => input.isWorkedOn(path) && !unlinted.has(path))
+  const isPythonTestData = foldTestData(mapOf(facts, ({ uses }) => uses))
   const scriptPaths = [...scripts.faults.keys()]
   const rules = { ...repositoryRules(facts, lint, { docstrings, named, scriptPaths }), ownModules: [...ownModules] }
   return {
@@ -106,7 +107,7 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
     ]),
     unlinted: new Map([...unlinted, ...scripts.unlinted]),
     notUtf8: new Set([...notUtf8, ...scripts.notUtf8]),
-    isTestData: foldTestData(mapOf(facts, ({ uses }) => uses)),
+    isTestData: (path) => (isLintedScript(path) ? isScriptTestData(path) : isPythonTestData(path)),
     docstrings,
     notices: [...lint.notices, ...docstrings.notices, ...unread.toSorted()],
   }

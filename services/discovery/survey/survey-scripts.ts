@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import { hasCode } from '#domain/error.ts'
+import { purposeOf } from '#domain/path-purpose.ts'
 import { scriptSuffixOf } from '#domain/path-rules.ts'
 import type { Linter } from '#lint/linter.ts'
 import type { RepositoryLint } from '#lint/repository-lint.ts'
@@ -34,13 +35,22 @@ export function isLintedScript(path: string): boolean {
   return scriptSuffixOf(path) !== undefined && !/\.d\.[cm]?ts$/.test(path)
 }
 
+const namedTest = /[._-](?:test|spec)s?\.\w+$/
+const deepInTests = /(?:^|\/)(?:tests?|specs?|__tests__)\/[^/]+\//
+
+/** Whether a file is what tests read or run, and no test itself: in a folder of fixtures, or deep among the tests and not named as one. */
+export function isScriptTestData(path: string): boolean {
+  const purpose = purposeOf(path)
+  return purpose === 'fixture' || (purpose === 'test' && deepInTests.test(path) && !namedTest.test(path))
+}
+
 /**
  * The faults of the JavaScript and TypeScript files that agents may work on, under the repository's own rules. Every such file is either in
  * `faults` or, with the reason, in `unlinted`.
  */
 export async function surveyScripts(input: ScriptInput, deps: ScriptDeps, signal: AbortSignal): Promise<ScriptSurvey> {
   const survey: ScriptSurvey = { faults: new Map(), unlinted: new Map(), notUtf8: new Set() }
-  const files = input.files.filter(({ path }) => isLintedScript(path) && input.isWorkedOn(path))
+  const files = input.files.filter(({ path }) => scriptSuffixOf(path) !== undefined && input.isWorkedOn(path))
   const found = await mapBounded(files, atOnce, async (file) => {
     signal.throwIfAborted()
     return faultsOf(file, input, { deps, notUtf8: survey.notUtf8 })
@@ -59,6 +69,7 @@ async function faultsOf(
   { read }: Pick<ScriptInput, 'read'>,
   { deps, notUtf8 }: { deps: ScriptDeps; notUtf8: Set<string> },
 ): Promise<readonly LintFault[] | string> {
+  if (!isLintedScript(path)) return 'it only declares what is written elsewhere'
   const { lint: rules } = deps.rulesFor(path)
   if (size > maxFileBytes) return `it is larger than ${maxFileBytes.toLocaleString('en-US')} bytes`
   const bytes = Buffer.from(await read(hash))
