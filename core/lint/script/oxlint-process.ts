@@ -1,7 +1,9 @@
-import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
 import { z } from 'zod'
+import { killGroup } from '#platform/run-program.ts'
 
 const Message = z.object({
   id: z.union([z.number(), z.string()]).nullish(),
@@ -31,16 +33,26 @@ export const oxlintVersion = `oxlint ${version}`
 export const oxlintProgram = join(dirname(require.resolve('oxlint/package.json')), 'bin', 'oxlint')
 
 /** It lints one text at a time, so threads would only cost memory. */
-const environment = { RAYON_NUM_THREADS: '1', TOKIO_WORKER_THREADS: '1' }
+const environment = { RAYON_NUM_THREADS: '1', TOKIO_WORKER_THREADS: '1', PATH: '/usr/bin:/bin' }
+/** Removes the folder however oxlint ends, also when this process is killed. */
+const inFolder = '"$0" "$@"; code=$?; rm -rf -- "$FOLDER"; exit "$code"'
 const maxMessageBytes = 128 * 2 ** 20
 const maxLastWords = 500
 
 /**
  * Starts oxlint as a language server, the only form in which it lints texts that are in no file, and tells which edits fix a
- * fault. It gets nothing of our environment, and ends by itself when this process does, since its input then ends.
+ * fault. It gets nothing of our environment, and ends by itself when this process does, since its input then ends. `folder` is its own,
+ * and goes with it.
  */
 export function startOxlint(folder: string, events: ProcessEvents): OxlintProcess {
-  const child = spawn(process.execPath, [oxlintProgram, '--lsp'], { cwd: folder, env: environment, stdio: 'pipe' })
+  const child = spawn('/bin/sh', ['-c', inFolder, process.execPath, oxlintProgram, '--lsp'], {
+    cwd: folder,
+    env: { ...environment, FOLDER: folder },
+    stdio: 'pipe',
+    detached: true,
+  })
+  /** The shell and oxlint. */
+  const kill = () => void (child.pid !== undefined && killGroup(child.pid, 'SIGKILL'))
   const open = new Map<number, PromiseWithResolvers<unknown>>()
   let asked = 0
   let exited = false
@@ -57,11 +69,11 @@ export function startOxlint(folder: string, events: ProcessEvents): OxlintProces
     child.stdin.write(`Content-Length: ${body.length}\r\n\r\n`)
     child.stdin.write(body)
   }
-  child.stdin.on('error', () => child.kill('SIGKILL'))
+  child.stdin.on('error', kill)
   child.stderr.setEncoding('utf8').on('data', (text: string) => (lastWords = (lastWords + text).slice(-maxLastWords)))
   child.on('error', (error) => exit(error.message))
   child.on('close', (code, signal) => exit(signal === null ? `exit code ${code}` : `ended by ${signal}`))
-  readMessages(child, ({ id, method, params, result, error }) => {
+  readMessages(child.stdout, kill, ({ id, method, params, result, error }) => {
     if (method !== undefined) {
       if (id === undefined || id === null) events.onNotice(method, params)
       else send({ id, result: null })
@@ -81,16 +93,16 @@ export function startOxlint(folder: string, events: ProcessEvents): OxlintProces
       return asker.promise
     },
     notify: (method, params) => send({ method, params }),
-    kill: () => void child.kill('SIGKILL'),
+    kill,
   }
 }
 
 /** Splits the output into messages. A message that is too long, or is none, ends the process. */
-function readMessages(child: ChildProcessWithoutNullStreams, onMessage: (message: Message) => void): void {
+function readMessages(output: Readable, kill: () => void, onMessage: (message: Message) => void): void {
   let parts: Buffer[] = []
   let held = 0
   let wanted = 0
-  child.stdout.on('data', (bytes: Buffer) => {
+  output.on('data', (bytes: Buffer) => {
     parts.push(bytes)
     held += bytes.length
     if (held < wanted) return
@@ -100,11 +112,11 @@ function readMessages(child: ChildProcessWithoutNullStreams, onMessage: (message
       const length =
         end < 0 ? undefined : Number(/Content-Length: *(\d+)/i.exec(buffer.toString('latin1', 0, end))?.[1])
       if (length === undefined) break
-      if (!(length <= maxMessageBytes)) return void child.kill('SIGKILL')
+      if (!(length <= maxMessageBytes)) return kill()
       wanted = end + 4 + length
       if (buffer.length < wanted) break
       const message = Message.safeParse(parsed(buffer.toString('utf8', end + 4, wanted)))
-      if (!message.success) return void child.kill('SIGKILL')
+      if (!message.success) return kill()
       buffer = buffer.subarray(wanted)
       wanted = 0
       onMessage(message.data)

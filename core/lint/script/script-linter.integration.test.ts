@@ -1,5 +1,10 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
 import { defaultScriptRules, type ScriptSuffix } from '#domain/path-rules.ts'
+import { until } from '#testing/until.ts'
 import { openScriptLinter } from './script-linter.ts'
 
 const linter = openScriptLinter()
@@ -75,6 +80,20 @@ describe('a text', () => {
 it('a rule that oxlint does not accept is named in its words', async () => {
   expect(await linter.refusalOf({ rules: { eqeqeq: ['error', 'maybe'] } })).toContain('`eqeqeq`')
   expect(await linter.refusalOf({ rules: { eqeqeq: 'error' } })).toBeUndefined()
+})
+
+it('leaves no process and no folder behind, although its owner is killed', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'oxlint-owner-'))
+  const module = new URL('./script-linter.ts', import.meta.url).href
+  const code = `const { openScriptLinter } = await import('${module}')
+    const rules = ${JSON.stringify(defaultRules())}
+    await openScriptLinter().lint('debugger', rules)
+    process.kill(process.pid, 'SIGKILL')`
+  const env = { ...process.env, TMPDIR: folder }
+  const { signal } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { env })
+  expect(signal).toBe('SIGKILL')
+  await until(async () => (await readdir(folder)).length === 0)
+  await rm(folder, { recursive: true })
 })
 
 function defaultRules() {
