@@ -137,6 +137,7 @@ describe('the rules of JavaScript', () => {
     expect(await repository.codes('a.js')).toEqual(['eqeqeq', 'prefer-const'])
     expect(await repository.codes('a.test.js')).toEqual(['eqeqeq'])
     expect(await repository.codes('all/a.js')).toEqual(['eqeqeq', 'prefer-const'])
+    expect(repository.notices, 'oxlint accepts all of them').toHaveLength(3)
     for (const path of ['gen/a.js', 'off/a.js']) expect(repository.rulesFor(path).lint.isExcluded).toBe(true)
   })
 

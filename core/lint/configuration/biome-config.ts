@@ -5,7 +5,7 @@ import { ofAll, ofNone, patternTest, type ScriptConfig, type ScriptPart, type Sc
 const names = ['biome.json', 'biome.jsonc', '.biome.json', '.biome.jsonc']
 
 /**
- * Rules of Biome that oxlint has with the same meaning and without options, by group; `*` marks those that Biome recommends. The names are
+ * Rules of Biome that oxlint has, and with which it finds nothing that Biome does not mean, by group; `*` marks those that Biome recommends. The names are
  * those of Biome 2, which says of each from which rule of ESLint it comes.
  */
 const equivalents = `
@@ -13,7 +13,7 @@ complexity: noExtraBooleanCast*=no-extra-boolean-cast noUselessCatch*=no-useless
   noUselessRename*=no-useless-rename noStaticOnlyClass*=typescript/no-extraneous-class noVoid=no-void
   noUselessLoneBlockStatements*=no-lone-blocks noUselessThisAlias*=typescript/no-this-alias noCommaOperator*=no-sequences
   noUselessEmptyExport*=typescript/no-useless-empty-export useRegexLiterals*=prefer-regex-literals noBannedTypes*=typescript/ban-types
-  noUselessLabel*=no-extra-label noUselessUndefinedInitialization=no-undef-init
+  noUselessLabel*=no-extra-label
 correctness: noConstAssign*=no-const-assign noConstantCondition*=no-constant-condition noEmptyCharacterClassInRegex*=no-empty-character-class
   noEmptyPattern*=no-empty-pattern noGlobalObjectCalls*=no-obj-calls noInvalidConstructorSuper*=constructor-super
   noNonoctalDecimalEscape*=no-nonoctal-decimal-escape noPrecisionLoss*=no-loss-of-precision noSelfAssign*=no-self-assign
@@ -37,6 +37,17 @@ suspicious: noAssignInExpressions*=no-cond-assign noAsyncPromiseExecutor*=no-asy
   noUnsafeDeclarationMerging*=typescript/no-unsafe-declaration-merging noUnsafeNegation*=no-unsafe-negation noWith*=no-with
   useGetterReturn*=getter-return
 `
+
+/** With which these rules mean what Biome's do. */
+const options: Readonly<Record<string, readonly unknown[]>> = {
+  eqeqeq: ['always', { null: 'ignore' }],
+  'no-unused-vars': [{ args: 'none' }],
+  'prefer-const': [{ destructuring: 'all' }],
+}
+
+function switchedOn(rule: string): readonly unknown[] {
+  return ['error', ...(options[rule] ?? [])]
+}
 
 type Equivalent = { group: string; biome: string; oxlint: string; isRecommended: boolean }
 
@@ -99,7 +110,7 @@ function recommendedRules(rules: Table): Table {
     return own === undefined ? rules['recommended'] !== false : own === true
   }
   return Object.fromEntries(
-    known.filter((one) => one.isRecommended && isOn(one)).map(({ oxlint }) => [oxlint, 'error']),
+    known.filter((one) => one.isRecommended && isOn(one)).map(({ oxlint }) => [oxlint, switchedOn(oxlint)]),
   )
 }
 
@@ -109,7 +120,7 @@ function namedRules(rules: Table): Table {
   for (const { group, biome, oxlint } of known) {
     const value = tableAt(rules[group])?.[biome]
     const level = tableAt(value)?.['level'] ?? value
-    if (level !== undefined) named[oxlint] = level === 'off' ? 'off' : 'error'
+    if (level !== undefined) named[oxlint] = level === 'off' ? 'off' : switchedOn(oxlint)
   }
   return named
 }
