@@ -45,12 +45,7 @@ const maxLastWords = 500
  * and goes with it.
  */
 export function startOxlint(folder: string, events: ProcessEvents): OxlintProcess {
-  const child = spawn('/bin/sh', ['-c', inFolder, process.execPath, oxlintProgram, '--lsp'], {
-    cwd: folder,
-    env: { ...environment, FOLDER: folder },
-    stdio: 'pipe',
-    detached: true,
-  })
+  const child = spawnIn(folder)
   /** The shell and oxlint. */
   const kill = () => void (child.pid !== undefined && killGroup(child.pid, 'SIGKILL'))
   const open = new Map<number, PromiseWithResolvers<unknown>>()
@@ -95,6 +90,15 @@ export function startOxlint(folder: string, events: ProcessEvents): OxlintProces
     notify: (method, params) => send({ method, params }),
     kill,
   }
+}
+
+function spawnIn(folder: string) {
+  return spawn('/bin/sh', ['-c', inFolder, process.execPath, oxlintProgram, '--lsp'], {
+    cwd: folder,
+    env: { ...environment, FOLDER: folder },
+    stdio: 'pipe',
+    detached: true,
+  })
 }
 
 /** Splits the output into messages. A message that is too long, or is none, ends the process. */
