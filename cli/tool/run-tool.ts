@@ -1,4 +1,4 @@
-import { defaultPathRules } from '#domain/path-rules.ts'
+import { defaultRulesOf } from '#domain/path-rules.ts'
 import type { ScriptProfile } from '#domain/agent-bundle.ts'
 import { msSince, untilAborted } from '#platform/clock.ts'
 import { openReleaser } from '#platform/service-process.ts'
@@ -10,7 +10,7 @@ import type { ScriptListener } from '#tool-scripts/script-event.ts'
 import { answeredJournal } from '#tool-scripts/script-ending.ts'
 import type { ChosenLimits } from '#tool-scripts/script-limits.ts'
 import { loadLanguage } from '#syntax/parser.ts'
-import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
+import { openLinter, type Linter } from '#lint/linter.ts'
 import { AppError } from '#domain/error.ts'
 import { readKnownExternals } from '#tool-scripts/external-signatures.ts'
 import { openTypeChecker } from '#tool-scripts/type-checker.ts'
@@ -68,7 +68,8 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
   const folder = needsFiles(script, order) ? await openFolder(top, signal) : unseenFolder(top)
   const workspace = openWorkspace(folder)
   const node = order.node === undefined ? undefined : await findTarget(order.node, folder, deps.packs, signal)
-  const target = node === undefined ? undefined : await openTargetNode(node, workspace, { rules: defaultPathRules })
+  const target =
+    node === undefined ? undefined : await openTargetNode(node, workspace, { rules: defaultRulesOf(node.path) })
   const wanted = new Set(script.declarations.inputs.map(({ name }) => name))
   const inputs = toolInputs(script, order.given, await workerInputs(order.file, wanted, { target, workspace }))
   const { add: onEnd, release } = openReleaser()
@@ -131,12 +132,12 @@ function needsFiles({ declarations }: CompiledScript, { node }: ToolRunOrder): b
   return node !== undefined || declarations.externals.some(({ name }) => !withoutFiles.has(name))
 }
 
-function openedWhenNeeded(onEnd: (name: string, close: () => Promise<void>) => void): Pick<PythonLinter, 'lint'> {
-  let opened: Promise<PythonLinter> | undefined
+function openedWhenNeeded(onEnd: (name: string, close: () => Promise<void>) => void): Pick<Linter, 'lint'> {
+  let opened: Promise<Linter> | undefined
   return {
     async lint(text, rules) {
       if (opened === undefined) onEnd('linter', async () => (await opened)?.close())
-      opened ??= openPythonLinter()
+      opened ??= openLinter()
       return (await opened).lint(text, rules)
     },
   }

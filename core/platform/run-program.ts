@@ -94,7 +94,7 @@ async function endGroup({ pid }: ChildProcess): Promise<void> {
 }
 
 /** Whether there is such a group, although it may be another user's. */
-function killGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
+export function killGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-pid, signal)
   } catch (error) {

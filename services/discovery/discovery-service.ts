@@ -20,7 +20,7 @@ import { openSnapshotReader } from '#objects/snapshot.ts'
 import { openReadiness } from '#platform/readiness.ts'
 import { connectRedis, patientAnswerMs, type RedisClient } from '#platform/redis-client.ts'
 import { openHealth } from '#platform/http-health.ts'
-import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
+import { openLinter, type Linter } from '#lint/linter.ts'
 import { type Log, processName } from '#platform/log.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import { openReleaser, type Releaser } from '#platform/service-process.ts'
@@ -177,12 +177,17 @@ function openReaders({ threads }: DiscoveryConfig, releaser: Releaser) {
   return { pool, surveys, linter }
 }
 
-/** Ruff checks the options of a repository's configuration; its thread is started with the first one. */
-function openLinterWhenNeeded(): Pick<PythonLinter, 'lint' | 'refusalOf' | 'close'> {
-  let opened: Promise<PythonLinter> | undefined
+/** The linters check the options of a repository's configuration; they start with the first one. */
+function openLinterWhenNeeded(): Pick<Linter, 'lint' | 'refusalOf' | 'scripts' | 'close'> {
+  let opened: Promise<Linter> | undefined
+  const linter = () => (opened ??= openLinter())
   return {
-    lint: async (text, rules) => (await (opened ??= openPythonLinter())).lint(text, rules),
-    refusalOf: async (options) => (await (opened ??= openPythonLinter())).refusalOf(options),
+    lint: async (text, rules) => (await linter()).lint(text, rules),
+    refusalOf: async (options) => (await linter()).refusalOf(options),
+    scripts: {
+      refusalOf: async (configuration) => (await linter()).scripts.refusalOf(configuration),
+      rules: async () => (await linter()).scripts.rules(),
+    },
     close: async () => (await opened)?.close(),
   }
 }

@@ -34,7 +34,7 @@ import { tracedAttempts } from './attempt-spans.ts'
 import { type Composer, openComposer } from './composition/composer.ts'
 import type { WorkerConfig } from './worker-config.ts'
 import { openEvidenceChecker } from './evidence/evidence-checker.ts'
-import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
+import { openLinter, type Linter } from '#lint/linter.ts'
 import { openRunRules } from './evidence/run-rules.ts'
 import { openStoreGate, type StoreGate } from './store-gate.ts'
 import { keepPresent, type ModelsInUse, openModelsInUse } from './worker-presence.ts'
@@ -140,7 +140,7 @@ async function openPrograms(config: WorkerConfig, { metrics, log }: Omit<PoolDep
 
 /** What reads files in threads. */
 async function openReaders(releaser: Releaser) {
-  const linter = await openPythonLinter()
+  const linter = await openLinter()
   releaser.add('linter', linter.close)
   const syntax = openSyntaxChecker()
   releaser.add('parser', syntax.close)
@@ -179,7 +179,7 @@ type Opened = {
   store: Pick<StoreGate, 'waits'>
   scripts: ScriptPool
   sandbox: Pick<Sandbox, 'run'>
-  linter: PythonLinter
+  linter: Linter
   syntax: SyntaxChecker
   searcher: LineSearcher
 }

@@ -97,4 +97,44 @@ describe('a run over files that are not Python', () => {
     )
     await folder.remove()
   })
+
+  it("mends what the repository's own rules for JavaScript and TypeScript report, and accepts it by its evidence", async () => {
+    const folder = await sourceFolder({
+      'src/.eslintrc.json':
+        '{ "root": true, "rules": { "prefer-const": "error", "object-shorthand": "error", "no-var": "off" } }',
+      'src/a.js':
+        "import './effect.js'\n// why\nlet a = 1 // ms\nvar b = 2\nexport const c = { a: a, f: function () { return b } }\n",
+      'src/b.ts': '// eslint-disable-next-line prefer-const\nlet a: number = 1\nlet b: number = a\nexport { b }\n',
+      'src/broken.ts': 'let a = (1\n',
+    })
+    const run = remora(programs, folder, [
+      'run',
+      'src',
+      '--agents',
+      'lint',
+      '--accept',
+      'auto',
+      '--out',
+      'x.patch',
+      '--json',
+    ])
+    expect(await run.exited, run.err()).toBe(0)
+    const { checks } = Result.parse(lastDocument(run.out())).result
+    expect(checks).toMatchObject({
+      lint_before_after: { ok: 2, total: 2 },
+      comments_kept: { ok: 2, total: 2 },
+      imports_kept: { ok: 2, total: 2 },
+      bodies_kept: { ok: 2, total: 2 },
+    })
+    const changed = (await folder.read('x.patch')).match(/^[-+][^-+].*$/gm)
+    expect(changed).toEqual([
+      '-let a = 1 // ms',
+      '+const a = 1 // ms',
+      '-export const c = { a: a, f: function () { return b } }',
+      '+export const c = { a, f: function () { return b } }',
+      '-let b: number = a',
+      '+const b: number = a',
+    ])
+    await folder.remove()
+  })
 })

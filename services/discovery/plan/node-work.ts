@@ -1,7 +1,7 @@
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { docLanguageOf } from '#doc-comments/doc-language.ts'
-import { defaultLintRules } from '#domain/path-rules.ts'
+import { defaultRulesOf } from '#domain/path-rules.ts'
 import { operationId } from '#domain/ids.ts'
 import { modelKindOf } from '#domain/model-kind.ts'
 import type { Run } from '#domain/run.ts'
@@ -26,7 +26,7 @@ const notUtf8Work: NodeWork = { works: [], reason: 'its file is not UTF-8' }
 
 export const always: WorkFinder = () => ({ works: ['agent'] })
 
-/** The work of each bundle on `nodes`, by its `when`. Without a survey (no file of its languages) every node has some. Pure. */
+/** The work of each bundle on `nodes`, by its `when`. Without a survey (no file that is linted) every node has some. Pure. */
 export function findWork(
   nodes: readonly CodeNode[],
   bundles: readonly PinnedBundle[],
@@ -113,14 +113,16 @@ function lintDepth({ settings }: AgentBundle['file'], labels: Run['request']['la
 /** So many rules are named. */
 const namedRules = 6
 
-/** With the rules that Ruff's own output calls fixable, since a user would compare the two. */
+/** With the rules that the linter's own output calls fixable, since a user would compare the two. */
 function leftNotice(name: string, { faults, files, withheld }: LintWork['left']): string | undefined {
   if (faults === 0) return undefined
   const found = `${faults} lint ${faults === 1 ? 'fault' : 'faults'} in ${files} ${files === 1 ? 'file' : 'files'}`
   const left = `${name}: ${found} without a safe fix left as ${faults === 1 ? 'it is' : 'they are'}`
   const { ours, unsafe } = withheld
   const why = [
-    ...(ours.size === 0 ? [] : [`Ruff has fixes of ${rulesText(ours)}, which Remora does not make without a person`]),
+    ...(ours.size === 0
+      ? []
+      : [`the linter has fixes of ${rulesText(ours)}, which Remora does not make without a person`]),
     ...(unsafe.size === 0 ? [] : [`its fixes of ${rulesText(unsafe)} count as unsafe in their files`]),
   ]
   return [`${left}: no model is asked (lint.depth: safe)`, ...why].join('; ')
@@ -163,17 +165,18 @@ function sampleWork({ settings }: AgentBundle['file'], { samples }: Survey): Wor
   }
 }
 
-/** The rules with those of the files whose docstrings are comments. */
+/** The rules with the styles of the files whose docstrings are comments. */
 function withCommentStyles(rules: RepositoryRules | undefined, styles: CommentSurvey['styles']): RepositoryRules {
   const shared = [...(rules?.shared ?? [])]
   const files = { ...rules?.files }
   const places = new Map<string, number>()
   for (const [path, text] of styles) {
-    if (Object.hasOwn(files, path)) continue
-    const key = JSON.stringify(text)
-    const at = places.get(key) ?? shared.push({ lint: defaultLintRules, text }) - 1
+    const own = Object.hasOwn(files, path) ? files[path] : undefined
+    const lint = (own && shared[own.rules]?.lint) ?? defaultRulesOf(path).lint
+    const key = JSON.stringify([own?.rules, lint, text])
+    const at = places.get(key) ?? shared.push({ lint, text }) - 1
     places.set(key, at)
-    files[path] = { rules: at, keptNames: [], agentRanges: [] }
+    files[path] = { keptNames: [], agentRanges: [], ...own, rules: at }
   }
   return { v: 1, ...rules, shared, files }
 }

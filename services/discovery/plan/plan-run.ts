@@ -1,6 +1,7 @@
 import type { CodeNode, SkippedFile } from '#domain/code-node.ts'
 import { docLanguageOf } from '#doc-comments/doc-language.ts'
 import { AppError } from '#domain/error.ts'
+import { scriptSuffixOf } from '#domain/path-rules.ts'
 import { type OperationId, type RunId, sha256 } from '#domain/ids.ts'
 import { type OperationStatus, originalId, type PlannedOperation } from '#domain/operation.ts'
 import type { Run, RunRequest } from '#domain/run.ts'
@@ -94,10 +95,12 @@ async function surveyOf(
   deps: PlanRunDeps,
   signal: AbortSignal,
 ): Promise<Survey | undefined> {
-  const python = nodes.filter((node) => node.language === 'python' && bundles.some(({ bundle }) => takes(bundle, node)))
-  if (python.length === 0 || run.snapshotId === null) return undefined
+  const surveyed = nodes
+    .filter(({ path, language }) => language === 'python' || scriptSuffixOf(path) !== undefined)
+    .filter((node) => bundles.some(({ bundle }) => takes(bundle, node)))
+  if (surveyed.length === 0 || run.snapshotId === null) return undefined
   const snapshot = await deps.readSnapshot(run.projectId, run.snapshotId)
-  const workedOn = new Set(python.map(({ path }) => path))
+  const workedOn = new Set(surveyed.map(({ path }) => path))
   const input = {
     files: snapshot.files,
     isWorkedOn: (path: string) => workedOn.has(path),

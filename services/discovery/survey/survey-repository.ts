@@ -17,10 +17,12 @@ import type { ModuleUses } from '#python/module-uses.ts'
 import { ownModulesIn, ownModulesOf } from '#python/own-modules.ts'
 import { foldTestData } from '#python/test-data.ts'
 import { isStub } from '#python/python-file.ts'
+import type { Linter } from '#lint/linter.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import type { SourceFile } from '../discover/choose-files.ts'
 import { foldSamples, type SampleSurvey } from './sample-survey.ts'
 import type { LintFault, SurveyedFile, SurveyPool } from './survey-pool.ts'
+import { isLintedScript, isScriptTestData, surveyScripts } from './survey-scripts.ts'
 
 export type SurveyInput = {
   files: readonly SourceFile[]
@@ -33,10 +35,10 @@ export type SurveyInput = {
 
 export type SurveyDeps = {
   surveys: SurveyPool
-  linter: OptionsCheck
+  linter: OptionsCheck & Pick<Linter, 'scripts'>
 }
 
-/** What a repository says about its Python files, and where in them there is work. */
+/** What a repository says about its files, and where in them there is work. */
 export type Survey = {
   rules: RepositoryRules
   /** By path, in the order of the file. Every file that agents may work on is either here or in `unlinted`. */
@@ -61,7 +63,7 @@ const namesModules =
 
 /**
  * Reads the repository's lint configuration, then every Python file in threads: its faults under the repository's own
- * rules, its docstrings, and what it uses of other modules. Documents, configurations and Python files that cannot be
+ * rules, its docstrings, and what it uses of other modules; and the faults of JavaScript and TypeScript. Documents, configurations and Python files that cannot be
  * parsed are searched for the names they use. No model is involved. Notices name the files that could not be read.
  */
 export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, signal: AbortSignal): Promise<Survey> {
@@ -88,6 +90,7 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
       unread.push(`${file.path} is not read (${why}): what it uses of other files is not all known`)
     }
   })
+  const scripts = await surveyScripts(input, { ...deps, rulesFor: lint.rulesFor }, signal)
   signal.throwIfAborted()
   const docstrings = foldDocstringFacts(
     new Map([...mapOf(facts, ({ docstrings: one }) => one)].toSorted(byPath)),
@@ -97,15 +100,18 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
     },
   )
   const linted = [...facts].toSorted(byPath).filter(([path]) => input.isWorkedOn(path) && !unlinted.has(path))
-  const rules = { ...repositoryRules(facts, lint, docstrings, named), ownModules: [...ownModules] }
+  const isPythonTestData = foldTestData(mapOf(facts, ({ uses }) => uses))
+  const scriptPaths = [...scripts.faults.keys()]
+  const rules = { ...repositoryRules(facts, lint, { docstrings, named, scriptPaths }), ownModules: [...ownModules] }
   return {
     rules,
-    faults: new Map(
-      linted.map(([path, { faults }]) => [path, keptInPlace(faults, rules.files[path]?.keptNames ?? [])]),
-    ),
-    unlinted,
-    notUtf8,
-    isTestData: foldTestData(mapOf(facts, ({ uses }) => uses)),
+    faults: new Map([
+      ...linted.map(([path, { faults }]) => [path, keptInPlace(faults, rules.files[path]?.keptNames ?? [])] as const),
+      ...scripts.faults,
+    ]),
+    unlinted: new Map([...unlinted, ...scripts.unlinted]),
+    notUtf8: new Set([...notUtf8, ...scripts.notUtf8]),
+    isTestData: (path) => (isLintedScript(path) ? isScriptTestData(path) : isPythonTestData(path)),
     docstrings,
     samples: foldSamples({ types: mapOf(facts, ({ types }) => types), docstrings, files: input.files }),
     notices: [...lint.notices, ...docstrings.notices, ...unread.toSorted()],
@@ -125,12 +131,13 @@ function keptInPlace(faults: readonly LintFault[], keptNames: PathRules['keptNam
   )
 }
 
-async function readConfiguration({ files, read }: SurveyInput, deps: SurveyDeps): Promise<RepositoryLint> {
+async function readConfiguration({ files, read, isWorkedOn }: SurveyInput, deps: SurveyDeps): Promise<RepositoryLint> {
   const configs = files.filter(({ path, size }) => isLintConfig(path) && size <= maxFileBytes)
   const texts = await mapBounded(configs, atOnce, async ({ path, hash }): Promise<ConfigFile> => {
     return { path, text: Buffer.from(await read(hash)).toString() }
   })
-  return readRepositoryLint({ paths: files.map(({ path }) => path), files: texts }, deps.linter)
+  const scripts = files.flatMap(({ path }) => (isLintedScript(path) && isWorkedOn(path) ? path : []))
+  return readRepositoryLint({ paths: files.map(({ path }) => path), files: texts, scripts }, deps.linter)
 }
 
 type Looking = {
@@ -191,21 +198,26 @@ function reasonNotToLint(path: string, bytes: Uint8Array, { isExcluded }: LintRu
   return isUtf8(bytes) ? undefined : 'it is not UTF-8'
 }
 
+type RulesSources = {
+  docstrings: DocstringSurvey
+  named: ReadonlyMap<string, ModuleUses>
+  scriptPaths: readonly string[]
+}
+
 function repositoryRules(
   facts: ReadonlyMap<string, { uses: ModuleUses }>,
   lint: RepositoryLint,
-  docstrings: DocstringSurvey,
-  named: ReadonlyMap<string, ModuleUses>,
+  { docstrings, named, scriptPaths }: RulesSources,
 ): RepositoryRules {
   const keptNames = foldKeptNames(new Map([...named, ...mapOf(facts, ({ uses }) => uses)]))
   const shared = new Map<string, { at: number; rules: Omit<PathRules, 'keptNames'> }>()
   const files: RepositoryRules['files'] = {}
-  for (const path of [...facts.keys()].toSorted()) {
+  for (const path of [...facts.keys(), ...scriptPaths].toSorted()) {
     const rules = rulesOf(path, lint, docstrings)
     const key = JSON.stringify(rules)
     const { at } = shared.get(key) ?? { at: shared.size }
     shared.set(key, { at, rules })
-    files[path] = { rules: at, keptNames: keptNames(path), agentRanges: [] }
+    files[path] = { rules: at, keptNames: facts.has(path) ? keptNames(path) : [], agentRanges: [] }
   }
   return { v: 1, shared: [...shared.values()].map(({ rules }) => rules), files }
 }

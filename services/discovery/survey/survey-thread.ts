@@ -5,7 +5,7 @@
 import type { Tree } from 'web-tree-sitter'
 import type { LintRules } from '#domain/path-rules.ts'
 import { docFactsOf } from '#doc-comments/doc-facts.ts'
-import { judgeFixes } from '#lint/fixable-faults.ts'
+import { type JudgedFault, judgeFixes } from '#lint/fixable-faults.ts'
 import { lintText } from '#lint/lint-text.ts'
 import { answerRequests } from '#platform/thread-entry.ts'
 import { byteOffsets } from '#python/python-file.ts'
@@ -13,7 +13,14 @@ import { docstringFactsOf } from '#python/docstring-facts.ts'
 import { moduleTypesOf } from '#python/module-types.ts'
 import { moduleUsesInText, moduleUsesOf } from '#python/module-uses.ts'
 import { loadLanguage, type LoadedLanguage } from '#syntax/parser.ts'
-import type { LintFault, PythonQuestion, SurveyedFile, SurveyQuestion, SurveyReport } from './survey-pool.ts'
+import type {
+  LintFault,
+  PythonQuestion,
+  ScriptQuestion,
+  SurveyedFile,
+  SurveyQuestion,
+  SurveyReport,
+} from './survey-pool.ts'
 
 function surveyFile(
   { path, text, rules, ownModules, wantsTypes }: PythonQuestion,
@@ -40,8 +47,12 @@ function lintFaults(
   { tree, python }: { tree: Tree; python: LoadedLanguage },
 ): LintFault[] {
   const { diagnostics } = lintText({ text: file.text, rules })
-  const byteOf = byteOffsets(file.text)
-  return judgeFixes(diagnostics, file, python)
+  return placedFaults(judgeFixes(diagnostics, file, python), file.text, tree)
+}
+
+function placedFaults(judged: readonly JudgedFault[], text: string, tree: Tree): LintFault[] {
+  const byteOf = byteOffsets(text)
+  return judged
     .toSorted((one, other) => one.fault.start - other.fault.start)
     .map(({ fault, mustStay, removes }) => {
       const { code, message, line, start, end, fix = [] } = fault
@@ -72,9 +83,14 @@ function contextOf(tree: Tree, range: { start: number; end: number }): { start: 
   for (; node !== null && node.parent !== null; node = node.parent) {
     const lines = node.endPosition.row - node.startPosition.row + 1
     if (lines > maxContextLines) break
-    if (/_(statement|definition)$/.test(node.type)) found = { start: node.startIndex, end: node.endIndex }
+    if (/_(statement|definition|declaration)$/.test(node.type)) found = { start: node.startIndex, end: node.endIndex }
   }
   return { start: Math.min(found.start, range.start), end: Math.max(found.end, range.end) }
+}
+
+async function scriptFaults({ script: { language, text, diagnostics } }: ScriptQuestion): Promise<LintFault[]> {
+  const judged = diagnostics.map((fault) => ({ fault, mustStay: undefined, removes: undefined }))
+  return (await loadLanguage(language)).read(text, (tree) => placedFaults(judged, text, tree))
 }
 
 answerRequests<SurveyQuestion, SurveyReport>(async (question, begin) => {
@@ -90,6 +106,7 @@ answerRequests<SurveyQuestion, SurveyReport>(async (question, begin) => {
       tree.delete()
     }
   }
+  if ('script' in question) return { scriptFaults: await scriptFaults(question) }
   const python = await loadLanguage('python')
   begin(0)
   return 'namingText' in question ? { uses: moduleUsesInText(question.namingText) } : surveyFile(question, python)

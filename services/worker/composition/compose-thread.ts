@@ -6,7 +6,7 @@ import type { Span } from '#domain/span.ts'
 import type { PatchKind } from '#domain/run.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
 import { openLedger } from '#ledger/ledger.ts'
-import { openPythonLinter } from '#lint/python-linter.ts'
+import { openLinter } from '#lint/linter.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { permittedPuts } from '#objects/object-store.ts'
 import { openSnapshotReader } from '#objects/snapshot.ts'
@@ -97,7 +97,7 @@ function faultIn({ code, message, cause }: AppError): NonNullable<ComposeReport[
 
 /** Their threads end with this one. */
 async function openChecks() {
-  const [linter, python] = await Promise.all([openPythonLinter(), loadLanguage('python', { cachedLength })])
+  const [linter, python] = await Promise.all([openLinter(), loadLanguage('python', { cachedLength })])
   return { python, evidence: openEvidenceChecker({ linter, python, syntax: openSyntaxChecker(), cachedLength }) }
 }
 

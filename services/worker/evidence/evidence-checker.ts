@@ -1,7 +1,7 @@
 import { type Evidence, type EvidenceCheck, isTestCheck, type TextCheck } from '#domain/change-set.ts'
-import type { PathRules } from '#domain/path-rules.ts'
-import { languageOf } from '#syntax/grammars.ts'
-import type { PythonLinter } from '#lint/python-linter.ts'
+import { defaultRulesOf, type PathRules } from '#domain/path-rules.ts'
+import { grammarVersion, languageOf } from '#syntax/grammars.ts'
+import type { Linter } from '#lint/linter.ts'
 import { hasCode } from '#domain/error.ts'
 import type { LintReport } from '#lint/lint-report.ts'
 import { openSyntaxEvidence, type SyntaxChecker } from './syntax-evidence.ts'
@@ -14,6 +14,8 @@ import { importsKept, namesKept } from './names-and-imports-kept.ts'
 import { operandsKept } from './operands-kept.ts'
 import { type ProseCheck, proseEvidence } from './prose-evidence.ts'
 import { parsesAsBefore } from './parses.ts'
+import { isScriptCheck, isScriptLanguage, openScriptChecks, type ScriptLanguage } from './scripts/script-evidence.ts'
+import { changedRuns, linesOf } from '../workspace/changed-runs.ts'
 import { type ComparedFacts, type Finding, openPythonFacts } from './python-facts.ts'
 import { type PythonReader, type ReadFile, samplesMatch } from './samples-match.ts'
 
@@ -40,7 +42,7 @@ export type EvidenceChecker = {
   check(file: CheckedFile, checks: readonly TextCheck[]): Promise<Evidence[]>
 }
 
-/** What the evidence for Python files names as its tools, with the version of the linter. */
+/** What the evidence for files that are linted names as its tools, with the versions of the linters. */
 export type EvidenceTools = { tools: ReadonlySet<string> }
 
 /** Caches what it reads of a text for the next operation on it. `cachedLength` bounds this for Python, in characters of text. */
@@ -49,12 +51,18 @@ export function openEvidenceChecker(
 ): EvidenceChecker & EvidenceTools {
   const python = openPythonEvidence(deps)
   const other = openSyntaxEvidence(deps.syntax)
+  const script = openScriptEvidence(deps, other)
   return {
-    tools: new Set([deps.linter.version, treeSitter]),
+    tools: new Set([deps.linter.version, treeSitter, deps.linter.scriptVersion]),
     async check(file, checks) {
       const language = languageOf(file.path)
       const text = { ...file, after: file.after ?? '' }
-      const prove = language === 'python' ? python(text) : other(text, language)
+      const prove =
+        language === 'python'
+          ? python(text)
+          : isScriptLanguage(language)
+            ? script(text, language)
+            : other(text, language)
       const evidence: Evidence[] = []
       for (const check of checks) {
         const { path, inNode } = file
@@ -102,6 +110,7 @@ function deletionEvidence(check: TextCheck, { path, rules }: CheckedFile): Evide
     case 'summary_only':
       return { ...proof, ok: false, detail: 'the file is deleted' }
     case 'names_kept': {
+      if (isScriptLanguage(languageOf(path))) return unprovedDeletion(check, path)
       if (languageOf(path) !== 'python') return undefined
       const isUsed = rules.keptNames === 'all' || rules.keptNames.length > 0
       return isUsed
@@ -128,7 +137,7 @@ type TextFile = CheckedFile & { after: string }
 type PythonCheck = Exclude<TextCheck, 'only_node_changed' | 'samples_match' | ProseCheck>
 
 type PythonDeps = {
-  linter: Pick<PythonLinter, 'version' | 'lint'>
+  linter: Pick<Linter, 'version' | 'scriptVersion' | 'lint'>
   python: PythonReader
   cachedLength?: number
 }
@@ -173,6 +182,31 @@ async function samplesEvidence({ path, after, readFile }: TextFile, python: Pyth
   return evidenceOf({ check, path, tool: treeSitter }, () => samplesMatch({ path, after }, readFile, python))
 }
 
+/** Makes the checks of JavaScript and TypeScript; those that any language has are left to `other`. */
+function openScriptEvidence(
+  { linter, cachedLength }: Pick<PythonDeps, 'linter' | 'cachedLength'>,
+  other: ReturnType<typeof openSyntaxEvidence>,
+) {
+  const find = openScriptChecks(cachedLength)
+  return (file: TextFile, language: ScriptLanguage) => {
+    const { path, before, after } = file
+    const rules = file.rules.lint.suffix === undefined ? { ...file.rules, lint: defaultRulesOf(path).lint } : file.rules
+    const proveOther = other(file, language)
+    const lines = () => changedRuns(linesOf(before ?? ''), linesOf(after))
+    return async (check: PythonCheck): Promise<Evidence> => {
+      if (check === 'lint_before_after') {
+        const tool = linter.scriptVersion
+        return evidenceOf({ check, path, tool }, async () =>
+          lintBeforeAfter(...(await lintBoth({ ...file, rules }, linter.lint)), lines()),
+        )
+      }
+      if (!isScriptCheck(check)) return proveOther(check)
+      const tool = grammarVersion(language)
+      return evidenceOf({ check, path, tool }, () => find(check, { before, after, language, rules }))
+    }
+  }
+}
+
 type FactCheck = (facts: ComparedFacts, file: Pick<CheckedFile, 'path' | 'rules'>) => Finding
 
 const factChecks: Record<Exclude<PythonCheck, 'parses' | 'lint_before_after' | 'docstring_only'>, FactCheck> = {
@@ -195,7 +229,7 @@ async function evidenceOf(proof: Pick<Evidence, 'check' | 'path' | 'tool'>, find
   }
 }
 
-async function lintBoth({ before, after, rules }: TextFile, lint: PythonLinter['lint']): Promise<[Linted, Linted]> {
+async function lintBoth({ before, after, rules }: TextFile, lint: Linter['lint']): Promise<[Linted, Linted]> {
   const was = before === undefined ? emptyReport : await lint(before, rules.lint)
   const now = await lint(after, rules.lint)
   return [

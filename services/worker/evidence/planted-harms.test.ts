@@ -1,15 +1,16 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { changeChecks, type TextCheck } from '#domain/change-set.ts'
 import { defaultPathRules } from '#domain/path-rules.ts'
-import { openPythonLinter } from '#lint/python-linter.ts'
+import { openLinter } from '#lint/linter.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from './evidence-checker.ts'
 import { plantedHarms, type PlantedHarm } from './planted-harms.fixture.ts'
 import { plantedComments, plantedDocs } from './planted-comments.fixture.ts'
 import { plantedLosses } from './planted-losses.fixture.ts'
+import { plantedScriptHarms } from './scripts/planted-script-harms.fixture.ts'
 import { openSyntaxChecker } from './syntax-evidence.ts'
 
-const linter = await openPythonLinter()
+const linter = await openLinter()
 const syntax = openSyntaxChecker()
 afterAll(() => Promise.all([linter.close(), syntax.close()]))
 const checker = openEvidenceChecker({ linter, python: await loadLanguage('python'), syntax })
@@ -22,7 +23,7 @@ async function refusalsOf(
   return evidence.filter((one) => !one.ok).map(({ check, detail }) => `${check}: ${detail}`)
 }
 
-const harms = [...plantedHarms, ...plantedLosses, ...plantedComments]
+const harms = [...plantedHarms, ...plantedLosses, ...plantedComments, ...plantedScriptHarms]
 
 describe('a harm that one check is there for', () => {
   it('is planted for every check that any change has to pass', () => {

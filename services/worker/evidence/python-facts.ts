@@ -32,6 +32,12 @@ export type ComparedFacts = {
   lineRuns(): ChangedRun[]
 }
 
+/** What the checks of statements need, of a text of any language. */
+export type ComparedStatements = Pick<ComparedFacts, 'pairs'> & {
+  before: Pick<PythonFacts, 'list'>
+  after: Pick<PythonFacts, 'list'>
+}
+
 /** The result of a check: a fault in words for users and the model, with its line, and figures. */
 export type Finding = { fault: string | undefined; before?: number; after?: number }
 
@@ -89,7 +95,7 @@ function readFacts(
   }
 }
 
-function once<Found>(find: () => Found): () => Found {
+export function once<Found>(find: () => Found): () => Found {
   let found: { value: Found } | undefined
   return () => (found ??= { value: find() }).value
 }
@@ -101,7 +107,7 @@ export type StatementPairs = { forward: Int32Array; back: Int32Array }
 const maxTokens = 1_000_000
 
 /** Pairs statements in order: equal ones, then those that share most code. A head pairs only with one of its kind. */
-function pairStatements(before: readonly Statement[], after: readonly Statement[]): StatementPairs {
+export function pairStatements(before: readonly Statement[], after: readonly Statement[]): StatementPairs {
   const pairs = { forward: new Int32Array(before.length).fill(-1), back: new Int32Array(after.length).fill(-1) }
   const pair = (one: number, other: number) => {
     pairs.forward[one] = other

@@ -1,12 +1,12 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { type TextCheck } from '#domain/change-set.ts'
 import { defaultPathRules } from '#domain/path-rules.ts'
-import { openPythonLinter } from '#lint/python-linter.ts'
+import { openLinter } from '#lint/linter.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from './evidence-checker.ts'
 import { openSyntaxChecker } from './syntax-evidence.ts'
 
-const linter = await openPythonLinter()
+const linter = await openLinter()
 const syntax = openSyntaxChecker()
 afterAll(() => Promise.all([linter.close(), syntax.close()]))
 const checker = openEvidenceChecker({ linter, python: await loadLanguage('python'), syntax })
