@@ -58,6 +58,7 @@ export async function readBundle(dir: string, deps: BundleDeps = {}): Promise<Re
 }
 
 const onlyAgent = 'which in a bundle only the agent does'
+const runningExternals = new Set(['run_command', 'run_tests', 'describe_tests', 'run_snippet', 'write_tests'])
 const howToRun = 'name the programs in `programs`, or write programs: [] for tests alone'
 const howToSubmit = `write - { builtin: ${submitToolName} }`
 
@@ -80,7 +81,7 @@ async function readTool(reading: Reading, tool: ScriptToolFile, index: number): 
   }
   if (declarations.externals.some(({ name }) => name === submitToolName))
     report(reading, [...at, 'script'], `${tool.script} calls ${submitToolName}, ${onlyAgent}; ${howToSubmit}`)
-  const runs = declarations.externals.find(({ name }) => name === 'run_command' || name === 'run_tests')
+  const runs = declarations.externals.find(({ name }) => runningExternals.has(name))
   if (runs !== undefined && bundle.file.programs === undefined)
     report(reading, [...at, 'script'], `${tool.script} calls ${runs.name}: ${howToRun}`)
   const built = buildToolDefinition(tool, declarations)

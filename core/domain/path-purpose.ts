@@ -20,7 +20,7 @@ const rows: readonly PurposeRow[] = [
     purpose: 'test',
     folder: /^(?:_?tests?|__tests__|test[-_]?suites?|(?:unit|functional|integration|regression|system)[-_]?tests?)$/,
     topFolder: /^(?:testing|integration|e2e|qa|spec|specs|fuzz|fuzzing)$/,
-    file: /^(?:test_.*|.*_tests?|tests|conftest)\.pyi?$/,
+    file: /^(?:test_.*|.*_tests?|tests|conftest)\.pyi?$|\.(?:test|spec)\.[cm]?[jt]sx?$/,
   },
   { purpose: 'migration', folder: /^(?:migrations|alembic)$/ },
   {
@@ -44,7 +44,7 @@ const rows: readonly PurposeRow[] = [
 ]
 
 /**
- * What the file is for, by the names that Python projects commonly use. `source` where nothing says otherwise: a module
+ * What the file is for, by the names that projects commonly use. `source` where nothing says otherwise: a module
  * `testing.py`, or a folder `testing` inside a package, is part of the product.
  */
 export function purposeOf(path: string): PathPurpose {

@@ -7,6 +7,7 @@ import { unreachable } from '#domain/error.ts'
 import type { RepositoryRules } from '#objects/repository-rules.ts'
 import { docstringScopes } from '#python/docstring-survey.ts'
 import type { Survey } from '../survey/survey-repository.ts'
+import type { TestSurvey } from '../survey/survey-tests.ts'
 import { lintWork, type LintDepth, type LintWork, type NodeWork, type WorkFinder } from './lint-work.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'
 
@@ -25,14 +26,14 @@ export const always: WorkFinder = () => ({ works: ['agent'] })
 export function findWork(
   nodes: readonly CodeNode[],
   bundles: readonly PinnedBundle[],
-  { survey, labels }: { survey: Survey | undefined; labels: Run['request']['labels'] },
+  { survey, tested, labels }: Surveys & { survey: Survey | undefined },
 ): PlannedWork {
   const finders = new Map<PinnedBundle, WorkFinder>()
   const files = { ...survey?.rules.files }
   const notices: string[] = []
   for (const pinned of bundles) {
     const taken = nodes.filter((node) => takes(pinned.bundle, node))
-    const found = survey === undefined ? { find: always } : workOf(pinned.bundle, taken, { survey, labels })
+    const found = foundWork(pinned.bundle, taken, { survey, tested, labels })
     finders.set(pinned, found.find)
     if (found.notice !== undefined) notices.push(found.notice)
     for (const [path, ranges] of found.agentRanges ?? []) {
@@ -53,15 +54,28 @@ export function takes({ file }: AgentBundle, node: CodeNode): boolean {
   return file.node_kinds.includes(node.kind) && file.languages.includes(node.language)
 }
 
+type Surveys = { tested?: TestSurvey | undefined; labels: Run['request']['labels'] }
+
+function foundWork(
+  bundle: AgentBundle,
+  taken: readonly CodeNode[],
+  surveys: Surveys & { survey: Survey | undefined },
+): Found {
+  const { survey, tested } = surveys
+  if (bundle.file.when === 'untested') return { find: tested === undefined ? always : untestedWork(tested) }
+  return survey === undefined ? { find: always } : workOf(bundle, taken, { ...surveys, survey })
+}
+
 type Found = { find: WorkFinder; agentRanges?: LintWork['agentRanges']; notice?: string | undefined }
 
 function workOf(
   { file }: AgentBundle,
   taken: readonly CodeNode[],
-  { survey, labels }: { survey: Survey; labels: Run['request']['labels'] },
+  { survey, labels }: Surveys & { survey: Survey },
 ): Found {
   switch (file.when) {
     case 'always':
+    case 'untested':
       return { find: always }
     case 'lint_faults': {
       const isMechanical = file.mechanical === 'lint_fixes'
@@ -71,8 +85,6 @@ function workOf(
     }
     case 'no_docstring':
       return { find: docstringWork(file, survey) }
-    case 'untested':
-      return { find: always }
     default:
       return unreachable(file.when)
   }
@@ -115,6 +127,13 @@ function rulesText(counts: ReadonlyMap<string, number>): string {
   const sorted = [...counts].toSorted(([one, many], [other, more]) => more - many || (one < other ? -1 : 1))
   const named = sorted.slice(0, namedRules).map(([code, count]) => `${code} (${count})`)
   return `${named.join(', ')}${sorted.length > namedRules ? ` and ${sorted.length - namedRules} more` : ''}`
+}
+
+function untestedWork({ reasonToSkip }: TestSurvey): WorkFinder {
+  return (node) => {
+    const reason = reasonToSkip(node)
+    return reason === undefined ? { works: ['agent'] } : { works: [], reason }
+  }
 }
 
 function docstringWork({ settings }: AgentBundle['file'], { docstrings, rules, unlinted }: Survey): WorkFinder {

@@ -15,6 +15,7 @@ import type { SnapshotView } from '#objects/snapshot.ts'
 import { selectedNodes } from '#objects/node-selection.ts'
 import { type Survey, type SurveyDeps, surveyRepository } from '../survey/survey-repository.ts'
 import { findWork, takes } from './node-work.ts'
+import { surveyTests, type TestSurvey } from '../survey/survey-tests.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'
 import { type PlanChoices, planOperations } from './plan-operations.ts'
 import { requireFitting } from './require-fitting.ts'
@@ -41,7 +42,8 @@ export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal:
   await requireFitting(found.nodes, bundles, run.request, () => repositoryPaths(run, deps))
   const nodes = await selectedNodes(run, found.nodes, deps.blobs)
   const survey = await surveyOf(run, { nodes, bundles }, deps, signal)
-  const work = findWork(nodes, bundles, { survey, labels: run.request.labels })
+  const tested = await testSurveyOf(run, { nodes, bundles }, deps)
+  const work = findWork(nodes, bundles, { survey, tested, labels: run.request.labels })
   const retried = await operationsToRetry(run.request, deps.ledger)
   const planned = planOperations(nodes, bundles, { work, limit: run.request.limits.operations, ...retried })
   requirePlanned(planned.operations, retried.only)
@@ -82,6 +84,14 @@ async function surveyOf(
     read: (hash: string) => deps.blobs.get(run.projectId, hash),
   }
   return surveyRepository(input, deps, signal)
+}
+
+async function testSurveyOf(run: Run, { nodes, bundles }: Found, deps: PlanRunDeps): Promise<TestSurvey | undefined> {
+  const asking = bundles.filter(({ bundle }) => bundle.file.when === 'untested')
+  if (asking.length === 0 || run.snapshotId === null) return undefined
+  const taken = nodes.filter((node) => asking.some(({ bundle }) => takes(bundle, node)))
+  const { files } = await deps.readSnapshot(run.projectId, run.snapshotId)
+  return surveyTests({ nodes: taken, files, read: (hash) => deps.blobs.get(run.projectId, hash) })
 }
 
 async function skippedFiles(

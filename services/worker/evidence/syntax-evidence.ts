@@ -5,7 +5,7 @@ import { grammarVersion } from '#syntax/grammars.ts'
 import { openThreadPool } from '#platform/thread-pool.ts'
 import type { Mutant } from './mutants.ts'
 import { hasNewFault, type SyntaxFacts } from './parses.ts'
-import type { TestFunction } from './test-functions.ts'
+import type { Definition, TestFunction } from './test-functions.ts'
 
 type CheckedText = { path: string; before: string | undefined; after: string }
 
@@ -74,12 +74,13 @@ function notChecked(path: string, check: TextCheck, language: string | undefined
 }
 
 export type SyntaxQuestion = { language: string; text: string } & (
-  | { want: 'facts' | 'tests' }
+  | { want: 'facts' | 'tests' | 'definitions' }
   | { want: 'mutants'; start: number; end: number; most: number }
 )
 export type SyntaxReport =
   | { found: 'facts'; facts: SyntaxFacts }
   | { found: 'tests'; tests: TestFunction[] }
+  | { found: 'definitions'; definitions: Definition[] }
   | { found: 'mutants'; mutants: Mutant[] }
 
 type Text = { language: string; text: string }
@@ -89,6 +90,7 @@ export type SyntaxChecker = {
   read(text: Text): Promise<SyntaxFacts>
   /** The tests that the text of a test file has. */
   tests(text: Text): Promise<TestFunction[]>
+  definitions(text: Text): Promise<Definition[]>
   /** Faults to plant in the text, from `start` to `end`. */
   mutants(text: Text, of: { start: number; end: number; most: number }): Promise<Mutant[]>
   /** Ends the thread, if there is one; running requests fail. Safe to call twice. */
@@ -112,6 +114,10 @@ export function openSyntaxChecker({ limitMs = 10_000 }: { limitMs?: number } = {
     async tests(text) {
       const report = await ask({ ...text, want: 'tests' })
       return report.found === 'tests' ? report.tests : otherReport()
+    },
+    async definitions(text) {
+      const report = await ask({ ...text, want: 'definitions' })
+      return report.found === 'definitions' ? report.definitions : otherReport()
     },
     async mutants(text, of) {
       const report = await ask({ ...text, ...of, want: 'mutants' })

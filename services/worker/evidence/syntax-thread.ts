@@ -3,7 +3,7 @@ import { loadLanguage } from '#syntax/parser.ts'
 import { mutantsOf } from './mutants.ts'
 import { syntaxFactsOf } from './parses.ts'
 import type { SyntaxQuestion, SyntaxReport } from './syntax-evidence.ts'
-import { testFunctionsOf } from './test-functions.ts'
+import { definitionsOf, testFunctionsOf } from './test-functions.ts'
 import { answerRequests } from '#platform/thread-entry.ts'
 
 answerRequests<SyntaxQuestion, SyntaxReport>(async (question, begin) => {
@@ -17,6 +17,8 @@ answerRequests<SyntaxQuestion, SyntaxReport>(async (question, begin) => {
         return { found: 'facts', facts: syntaxFactsOf(tree) }
       case 'tests':
         return { found: 'tests', tests: testFunctionsOf(tree, language) }
+      case 'definitions':
+        return { found: 'definitions', definitions: definitionsOf(tree) }
       case 'mutants':
         return { found: 'mutants', mutants: mutantsOf(tree, question) }
     }

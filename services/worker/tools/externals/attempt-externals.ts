@@ -12,14 +12,14 @@ import { editNode } from './edit-node.ts'
 import { fileExternals } from './file-externals.ts'
 import { docstringExternals, lintExternals } from './node-externals.ts'
 import { programExternals } from './program-externals.ts'
-import type { AttemptPrograms } from '../programs/attempt-programs.ts'
+import { type TestExternalDeps, testExternals } from './test-externals.ts'
 import { reportFinding } from './report-finding.ts'
 
-export type ExternalDeps = LintDeps & {
-  log: Pick<Log, 'debug'>
-  searcher: Pick<LineSearcher, 'find'>
-  programs: AttemptPrograms
-}
+export type ExternalDeps = LintDeps &
+  TestExternalDeps & {
+    log: Pick<Log, 'debug'>
+    searcher: Pick<LineSearcher, 'find'>
+  }
 
 /**
  * The externals of an attempt, by name: all that its tool scripts may call, and their only way out of the sandbox. `calledBefore`: by
@@ -37,6 +37,7 @@ export function attemptExternals(
     edit_node: editNode(workspace, target, deps),
     ...docstringExternals(workspace, target, deps),
     ...programExternals(target, deps.programs),
+    ...testExternals(workspace, target, deps),
     report_finding: reportFinding(workspace, calledBefore),
     ask_user: askUser,
     log: ([message]) => deps.log.debug('tool script', { message: String(message).slice(0, 2000) }),
