@@ -244,9 +244,9 @@ describe('loadBundles', () => {
       'notes/readme.md': '',
     })
     const loaded = await loadBundles(dir)
-    expect([...loaded.keys()]).toEqual(['docstring', 'first-1', 'harness', 'lint', 'review'])
+    expect([...loaded.keys()]).toEqual(['docstring', 'first-1', 'harness', 'lint', 'review', 'test'])
     expect(loaded.get('lint')).toMatchObject({ dir: join(dir, 'lint'), bundle: { file: { description: 'Probes.' } } })
-    expect([...(await loadBundles(undefined)).keys()]).toEqual(['docstring', 'harness', 'lint', 'review'])
+    expect([...(await loadBundles(undefined)).keys()]).toEqual(['docstring', 'harness', 'lint', 'review', 'test'])
   })
 
   it('refuses an unknown after and a circle', async () => {

@@ -7,15 +7,16 @@ import type { ProgramResult, SandboxedProgram, SandboxLimits } from './sandboxed
 export async function testSandbox(
   env: Env,
   options: Pick<SandboxOptions, 'places'> = {},
-): Promise<{ sandbox: Sandbox; lack: string | undefined }> {
+): Promise<{ sandbox: Sandbox; lack: string | undefined; options: SandboxOptions }> {
   const isRoot = process.getuid?.() === 0
   const searchPath = env['PATH'] ?? ''
   const mayInstall = env['REMORA_REDIS_INSTALL'] !== 'never'
   const places = { searchPath, programDir: bubblewrapDir(env, isRoot), env, signal: new AbortController().signal }
   const got = await obtainBubblewrap({ ...places, isRoot, mayInstall, say: () => {} })
-  const sandbox = openSandbox({ ...options, searchPath, bubblewrap: 'path' in got ? got.path : undefined })
+  const found = { ...options, searchPath, bubblewrap: 'path' in got ? got.path : undefined }
+  const sandbox = openSandbox(found)
   const state = await sandbox.state()
-  return { sandbox, lack: state.kind === 'works' ? undefined : state.reason }
+  return { sandbox, options: found, lack: state.kind === 'works' ? undefined : state.reason }
 }
 
 type RunOptions = Partial<Pick<SandboxedProgram, 'files' | 'report' | 'environment'>> & {

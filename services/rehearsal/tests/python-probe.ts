@@ -185,10 +185,20 @@ def evaluated(call, needed):
     scope = {}
     for line in needed:
         exec(line, scope)
-    value = eval(call, scope)
+    return eval(call, scope)
+
+
+def settled(call, needed):
+    """The call as a test writes it, and its value: of a coroutine what it returns, of a generator all that it yields."""
+    value = evaluated(call, needed)
     if inspect.iscoroutine(value):
-        value = asyncio.run(value)
-    return list(itertools.islice(value, 50)) if inspect.isgenerator(value) else value
+        value.close()
+        call, needed = f"asyncio.run({call})", needed | {"import asyncio"}
+    elif inspect.isgenerator(value):
+        call = f"list({call})"
+    else:
+        return call, needed, value
+    return call, needed, evaluated(call, needed)
 
 
 def subjects():
@@ -251,7 +261,7 @@ found, seen = [], set()
 for made, call, needed in itertools.islice(subjects(), MOST_CALLS):
     try:
         try:
-            value = evaluated(call, needed)
+            call, needed, value = settled(call, needed)
             again = evaluated(call, needed)
         except Exception as error:
             case = {"call": call, **raised(error)}

@@ -55,7 +55,7 @@ function groupedImports(lines: readonly string[]): string {
   const plain = lines.filter((line) => !line.startsWith('from ')).toSorted()
   const from = [...names].map(([module, all]) => `from ${module} import ${[...all].toSorted().join(', ')}`).toSorted()
   const isStandard = (line: string) =>
-    /^(?:import|from) (?:collections|datetime|decimal|enum|fractions|itertools|pathlib|re)\b/.test(line)
+    /^(?:import|from) (?:asyncio|collections|datetime|decimal|enum|fractions|itertools|pathlib|re)\b/.test(line)
   const all = [...plain, ...from]
   const groups = [all.filter(isStandard), all.filter((line) => !isStandard(line))]
   return groups
@@ -112,7 +112,7 @@ function scriptText({ imports, runner }: Facts, cases: readonly Case[]): string 
 function scriptTest({ call, async: isAsync, result, raises }: Case, isVitest: boolean): string {
   const waiting = isAsync ? 'await ' : ''
   const title = JSON.stringify(`${call} ${raises === undefined ? `is ${result ?? 'possible'}` : 'is refused'}`)
-  const quoted = `'${title.slice(1, -1).replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
+  const quoted = title.includes("'") || title.includes('\\') ? title : `'${title.slice(1, -1)}'`
   const isPlain = result === undefined || !/^[[{]/.test(result)
   const value = `${waiting}${call}`
   let line = value

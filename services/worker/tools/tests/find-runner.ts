@@ -74,7 +74,9 @@ async function scriptRunner(near: string, { workspace, run }: Deps): Promise<Fou
     if (parsed === undefined) continue
     const { scripts, dependencies, devDependencies } = parsed
     const named = { ...dependencies, ...devDependencies }
-    const command = scripts['test'] ?? ''
+    const command = Object.entries(scripts)
+      .flatMap(([name, text]) => (/^(?:test|unit)/.test(name) ? text : []))
+      .join('\n')
     if ('vitest' in named || /\bvitest\b/.test(command)) return foundVitest(path, run)
     if (/\bnode\b.*--test\b/.test(command)) break
     const other = otherRunners.find((name) => new RegExp(`(?:^|[\\s/])${name}\\b`).test(command))
