@@ -1,5 +1,6 @@
 import { basename, join, relative, resolve } from 'node:path'
 import type { AgentBundle, BundleFile } from '#domain/agent-bundle.ts'
+import { isTestCheck } from '#domain/change-set.ts'
 import { parseRepoPath } from '#domain/repo-path.ts'
 import { checkScript, type ScriptCheckOptions } from '#tool-scripts/check-script.ts'
 import { type BundleFault, type BundleYaml, readBundleYaml } from './bundle-yaml.ts'
@@ -45,6 +46,7 @@ export async function readBundle(dir: string, deps: BundleDeps = {}): Promise<Re
   checkNames(reading)
   checkSettings(reading)
   checkOneTurn(reading)
+  checkTestEvidence(reading)
   if (yaml.file.error_policy !== 'skip_downstream') {
     read.warnings.push(faultAt(reading, ['error_policy'], 'error_policy has no effect yet'))
   }
@@ -142,6 +144,16 @@ function checkSettings(reading: Reading): void {
   for (const [name, setting] of Object.entries(reading.bundle.file.settings)) {
     if (setting.enum?.includes(setting.default) !== false) continue
     report(reading, ['settings', name, 'default'], `the default of ${name} is not one of its values`)
+  }
+}
+
+/** What runs tests needs a sandbox, which is got ready for bundles with `programs`, and a change of an agent. */
+function checkTestEvidence(reading: Reading): void {
+  const { evidence, programs, mechanical } = reading.bundle.file
+  for (const [index, check] of evidence.entries()) {
+    if (!isTestCheck(check)) continue
+    if (programs === undefined) report(reading, ['evidence', index], `${check} runs tests: ${howToRun}`)
+    if (mechanical !== 'none') report(reading, ['evidence', index], `${check} is not made of mechanical work`)
   }
 }
 

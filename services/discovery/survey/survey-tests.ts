@@ -2,7 +2,7 @@ import type { CodeNode } from '#domain/code-node.ts'
 import type { NodeId } from '#domain/ids.ts'
 import { purposeOf } from '#domain/path-purpose.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
-import { exportKind } from '#syntax/export-kind.ts'
+import { exportsOf } from '#syntax/export-kind.ts'
 import { languageOf } from '#syntax/grammars.ts'
 
 /** Which code the tests of a repository name. */
@@ -50,6 +50,11 @@ export async function surveyTests({ nodes, files, read }: SurveyInput): Promise<
   })
   const known = {
     sources: new Map(texts),
+    exported: new Map(
+      texts.flatMap(([path, bytes]) =>
+        familyOf(path) === 'script' ? [[path, exportsOf(bytes.toString())] as const] : [],
+      ),
+    ),
     kinds: new Map(nodes.map(({ nodeId, kind }) => [nodeId, kind])),
     isNamed(node: CodeNode) {
       const [owner = '', ...inside] = node.qualifiedName.split('.')
@@ -63,11 +68,12 @@ export async function surveyTests({ nodes, files, read }: SurveyInput): Promise<
 
 type Known = {
   sources: ReadonlyMap<string, Buffer>
+  exported: ReadonlyMap<string, ReadonlyMap<string, unknown>>
   kinds: ReadonlyMap<NodeId, string>
   isNamed(node: CodeNode): boolean
 }
 
-function reasonToSkip(node: CodeNode, { sources, kinds, isNamed }: Known): string | undefined {
+function reasonToSkip(node: CodeNode, { sources, exported, kinds, isNamed }: Known): string | undefined {
   const purpose = purposeOf(node.path)
   if (purpose !== 'source') return `its file is no product code (${purpose})`
   if (node.path.endsWith('.pyi') || node.path.endsWith('.d.ts')) return 'its file is a stub'
@@ -77,17 +83,14 @@ function reasonToSkip(node: CodeNode, { sources, kinds, isNamed }: Known): strin
   if (names.length > 2 || parent === 'function' || parent === 'method') return 'it is inside another definition'
   const source = sources.get(node.path)
   if (source === undefined || source.length === 0) return 'its file is too large'
-  const reason = reasonByText(node, source)
+  if (exported.get(node.path)?.has(names[0] ?? '') === false) return 'its module does not export it'
+  const reason = node.language === 'python' ? reasonByText(node, source) : undefined
   return reason ?? (isNamed(node) ? 'a test names it' : undefined)
 }
 
 const lineBefore = 300
 
-function reasonByText({ language, qualifiedName, startByte, endByte }: CodeNode, source: Buffer): string | undefined {
-  if (language !== 'python') {
-    const [owner = ''] = qualifiedName.split('.')
-    return exportKind(owner, source.toString()) === undefined ? 'its module does not export it' : undefined
-  }
+function reasonByText({ startByte, endByte }: CodeNode, source: Buffer): string | undefined {
   const text = source.subarray(startByte, endByte).toString()
   const before = source.subarray(Math.max(0, startByte - lineBefore), startByte).toString()
   const decorators = `${/(?:^[ \t]*@[^\n]*\n)+[ \t]*$/m.exec(before)?.[0] ?? ''}${/^(?:[ \t]*@[^\n]*\n)*/.exec(text)?.[0] ?? ''}`

@@ -8,7 +8,7 @@ export function pythonProbe({ importHere, qualifiedName }: { importHere: string;
 }
 
 const program = String.raw`
-import asyncio, collections.abc, dataclasses, datetime, decimal, enum, fractions, inspect, itertools, json, pathlib, types, typing
+import asyncio, collections.abc, dataclasses, datetime, decimal, enum, fractions, inspect, itertools, json, pathlib, traceback, types, typing
 
 MOST_CALLS, MOST_SHOWN, MOST_LENGTH, DEPTH = 60, 6, 300, 3
 owner_name, _, rest = subject_path.partition(".")
@@ -43,7 +43,7 @@ BY_TYPE = {
     datetime.timedelta: [("datetime.timedelta(days=2)", {"import datetime"})],
     pathlib.Path: [("Path('a/b.txt')", {"from pathlib import Path"})],
     list: literals("[]", "[1, 2]"), tuple: literals("()"), set: literals("set()"), dict: literals("{}"),
-    object: literals("3", "'abc'"),
+    typing.TextIO: [("io.StringIO()", {"import io"})], object: literals("3", "'abc'"),
 }
 UNKNOWN = literals("3", "'abc'", "[1, 2]", "{}", "None")
 
@@ -232,6 +232,9 @@ def subjects():
 
 def raised(error):
     name, needed = imported(type(error))
+    # What an argument refuses when it is made says nothing of the subject.
+    if (rest or owner_name).split(".")[-1] not in [frame.name for frame in traceback.extract_tb(error.__traceback__)]:
+        raise Unknown
     if isinstance(error, (TypeError, AttributeError, NameError, ImportError, RecursionError, AssertionError, NotImplementedError)):
         raise Unknown
     return {"raises": name, "imports": needed}

@@ -55,7 +55,7 @@ function groupedImports(lines: readonly string[]): string {
   const plain = lines.filter((line) => !line.startsWith('from ')).toSorted()
   const from = [...names].map(([module, all]) => `from ${module} import ${[...all].toSorted().join(', ')}`).toSorted()
   const isStandard = (line: string) =>
-    /^(?:import|from) (?:asyncio|collections|datetime|decimal|enum|fractions|itertools|pathlib|re)\b/.test(line)
+    /^(?:import|from) (?:asyncio|collections|datetime|decimal|enum|fractions|io|itertools|pathlib|re)\b/.test(line)
   const all = [...plain, ...from]
   const groups = [all.filter(isStandard), all.filter((line) => !isStandard(line))]
   return groups

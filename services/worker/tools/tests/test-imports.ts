@@ -1,7 +1,7 @@
 import { basename, dirname, join, relative } from 'node:path/posix'
 import { folderOf } from '#domain/repo-path.ts'
 import type { CodeNode } from '#domain/code-node.ts'
-import { exportKind } from '#syntax/export-kind.ts'
+import { exportsOf } from '#syntax/export-kind.ts'
 import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
 import type { FoundRunner } from './find-runner.ts'
 import { textOf } from './find-tests.ts'
@@ -71,7 +71,7 @@ async function scriptImports({ path: target, qualifiedName }: Node, importing: I
   const { path, source, used } = importing
   const [name = ''] = qualifiedName.split('.')
   const isModule = isEcmaScript(target, source)
-  const kind = exportKind(name, source)
+  const kind = exportsOf(source).get(name)
   if (kind === undefined)
     throw new WorkspaceFault('refused', `no test can import ${name}: ${target} does not export it`)
   const from = (folder: string) => {
@@ -95,11 +95,11 @@ const headers = {
 
 function isEcmaScript(path: string, source: string): boolean {
   if (/\.m[jt]s$/.test(path)) return true
-  return !/\.c[jt]s$/.test(path) && /^\s*(?:import|export)\b/m.test(source)
+  return !/\.c[jt]s$/.test(path) && /^[ \t]*(?:import|export)\b/m.test(source)
 }
 
 /** The module's own name, by which a text may already import it. */
-export function moduleNames(path: string): string[] {
+export function moduleName(path: string): string {
   const stem = basename(path).replace(/\.[^.]+$/, '')
-  return stem === '__init__' ? [basename(dirname(path))] : [stem]
+  return stem === '__init__' ? basename(dirname(path)) : stem
 }

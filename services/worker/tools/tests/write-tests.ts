@@ -8,7 +8,7 @@ import { type TestFunction, testNamed, withoutTests } from '../../evidence/test-
 import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
 import { applyFixes, type LintDeps } from '../lint/lint-node.ts'
 import { survivorsOf, type TestProof, type TestProofs } from './prove-tests.ts'
-import { moduleNames } from './test-imports.ts'
+import { moduleName } from './test-imports.ts'
 import type { TestPlace } from './test-place.ts'
 
 export type WritingDeps = LintDeps & {
@@ -57,15 +57,13 @@ function refusal(reason: string): WorkspaceFault {
 
 /** The text without the fence of a Markdown block around it, and with the imports that it needs and does not have. */
 function beginning(given: string, { imports, setup }: TestPlace, source: string): string {
-  const text = given
-    .replaceAll(/\r\n?/g, '\n')
-    .replace(/^\s*```\w*\n([\s\S]*?)\n?```\s*$/, '$1')
-    .trim()
+  if (given.length > maxCharacters) throw refusal(`the text has more than ${maxCharacters} characters`)
+  const lines = given.replaceAll(/\r\n?/g, '\n').trim().split('\n')
+  const isFenced = lines.length > 2 && /^```\w*$/.test(lines[0] ?? '') && lines.at(-1) === '```'
+  const text = (isFenced ? lines.slice(1, -1) : lines).join('\n').trim()
   if (text === '') throw refusal('the text is empty')
-  if (text.length > maxCharacters) throw refusal(`the text has more than ${maxCharacters} characters`)
-  const names = moduleNames(source).map((name) => name.replaceAll(/[^\w-]/g, '.'))
-  const isImported = new RegExp(`^.*\\b(?:from|import|require)\\b.*\\b(?:${names.join('|')})\\b`, 'm').test(text)
-  if (!isImported) return `${imports}\n${text}\n`
+  const name = new RegExp(`\\b${moduleName(source).replaceAll(/[^\w-]/g, '.')}\\b`)
+  if (!lines.some((line) => /\b(?:from|import|require)\b/.test(line) && name.test(line))) return `${imports}\n${text}\n`
   return `${text.includes('sys.path') ? '' : setup}${text}\n`
 }
 
