@@ -28,9 +28,8 @@ export type TestExternalDeps = Omit<WritingDeps, 'workspace' | 'tests'> & {
 /** `describe_tests`, `run_snippet` and `write_tests`: what an agent needs to write the tests of its node. */
 export function testExternals(workspace: Workspace, target: TargetNode, deps: TestExternalDeps) {
   const { tests, signal } = deps
-  const { node } = target
   const place = async () => {
-    const used = await tests.runner(node.language, signal)
+    const used = await tests.runner(target.node.language, signal)
     return { used, place: await testPlaceOf(target, used, { workspace, syntax: deps.syntax }) }
   }
   return {
@@ -42,11 +41,13 @@ export function testExternals(workspace: Workspace, target: TargetNode, deps: Te
       const given = text(code, 'code')
       if (given.length > maxCode || given.includes('\0'))
         throw new ScriptError('ValueError', `code has at most ${maxCode} characters, and no NUL in them`)
-      return shownResult(await deps.programs.run({ command: snippet(node.language, given) }, { wallMs: snippetMs }))
+      return shownResult(
+        await deps.programs.run({ command: snippet(target.node.language, given) }, { wallMs: snippetMs }),
+      )
     },
     async write_tests([given]) {
       const { place: found } = await place()
-      const written = { place: found, source: node.path }
+      const written = { place: found, source: target.node.path }
       return writtenView(await writeTests(text(given, 'text'), written, { ...deps, workspace }, signal))
     },
   } satisfies Record<string, ExternalFunction>
