@@ -15,6 +15,7 @@ import { AppError } from '#domain/error.ts'
 import { readKnownExternals } from '#tool-scripts/external-signatures.ts'
 import { openTypeChecker } from '#tool-scripts/type-checker.ts'
 import { openSyntaxChecker } from '../../services/worker/evidence/syntax-evidence.ts'
+import { openTestProofs } from '../../services/worker/tools/tests/prove-tests.ts'
 import { openTargetNode, type TargetNode } from '../../services/worker/tools/target-node.ts'
 import { openWorkspace } from '../../services/worker/workspace/open-workspace.ts'
 import { openLineSearcher } from '../../services/worker/workspace/search-files.ts'
@@ -57,6 +58,9 @@ export type ToolRunDeps = {
   answer: AnswerQuestion
 }
 
+/** Those of a bundle that names none. */
+const testLimits = { runs: 3, mutants: 8 }
+
 /**
  * Runs one tool script as a worker would, over a folder that is only read. However the script ends, it is an ending in
  * the result. Throws when the script could not be run (AGENT_001, TOOL_002, DISC_005, RUN_002, CONFIG_003), when an
@@ -79,11 +83,16 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
   onEnd('parser', syntax.close)
   try {
     const programs = await folderPrograms(order.file, { folder, workspace }, { sandbox: deps.sandbox, onEnd, signal })
-    const externals = attemptExternals(workspace, target ?? noTarget(), {
+    const on = target ?? noTarget()
+    const proving = { limits: testLimits, target: on, workspace, programs: () => programs }
+    const externals = attemptExternals(workspace, on, {
       programs,
+      syntax,
+      tests: openTestProofs(proving, { syntax }),
+      rulesOf: defaultRulesOf,
+      signal,
       linter: openedWhenNeeded(onEnd),
       searcher,
-      syntax,
       python: await loadLanguage('python'),
       log: { debug: (_message, fields) => deps.onLog(String(fields?.['message'])) },
     })

@@ -253,6 +253,7 @@ describe('loadBundles', () => {
       'lint',
       'review',
       'sample_data',
+      'test',
     ])
     expect(loaded.get('lint')).toMatchObject({ dir: join(dir, 'lint'), bundle: { file: { description: 'Probes.' } } })
     expect([...(await loadBundles(undefined)).keys()]).toEqual([...loaded.keys()].filter((name) => name !== 'first-1'))

@@ -12,16 +12,18 @@ import type { ProgramResult, SandboxedProgram, SandboxLimits } from './sandboxed
 export async function testSandbox(
   env: Env,
   options: Pick<SandboxOptions, 'places'> = {},
-): Promise<{ sandbox: Sandbox; bubblewrap: string; lack: string | undefined }> {
+): Promise<{ sandbox: Sandbox; bubblewrap: string; lack: string | undefined; options: SandboxOptions }> {
   const isRoot = process.getuid?.() === 0
   const searchPath = env['PATH'] ?? ''
   const mayInstall = env['REMORA_REDIS_INSTALL'] !== 'never'
   const places = { searchPath, programDir: bubblewrapDir(env, isRoot), env, signal: new AbortController().signal }
   const got = await obtainBubblewrap({ ...places, isRoot, mayInstall, say: () => {} })
   const bubblewrap = 'path' in got ? got.path : undefined
-  const sandbox = openSandbox({ ...options, searchPath, bubblewrap })
+  const found = { ...options, searchPath, bubblewrap }
+  const sandbox = openSandbox(found)
   const state = await sandbox.state()
-  return { sandbox, bubblewrap: bubblewrap ?? '', lack: state.kind === 'works' ? undefined : state.reason }
+  const lack = state.kind === 'works' ? undefined : state.reason
+  return { sandbox, bubblewrap: bubblewrap ?? '', lack, options: found }
 }
 
 export type TestSandbox = { name: string; sandbox: Sandbox; lack: string | undefined }

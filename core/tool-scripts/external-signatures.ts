@@ -29,6 +29,9 @@ export const externalSignatures = {
   insert_summary: '(summary: str, only_check: bool = False) -> dict[str, Any]',
   run_command: '(command: list[str], timeout_s: float | None = None) -> dict[str, Any]',
   run_tests: '(paths: list[str] = [], runner: str = "auto") -> dict[str, Any]',
+  describe_tests: '() -> dict[str, Any]',
+  run_snippet: '(code: str) -> dict[str, Any]',
+  write_tests: '(text: str) -> dict[str, Any]',
   report_finding:
     '(claim: str, path: str, line: int, confidence: float, end_line: int | None = None, severity: str = "warning", rule: str | None = None) -> dict[str, Any]',
   ask_user: '(question: str, choices: list[str] | None = None) -> str',

@@ -7,6 +7,7 @@ import { lint } from './rules/lint.ts'
 import { review } from './rules/review.ts'
 import { articleSection, articleSummary } from './rules/articles.ts'
 import { sampleData } from './rules/sample-data.ts'
+import { testWriting } from './rules/test-writing.ts'
 import { call, type Conclusion, type Move, offering, type Rule } from './rules/rule.ts'
 
 /** The rehearsal model's reply, by rules alone: the same request gives the same move. */
@@ -89,6 +90,7 @@ const rules: readonly Rule[] = [
   lint,
   docstring,
   review,
+  testWriting,
   sampleData,
   articleSection,
   articleSummary,

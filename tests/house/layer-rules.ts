@@ -69,7 +69,7 @@ const domainPackages = new Set(['zod', 'node:crypto'])
 const cliServices: Record<string, RegExp> = {
   stack: /^services\/([a-z]+)\/(?:main|\1-(?:config|server|service))\.ts$/, // starts the services
   discover: /^services\/discovery\//, // code nodes and query packs of a local folder
-  tool: /^services\/(?:discovery\/|worker\/(?:(?:tools|workspace)\/|evidence\/syntax-evidence\.ts$))/, // runs a tool script as a worker does
+  tool: /^services\/(?:discovery|worker\/(?:evidence|tools|workspace))\//, // runs a tool script as a worker does
   harness: /^services\/(?:worker\/(?:agent|tools)\/|rehearsal\/rehearsal-(?:config|server)\.ts$)/, // a model in the workers' loop
 }
 

@@ -12,6 +12,7 @@ import type { ArticleSurvey } from '../survey/survey-articles.ts'
 import { sampleScopes } from '../survey/sample-survey.ts'
 import type { CommentSurvey } from '../survey/survey-doc-comments.ts'
 import type { Survey } from '../survey/survey-repository.ts'
+import type { TestSurvey } from '../survey/survey-tests.ts'
 import { lintWork, type LintDepth, type LintWork, type NodeWork, type WorkFinder } from './lint-work.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'
 
@@ -30,14 +31,15 @@ export const always: WorkFinder = () => ({ works: ['agent'] })
 export function findWork(
   nodes: readonly CodeNode[],
   bundles: readonly PinnedBundle[],
-  { survey, comments, articles, labels }: Surveys,
+  surveys: Surveys,
 ): PlannedWork {
+  const { survey, comments } = surveys
   const finders = new Map<PinnedBundle, WorkFinder>()
   const files = { ...survey?.rules.files }
   const notices: string[] = []
   for (const pinned of bundles) {
     const taken = nodes.filter((node) => takes(pinned.bundle, node))
-    const found = workOf(pinned.bundle, taken, { survey, comments, articles, labels })
+    const found = workOf(pinned.bundle, taken, surveys)
     finders.set(pinned, found.find)
     if (found.notice !== undefined) notices.push(found.notice)
     for (const [path, ranges] of found.agentRanges ?? []) {
@@ -64,17 +66,19 @@ export type Surveys = {
   survey: Survey | undefined
   comments?: CommentSurvey | undefined
   articles?: ArticleSurvey | undefined
+  tested?: TestSurvey | undefined
   labels: Run['request']['labels']
 }
 
 type Found = { find: WorkFinder; agentRanges?: LintWork['agentRanges']; notice?: string | undefined }
 
 function workOf({ file }: AgentBundle, taken: readonly CodeNode[], surveys: Surveys): Found {
-  const { survey, comments, articles, labels } = surveys
+  const { survey, comments, articles, tested, labels } = surveys
   switch (file.when) {
     case 'always':
-    case 'untested':
       return { find: always }
+    case 'untested':
+      return { find: tested === undefined ? always : untestedWork(tested) }
     case 'prose_faults':
     case 'no_summary':
       return { find: articles === undefined ? always : articleWork(file, articles) }
@@ -133,6 +137,13 @@ function rulesText(counts: ReadonlyMap<string, number>): string {
   const sorted = [...counts].toSorted(([one, many], [other, more]) => more - many || (one < other ? -1 : 1))
   const named = sorted.slice(0, namedRules).map(([code, count]) => `${code} (${count})`)
   return `${named.join(', ')}${sorted.length > namedRules ? ` and ${sorted.length - namedRules} more` : ''}`
+}
+
+function untestedWork({ reasonToSkip }: TestSurvey): WorkFinder {
+  return (node) => {
+    const reason = reasonToSkip(node)
+    return reason === undefined ? { works: ['agent'] } : { works: [], reason }
+  }
 }
 
 function docstringWork(

@@ -1,7 +1,5 @@
 import type { CodeNode, SkippedFile } from '#domain/code-node.ts'
-import { docLanguageOf } from '#doc-comments/doc-language.ts'
 import { AppError } from '#domain/error.ts'
-import { scriptSuffixOf } from '#domain/path-rules.ts'
 import { type OperationId, type RunId, sha256 } from '#domain/ids.ts'
 import { type OperationStatus, originalId, type PlannedOperation } from '#domain/operation.ts'
 import type { Run, RunRequest } from '#domain/run.ts'
@@ -16,10 +14,9 @@ import { openNodeLists } from '#objects/node-list.ts'
 import { putRepositoryRules } from '#objects/repository-rules.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
 import { selectedNodes } from '#objects/node-selection.ts'
-import { type Survey, type SurveyDeps, surveyRepository } from '../survey/survey-repository.ts'
-import { type ArticleSurvey, surveyArticles } from '../survey/survey-articles.ts'
-import { type CommentSurvey, surveyDocComments } from '../survey/survey-doc-comments.ts'
-import { findWork, takes } from './node-work.ts'
+import type { SurveyDeps } from '../survey/survey-repository.ts'
+import { findWork } from './node-work.ts'
+import { surveysFor } from './run-surveys.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'
 import { type PlanChoices, planOperations } from './plan-operations.ts'
 import { requireFitting } from './require-fitting.ts'
@@ -47,14 +44,12 @@ export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal:
   const { bundles } = found
   await requireFitting(found.nodes, bundles, run.request, () => repositoryPaths(run, deps))
   const nodes = await selectedNodes(run, found.nodes, deps.blobs)
-  const survey = await surveyOf(run, { nodes, bundles }, deps, signal)
-  const comments = await commentsOf(run, { nodes, bundles }, deps, signal)
-  const articles = await articlesOf(run, { nodes, bundles }, deps, signal)
-  const work = findWork(nodes, bundles, { survey, comments, articles, labels: run.request.labels })
+  const surveys = await surveysFor(run, { nodes, bundles }, deps, signal)
+  const work = findWork(nodes, bundles, surveys)
   const retried = await operationsToRetry(run.request, deps.ledger)
   const planned = planOperations(nodes, bundles, { work, limit: run.request.limits.operations, ...retried })
   requirePlanned(planned.operations, retried.only)
-  const notices = [...(survey?.notices ?? []), ...work.notices]
+  const notices = [...(surveys.survey?.notices ?? []), ...work.notices]
   const summary = summarisePlan({ nodes, bundles, planned, skipped: await skippedFiles(run, deps), notices })
   const keys = {
     planKey: await putPlanSummary(deps.objects, run, summary),
@@ -87,68 +82,6 @@ function requirePlanned(operations: readonly PlannedOperation[], only: ReadonlyS
   if (only === undefined || only.size === 0 || operations.length > 0) return
   const reason = 'none of the operations to retry is planned any more: the agents or their settings have changed'
   throw new AppError('INTAKE_007', reason)
-}
-
-async function surveyOf(
-  run: Run,
-  { nodes, bundles }: Found,
-  deps: PlanRunDeps,
-  signal: AbortSignal,
-): Promise<Survey | undefined> {
-  const surveyed = nodes
-    .filter(({ path, language }) => language === 'python' || scriptSuffixOf(path) !== undefined)
-    .filter((node) => bundles.some(({ bundle }) => takes(bundle, node)))
-  if (surveyed.length === 0 || run.snapshotId === null) return undefined
-  const snapshot = await deps.readSnapshot(run.projectId, run.snapshotId)
-  const workedOn = new Set(surveyed.map(({ path }) => path))
-  const input = {
-    files: snapshot.files,
-    isWorkedOn: (path: string) => workedOn.has(path),
-    read: (hash: string) => deps.blobs.get(run.projectId, hash),
-    wantsTypes: bundles.some(({ bundle }) => bundle.file.when === 'no_samples'),
-  }
-  return surveyRepository(input, deps, signal)
-}
-
-/** Of the languages whose docstrings are comments. */
-async function commentsOf(
-  run: Run,
-  { nodes, bundles }: Found,
-  deps: PlanRunDeps,
-  signal: AbortSignal,
-): Promise<CommentSurvey | undefined> {
-  const writers = bundles.filter(({ bundle }) => bundle.file.when === 'no_docstring')
-  const wanted = nodes.filter(
-    (node) => docLanguageOf(node.language) !== undefined && writers.some(({ bundle }) => takes(bundle, node)),
-  )
-  if (wanted.length === 0 || run.snapshotId === null) return undefined
-  const byPath = Map.groupBy(wanted, ({ path }) => path)
-  const commented = new Map(
-    [...byPath].map(([path, own]) => [path, { language: own[0]?.language ?? '', nodes: own.map(bytesOf) }]),
-  )
-  const { files } = await deps.readSnapshot(run.projectId, run.snapshotId)
-  const read = (hash: string) => deps.blobs.get(run.projectId, hash)
-  return surveyDocComments({ files, commented, read }, deps, signal)
-}
-
-function bytesOf({ startByte, endByte }: CodeNode) {
-  return { startByte, endByte }
-}
-
-async function articlesOf(
-  { projectId, snapshotId }: Run,
-  { nodes, bundles }: Found,
-  deps: PlanRunDeps,
-  signal: AbortSignal,
-): Promise<ArticleSurvey | undefined> {
-  const looking = bundles.filter(({ bundle: { file } }) => file.when === 'prose_faults' || file.when === 'no_summary')
-  const wanted = nodes.filter(
-    (node) => node.language === 'markdown' && looking.some(({ bundle }) => takes(bundle, node)),
-  )
-  if (wanted.length === 0 || snapshotId === null) return undefined
-  const { files } = await deps.readSnapshot(projectId, snapshotId)
-  const paths = new Set(wanted.map(({ path }) => path))
-  return surveyArticles({ files, paths, read: (hash) => deps.blobs.get(projectId, hash) }, signal)
 }
 
 async function skippedFiles(

@@ -65,6 +65,16 @@ describe('a file that one set makes alone', () => {
     expect(conflicts).toEqual([])
   })
 
+  it('keeps what running its tests has shown, and nothing is proved of the tests of several sets together', async () => {
+    const path = 'tests/test_a.py'
+    const ran: Evidence[] = [{ check: 'tests_pass', path, ok: true, tool: 'unittest', version: '3.11.2', after: 2 }]
+    const withTests = (set: ChangeSet): ChangeSet => ({ ...set, evidence: [...set.evidence, ...ran] })
+    const first = withTests(setOf({ id: 'c1', path }))
+    expect((await compose(first)).proofs).toEqual(['parses true,lint_before_after true,tests_pass true'])
+    const other = withTests(setOf({ id: 'c2', path, after: 'def two():\n', text: '    """Two."""\n' }))
+    expect((await compose(first, other)).proofs).toEqual(['parses true,lint_before_after true,not_checked true'])
+  })
+
   it('is proved anew where another set changes it, too', async () => {
     const first = setOf({ id: 'c1', path: 'shared.py' })
     const other = setOf({ id: 'c2', path: 'shared.py', after: 'def two():\n', text: '    """Two."""\n' })

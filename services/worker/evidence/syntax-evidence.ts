@@ -13,7 +13,7 @@ import type { Mutant } from './mutants.ts'
 import { hasNewFault, type SyntaxFacts } from './parses.ts'
 import { parametersDocumented } from './parameters-documented.ts'
 import type { Finding } from './python-facts.ts'
-import type { TestFunction } from './test-functions.ts'
+import type { Definition, TestFunction } from './test-functions.ts'
 
 type CheckedText = { path: string; before: string | undefined; after: string; rules: Pick<PathRules, 'text'> }
 
@@ -113,13 +113,14 @@ function notChecked(path: string, check: TextCheck, language: string | undefined
 type Text = { language: string; text: string }
 
 export type SyntaxQuestion =
-  | ({ want: 'facts' | 'tests' } & Text)
+  | ({ want: 'facts' | 'tests' | 'definitions' } & Text)
   | ({ want: 'mutants'; start: number; end: number; most: number } & Text)
   | { want: 'description'; of: DocPlace }
   | { want: 'insertion'; of: DocPlace; docstring: string }
 export type SyntaxReport =
   | { found: 'facts'; facts: SyntaxFacts }
   | { found: 'tests'; tests: TestFunction[] }
+  | { found: 'definitions'; definitions: Definition[] }
   | { found: 'mutants'; mutants: Mutant[] }
   | { found: 'description'; description: DescribedDefinition | undefined }
   | { found: 'insertion'; insertion: InsertedComment }
@@ -129,6 +130,7 @@ export type SyntaxChecker = {
   read(text: Text): Promise<SyntaxFacts>
   /** The tests that the text of a test file has. */
   tests(text: Text): Promise<TestFunction[]>
+  definitions(text: Text): Promise<Definition[]>
   /** Faults to plant in the text, from `start` to `end`. */
   mutants(text: Text, of: { start: number; end: number; most: number }): Promise<Mutant[]>
   /** Undefined where there is no definition that may have a doc comment. */
@@ -155,6 +157,10 @@ export function openSyntaxChecker({ limitMs = 10_000 }: { limitMs?: number } = {
     async tests(text) {
       const report = await ask({ ...text, want: 'tests' })
       return report.found === 'tests' ? report.tests : otherReport()
+    },
+    async definitions(text) {
+      const report = await ask({ ...text, want: 'definitions' })
+      return report.found === 'definitions' ? report.definitions : otherReport()
     },
     async mutants(text, of) {
       const report = await ask({ ...text, ...of, want: 'mutants' })

@@ -9,7 +9,7 @@ import { codeAndComments } from './code-and-comments.ts'
 import { mutantsOf } from './mutants.ts'
 import { syntaxFaultsOf, type SyntaxFacts } from './parses.ts'
 import type { SyntaxQuestion, SyntaxReport } from './syntax-evidence.ts'
-import { testFunctionsOf } from './test-functions.ts'
+import { definitionsOf, testFunctionsOf } from './test-functions.ts'
 
 answerRequests<SyntaxQuestion, SyntaxReport>(async (question, begin) => {
   begin(0)
@@ -22,6 +22,8 @@ answerRequests<SyntaxQuestion, SyntaxReport>(async (question, begin) => {
         return { found: 'facts', facts: factsOf(tree, text, language) }
       case 'tests':
         return { found: 'tests', tests: testFunctionsOf(tree, language) }
+      case 'definitions':
+        return { found: 'definitions', definitions: definitionsOf(tree) }
       case 'mutants':
         return { found: 'mutants', mutants: mutantsOf(tree, question) }
       case 'description':

@@ -79,6 +79,23 @@ export function withoutTests(
   return `${left.trimEnd()}\n`
 }
 
+/** A definition with the names of those around it, and where it starts. */
+export type Definition = { qualifiedName: string; start: number }
+
+/** The functions, methods, classes and constants that a text defines, in its order, at any depth. */
+export function definitionsOf(tree: Tree): Definition[] {
+  const found: Definition[] = []
+  const open: { node: Node; around: string }[] = [{ node: tree.rootNode, around: '' }]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const { node, around } = next
+    const name = /definition|declaration|declarator/.test(node.type) ? node.childForFieldName('name')?.text : undefined
+    const qualifiedName = name === undefined ? around : `${around}${around === '' ? '' : '.'}${name}`
+    if (name !== undefined) found.push({ qualifiedName, start: node.startIndex })
+    for (const child of childrenOf(node).toReversed()) open.push({ node: child, around: qualifiedName })
+  }
+  return found
+}
+
 /** Which of the tests a name of a report is, as pytest, unittest, node:test and vitest write it; undefined for none or several. */
 export function testNamed(reported: string, tests: readonly TestFunction[]): TestFunction | undefined {
   const parts = reported.replace(/ #\d+$/, '').split(/::| > /)

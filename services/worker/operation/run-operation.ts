@@ -33,7 +33,7 @@ export type OperationDeps = SettleDeps &
     stops: Pick<StopSignals, 'on'>
     model: AgentRun['model']
     evidence: EvidenceChecker
-    syntax: Pick<SyntaxChecker, 'mutants' | 'tests'>
+    syntax: Pick<SyntaxChecker, 'mutants'>
     workerId: string
     handBackMs: number
     noteStoreWait?: NoteStoreWait | undefined

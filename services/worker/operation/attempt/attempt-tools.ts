@@ -8,7 +8,7 @@ import type { RunningAttempt } from './running-attempt.ts'
 import { attemptPrograms, type AttemptPrograms, type ProgramDeps } from '../../tools/programs/attempt-programs.ts'
 import { nodeInputs } from '../../tools/provided-inputs.ts'
 
-export type AttemptToolDeps = Omit<ExternalDeps, 'programs'> & {
+export type AttemptToolDeps = Omit<ExternalDeps, 'programs' | 'tests' | 'rulesOf' | 'signal'> & {
   scripts: Pick<ScriptPool, 'run'>
   relatedPaths: RelatedNodes['paths']
   programs: ProgramDeps
@@ -17,14 +17,22 @@ export type AttemptToolDeps = Omit<ExternalDeps, 'programs'> & {
 
 /** The bundle's tools, bound to this attempt's workspace and node. `submit_result` is part of the loop instead. */
 export function attemptTools(
-  running: Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'target' | 'built' | 'transcript' | 'from'>,
+  running: Pick<
+    RunningAttempt,
+    'attempt' | 'bundle' | 'workspace' | 'target' | 'built' | 'transcript' | 'from' | 'tests' | 'rules'
+  >,
   deps: AttemptToolDeps,
   signal: AbortSignal,
 ): ToolSet {
   const { bundle, scripts } = running.bundle
-  const { workspace, target } = running
+  const { workspace, target, tests, rules } = running
   const programs = programsOf(running, deps, signal)
-  const externals = attemptExternals(workspace, target, { ...deps, programs }, calledBefore(running))
+  const externals = attemptExternals(
+    workspace,
+    target,
+    { ...deps, programs, tests, rulesOf: rules.of, signal },
+    calledBefore(running),
+  )
   const bound = new Map<string, Tool>()
   for (const definition of bundle.tools) {
     if (bundle.scripts[definition.name] === undefined) continue

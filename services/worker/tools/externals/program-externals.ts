@@ -49,7 +49,7 @@ function runnerNamed(name: unknown): TestRunner {
   throw new ScriptError('ValueError', `runner must be one of ${testRunners.join(', ')}, got: ${text(name, 'runner')}`)
 }
 
-function shownResult({ ending, output, cutBytes, durationMs }: ProgramResult) {
+export function shownResult({ ending, output, cutBytes, durationMs }: ProgramResult) {
   return {
     exit_code: ending.kind === 'exited' ? ending.code : null,
     stopped_by: ending.kind === 'stopped' ? ending.reason : null,

@@ -1,8 +1,7 @@
-import { dirname } from 'node:path/posix'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
-import { foldersUp } from '#domain/repo-path.ts'
+import { folderOf, foldersUp } from '#domain/repo-path.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
 import type { AttemptPrograms } from '../programs/attempt-programs.ts'
 import { type TestRunner, vitest } from '../programs/run-tests.ts'
@@ -69,13 +68,15 @@ const otherRunners = ['jest', 'mocha', 'ava', 'jasmine', 'tap', 'tape', 'uvu', '
 
 /** By the nearest package.json that names one. */
 async function scriptRunner(near: string, { workspace, run }: Deps): Promise<FoundRunner> {
-  for (const folder of foldersUp(dirname(near))) {
+  for (const folder of foldersUp(folderOf(near))) {
     const path = folder === '' ? 'package.json' : `${folder}/package.json`
     const parsed = Package.safeParse(parseJson(await textOf(workspace, path))).data
     if (parsed === undefined) continue
     const { scripts, dependencies, devDependencies } = parsed
     const named = { ...dependencies, ...devDependencies }
-    const command = scripts['test'] ?? ''
+    const command = Object.entries(scripts)
+      .flatMap(([name, text]) => (/^(?:test|unit)/.test(name) ? text : []))
+      .join('\n')
     if ('vitest' in named || /\bvitest\b/.test(command)) return foundVitest(path, run)
     if (/\bnode\b.*--test\b/.test(command)) break
     const other = otherRunners.find((name) => new RegExp(`(?:^|[\\s/])${name}\\b`).test(command))

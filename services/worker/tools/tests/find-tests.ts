@@ -1,5 +1,4 @@
-import { dirname } from 'node:path/posix'
-import { foldersUp } from '#domain/repo-path.ts'
+import { folderOf, foldersUp } from '#domain/repo-path.ts'
 import { purposeOf } from '#domain/path-purpose.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
@@ -8,8 +7,7 @@ const runnable = new Set(['python', 'javascript', 'typescript', 'tsx'])
 
 /** Whether a file has tests that can be run, by its name and place. */
 export function isTestFile(path: string): boolean {
-  if (!runnable.has(languageOf(path) ?? '')) return false
-  return purposeOf(path) === 'test' || /\.(?:test|spec)\.\w+$/.test(path)
+  return runnable.has(languageOf(path) ?? '') && purposeOf(path) === 'test'
 }
 
 const maxFolders = 200
@@ -22,7 +20,7 @@ const testFolder = /^(?:tests?|__tests__|specs?)\/$/
  */
 export function testsNear(workspace: Pick<Workspace, 'list'>, near: string): string[] {
   const found = new Set<string>()
-  const open = foldersUp(dirname(near)).map((folder) => ({ folder, isOfTests: false }))
+  const open = foldersUp(folderOf(near)).map((folder) => ({ folder, isOfTests: false }))
   for (let at = 0; at < open.length && at < maxFolders && found.size < maxFiles; at++) {
     const { folder, isOfTests } = open[at] ?? { folder: '', isOfTests: false }
     for (const name of workspace.list(folder)) {

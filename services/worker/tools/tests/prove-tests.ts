@@ -166,11 +166,12 @@ function judged(runs: readonly TestRun[]): Pick<TestProof, 'passed' | 'failed'> 
 }
 
 const maxMessage = 1_000
+const maxFailure = 500
 
 function failureText(cases: readonly (TestCase | undefined)[], times: number): string {
   const message = cases.find((one) => one?.message !== undefined)?.message ?? 'it did not run to its end'
   const flips = times === 0 ? '' : `it passed in only ${times} of ${cases.length} runs: `
-  return clip(`${flips}${message}`, maxMessage)
+  return clip(`${flips}${message}`, maxFailure)
 }
 
 async function mutantsOf({ limits, target }: Proving, { syntax }: ProvingDeps) {
@@ -231,7 +232,7 @@ function evidenceOf(check: TestCheck, proof: TestProof): Evidence {
 }
 
 /** The mutants that no test noticed, in words. */
-function survivorsOf({ mutants }: Pick<TestProof, 'mutants'>): string[] {
+export function survivorsOf({ mutants }: Pick<TestProof, 'mutants'>): string[] {
   return mutants.filter(({ isKilled: is }) => !is).map(({ line, what }) => `line ${line}: ${what}`)
 }
 
