@@ -41,16 +41,41 @@ export async function examineSandbox(search: ProgramSearch): Promise<Finding[]> 
   const isolated = 'in a sandbox of their own (no network, no capability, no process of others)'
   const held = programs.state === 'ok' && search.config.sandbox.runtime !== 'none' ? `, ${isolated}` : ''
   const scripts = `in Monty, in processes without environment that Node lets read their own code alone${held}`
-  return [programs, fine('scripts', scripts)]
+  return [programs, fine('scripts', scripts), await examineSetup(search, programs.state === 'ok')]
 }
 
-async function examineBubblewrap({ config, packager, signal }: ProgramSearch): Promise<Finding> {
+const setupLimits = { wallMs: 10_000, memoryBytes: 512 * 1024 ** 2, diskBytes: 16 * 1024 ** 2, processes: 64 }
+/** What the sandbox has to install packages with, a word for each. */
+const installers =
+  'python3 -c "import ensurepip, venv" && echo pip; npm --version >/dev/null && echo npm; command -v uv >/dev/null && echo uv'
+
+/** Whether the setup of a run would work here, and with what. */
+async function examineSetup(search: ProgramSearch, hasSandbox: boolean): Promise<Finding> {
+  const { sandbox, allowsSetups } = search.config
+  if (!hasSandbox || sandbox.runtime === 'none') return fine('setup', 'runs have no setup: there is no sandbox')
+  const program = { command: ['sh', '-c', installers] as const, files: {}, limits: setupLimits }
+  const opened = openSandbox({ ...sandbox, bubblewrap: await bubblewrapPath(search) })
+  const { output } = await opened.run(program, search.signal).catch(() => ({ output: '' }))
+  const found = output.split('\n').filter((line) => ['pip', 'npm', 'uv'].includes(line))
+  const services = allowsSetups ? '' : '; services of your own refuse it (setup.mode is off)'
+  if (found.length > 0) return fine('setup', `"remora run --setup" may install with ${found.join(', ')}${services}`)
+  const advice = 'install python3-venv or npm, for tests that need more than the repository'
+  return lacking('setup', 'neither pip nor npm is in /usr, where the sandbox finds programs', advice)
+}
+
+async function bubblewrapPath({ config, signal }: ProgramSearch): Promise<string | undefined> {
   const { sandbox, searchPath, settings } = config
-  if (sandbox.runtime === 'none')
-    return fine('sandbox', 'sandbox.runtime is none: agents that run programs are blocked')
   const isRoot = process.getuid?.() === 0
   const places = { searchPath, programDir: bubblewrapDir(settings.own, isRoot), env: settings.own, signal }
-  const path = sandbox.bubblewrap ?? (await findBubblewrap(places))
+  return sandbox.bubblewrap ?? findBubblewrap(places)
+}
+
+async function examineBubblewrap(search: ProgramSearch): Promise<Finding> {
+  const { config, packager } = search
+  const { sandbox } = config
+  if (sandbox.runtime === 'none')
+    return fine('sandbox', 'sandbox.runtime is none: agents that run programs are blocked')
+  const path = await bubblewrapPath(search)
   if (path === undefined) {
     const advice = `${byHand('bubblewrap', packager)}, for agents that run tests or other programs`
     return lacking('sandbox', 'bubblewrap is not installed, and programs run in nothing else', advice)
