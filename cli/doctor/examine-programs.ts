@@ -40,24 +40,47 @@ export async function examineSandbox(search: ProgramSearch): Promise<Finding[]> 
   const { programs, isBubblewrap } = await examineRuntime(search)
   const isolated = ', in a sandbox of their own (no network, no capability, no process of others)'
   const scripts = 'in Monty, in processes without environment that Node lets read their own code alone'
-  return [programs, fine('scripts', `${scripts}${isBubblewrap ? isolated : ''}`)]
+  return [
+    programs,
+    fine('scripts', `${scripts}${isBubblewrap ? isolated : ''}`),
+    await examineSetup(search, isBubblewrap),
+  ]
+}
+
+const setupLimits = { wallMs: 10_000, memoryBytes: 512 * 1024 ** 2, diskBytes: 16 * 1024 ** 2, processes: 64 }
+/** What the sandbox has to install packages with, a word for each. */
+const installers =
+  'python3 -c "import ensurepip, venv" && echo pip; npm --version >/dev/null && echo npm; command -v uv >/dev/null && echo uv'
+
+/** Whether the setup of a run would work here, and with what. */
+async function examineSetup(search: ProgramSearch, hasBubblewrap: boolean): Promise<Finding> {
+  const { sandbox, allowsSetups } = search.config
+  if (!hasBubblewrap) return fine('setup', 'runs have no setup: there is no bubblewrap')
+  const program = { command: ['sh', '-c', installers] as const, files: {}, limits: setupLimits }
+  const opened = openSandbox({ ...sandbox, bubblewrap: await bubblewrapPath(search) })
+  const { output } = await opened.run(program, search.signal).catch(() => ({ output: '' }))
+  const found = output.split('\n').filter((line) => ['pip', 'npm', 'uv'].includes(line))
+  const services = allowsSetups ? '' : '; services of your own refuse it (setup.mode is off)'
+  if (found.length > 0) return fine('setup', `"remora run --setup" may install with ${found.join(', ')}${services}`)
+  const advice = 'install python3-venv or npm, for tests that need more than the repository'
+  return lacking('setup', 'neither pip nor npm is in /usr, where the sandbox finds programs', advice)
+}
+
+async function bubblewrapPath({ config, signal }: ProgramSearch): Promise<string | undefined> {
+  const { sandbox, searchPath, settings } = config
+  const isRoot = process.getuid?.() === 0
+  const places = { searchPath, programDir: bubblewrapDir(settings.own, isRoot), env: settings.own, signal }
+  return sandbox.bubblewrap ?? findBubblewrap(places)
 }
 
 async function examineRuntime(search: ProgramSearch): Promise<{ programs: Finding; isBubblewrap: boolean }> {
-  const { sandbox, searchPath, settings } = search.config
+  const { sandbox } = search.config
   const { runtime, image } = sandbox
   if (runtime === 'none') {
     const words = 'sandbox.runtime is none: agents that run programs are blocked'
     return { programs: fine('sandbox', words), isBubblewrap: false }
   }
-  const isRoot = process.getuid?.() === 0
-  const places = {
-    searchPath,
-    programDir: bubblewrapDir(settings.own, isRoot),
-    env: settings.own,
-    signal: search.signal,
-  }
-  const path = runtime === 'container' ? undefined : (sandbox.bubblewrap ?? (await findBubblewrap(places)))
+  const path = runtime === 'container' ? undefined : await bubblewrapPath(search)
   const state = await openSandbox({ ...sandbox, bubblewrap: path }).state()
   if (state.kind === 'lacking') {
     const advice = [...(runtime === 'container' ? [] : [bubblewrapAdvice(path, search)]), ...containerAdvice(search)]

@@ -28,11 +28,7 @@ const notUtf8Work: NodeWork = { works: [], reason: 'its file is not UTF-8' }
 export const always: WorkFinder = () => ({ works: ['agent'] })
 
 /** The work of each bundle on `nodes`, by its `when`. Without a survey (no file that is linted) every node has some. Pure. */
-export function findWork(
-  nodes: readonly CodeNode[],
-  bundles: readonly PinnedBundle[],
-  surveys: Surveys,
-): PlannedWork {
+export function findWork(nodes: readonly CodeNode[], bundles: readonly PinnedBundle[], surveys: Surveys): PlannedWork {
   const { survey, comments } = surveys
   const finders = new Map<PinnedBundle, WorkFinder>()
   const files = { ...survey?.rules.files }

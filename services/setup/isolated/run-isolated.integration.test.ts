@@ -94,6 +94,11 @@ describe.skipIf(lack !== undefined)(`a setup${lack === undefined ? '' : ` (${lac
     expect(node.names).toContain('workspace/node_modules/loud/index.js')
   })
 
+  it('finds files whose times a wheel can hold', async () => {
+    const ran = await setUp(`python3 -c 'import zipfile; zipfile.ZipFile("/tmp/a.whl", "w").write("pyproject.toml")'`)
+    expect(ran.end, outputOf(ran)).toMatchObject({ kind: 'made' })
+  })
+
   it('fails with what its command said, and nothing is kept', async () => {
     const ran = await setUp('echo no such luck; exit 7')
     expect(ran).toMatchObject({ end: { kind: 'failed', reason: 'exit code 7', output: 'no such luck\n' }, names: [] })

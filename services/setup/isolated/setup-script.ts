@@ -30,6 +30,7 @@ const copied = `remora: the setup installs a copy of the repository, so programs
  * Runs the command, $1, with the registries to reach; first makes a virtual environment if $2 says that there is Python. Writes what
  * has come of it to descriptor 6 as a tar: the environment, and what is new in the working folder. GNU tar writes each file of several
  * names once for each.
+ * The files of a snapshot are of 1970, which no zip file, and so no wheel, can hold.
  */
 const script = `
 ${ownNode} -e "$3" </dev/null >/dev/null 2>&1 6>&- &
@@ -41,6 +42,7 @@ done
 rm ${readyFile}
 list() { (cd / && find "$1" -print0 | LC_ALL=C sort -z); }
 list workspace >/tmp/.remora-before
+find . -type f -exec touch -d 2000-01-01 {} +
 [ "$2" = no ] || python3 -m venv ${environmentFolder} >/tmp/.remora-venv 2>&1 6>&- || {
   cat /tmp/.remora-venv
   find ${environmentFolder} -mindepth 1 -delete
