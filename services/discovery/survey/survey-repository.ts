@@ -92,13 +92,7 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
   })
   const scripts = await surveyScripts(input, { ...deps, rulesFor: lint.rulesFor }, signal)
   signal.throwIfAborted()
-  const docstrings = foldDocstringFacts(
-    new Map([...mapOf(facts, ({ docstrings: one }) => one)].toSorted(byPath)),
-    (path) => {
-      const { lint: own, style } = lint.rulesFor(path)
-      return { style: style.docstringStyle, wantsMethodDocstrings: wantsMethodDocstrings(own) }
-    },
-  )
+  const docstrings = foldDocstrings(facts, lint)
   const linted = [...facts].toSorted(byPath).filter(([path]) => input.isWorkedOn(path) && !unlinted.has(path))
   const isPythonTestData = foldTestData(mapOf(facts, ({ uses }) => uses))
   const scriptPaths = [...scripts.faults.keys()]
@@ -116,6 +110,13 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
     samples: foldSamples({ types: mapOf(facts, ({ types }) => types), docstrings, files: input.files }),
     notices: [...lint.notices, ...docstrings.notices, ...unread.toSorted()],
   }
+}
+
+function foldDocstrings(facts: ReadonlyMap<string, SurveyedFile>, lint: RepositoryLint) {
+  return foldDocstringFacts(new Map([...mapOf(facts, ({ docstrings: one }) => one)].toSorted(byPath)), (path) => {
+    const { lint: own, style } = lint.rulesFor(path)
+    return { style: style.docstringStyle, wantsMethodDocstrings: wantsMethodDocstrings(own) }
+  })
 }
 
 function byPath([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {

@@ -15,7 +15,7 @@ import { aNewRun, aRequest, type TestLedger, testLedger } from '#testing/open-te
 import { testObjects } from '#testing/s3.ts'
 import { runSetupStage, type SetupStageDeps } from './setup-stage.ts'
 
-const { lack, path: bubblewrap } = await testSandbox(process.env)
+const { lack, bubblewrap } = await testSandbox(process.env)
 const never = new AbortController().signal
 
 describe.skipIf(lack !== undefined)(
