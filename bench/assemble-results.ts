@@ -47,6 +47,8 @@ export const benches = [
   'scripts',
   'sandbox',
   'repositories',
+  'gate',
+  'agents',
 ] as const
 
 /** The sections of RESULTS.md before the records of chaos: those of the benches, and two that others write. */

@@ -8,7 +8,7 @@ import { assembleResults, benches, resultSections } from './assemble-results.ts'
 /**
  * `npm run bench`: every bench in turn, then RESULTS.md of all their sections and of the record of `npm run chaos`. Takes
  * about an hour on a quiet machine. `--only NAME` runs one; with `--quick`, a smoke test, they only print.
- * `--packages a,b` is for `repositories`. A missing Redis is obtained as by `remora run`.
+ * `--packages a,b` is for `repositories`, `gate` and `agents`. A missing Redis is obtained as by `remora run`.
  */
 const { quick, only, packages } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, only: { type: 'string' }, packages: { type: 'string' } },
@@ -20,7 +20,8 @@ await putRedisOnPath(process.env)
 for (const name of chosen) {
   console.log(`== ${name}`)
   const entry = fileURLToPath(new URL(`${name}-bench.ts`, import.meta.url))
-  const some = packages !== undefined && name === 'repositories' ? ['--packages', packages] : []
+  const some =
+    packages !== undefined && ['repositories', 'gate', 'agents'].includes(name) ? ['--packages', packages] : []
   const args = [entry, ...(quick ? ['--quick'] : []), ...some]
   const { status } = spawnSync(process.execPath, args, { stdio: 'inherit' })
   if (status !== 0) process.exitCode = 1

@@ -106,6 +106,7 @@ const startOne = () =>
       health: { host: '127.0.0.1', port: 0 },
       tokens: [accessToken(token)],
       agentsDir,
+      allowsSetups: false,
       redisMemoryShare: 0.8,
       fullPrompts: true,
       maxUploadBytes: 1_000_000,

@@ -131,20 +131,27 @@ async function sendRequest(
   throw problemError(url, answer, await answer.body.text().catch(() => ''))
 }
 
-const maxWaits = 5
+/** By the code of an answer that says when to ask again: how often that is done, and how long at most in all. */
+const askedAgain: Readonly<Record<string, { times: number; withinMs: number }>> = {
+  LIMIT_001: { times: 5, withinMs: Infinity },
+  RUN_006: { times: Infinity, withinMs: 120_000 }, // the patch is being composed, and perhaps tested, by a worker
+}
 const mostWaitMs = 60_000
 
 /**
- * Sends it again after the time that a service asks for which has too many requests of this token. It has not begun with any of them.
+ * Sends it again after the time that a service asks for which has too many requests of this token, or not yet what is asked for. It has
+ * not begun with any of them.
  */
 async function sendWhenTaken(path: string, outgoing: Outgoing, options: Parameters<typeof sendRequest>[2]) {
+  const startedAt = performance.now()
   for (let waits = 0; ; waits += 1) {
     try {
       return await sendRequest(path, outgoing, options)
     } catch (error) {
-      const waitMs = error instanceof ApiProblem && error.code === 'LIMIT_001' ? error.retryAfterMs : undefined
-      if (waitMs === undefined || waits >= maxWaits) throw error
-      await delay(Math.min(waitMs, mostWaitMs), options.signal)
+      if (!(error instanceof ApiProblem) || error.retryAfterMs === undefined) throw error
+      const most = askedAgain[error.code]
+      if (most === undefined || waits >= most.times || performance.now() - startedAt > most.withinMs) throw error
+      await delay(Math.min(error.retryAfterMs, mostWaitMs), options.signal)
     }
   }
 }

@@ -4,6 +4,7 @@ import type { AppError } from '#domain/error.ts'
 import { type Env, givenValue, readEnv } from '#platform/env.ts'
 import type { Settings } from '#settings/load-settings.ts'
 import { environmentOf } from '#settings/settings-table.ts'
+import { bareEnv } from '#platform/run-program.ts'
 import { sandboxConfig } from '#settings/sandbox-config.ts'
 import { storageConfig, storageEnv } from '#settings/storage-settings.ts'
 import { faultOfServers, isModelServers } from './model-server.ts'
@@ -60,7 +61,8 @@ export function readCliConfig(
     modelStream: values.REMORA_MODEL_STREAM,
     mayInstallRedis: values.REMORA_REDIS_INSTALL === 'auto',
     searchPath: values.PATH,
-    sandbox: { ...sandboxConfig(values), searchPath: values.PATH },
+    sandbox: { ...sandboxConfig(values), searchPath: values.PATH, env: bareEnv(settings.own) },
+    allowsSetups: values.REMORA_SETUP === 'on',
     color: colorOf(values),
     agentsDir: values.REMORA_AGENTS_DIR === undefined ? undefined : resolve(cwd, values.REMORA_AGENTS_DIR),
     apiPort: values.REMORA_API_PORT,
@@ -96,6 +98,7 @@ function requestOf({ REMORA_PATHS, REMORA_LANGUAGES, REMORA_INCLUDE, ...values }
       max_runs: values.REMORA_VERIFY_MAX_RUNS,
       limit_s: values.REMORA_VERIFY_LIMIT_S,
     },
+    setup: values.REMORA_SETUP_COMMAND,
     budgetTokens: values.REMORA_BUDGET_TOKENS || undefined,
   }
 }

@@ -147,6 +147,18 @@ const GateView = z.looseObject({
 })
 export type GateView = z.infer<typeof GateView>
 
+/** What the run's setup made. */
+const EnvironmentView = z.looseObject({
+  status: z.string(),
+  command: z.string(),
+  cached: z.boolean().optional(),
+  bytes: z.number().optional(),
+  duration_ms: z.number().optional(),
+  reason: z.string().optional(),
+  output: z.string().optional(),
+})
+export type EnvironmentView = z.infer<typeof EnvironmentView>
+
 const CheckView = z.object({
   ok: z.number(),
   total: z.number(),
@@ -158,6 +170,7 @@ export const RunView = RunSummary.extend({
   /** Per check, over the files of the composed patch. */
   checks: z.record(z.string(), CheckView).default({}),
   gate: GateView.nullish(),
+  environment: EnvironmentView.nullish(),
   conflicts: z.number().default(0),
   /** By agent; a service of an earlier version says nothing. */
   funnel: z.array(FunnelView).default([]),
@@ -182,6 +195,7 @@ export const PatchSets = z.looseObject({
   change_sets: z.int(),
   left_out_count: z.int(),
   left_out: z.array(LeftOut),
+  gate: GateView.nullish(),
 })
 export type PatchSets = z.infer<typeof PatchSets>
 

@@ -1,7 +1,7 @@
 #!/bin/bash
-# Builds the images of infra/compose.yaml where no image can be pulled: from a Debian root file system (debootstrap), this
-# machine's Node with npm and its certificates for the build alone, Debian's Redis, and an S3 gateway by Go. Needs Docker,
-# debootstrap, node, npm and go, and root for debootstrap. Prints the size of each image.
+# Builds the images of infra/compose.yaml, and that of the sandbox, where no image can be pulled: from a Debian root file
+# system (debootstrap), this machine's Node with npm and its certificates for the build alone, Debian's Redis, and an S3
+# gateway by Go. Needs Docker, debootstrap, node, npm and go, and root for debootstrap. Prints the size of each image.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 work=$(mktemp -d)
@@ -12,7 +12,8 @@ have() { docker image inspect "$1" >/dev/null 2>&1; }
 
 if ! have remora-base:local; then
   debootstrap --variant=minbase --include=ca-certificates,libstdc++6 "${SUITE:-bookworm}" "$work/base" >/dev/null
-  (cd "$work/base" && rm -rf var/cache/apt var/lib/apt/lists usr/share/{doc,man,locale,info})
+  # The last two are this machine's.
+  (cd "$work/base" && rm -rf var/cache/apt var/lib/apt/lists usr/share/{doc,man,locale,info} etc/{resolv.conf,hostname})
   tar -C "$work/base" -c . | docker import - remora-base:local >/dev/null
 fi
 
@@ -52,4 +53,8 @@ fi
 docker build --network host -f infra/Dockerfile -t "${REMORA_IMAGE:-remora}" \
   --build-arg BASE=remora-base:local --build-arg BUILD_BASE=remora-build-base:local \
   --build-arg REVISION="$(git rev-parse HEAD 2>/dev/null || echo unknown)" .
+
+# What programs of a repository run in where there is no bubblewrap; the Node in it is that of the image above.
+docker build -q --network host -f infra/sandbox.Dockerfile -t "${REMORA_SANDBOX_IMAGE:-remora-sandbox}" \
+  --build-arg BASE=remora-base:local --build-arg REMORA="${REMORA_IMAGE:-remora}" infra
 docker images --format '{{.Repository}}:{{.Tag}} {{.Size}}' | grep -E '^remora'

@@ -92,7 +92,10 @@ async function checksOf(checked: CheckedTree, state: readonly string[]): Promise
 }
 
 /** Runs lost tests once more, alone, on a copy of the sdist and on the changed tree. */
-async function retryLost(changed: CheckedTree, lost: readonly string[]): Promise<{ worse: string[]; flaky: string[] }> {
+export async function retryLost(
+  changed: CheckedTree,
+  lost: readonly string[],
+): Promise<{ worse: string[]; flaky: string[] }> {
   if (lost.length === 0) return { worse: [], flaky: [] }
   const { one, prepared } = changed
   const only = join(prepared.work, 'tests-again.jsonl')

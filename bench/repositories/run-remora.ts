@@ -54,30 +54,41 @@ export async function runRemora(tree: string, after: string, work: string): Prom
   const slow = await startRun(tree, { folder: join(work, 'remora-slow'), work, latencyMs: replyMs })
   const folder = join(work, 'remora')
   const end = await startRun(tree, { folder, work, latencyMs: 0 })
-  const patchApplies = await applyPatch(join(folder, 'proposed.patch'), after, work)
+  const patchApplies = await applyPatch(end.patch, after, work)
   const figures = await figuresOf(end.result, join(folder, 'events.jsonl'))
   return { exitCode: end.code, wallMs: end.ms, slowMs: slow.ms, patchApplies, ...figures }
 }
 
 type RunPlace = { folder: string; work: string; latencyMs: number }
 
-async function startRun(tree: string, { folder, work, latencyMs }: RunPlace) {
+function startRun(tree: string, { latencyMs, ...place }: RunPlace) {
+  const env = { REMORA_REHEARSAL_LATENCY_MS: String(latencyMs) }
+  return startRemora(tree, { ...place, options: ['--agents', 'lint,docstring'], env })
+}
+
+type RemoraRun = Omit<RunPlace, 'latencyMs'> & {
+  options: readonly string[]
+  env: Readonly<Record<string, string>>
+}
+
+/** Runs `remora run` with the rehearsal model over a copy of `tree` in `folder`, where its patch and its events go, too. */
+export async function startRemora(tree: string, { folder, work, options, env }: RemoraRun) {
   const source = join(folder, 'source')
   await rm(folder, { recursive: true, force: true })
   await cp(tree, source, { recursive: true, verbatimSymlinks: true })
   const [patch, events] = [join(folder, 'proposed.patch'), join(folder, 'events.jsonl')]
   const { PATH = '', HOME = '' } = process.env
-  const options = ['--agents', 'lint,docstring', '--model', 'rehearsal', '--json', '--events', events, '--out', patch]
+  const outputs = ['--model', 'rehearsal', '--json', '--events', events, '--out', patch]
   const end = await runCommand({
-    argv: [process.execPath, program, 'run', source, ...options],
+    argv: [process.execPath, program, 'run', source, ...options, ...outputs],
     cwd: folder,
-    env: { PATH, HOME, GIT_CEILING_DIRECTORIES: folder, REMORA_REHEARSAL_LATENCY_MS: String(latencyMs) },
+    env: { PATH, HOME, GIT_CEILING_DIRECTORIES: folder, ...env },
     limitMs: runLimitMs,
     logFile: join(work, 'remora-run'),
   })
   const result = end.out.trimEnd().split('\n').at(-1) ?? ''
   if (!result.startsWith('{"result"')) throw new Error(`remora run ended with ${end.code}: ${end.err.slice(-1_000)}`)
-  return { code: end.code, ms: end.ms, result }
+  return { code: end.code, ms: end.ms, result, patch }
 }
 
 async function figuresOf(line: string, eventsFile: string) {
@@ -104,7 +115,7 @@ async function figuresOf(line: string, eventsFile: string) {
 }
 
 /** A run that changes nothing writes no patch, which counts as a patch that applies. */
-async function applyPatch(patch: string, after: string, work: string): Promise<boolean> {
+export async function applyPatch(patch: string, after: string, work: string): Promise<boolean> {
   const text = await readFile(patch, 'utf8').catch(() => '')
   if (text === '') return true
   const { PATH = '', HOME = '' } = process.env

@@ -1,12 +1,19 @@
 import type { PatchKind } from '#domain/run.ts'
 import type { ApiClient } from '../api-client.ts'
-import { leftOutText } from '../progress/result-report.ts'
-import type { LeftOut, PatchSets } from '../run-views.ts'
+import { gateText, leftOutText } from '../progress/result-report.ts'
+import type { GateView, LeftOut, PatchSets } from '../run-views.ts'
 import { visible } from '../terminal-text.ts'
 import { plural } from '../wording.ts'
 
-/** Change sets that the patch leaves out: how many, and the first of them. `inPatch`: how many it has. */
-export type LeftOutSets = { runId: string; of: PatchKind; count: number; first: readonly LeftOut[]; inPatch: number }
+/** Change sets that the patch leaves out: how many, and the first of them. `inPatch`: how many it has. `gate`: what that found of it. */
+export type LeftOutSets = {
+  runId: string
+  of: PatchKind
+  count: number
+  first: readonly LeftOut[]
+  inPatch: number
+  gate: GateView | undefined
+}
 
 export async function readLeftOut(
   client: Pick<ApiClient, 'readPatchSets'>,
@@ -14,13 +21,19 @@ export async function readLeftOut(
   of: PatchKind,
 ): Promise<LeftOutSets> {
   const sets: PatchSets = await client.readPatchSets(runId, of)
-  return { runId, of, count: sets.left_out_count, first: sets.left_out, inPatch: sets.change_sets }
+  const { left_out_count: count, left_out: first, change_sets: inPatch, gate } = sets
+  return { runId, of, count, first, inPatch, gate: gate ?? undefined }
 }
 
 const shownSets = 20
 
-/** A line for each set that is left out, why, and what can be done about it; empty where there is none. */
-export function describeLeftOut({ runId, of, count, first }: LeftOutSets): string {
+/** What the gate found, and a line for each set that is left out, why, and what can be done about it; empty where there is neither. */
+export function describePatch({ gate, ...leftOut }: LeftOutSets): string {
+  const verified = gate === undefined ? '' : `${visible(`Verified with ${gate.command}: ${gateText(gate)}`)}\n`
+  return verified + describeLeftOut(leftOut)
+}
+
+function describeLeftOut({ runId, of, count, first }: Omit<LeftOutSets, 'gate'>): string {
   if (count === 0) return ''
   const shown = first.slice(0, shownSets)
   const lines = shown.map((one) => `  ${leftOutText(one)}`)
@@ -40,8 +53,8 @@ function wayOn(
   return other === undefined ? [] : [`  To have the first instead: remora reject ${runId} ${other.change_set_id}`]
 }
 
-export function leftOutDocument({ count, first }: LeftOutSets) {
-  return count === 0 ? {} : { left_out_count: count, left_out: first }
+export function leftOutDocument({ count, first, gate }: LeftOutSets) {
+  return { ...(count > 0 && { left_out_count: count, left_out: first }), ...(gate && { gate }) }
 }
 
 /** Why a patch of what was accepted is empty. */

@@ -10,7 +10,7 @@ import { commitChanges, requireCheckout, requireCommittable } from '../apply/com
 import { fetchChanges } from '../apply/fetch-changes.ts'
 import { requireRunsFolder } from '../apply/find-folder.ts'
 import {
-  describeLeftOut,
+  describePatch,
   emptyPatchText,
   leftOutDocument,
   type LeftOutSets,
@@ -134,7 +134,7 @@ function printApplied(
   leftOut: LeftOutSets,
   { io, cwd }: CliContext,
 ): void {
-  io.err(describeLeftOut(leftOut))
+  io.err(describePatch(leftOut))
   if (files.length === 0) {
     const what = of === 'accepted' ? emptyPatchText(leftOut) : 'it changes nothing'
     return io.out(`run ${runId}: nothing to apply, ${what}\n`)

@@ -59,7 +59,10 @@ describe('completion in bash', () => {
     ['remora accept r1 --where v', ['verdict=accepted', 'verdict=pending', 'verdict=rejected']],
     ['remora run --err', ['--error-policy']],
     ['remora run --error-policy s', ['skip_downstream', 'stop_run']],
-    ['remora run --agents ', ['docstring', 'harness', 'lint', 'review']],
+    [
+      'remora run --agents ',
+      ['article_section', 'article_summary', 'docstring', 'harness', 'lint', 'review', 'sample_data', 'test'],
+    ],
     ['remora submit --agents lint,d', ['lint,docstring']],
     ['remora run sh', ['shelf.tar', 'shop/']],
     ['remora run --out sho', ['shop/']],

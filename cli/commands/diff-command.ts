@@ -4,7 +4,7 @@ import { PatchKind } from '#domain/run.ts'
 import type { ApiClient } from '../api-client.ts'
 import { allChanges } from '../api-lists.ts'
 import { type ChangeView, isCurrent, type OperationView, whoText, whyText } from '../operation-views.ts'
-import { describeLeftOut, emptyPatchText, leftOutDocument, readLeftOut } from '../apply/left-out-sets.ts'
+import { describePatch, emptyPatchText, leftOutDocument, readLeftOut } from '../apply/left-out-sets.ts'
 import type { CliContext } from '../cli-context.ts'
 import { secretMark } from '#platform/secrets/redactor.ts'
 import { nodePlace, shortTime } from '../wording.ts'
@@ -59,7 +59,7 @@ async function printPatch(
   const leftOut = await readLeftOut(client, runId, of)
   const document = { run_id: runId, diff, ...leftOutDocument(leftOut) }
   context.io.out(json ? `${JSON.stringify(document)}\n` : shownDiff(diff, context))
-  context.io.err(describeLeftOut(leftOut))
+  context.io.err(describePatch(leftOut))
   if (diff !== '') return
   context.io.err(of === 'accepted' ? `run ${runId}: ${emptyPatchText(leftOut)}\n` : `run ${runId} changes nothing\n`)
 }

@@ -69,7 +69,9 @@ describe('remora doctor', () => {
     expect(code).toBe(0)
     expect(out).toContain(`ok       redis     7.2.4 at ${join(dir, 'bin', 'redis-server')}\n`)
     expect(out).toMatch(/^missing {2}git +not on the PATH \(optional\): install git$/m)
-    expect(out).toMatch(/^warning {2}sandbox +bubblewrap is not installed.*: install bubblewrap, for agents/m)
+    expect(out).toMatch(
+      /^warning {2}sandbox +bubblewrap is not installed.*: install bubblewrap; or set sandbox\.image.*, for agents/m,
+    )
     expect(out).toMatch(/^ok +node +\d+\./m)
     expect(out).toMatch(/^ok +versions +remora \d.*bullmq \d/m)
     expect(out).toMatch(/^ok +model +rehearsal model \(no LLM\)/m)

@@ -50,7 +50,7 @@ export function addRunCommand(program: Command, context: CliContext): void {
       const { agents, known } = await namedAgents(options.agents, context.config.agentsDir, called)
       const submission = submissionOf(options, { agents, settings: context.config.request })
       const source = { kind: 'folder', submission: { ...submission, dryRun: options.dryRun } } as const
-      await runOnce({ ...order, source, known }, context)
+      await runOnce({ ...order, source, known, setsUp: options.setup !== undefined }, context)
     })
   addIncludeOptions(run)
 }

@@ -144,6 +144,10 @@ export function addSubmissionOptions(command: Command): Command {
       '--verify <command>',
       'a command, such as the tests, that must not get worse by the changes: run in the sandbox on the original and with them',
     )
+    .option(
+      '--setup <command>',
+      'installs what the programs of the repository need, such as "pip install -e .[test]" or "npm ci": in a sandbox that reaches package registries alone',
+    )
     .addOption(acceptOption())
     .option('--priority <number>', 'priority of this run among others, 0 (first) to 9', priorityNumber)
 }
@@ -160,12 +164,12 @@ export function submissionOf(
   const { paths = settings.paths, languages = settings.languages, errorPolicy = settings.errorPolicy } = options
   const { exclude, kinds, since, limit, priority, accept, folderOnly } = options
   const { command: settled, ...gate } = settings.verify
-  const { verify: command = settled } = options
+  const { verify: command = settled, setup = settings.setup } = options
   const verify = command === undefined ? undefined : { command, ...gate }
   const { budgetTokens = settings.budgetTokens } = options
   const include = includedKinds(options, settings.include)
   const filters = { agents, paths, exclude, languages, kinds, include, since, limit }
-  return { ...filters, budgetTokens, errorPolicy, priority, accept, verify, folderOnly }
+  return { ...filters, budgetTokens, errorPolicy, priority, accept, verify, setup, folderOnly }
 }
 
 const ofOwnStack = ['model', 'workers'] as const

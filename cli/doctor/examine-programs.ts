@@ -37,31 +37,79 @@ export async function examineRedis({ config, packager, signal }: ProgramSearch):
 
 /** Where programs of a repository, such as its tests, would run here, and what holds tool scripts. */
 export async function examineSandbox(search: ProgramSearch): Promise<Finding[]> {
-  const programs = await examineBubblewrap(search)
-  const isolated = 'in a sandbox of their own (no network, no capability, no process of others)'
-  const held = programs.state === 'ok' && search.config.sandbox.runtime !== 'none' ? `, ${isolated}` : ''
-  const scripts = `in Monty, in processes without environment that Node lets read their own code alone${held}`
-  return [programs, fine('scripts', scripts)]
+  const { programs, isBubblewrap } = await examineRuntime(search)
+  const isolated = ', in a sandbox of their own (no network, no capability, no process of others)'
+  const scripts = 'in Monty, in processes without environment that Node lets read their own code alone'
+  return [
+    programs,
+    fine('scripts', `${scripts}${isBubblewrap ? isolated : ''}`),
+    await examineSetup(search, isBubblewrap),
+  ]
 }
 
-async function examineBubblewrap({ config, packager, signal }: ProgramSearch): Promise<Finding> {
+const setupLimits = { wallMs: 10_000, memoryBytes: 512 * 1024 ** 2, diskBytes: 16 * 1024 ** 2, processes: 64 }
+/** What the sandbox has to install packages with, a word for each. */
+const installers =
+  'python3 -c "import ensurepip, venv" && echo pip; npm --version >/dev/null && echo npm; command -v uv >/dev/null && echo uv'
+
+/** Whether the setup of a run would work here, and with what. */
+async function examineSetup(search: ProgramSearch, hasBubblewrap: boolean): Promise<Finding> {
+  const { sandbox, allowsSetups } = search.config
+  if (!hasBubblewrap) return fine('setup', 'runs have no setup: there is no bubblewrap')
+  const program = { command: ['sh', '-c', installers] as const, files: {}, limits: setupLimits }
+  const opened = openSandbox({ ...sandbox, bubblewrap: await bubblewrapPath(search) })
+  const { output } = await opened.run(program, search.signal).catch(() => ({ output: '' }))
+  const found = output.split('\n').filter((line) => ['pip', 'npm', 'uv'].includes(line))
+  const services = allowsSetups ? '' : '; services of your own refuse it (setup.mode is off)'
+  if (found.length > 0) return fine('setup', `"remora run --setup" may install with ${found.join(', ')}${services}`)
+  const advice = 'install python3-venv or npm, for tests that need more than the repository'
+  return lacking('setup', 'neither pip nor npm is in /usr, where the sandbox finds programs', advice)
+}
+
+async function bubblewrapPath({ config, signal }: ProgramSearch): Promise<string | undefined> {
   const { sandbox, searchPath, settings } = config
-  if (sandbox.runtime === 'none')
-    return fine('sandbox', 'sandbox.runtime is none: agents that run programs are blocked')
   const isRoot = process.getuid?.() === 0
   const places = { searchPath, programDir: bubblewrapDir(settings.own, isRoot), env: settings.own, signal }
-  const path = sandbox.bubblewrap ?? (await findBubblewrap(places))
-  if (path === undefined) {
-    const advice = `${byHand('bubblewrap', packager)}, for agents that run tests or other programs`
-    return lacking('sandbox', 'bubblewrap is not installed, and programs run in nothing else', advice)
-  }
-  const state = await openSandbox({ ...sandbox, bubblewrap: path }).state()
-  if (state.kind === 'works') return fine('sandbox', `programs run in bubblewrap, ${path}`)
-  return lacking('sandbox', `bubblewrap, ${path}, does not work here: ${state.reason}`, namespacesAdvice)
+  return sandbox.bubblewrap ?? findBubblewrap(places)
 }
 
-const namespacesAdvice =
-  'allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, or an AppArmor profile for bwrap; of a container, its seccomp profile)'
+async function examineRuntime(search: ProgramSearch): Promise<{ programs: Finding; isBubblewrap: boolean }> {
+  const { sandbox } = search.config
+  const { runtime, image } = sandbox
+  if (runtime === 'none') {
+    const words = 'sandbox.runtime is none: agents that run programs are blocked'
+    return { programs: fine('sandbox', words), isBubblewrap: false }
+  }
+  const path = runtime === 'container' ? undefined : await bubblewrapPath(search)
+  const state = await openSandbox({ ...sandbox, bubblewrap: path }).state()
+  if (state.kind === 'lacking') {
+    const advice = [...(runtime === 'container' ? [] : [bubblewrapAdvice(path, search)]), ...containerAdvice(search)]
+    const programs = lacking(
+      'sandbox',
+      state.reason,
+      `${advice.join('; or ')}, for agents that run tests or other programs`,
+    )
+    return { programs, isBubblewrap: false }
+  }
+  if (state.with === 'bubblewrap') {
+    return { programs: fine('sandbox', `programs run in bubblewrap, ${path}`), isBubblewrap: true }
+  }
+  return { programs: fine('sandbox', `programs run in containers of ${state.with}, ${image}`), isBubblewrap: false }
+}
+
+function bubblewrapAdvice(path: string | undefined, { packager }: ProgramSearch): string {
+  if (path === undefined) return byHand('bubblewrap', packager)
+  return 'allow user namespaces (sysctl kernel.unprivileged_userns_clone=1, or an AppArmor profile for bwrap; of a container, its seccomp profile)'
+}
+
+/** Nothing where only bubblewrap is wanted. */
+function containerAdvice({ config, packager }: ProgramSearch): string[] {
+  const { runtime, image } = config.sandbox
+  if (runtime === 'bubblewrap') return []
+  const engine = `Podman or Docker (${byHand('podman', packager)})`
+  if (image === undefined) return [`set sandbox.image, the image of containers, for ${engine}`]
+  return [`get ${engine} and in it the image (docker build -f infra/sandbox.Dockerfile -t ${image} infra)`]
+}
 
 export async function examineGit(search: ProgramSearch): Promise<Finding> {
   const path = await findProgram('git', search.config.searchPath)

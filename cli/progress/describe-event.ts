@@ -16,6 +16,9 @@ export function describeEvent(event: WireEvent): string | undefined {
       return `${plural(Count.parse(data['nodes']), 'node')} discovered`
     case 'run.planned':
       return `${plural(Count.parse(data['operations']), 'operation')} planned`
+    case 'setup.started':
+    case 'setup.finished':
+      return setupText(event)
     case 'operations.repeated':
       return `${plural(Count.parse(data['operations']), 'operation')} run once more: what they changed collided with others`
     case 'operation.ended':
@@ -53,6 +56,13 @@ export function describeEvent(event: WireEvent): string | undefined {
     default:
       return undefined
   }
+}
+
+function setupText({ event, data, error_code: code }: WireEvent): string {
+  if (event === 'setup.started') return `setting up: ${oneLine(Words.parse(data['command']))}`
+  if (code !== undefined) return oneLine(`${code} the setup failed: ${Words.parse(data['reason'])}`)
+  if (data['cached'] === true) return 'set up as an earlier run was'
+  return `set up in ${formatSeconds(Count.parse(data['duration_ms']))}`
 }
 
 function budgetText(tokens: unknown): string {

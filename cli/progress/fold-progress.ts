@@ -68,6 +68,10 @@ function foldRun(state: ProgressState, event: WireEvent): ProgressState {
       }
     case 'run.planned':
       return { ...state, phase: later(state.phase, 'execution'), ...planOf(data) }
+    case 'setup.started':
+      return { ...state, settingUp: Text.parse(data['command']) }
+    case 'setup.finished':
+      return { ...state, settingUp: undefined }
     case 'operations.repeated':
       return withRepeated(state, Count.parse(data['operations']))
     case 'run.composed':

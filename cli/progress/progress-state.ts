@@ -53,6 +53,8 @@ export type ProgressState = {
   runId: string
   status: string
   phase: ShownPhase
+  /** The setup that is under way. */
+  settingUp?: string | undefined
   files?: number
   nodes?: number
   /** The first files that discovery skipped as a whole or in part. */

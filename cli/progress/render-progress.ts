@@ -87,6 +87,7 @@ function phaseFigure(state: ProgressState, phase: ShownPhase): string {
     case 'planning':
       return state.total === undefined ? '' : `${state.total} planned`
     case 'execution':
+      if (state.settingUp !== undefined) return 'setting up'
       return state.total === undefined ? '' : `${endedOperations(state)}/${state.total}`
     case 'review':
       if (state.composing !== undefined) return composedFigure(state.composing)
@@ -116,9 +117,10 @@ export function openPlainLines(): (state: ProgressState, nowMs: number) => strin
     const running = runningOperations(state)
     const { composing } = state
     const phase = composing === undefined ? state.phase : 'review'
-    const moves = `${running} ${endedOperations(state)} ${composing === undefined ? '' : composedFigure(composing)}`
+    const moves = `${running} ${endedOperations(state)} ${state.settingUp ?? ''} ${composing === undefined ? '' : composedFigure(composing)}`
     const sinceMs = nowMs - last.atMs
-    const worthSaying = moves !== last.moves ? sinceMs >= everyMs : running > 0 && sinceMs >= quietMs
+    const worthSaying =
+      moves !== last.moves ? sinceMs >= everyMs : (running > 0 || state.settingUp !== undefined) && sinceMs >= quietMs
     if (phase === last.phase && !worthSaying) return undefined
     const eventsMs = (state.lastAtMs ?? 0) - (state.startedAtMs ?? 0)
     const elapsedMs = last.phase === '' ? eventsMs : Math.max(eventsMs, last.elapsedMs + sinceMs)
@@ -147,6 +149,7 @@ function figures(state: ProgressState): string {
       return plural(state.nodes ?? 0, 'node')
     case 'execution':
     case 'review': {
+      if (state.settingUp !== undefined) return `setting up with ${state.settingUp}`
       const running = runningOperations(state)
       const counts = `${endedOperations(state)}/${state.total ?? '?'} ${state.total === 1 ? 'operation' : 'operations'} done`
       const cancelled = cancelledOperations(state)

@@ -6,6 +6,7 @@ import { agentTable, plannedLines } from './agent-table.ts'
 import { adviceOnOperation } from '../describe-failure.ts'
 import { type Paint, wrap } from '../terminal-text.ts'
 import { failedOperations, isComposed, type ProgressState } from './progress-state.ts'
+import { setupLines } from './setup-lines.ts'
 
 /** The patch file. `elsewhere`: the hint is for the folder that holds the files, which is not known here. */
 export type PatchResult = { path: string; applied: boolean; hint: string; elsewhere?: true } | undefined
@@ -38,6 +39,7 @@ export function renderReport({ state, run, patch, model }: ReportParts, view: Re
     agentTable(state, paint),
     repeatedLines(state),
     evidenceLines(run, paint),
+    setupLines(run, view),
     gateLines(run, view),
     skippedLines(state, view),
     findingLines(run),

@@ -5,6 +5,7 @@ import type { OperationView } from '../operation-views.ts'
 import { figure, formatSeconds, labelledLines, nodePlace, plural } from '../wording.ts'
 import type { EdgeView, PlanView } from '../node-views.ts'
 import { figuresOf, plannedLines } from '../progress/agent-table.ts'
+import { setupText } from '../progress/setup-lines.ts'
 import { failureText, gateText, leftOutLines, unreadText } from '../progress/result-report.ts'
 import { awayModels, lackingStore, usedBudgets, waitingLines, waitingText } from '../progress/describe-waiting.ts'
 import { clip, openPaint, visibleName, wrap } from '../terminal-text.ts'
@@ -52,6 +53,7 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ...run.funnel.map((one, at) => [at === 0 ? 'changes' : '', funnelText(one)] as const),
     ['findings', run.findings === 0 ? '' : `${run.findings}: remora findings ${run.run_id}`],
     ['checks', checksOf(run)],
+    ['setup', run.environment ? `${run.environment.command}: ${setupText(run.environment)}` : ''],
     ['gate', run.gate ? `${run.gate.command}: ${gateText(run.gate)}` : ''],
     ['left out', acceptedLeftOutText(run)],
     ['conflicts', run.unread.includes('composition') ? '' : String(run.conflicts)],

@@ -27,6 +27,8 @@ export type RunOrder = {
   apply: boolean
   events?: string | undefined
   workers: number
+  /** Whether the embedded services may run a setup, whatever the settings say. */
+  setsUp?: boolean
   model?: string | undefined
   json: boolean
   /** Agents of this installation; a running service may have others. */

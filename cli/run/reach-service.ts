@@ -33,6 +33,8 @@ export type StackChoice = {
   agents?: readonly string[] | undefined
   /** Whether that run has a gate. */
   verifies?: boolean
+  /** Whether its runs may have a setup, also where the settings do not allow it. */
+  setsUp?: boolean
   /** The value of `--model`: a URL, `rehearsal`, or undefined for that of the environment. */
   model?: string | undefined
 }
@@ -123,7 +125,7 @@ export async function startEmbedded(choice: StackChoice & { port?: number }, con
     discovery: choice.discovery,
     port: choice.port ?? 0,
     model: { urls: model === 'rehearsal' ? undefined : model, name: config.modelName, apiKey: config.modelApiKey },
-    environment: config.environment,
+    environment: choice.setsUp === true ? { ...config.environment, REMORA_SETUP: 'on' } : config.environment,
     token: config.token,
     logging: verbose() ? { ...config.logging, level: 'debug' } : config.logging,
     logPath: verbose() ? undefined : join(config.dataDir, 'stack.log'),
@@ -142,16 +144,18 @@ function redisProgram({ workers }: StackChoice, context: CliContext) {
   })
 }
 
-/** Got only for a run that has a gate, or agents that run programs. Without it that run is not proved, and these are blocked. */
+/** Got only for a run that has a gate or a setup, or agents that run programs. Without it that run is not proved, and these are blocked. */
 async function bubblewrapProgram(choice: StackChoice, context: CliContext): Promise<string | undefined> {
   const { sandbox, agentsDir, mayInstallRedis } = context.config
-  if (sandbox.runtime === 'none' || sandbox.bubblewrap !== undefined) return sandbox.bubblewrap
-  const isNeeded = choice.verifies === true || (await runsPrograms(agentsDir, choice.agents))
+  const { runtime, image } = sandbox
+  if (runtime === 'none' || runtime === 'container' || sandbox.bubblewrap !== undefined) return sandbox.bubblewrap
+  const isNeeded = choice.verifies === true || choice.setsUp === true || (await runsPrograms(agentsDir, choice.agents))
   const options = obtaining(context)
   const programDir = bubblewrapDir(options.env, options.isRoot)
   const got = await obtainBubblewrap({ ...options, programDir, mayInstall: mayInstallRedis && isNeeded })
   if ('path' in got) return got.path
-  if (isNeeded) options.say(`programs of the repository cannot be run: ${got.lack}`)
+  if (isNeeded && (runtime === 'bubblewrap' || image === undefined))
+    options.say(`programs of the repository cannot be run: ${got.lack}`)
   return undefined
 }
 

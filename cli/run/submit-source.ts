@@ -32,6 +32,8 @@ export type Submission = {
   accept?: AcceptPolicy | undefined
   /** A command that must not get worse by the changes, and the bounds of its runs. */
   verify?: { command: string; runs: number; max_runs: number; limit_s: number } | undefined
+  /** What installs what its programs need. */
+  setup?: string | undefined
   /** The run ends once it is planned. */
   dryRun?: boolean | undefined
   /** Sends the folder without the repository around it. */
@@ -78,7 +80,7 @@ export async function submitSource(
   submission: Submission,
   { packed, nodes }: PreparedSource,
 ): Promise<string> {
-  const { agents, paths, exclude, languages, kinds: node_kinds, limit, priority, accept, verify } = submission
+  const { agents, paths, exclude, languages, kinds: node_kinds, limit, priority, accept, verify, setup } = submission
   const { errorPolicy: error_policy, dryRun: dry_run } = submission
   const include = [...new Set([...(submission.include ?? []), ...packed.include])]
   const limits = limit === undefined ? undefined : { operations: limit }
@@ -101,6 +103,7 @@ export async function submitSource(
     priority,
     accept,
     verify,
+    setup,
     dry_run,
   }
   const lists = { ...(include.length > 0 && { include }), ...(not_sent.length > 0 && { not_sent }) }

@@ -43,7 +43,8 @@ type WorkerEnvOptions = {
 
 /**
  * All that a worker gets of the environment: its stores and model, the variables it reads, how this machine reaches a
- * model server (certificates, proxy), its temporary folder; not the API's token. `compileCache` makes its start faster.
+ * model server (certificates, proxy), its temporary folder, where an image for containers is named what their engine needs; not the
+ * API's token. `compileCache` makes its start faster.
  */
 export function workerEnv(stores: Env, options: WorkerEnvOptions): Env {
   const { modelUrls, model, compileCache, environment, bubblewrap } = options
@@ -51,6 +52,7 @@ export function workerEnv(stores: Env, options: WorkerEnvOptions): Env {
     ...leanMemory,
     ...ofTheMachine(environment),
     ...passedOn(environmentOf('worker'), environment),
+    ...(givenValue(environment, 'REMORA_SANDBOX_IMAGE') === undefined ? {} : givenOf(forEngines, environment)),
     ...stores,
     REMORA_CONFIG: 'none', // the file's values are in the environment already
     REMORA_MODEL_URLS: modelUrls,
@@ -79,9 +81,38 @@ export function servicesEnv(
   }
 }
 
+/** Of the service of setups: no model, and no proxy, since setups have their own. */
+export function setupEnv(
+  stores: Env,
+  { environment, bubblewrap }: { environment: Env; bubblewrap: string | undefined },
+): Env {
+  return {
+    ...passedOn(environmentOf('setup'), environment),
+    ...givenOf(['PATH'], environment),
+    ...stores,
+    REMORA_SETUP_HEALTH_PORT: '0',
+    ...(bubblewrap === undefined ? {} : { REMORA_SANDBOX_BUBBLEWRAP: bubblewrap }),
+  }
+}
+
 /** Variables that Node reads; a proxy counts only with NODE_USE_ENV_PROXY. */
 const certificates = ['NODE_EXTRA_CA_CERTS', 'NODE_USE_SYSTEM_CA', 'SSL_CERT_FILE', 'SSL_CERT_DIR']
 const proxies = ['NODE_USE_ENV_PROXY', 'http_proxy', 'https_proxy', 'HTTP_PROXY', 'HTTPS_PROXY']
+
+/** What the command of a container engine needs, and how to find it. */
+const forEngines = [
+  [
+    'PATH',
+    'HOME',
+    'XDG_RUNTIME_DIR',
+    'DOCKER_HOST',
+    'DOCKER_CONTEXT',
+    'DOCKER_CONFIG',
+    'DOCKER_CERT_PATH',
+    'DOCKER_TLS_VERIFY',
+  ],
+  ['CONTAINER_HOST', 'CONTAINER_CONNECTION', 'CONTAINERS_CONF', 'CONTAINERS_STORAGE_CONF'],
+].flat()
 
 /** The stack's own servers are never behind the proxy. */
 function ofTheMachine(environment: Env): Env {
@@ -93,7 +124,8 @@ function ofTheMachine(environment: Env): Env {
 
 /** CONFIG_003 names every variable that is bad for one of the services of a stack, or in `own`. */
 export function checkEnvironment(own: z.ZodRawShape, env: Env): void {
-  const services = [environmentOf('api'), environmentOf('discovery'), environmentOf('worker'), behaviourEnv]
+  const owners = ['api', 'discovery', 'worker', 'setup'] as const
+  const services = [...owners.map(environmentOf), behaviourEnv]
   const shapes = services.flatMap((shape) => Object.entries(shape).filter(([name]) => isPassedOn(name)))
   readEnv({ ...own, ...Object.fromEntries(shapes) }, env)
   checkModelServers(env)

@@ -8,7 +8,7 @@ import type { Log, Logging } from '#platform/log.ts'
 import { openReleaser } from '#platform/service-process.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
 import { startGuardedRedis } from './guarded-redis.ts'
-import { type ModelAccess, servicesEnv, storeEnv, workerEnv } from './stack-env.ts'
+import { type ModelAccess, servicesEnv, setupEnv, storeEnv, workerEnv } from './stack-env.ts'
 import { lockStack, publishAccess, type StackLock } from './running-stack.ts'
 import { openStackLog, type StackLog } from './stack-log.ts'
 import { type RestartPauses, startWorkerPool, type WorkerPool } from './worker-pool.ts'
@@ -95,7 +95,7 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
   const { url, metricsUrl } = await startInProcess({ env, modelKind, discovery, log: log.entry, secrets, releaser })
   options.signal.throwIfAborted()
   // After discovery, which takes operations back from workers of an earlier stack. Workers also stop first, while discovery runs.
-  const workers = count === 0 ? undefined : await startWorkers(options, stores, { log, releaser })
+  const workers = count === 0 ? undefined : await startWorkers(options, stores, { log, secrets, releaser })
   const { pid: _pid, failed: _failed, stop: _stop, ...s3Access } = s3
   const access = { url, token, redisUrl: redis.url, s3: s3Access, modelKind }
   if (workers !== undefined) releaser.add('access', await publishAccess(options.dataDir, access))
@@ -109,7 +109,10 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
     processes: () => [
       { service: 'redis', pid: redis.pid },
       { service: 's3', pid: s3.pid },
-      ...(workers === undefined ? ['api'] : ['api', 'discovery']).map((service) => ({ service, pid: process.pid })),
+      ...(workers === undefined ? ['api'] : ['api', 'discovery', 'setup']).map((service) => ({
+        service,
+        pid: process.pid,
+      })),
       ...(workers?.pids() ?? []).map((pid) => ({ service: 'worker', pid })),
     ],
     failed: failure.signal,
@@ -137,15 +140,30 @@ async function startStores(options: StackOptions & { password: string }, lock: S
 async function startWorkers(
   options: StackOptions,
   stores: Env,
-  { log, releaser }: { log: StackLog; releaser: Releaser },
+  { log, secrets, releaser }: { log: StackLog; secrets: readonly string[]; releaser: Releaser },
 ): Promise<WorkerPool> {
   const { workers: count, model, environment = {}, say, restartPauses: pauses } = options
   const modelUrls = model.urls ?? (await rehearsalUrl(environment, releaser))
   const bubblewrap = await options.bubblewrap?.()
+  await startSetups(setupEnv(stores, { environment, bubblewrap }), { log: log.entry, secrets, releaser })
   const env = workerEnv(stores, { modelUrls, model, compileCache: getCompileCacheDir(), environment, bubblewrap })
   const workers = startWorkerPool({ count, env, log, say, pauses })
   releaser.add('workers', workers.stop)
   return workers
+}
+
+/** Takes the setups of runs, in this process; each runs in one of its own. Whether runs may have any, api and discovery decide. */
+async function startSetups(
+  env: Env,
+  { log, secrets, releaser }: { log: Log; secrets: readonly string[]; releaser: Releaser },
+): Promise<void> {
+  const [{ startSetup }, { parseConfig }] = await Promise.all([
+    import('../../services/setup/setup-service.ts'),
+    import('../../services/setup/setup-config.ts'),
+  ])
+  const config = parseConfig(env)
+  const { close } = await startSetup(config.setup, { log, redactor: openRedactor([...config.secrets, ...secrets]) })
+  releaser.add('setup', close)
 }
 
 async function rehearsalUrl(environment: Env, releaser: Releaser): Promise<string> {

@@ -89,7 +89,15 @@ describe('remora up', () => {
   it('serves, and leaves nothing behind when it is asked to stop', async () => {
     const up = startUp(['--workers', '2'])
     const { url, token, processes } = await up.ready
-    expect(processes.map(({ service }) => service)).toEqual(['redis', 's3', 'api', 'discovery', 'worker', 'worker'])
+    expect(processes.map(({ service }) => service)).toEqual([
+      'redis',
+      's3',
+      'api',
+      'discovery',
+      'setup',
+      'worker',
+      'worker',
+    ])
     expect((await fetch(`${url}/readyz`)).status).toBe(200)
     expect((await fetch(`${url}/v1/runs`)).status).toBe(401)
     expect((await fetch(`${url}/v1/runs`, { headers: { authorization: `Bearer ${token}` } })).status).toBe(200)

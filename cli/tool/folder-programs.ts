@@ -3,7 +3,7 @@ import { bundleOfScript } from '#bundles/check-script-file.ts'
 import { openSandbox, type SandboxOptions } from '#sandbox/open-sandbox.ts'
 import type { SandboxLimits } from '#sandbox/sandboxed-program.ts'
 import { type AttemptPrograms, attemptPrograms } from '../../services/worker/tools/programs/attempt-programs.ts'
-import { openSnapshotArchives } from '../../services/worker/tools/programs/snapshot-archives.ts'
+import { openSnapshotArchives } from '#sandbox/snapshot-archives.ts'
 import type { Workspace } from '../../services/worker/workspace/open-workspace.ts'
 import type { FolderLayer } from './open-folder.ts'
 
@@ -23,10 +23,16 @@ export async function folderPrograms(
   const archives = openSnapshotArchives(async () => folder.contents())
   onEnd('archive of the folder', archives.close)
   const allowed = (await bundleOfScript(script))?.yaml.file?.programs ?? []
-  const started = { attempt: { projectId: defaultProject, snapshotId: 'folder' }, allowed, built: undefined, workspace }
+  const attempt = { projectId: defaultProject, snapshotId: 'folder' }
+  const started = { attempt, allowed, built: undefined, workspace, environment: async () => null }
   return attemptPrograms(
     started,
-    { sandbox: openSandbox(sandbox), limits: sandbox.limits, archive: archives.open },
+    {
+      sandbox: openSandbox(sandbox),
+      limits: sandbox.limits,
+      archive: archives.open,
+      environment: async () => ({}),
+    },
     signal,
   )
 }

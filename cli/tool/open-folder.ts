@@ -3,7 +3,7 @@ import { readFile, realpath, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import { type BaseLayer, baseLayerOf, foldersOf } from '../../services/worker/workspace/base-layer.ts'
-import type { ArchiveFiles } from '../../services/worker/tools/programs/snapshot-archives.ts'
+import type { ArchiveFiles } from '#sandbox/snapshot-archives.ts'
 import { WorkspaceFault } from '../../services/worker/workspace/open-workspace.ts'
 import { type FolderListing, listFolder } from '../pack-folder.ts'
 

@@ -1,4 +1,4 @@
-import { defaultPathRules } from '#domain/path-rules.ts'
+import { defaultRulesOf } from '#domain/path-rules.ts'
 import type { ScriptProfile } from '#domain/agent-bundle.ts'
 import { msSince, untilAborted } from '#platform/clock.ts'
 import { openReleaser } from '#platform/service-process.ts'
@@ -10,10 +10,12 @@ import type { ScriptListener } from '#tool-scripts/script-event.ts'
 import { answeredJournal } from '#tool-scripts/script-ending.ts'
 import type { ChosenLimits } from '#tool-scripts/script-limits.ts'
 import { loadLanguage } from '#syntax/parser.ts'
-import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
+import { openLinter, type Linter } from '#lint/linter.ts'
 import { AppError } from '#domain/error.ts'
 import { readKnownExternals } from '#tool-scripts/external-signatures.ts'
 import { openTypeChecker } from '#tool-scripts/type-checker.ts'
+import { openSyntaxChecker } from '../../services/worker/evidence/syntax-evidence.ts'
+import { openTestProofs } from '../../services/worker/tools/tests/prove-tests.ts'
 import { openTargetNode, type TargetNode } from '../../services/worker/tools/target-node.ts'
 import { openWorkspace } from '../../services/worker/workspace/open-workspace.ts'
 import { openLineSearcher } from '../../services/worker/workspace/search-files.ts'
@@ -56,6 +58,9 @@ export type ToolRunDeps = {
   answer: AnswerQuestion
 }
 
+/** Those of a bundle that names none. */
+const testLimits = { runs: 3, mutants: 8 }
+
 /**
  * Runs one tool script as a worker would, over a folder that is only read. However the script ends, it is an ending in
  * the result. Throws when the script could not be run (AGENT_001, TOOL_002, DISC_005, RUN_002, CONFIG_003), when an
@@ -67,16 +72,25 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
   const folder = needsFiles(script, order) ? await openFolder(top, signal) : unseenFolder(top)
   const workspace = openWorkspace(folder)
   const node = order.node === undefined ? undefined : await findTarget(order.node, folder, deps.packs, signal)
-  const target = node === undefined ? undefined : await openTargetNode(node, workspace, { rules: defaultPathRules })
+  const target =
+    node === undefined ? undefined : await openTargetNode(node, workspace, { rules: defaultRulesOf(node.path) })
   const wanted = new Set(script.declarations.inputs.map(({ name }) => name))
   const inputs = toolInputs(script, order.given, await workerInputs(order.file, wanted, { target, workspace }))
   const { add: onEnd, release } = openReleaser()
   const searcher = openLineSearcher()
   onEnd('search', searcher.close)
+  const syntax = openSyntaxChecker()
+  onEnd('parser', syntax.close)
   try {
     const programs = await folderPrograms(order.file, { folder, workspace }, { sandbox: deps.sandbox, onEnd, signal })
-    const externals = attemptExternals(workspace, target ?? noTarget(), {
+    const on = target ?? noTarget()
+    const proving = { limits: testLimits, target: on, workspace, programs: () => programs }
+    const externals = attemptExternals(workspace, on, {
       programs,
+      syntax,
+      tests: openTestProofs(proving, { syntax }),
+      rulesOf: defaultRulesOf,
+      signal,
       linter: openedWhenNeeded(onEnd),
       searcher,
       python: await loadLanguage('python'),
@@ -127,12 +141,12 @@ function needsFiles({ declarations }: CompiledScript, { node }: ToolRunOrder): b
   return node !== undefined || declarations.externals.some(({ name }) => !withoutFiles.has(name))
 }
 
-function openedWhenNeeded(onEnd: (name: string, close: () => Promise<void>) => void): Pick<PythonLinter, 'lint'> {
-  let opened: Promise<PythonLinter> | undefined
+function openedWhenNeeded(onEnd: (name: string, close: () => Promise<void>) => void): Pick<Linter, 'lint'> {
+  let opened: Promise<Linter> | undefined
   return {
     async lint(text, rules) {
       if (opened === undefined) onEnd('linter', async () => (await opened)?.close())
-      opened ??= openPythonLinter()
+      opened ??= openLinter()
       return (await opened).lint(text, rules)
     },
   }

@@ -244,9 +244,11 @@ describe('loadBundles', () => {
       'notes/readme.md': '',
     })
     const loaded = await loadBundles(dir)
-    expect([...loaded.keys()]).toEqual(['docstring', 'first-1', 'harness', 'lint', 'review'])
+    const shipped = ['docstring', 'harness', 'lint', 'review', 'sample_data', 'test']
+    const all = ['article_section', 'article_summary', ...shipped, 'first-1']
+    expect([...loaded.keys()]).toEqual(all.toSorted())
     expect(loaded.get('lint')).toMatchObject({ dir: join(dir, 'lint'), bundle: { file: { description: 'Probes.' } } })
-    expect([...(await loadBundles(undefined)).keys()]).toEqual(['docstring', 'harness', 'lint', 'review'])
+    expect([...(await loadBundles(undefined)).keys()]).toEqual([...loaded.keys()].filter((name) => name !== 'first-1'))
   })
 
   it('refuses an unknown after and a circle', async () => {

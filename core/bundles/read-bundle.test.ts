@@ -76,6 +76,14 @@ describe('a bundle', () => {
     expect((await read('', script)).messages).toEqual([fault])
   })
 
+  it('that asks for evidence of tests says that it runs programs, and is no mechanical one', async () => {
+    const asked = 'evidence: [parses, tests_pass]\n'
+    expect((await read(`${asked}programs: []`, asking)).messages).toEqual([])
+    expect((await read(asked, asking)).messages.join()).toContain('tests_pass runs tests: name the programs')
+    const mechanical = `${asked}programs: []\nmechanical: lint_fixes\nwhen: lint_faults`
+    expect((await read(mechanical, asking)).messages.join()).toContain('tests_pass is not made of mechanical work')
+  })
+
   it('names programs without a path', async () => {
     expect((await read('programs: [/bin/sh]', asking)).messages.join()).toContain('programs.0')
   })

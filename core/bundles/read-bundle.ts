@@ -1,5 +1,6 @@
 import { basename, join, relative, resolve } from 'node:path'
 import type { AgentBundle, BundleFile } from '#domain/agent-bundle.ts'
+import { isTestCheck } from '#domain/change-set.ts'
 import { parseRepoPath } from '#domain/repo-path.ts'
 import { checkScript, type ScriptCheckOptions } from '#tool-scripts/check-script.ts'
 import { type BundleFault, type BundleYaml, readBundleYaml } from './bundle-yaml.ts'
@@ -45,6 +46,7 @@ export async function readBundle(dir: string, deps: BundleDeps = {}): Promise<Re
   checkNames(reading)
   checkSettings(reading)
   checkOneTurn(reading)
+  checkTestEvidence(reading)
   if (yaml.file.error_policy !== 'skip_downstream') {
     read.warnings.push(faultAt(reading, ['error_policy'], 'error_policy has no effect yet'))
   }
@@ -58,6 +60,7 @@ export async function readBundle(dir: string, deps: BundleDeps = {}): Promise<Re
 }
 
 const onlyAgent = 'which in a bundle only the agent does'
+const runningExternals = new Set(['run_command', 'run_tests', 'describe_tests', 'run_snippet', 'write_tests'])
 const howToRun = 'name the programs in `programs`, or write programs: [] for tests alone'
 const howToSubmit = `write - { builtin: ${submitToolName} }`
 
@@ -80,7 +83,7 @@ async function readTool(reading: Reading, tool: ScriptToolFile, index: number): 
   }
   if (declarations.externals.some(({ name }) => name === submitToolName))
     report(reading, [...at, 'script'], `${tool.script} calls ${submitToolName}, ${onlyAgent}; ${howToSubmit}`)
-  const runs = declarations.externals.find(({ name }) => name === 'run_command' || name === 'run_tests')
+  const runs = declarations.externals.find(({ name }) => runningExternals.has(name))
   if (runs !== undefined && bundle.file.programs === undefined)
     report(reading, [...at, 'script'], `${tool.script} calls ${runs.name}: ${howToRun}`)
   const built = buildToolDefinition(tool, declarations)
@@ -141,6 +144,16 @@ function checkSettings(reading: Reading): void {
   for (const [name, setting] of Object.entries(reading.bundle.file.settings)) {
     if (setting.enum?.includes(setting.default) !== false) continue
     report(reading, ['settings', name, 'default'], `the default of ${name} is not one of its values`)
+  }
+}
+
+/** What runs tests needs a sandbox, which is got ready for bundles with `programs`, and a change of an agent. */
+function checkTestEvidence(reading: Reading): void {
+  const { evidence, programs, mechanical } = reading.bundle.file
+  for (const [index, check] of evidence.entries()) {
+    if (!isTestCheck(check)) continue
+    if (programs === undefined) report(reading, ['evidence', index], `${check} runs tests: ${howToRun}`)
+    if (mechanical !== 'none') report(reading, ['evidence', index], `${check} is not made of mechanical work`)
   }
 }
 

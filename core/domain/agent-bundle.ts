@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { ErrorPolicyName } from './run.ts'
 import { NodeKind } from './code-node.ts'
+import { ShellCommand } from './setup.ts'
 import { changeChecks, evidenceChecks } from './change-set.ts'
 import type { ToolDefinition } from './turn.ts'
 
@@ -97,6 +98,20 @@ const Limits = z.strictObject({
     .max(20)
     .default(2)
     .describe('how often a submission that fails its verification is returned to the model'),
+  test_runs: z
+    .int()
+    .min(1)
+    .max(20)
+    .default(3)
+    .describe(
+      'how often tests are run for `tests_pass`, and by `write_tests`; one that does not always pass has failed',
+    ),
+  mutants: z
+    .int()
+    .min(1)
+    .max(40)
+    .default(8)
+    .describe('the most faults that are planted in the node, one at a time, for `tests_kill_mutants`'),
 })
 
 /** `bundle.yaml` as people write it; keys keep the file's own spelling. docs/reference/bundle.md is made from this. */
@@ -127,10 +142,10 @@ export const BundleFile = z.strictObject({
       'order among its own operations. `inner_first`: after those on nodes inside this one; `outer_first`: before them',
     ),
   when: z
-    .enum(['always', 'lint_faults', 'no_docstring'])
+    .enum(['always', 'lint_faults', 'no_docstring', 'no_samples', 'untested', 'prose_faults', 'no_summary'])
     .default('always')
     .describe(
-      "when a node needs it, found without a model. `lint_faults`: the repository's own lint rules report a fault in it; `no_docstring`: it is a definition without a docstring",
+      "when a node needs it, found without a model. `lint_faults`: the repository's own lint rules report a fault in it; `no_docstring`: it is a definition without a docstring; `no_samples`: its parameters have types that can be written as data, and there is no file of samples for it; `untested`: it is a public function or method that no test names; `prose_faults`: it is a section of a Markdown file with a broken link, a skipped level, a doubled word or a code block that does not say its language; `no_summary`: it is an article in Markdown that begins without a summary",
     ),
   mechanical: z
     .enum(['none', 'lint_fixes'])
@@ -194,6 +209,9 @@ export const BundleFile = z.strictObject({
     .describe(
       'programs that its scripts may start with `run_command`, by name; they run in [the sandbox](../guide/operations.md#the-sandbox). A bundle whose scripts run commands or tests has this key; of one that only runs tests the list is empty',
     ),
+  setup: ShellCommand.optional().describe(
+    'a command that installs what its programs need, such as `pip install -e .[test]`, for runs that name none; it counts where the operator [allows setups](../guide/setup.md)',
+  ),
   grammar: z
     .strictObject({
       strategy: z

@@ -14,9 +14,29 @@ export const changeChecks = [
   'operands_kept',
 ] as const
 
+/** What running the tests of a change shows: they need a sandbox, and the files as its operation has them. */
+export const testChecks = ['tests_collected', 'tests_pass', 'tests_kill_mutants'] as const
+export type TestCheck = (typeof testChecks)[number]
+
+/** What the text of a file shows. */
+export const textChecks = [
+  ...changeChecks,
+  'docstring_only',
+  'parameters_documented',
+  'only_node_changed',
+  'samples_match',
+  'prose_kept',
+  'summary_only',
+] as const
+export type TextCheck = (typeof textChecks)[number]
+
 /** The checks that a bundle may ask for. */
-export const evidenceChecks = [...changeChecks, 'docstring_only', 'only_node_changed'] as const
+export const evidenceChecks = [...textChecks, ...testChecks] as const
 export type EvidenceCheck = (typeof evidenceChecks)[number]
+
+export function isTestCheck(check: string): check is TestCheck {
+  return testChecks.some((one) => one === check)
+}
 
 /**
  * The result of one check on one file of a change set: the tool that made it, and its figures. `not_checked` proves
@@ -28,11 +48,20 @@ export const Evidence = z.strictObject({
   path: z.string(),
   ok: z.boolean(),
   tool: z.string(),
+  /** Of a tool whose name does not have it. */
+  version: z.string().optional(),
   before: z.number().optional(),
   after: z.number().optional(),
+  /** Of the programs that were run for it. */
+  durationMs: z.int().min(0).optional(),
   detail: z.string().optional(),
 })
 export type Evidence = z.infer<typeof Evidence>
+
+/** Evidence as other programs read it. */
+export function wireEvidence({ durationMs, ...same }: Evidence) {
+  return { ...same, ...(durationMs === undefined ? {} : { duration_ms: durationMs }) }
+}
 
 /** Replaces bytes `start` (inclusive) to `end` (exclusive) of the base blob with `text` (UTF-8). */
 export const Edit = z.strictObject({ start: z.int().min(0), end: z.int().min(0), text: z.string() })

@@ -50,6 +50,7 @@ export const errorPolicies = {
   WORK_005: once('a check that the agent asks for did not pass', 422),
   WORK_006: once('git, or a hook of the repository, refuses the commit', 422),
   WORK_007: once("the run's gate fails with the change set, or has not proved it", 422),
+  SETUP_001: once("the repository's setup failed, or its result is not there", 422),
   INTAKE_001: once('archive unreadable', 422),
   INTAKE_002: once('unsafe path or link', 422),
   INTAKE_003: once('over a size, count or ratio limit', 413),

@@ -9,6 +9,8 @@ export const eventCategories = {
   'nodes.discovered': 'run_lifecycle',
   'bundles.checked': 'run_lifecycle',
   'run.planned': 'run_lifecycle',
+  'setup.started': 'run_lifecycle',
+  'setup.finished': 'run_lifecycle',
   'run.composed': 'run_lifecycle',
   'operations.repeated': 'run_lifecycle',
   'run.waiting': 'run_lifecycle',

@@ -1,17 +1,12 @@
 import { z } from 'zod'
-import { anyControl } from './terminal-controls.ts'
+import { ShellCommand } from './setup.ts'
 
 /**
  * The run's own gate: a command, such as the repository's tests, that must not get worse by what the run changes. It runs in the
  * sandbox, on the snapshot and on the snapshot with the changes.
  */
 export const GateRequest = z.strictObject({
-  /** For a shell, in the top folder of the repository. */
-  command: z
-    .string()
-    .min(1)
-    .max(1_000)
-    .refine((text) => !anyControl.test(text), 'has a control character'),
+  command: ShellCommand,
   /** How often the original is tested first: a test that does not pass each time convicts no change. */
   runs: z.int().min(1).max(10).default(2),
   /** The most runs of the command, and the most seconds of all of them; what is not proved by then is left out. */

@@ -20,14 +20,14 @@ const rows: readonly PurposeRow[] = [
     purpose: 'test',
     folder: /^(?:_?tests?|__tests__|test[-_]?suites?|(?:unit|functional|integration|regression|system)[-_]?tests?)$/,
     topFolder: /^(?:testing|integration|e2e|qa|spec|specs|fuzz|fuzzing)$/,
-    file: /^(?:test_.*|.*_tests?|tests|conftest)\.pyi?$/,
+    file: /^(?:test_.*|.*_tests?|tests|conftest)\.pyi?$|\.(?:test|spec|e2e|stories|cy)(?:-d)?\.[cm]?[jt]sx?$|_test\.go$|tests?\.(?:rs|java)$/,
   },
   { purpose: 'migration', folder: /^(?:migrations|alembic)$/ },
   {
     purpose: 'benchmark',
-    folder: /^(?:benchmarks?|asv_bench)$/,
+    folder: /^(?:benchmarks?|benches|asv_bench)$/,
     topFolder: /^(?:bench|perf|performance|profiling)$/,
-    file: /^(?:bench(?:mark)?_.*|.*_bench(?:mark)?)\.py$/,
+    file: /^(?:bench(?:mark)?_.*|.*_bench(?:mark)?)\.py$|\.bench(?:mark)?\.[cm]?[jt]sx?$/,
   },
   {
     purpose: 'example',
@@ -39,12 +39,13 @@ const rows: readonly PurposeRow[] = [
     purpose: 'script',
     topFolder: /^(?:scripts?|tools?|bin|ci|\..*|maint|maintenance|dev|devtools|misc|contrib|hack|packaging|release)$/,
     file: /^(?:manage|versioneer|ez_setup)\.py$/,
-    topFile: /^(?:setup|noxfile|tasks|fabfile|dodo|wscript|hubconf|toxfile|runtests?|run_tests?|build|release)\.py$/,
+    topFile:
+      /^(?:setup|noxfile|tasks|fabfile|dodo|wscript|hubconf|toxfile|runtests?|run_tests?|build|release)\.py$|^(?:gulpfile|gruntfile)\.|\.config\.[cm]?[jt]s$|^\.[\w.-]+\.[cm]?[jt]s$|^build\.rs$/,
   },
 ]
 
 /**
- * What the file is for, by the names that Python projects commonly use. `source` where nothing says otherwise: a module
+ * What the file is for, by the names that projects of its language commonly use. `source` where nothing says otherwise: a module
  * `testing.py`, or a folder `testing` inside a package, is part of the product.
  */
 export function purposeOf(path: string): PathPurpose {

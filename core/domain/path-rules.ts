@@ -1,11 +1,23 @@
 import { z } from 'zod'
 
-/** The lint rules of one Python file, resolved from the repository's own configuration. */
+/** Endings of JavaScript and TypeScript, by which oxlint knows which syntax a text has. */
+const scriptSuffixes = ['.js', '.mjs', '.cjs', '.jsx', '.ts', '.mts', '.cts', '.tsx'] as const
+export const ScriptSuffix = z.enum(scriptSuffixes)
+export type ScriptSuffix = z.infer<typeof ScriptSuffix>
+
+/** Undefined for a path that is neither JavaScript nor TypeScript. */
+export function scriptSuffixOf(path: string): ScriptSuffix | undefined {
+  return scriptSuffixes.find((suffix) => path.endsWith(suffix))
+}
+
+/** The lint rules of one file, resolved from the repository's own configuration. */
 export const LintRules = z.strictObject({
   /** The configuration that they come from: `pyproject.toml [tool.ruff]`, `tox.ini [flake8]`, `default`. */
   source: z.string(),
-  /** Options of Ruff, as in its configuration file; validated when the rules were read. */
+  /** Options of Ruff or oxlint, as in its configuration file; validated when the rules were read. */
   options: z.record(z.string(), z.unknown()),
+  /** Of a file that oxlint checks; absent: Ruff does. */
+  suffix: ScriptSuffix.optional(),
   /** Options of a second pass in preview mode, for flake8's rules that Ruff has only there. The first pass stays stable. */
   previewOptions: z.record(z.string(), z.unknown()).optional(),
   /** Rule selectors (`E`, `F401`) that are off in this file: by per-file ignores, or because Ruff judges them wrongly there. */
@@ -36,14 +48,16 @@ export const TextStyle = z.strictObject({
   docstringSummary: z.enum(['first_line', 'second_line']).optional(),
   /** Whether a blank line follows the docstring of a class; default: yes. */
   gapAfterClassDocstring: z.boolean().optional(),
-  /** Whether sections name the types of parameters; default: yes. */
+  /** Whether sections name the types of parameters; default: yes for Python, no for JSDoc. */
   docstringTypes: z.boolean().optional(),
+  /** Whether a dash stands between a parameter and its description in JSDoc; default: yes. */
+  docstringDash: z.boolean().optional(),
   /** Which of Sphinx's two fields describes the return value; absent: either. */
   docstringReturnField: z.enum(['return', 'returns']).optional(),
 })
 export type TextStyle = z.infer<typeof TextStyle>
 
-/** All rules of the repository for one Python file. */
+/** All rules of the repository for one file. */
 export const PathRules = z.strictObject({
   lint: LintRules,
   text: TextStyle,
@@ -70,6 +84,18 @@ export const defaultLintRules: LintRules = {
 export const defaultTextStyle: TextStyle = { lineLength: 88, docstringQuotes: '"""', docstringStyle: 'google' }
 
 export const defaultPathRules: PathRules = { lint: defaultLintRules, text: defaultTextStyle, keptNames: [] }
+
+/** oxlint's own default: what it counts as certainly wrong (its category `correctness`). */
+export function defaultScriptRules(suffix: ScriptSuffix): LintRules {
+  const options = { categories: { correctness: 'error' } }
+  return { source: 'default', options, suffix, ignored: [], unfixable: [], isExcluded: false }
+}
+
+/** The rules of a path for which nothing was read. */
+export function defaultRulesOf(path: string): PathRules {
+  const suffix = scriptSuffixOf(path)
+  return suffix === undefined ? defaultPathRules : { ...defaultPathRules, lint: defaultScriptRules(suffix) }
+}
 
 /** Whether `code` (`F401`) falls under one of `selectors` (`F401`, `F4`, `F`, `ALL`), as Ruff and flake8 read them. */
 export function isSelected(code: string, selectors: readonly string[]): boolean {

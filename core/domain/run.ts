@@ -3,6 +3,7 @@ import { GateRequest } from './gate.ts'
 import { OperationId, ProjectId, RunId } from './ids.ts'
 import { operationStatuses } from './operation.ts'
 import { RepoPath } from './repo-path.ts'
+import { RunEnvironment, ShellCommand } from './setup.ts'
 import { anyControl } from './terminal-controls.ts'
 
 /** What intake and discovery skip unless a flag, a setting or a run's `include` asks for it. */
@@ -92,6 +93,8 @@ export const RunRequest = z.strictObject({
   accept: AcceptPolicy.optional(),
   /** What its changes must not make worse; absent: nothing is run. */
   verify: GateRequest.optional(),
+  /** What makes the environment of its programs; absent: what a bundle of the run names, if any does. */
+  setup: ShellCommand.optional(),
   labels: z.record(z.string().max(64), z.string().max(256)).default({}),
   /** The ended run whose unsuccessful operations this one retries, on the same upload. */
   retryOf: RunId.optional(),
@@ -129,13 +132,15 @@ export function weightOf(priority: RunRequest['priority']): number {
 }
 
 /** The schema number of a run. Code that knows only lower numbers refuses the run (RUN_005). */
-export const runSchema = 8
+export const runSchema = 9
 /** Of a new run: versions that know no higher number may work on it until it needs what they do not know. */
 export const newRunSchema = 3
 /** Of a run with a budget: versions that know none would go on with it all the same. */
 export const budgetSchema = 7
 /** Of a run with a gate: versions that know none would propose changes that it leaves out. */
 export const gateSchema = 8
+/** Of a run with a setup: versions that know none would start its programs without their environment. */
+export const setupSchema = 9
 
 /** A model that is away and that a run needs. `since`: milliseconds since the epoch. */
 export const AwayModel = z.object({
@@ -225,6 +230,8 @@ export const Run = z.strictObject({
   /** Hash of the summary of its plan (core/objects/plan-summary.ts); null until it is planned. */
   planKey: z.string().nullable(),
   planHash: z.string().nullable(),
+  /** Null for a run without a setup, and before it is planned. */
+  environment: RunEnvironment.nullable().default(null),
   /** Whether all its operations are known. */
   isPlanned: z.boolean(),
   /** The bundles of its plan, once chosen. */

@@ -30,6 +30,7 @@ const others = [
   'over_run',
   'over_project',
   'composing',
+  'environment',
   'retries',
 ] as const
 const patches = PatchKind.options.map((of) => [of, `patch:${of}`] as const)
@@ -81,6 +82,7 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
     usedBudgets: usedBudgetsOf(stored),
     stop: stopOf(stored),
     composing: composingOf(stored),
+    environment: JSON.parse(stored('environment') ?? 'null'),
     patches: patchesOf(stored),
     retries: stored('retries')?.split(' ') ?? [],
     traceparent: stored('traceparent') || null,

@@ -11,6 +11,7 @@ import {
   type RunRequest,
   newRunSchema,
   RunStatus,
+  setupSchema,
   storedRequest,
 } from '#domain/run.ts'
 import { AppError, type ErrorCode } from '#domain/error.ts'
@@ -90,8 +91,13 @@ export async function createRun(store: LedgerStore, run: NewRun): Promise<void> 
 }
 
 /** Those of the versions that know what the request asks for. */
-function schemasOf({ budget, verify }: NewRun['request']): number[] {
-  return [...(budget === undefined ? [] : [budgetSchema]), ...(verify === undefined ? [] : [gateSchema])]
+function schemasOf({ budget, verify, setup }: NewRun['request']): number[] {
+  const asked = [
+    budget === undefined ? [] : budgetSchema,
+    verify === undefined ? [] : gateSchema,
+    setup === undefined ? [] : setupSchema,
+  ]
+  return asked.flat()
 }
 
 const MoveAnswer = z.enum(['moved', 'already', 'refused', 'open'])
@@ -127,6 +133,7 @@ export const foundFields = {
 const fieldNames = {
   ...foundFields,
   composing: 'composing',
+  environment: 'environment',
   bundles: 'bundles',
   nodes: 'nodes',
   files: 'files',

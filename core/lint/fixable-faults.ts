@@ -7,7 +7,7 @@ import type { Diagnostic } from './lint-report.ts'
 
 export type FaultyFile = { path: string; text: string; ownModules?: readonly string[] | undefined }
 
-type JudgedFault = {
+export type JudgedFault = {
   fault: Diagnostic
   /** Why what the fix would remove has to stay; also set when there is no safe fix. */
   mustStay: string | undefined

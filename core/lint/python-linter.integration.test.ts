@@ -61,7 +61,7 @@ describe('the linter', () => {
 
   it('keeps the format of a text that was formatted, and of no other', async () => {
     const { keepFormat } = await opened
-    const style = { lineLength: 79 }
+    const style = { text: { lineLength: 79 } }
     const [before, after] = [
       'x = f(\n    "{}".format(y), a_long_argument, another_one, one_more, the_last_of_it_all\n)\n',
       'x = f(\n    f"{y}", a_long_argument\n)\n',

@@ -14,10 +14,10 @@ export type PythonLinter = {
    */
   lint(text: string, rules: LintRules): Promise<LintReport>
   /**
-   * Formats `after` as Black would if `before` is formatted so, with `style`'s line length or Black's own. Returns
+   * Formats `after` as Black would if `before` is formatted so, with the line length of `rules` or Black's own. Returns
    * `after` unchanged if `before` is not, or if Ruff cannot handle it.
    */
-  keepFormat(before: string, after: string, style: Pick<TextStyle, 'lineLength'>): Promise<string>
+  keepFormat(before: string, after: string, rules: { text: Pick<TextStyle, 'lineLength'> }): Promise<string>
   /** Ruff's reason for refusing `options`, in its words; undefined when it accepts them. */
   refusalOf(options: LintRules['options']): Promise<string | undefined>
   /** Ends the thread; what is running and waiting fails. Safe to call twice. */
@@ -58,7 +58,7 @@ export async function openPythonLinter({ limitMs = 10_000 }: { limitMs?: number 
       if (answer.kind === 'report') return answer.report
       throw new AppError('TOOL_006', `the file cannot be linted: ${answer.why}`, { phase: 'execution' })
     },
-    async keepFormat(before, after, { lineLength }) {
+    async keepFormat(before, after, { text: { lineLength } }) {
       const answer = await ask({ kind: 'format', before, after, lineLengths: [lineLength, blackLineLength] })
       return answer.kind === 'report' && answer.report.kind === 'format' ? answer.report.text : after
     },

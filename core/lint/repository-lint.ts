@@ -7,6 +7,8 @@ import { readEditorConfig } from './configuration/editorconfig.ts'
 import { moduleTree } from './configuration/path-bound-rules.ts'
 import { readFlake8Projects } from './configuration/flake8-projects.ts'
 import { type OptionsCheck, readRuffProjects } from './configuration/ruff-projects.ts'
+import { readScriptRules } from './configuration/script-lint.ts'
+import type { Linter } from './linter.ts'
 import { switchesOn } from './configuration/rule-selection.ts'
 
 export { isLintConfig, type ConfigFile } from './configuration/config-tree.ts'
@@ -20,14 +22,21 @@ export type RepositoryLint = {
   notices: readonly string[]
 }
 
+type RepositoryFiles = {
+  paths: readonly string[]
+  files: readonly ConfigFile[]
+  /** The JavaScript and TypeScript files that are to be linted. */
+  scripts?: readonly string[]
+}
+
 /**
  * Reads the rules of a repository for each of its Python files: from the nearest configuration of Ruff, else of flake8,
  * else of pycodestyle, else a small default. `paths` are all paths of the snapshot, `files` those for which
- * `isLintConfig` is true. Options that Ruff refuses (`check`) are left out, with a notice.
+ * `isLintConfig` is true. Options that the linter refuses (`check`) are left out, with a notice. For `scripts` see `readScriptRules`.
  */
 export async function readRepositoryLint(
-  { paths, files }: { paths: readonly string[]; files: readonly ConfigFile[] },
-  check: OptionsCheck,
+  { paths, files, scripts = [] }: RepositoryFiles,
+  check: OptionsCheck & Partial<Pick<Linter, 'scripts'>>,
 ): Promise<RepositoryLint> {
   const notices = new Set<string>()
   const notice = (words: string) => void notices.add(words)
@@ -50,8 +59,12 @@ export async function readRepositoryLint(
     return { lint, style: styleIn(folder, linters) }
   }
   const known = new Map<string, FolderRules>()
+  const ofScripts =
+    check.scripts === undefined ? undefined : await readScriptRules(scripts, files, { check: check.scripts, notice })
   return {
     rulesFor(path) {
+      const script = ofScripts?.get(path)
+      if (script !== undefined) return { lint: script.lint, style: { lineLength: script.lineLength } }
       const folder = folderOf(path)
       const rules = getOrMake(known, folder, () => rulesIn(folder))
       return { lint: rules.lint(path), style: rules.style(path) }

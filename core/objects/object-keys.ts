@@ -15,6 +15,8 @@ export const objectKeys = {
   bundle: (project: ProjectId, hash: string) => `projects/${project}/bundles/${hash}.json`,
   /** `name` is `<blob sha256>.<language>.<query pack hash>.json`. */
   nodeIndex: (project: ProjectId, name: string) => `projects/${project}/node-index/${name}`,
+  /** What a setup has made, by what it was made from (services/setup/stage/environment-key.ts). */
+  environment: (project: ProjectId, hash: string) => `projects/${project}/environments/${hash}.tar.gz`,
   composition: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/compositions/${hash}.json`,
   eventSegment: (project: ProjectId, run: RunId, { first, last }: { first: number; last: number }) =>
     `${ofRun(project, run)}/events/${first}-${last}.jsonl`,
@@ -34,7 +36,7 @@ export const objectKeys = {
 
 /** The kind of an object, parsed from its key. */
 export type ObjectPlace =
-  | { kind: 'blob' | 'tree' | 'snapshot' | 'attempt' | 'bundle'; hash: string }
+  | { kind: 'blob' | 'tree' | 'snapshot' | 'attempt' | 'bundle' | 'environment'; hash: string }
   | { kind: 'node_index'; blobHash: string }
   | { kind: 'upload'; key: string; runId: RunId }
   | { kind: 'run_object'; runId: RunId }
@@ -48,6 +50,7 @@ const forms: readonly [RegExp, (name: string, key: string) => ObjectPlace][] = [
   [new RegExp(`^snapshots/${hash}\\.json$`), (name) => ({ kind: 'snapshot', hash: name })],
   [new RegExp(`^attempts/${hash}\\.json$`), (name) => ({ kind: 'attempt', hash: name })],
   [new RegExp(`^bundles/${hash}\\.json$`), (name) => ({ kind: 'bundle', hash: name })],
+  [new RegExp(`^environments/${hash}\\.tar\\.gz$`), (name) => ({ kind: 'environment', hash: name })],
   [new RegExp(`^node-index/${hash}\\.[^/]*\\.json$`), (name) => ({ kind: 'node_index', blobHash: name })],
   [new RegExp(`^uploads/${run}$`), (name, key) => ({ kind: 'upload', key, runId: name })],
   [

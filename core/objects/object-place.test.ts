@@ -12,6 +12,7 @@ describe('objectPlace', () => {
     [objectKeys.snapshot('default', hash), { kind: 'snapshot', hash }],
     [objectKeys.attempt('default', hash), { kind: 'attempt', hash }],
     [objectKeys.bundle('default', hash), { kind: 'bundle', hash }],
+    [objectKeys.environment('default', hash), { kind: 'environment', hash }],
     [objectKeys.nodeIndex('default', `${hash}.python.${hash}.json`), { kind: 'node_index', blobHash: hash }],
     [objectKeys.composition('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.eventSegment('default', runId, { first: 1, last: 9 }), { kind: 'run_object', runId }],
@@ -39,6 +40,6 @@ describe('objectPlace', () => {
   })
 
   it('knows every kind of key there is', () => {
-    expect(Object.keys(objectKeys)).toHaveLength(18)
+    expect(Object.keys(objectKeys)).toHaveLength(19)
   })
 })

@@ -1,11 +1,11 @@
 import { z } from 'zod'
 import type { ProjectId, RunId } from '#domain/ids.ts'
-import { defaultPathRules, PathRules } from '#domain/path-rules.ts'
+import { defaultRulesOf, PathRules } from '#domain/path-rules.ts'
 import { objectKeys } from './object-keys.ts'
 import { getHashedJson, type ObjectStore, putHashedJson } from './object-store.ts'
 
 /**
- * A repository's rules for its Python files, as planning read them from the snapshot. Every change of the run is
+ * A repository's rules for the files that are linted, as planning read them from the snapshot. Every change of the run is
  * checked against it. Many files share their rules, so each refers to them by index.
  */
 export const RepositoryRules = z.strictObject({
@@ -53,6 +53,6 @@ export function pathRulesOf(rules: RepositoryRules | undefined, path: string): P
   const file = rules?.files[path]
   const shared = file === undefined ? undefined : rules?.shared[file.rules]
   const { ownModules } = rules ?? {}
-  if (file === undefined || shared === undefined) return { ...defaultPathRules, ...(ownModules && { ownModules }) }
+  if (file === undefined || shared === undefined) return { ...defaultRulesOf(path), ...(ownModules && { ownModules }) }
   return { ...shared, keptNames: file.keptNames, ...(ownModules && { ownModules }) }
 }

@@ -3,7 +3,7 @@ import { AppError } from '#domain/error.ts'
 import { failureOf, findProgram, isSuccess, type Running, runProgram, runUnharmed } from './run-program.ts'
 
 /** What a user may be advised to install. `compiler`: the tools for a build of Redis. */
-export type Installable = 'redis' | 'compiler' | 'git' | 'bubblewrap' | 'docker'
+export type Installable = 'redis' | 'compiler' | 'git' | 'bubblewrap' | 'podman' | 'docker'
 
 /** What Remora gets by itself. */
 export type Obtained = 'redis' | 'bubblewrap'
@@ -22,7 +22,7 @@ type PackagerKind = {
   names: Record<Installable, string>
 }
 
-const usualNames = { git: 'git', bubblewrap: 'bubblewrap', docker: 'docker' }
+const usualNames = { git: 'git', bubblewrap: 'bubblewrap', podman: 'podman', docker: 'docker' }
 
 const kinds: readonly PackagerKind[] = [
   {

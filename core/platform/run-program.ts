@@ -94,7 +94,7 @@ async function endGroup({ pid }: ChildProcess): Promise<void> {
 }
 
 /** Whether there is such a group, although it may be another user's. */
-function killGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
+export function killGroup(pid: number, signal: NodeJS.Signals | 0): boolean {
   try {
     return process.kill(-pid, signal)
   } catch (error) {
@@ -125,6 +125,7 @@ const passedOn = [
   /^(?:SSL_CERT_FILE|SSL_CERT_DIR|CURL_CA_BUNDLE|NODE_EXTRA_CA_CERTS)$/,
   /^(?:DEBIAN_FRONTEND|NEEDRESTART_SUSPEND|HOMEBREW_\w+_(?:DOMAIN|REMOTE))$/,
   /^DOCKER_(?:HOST|CONTEXT|CONFIG|CERT_PATH|TLS_VERIFY)$/,
+  /^CONTAINER(?:_HOST|_CONNECTION|S_CONF|S_STORAGE_CONF)$/,
 ]
 
 /** The part of `env` that programs other than Remora's get: without Remora's tokens, keys and passwords. */

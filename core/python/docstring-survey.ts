@@ -18,6 +18,8 @@ export type DocstringSurvey = {
    * overload, for example); `is left alone: …`, where a user may have expected one.
    */
   reasonToSkip(path: string, startByte: number, scope: DocstringScope): string | undefined
+  /** Whether the definition that starts at this byte is for use by others; undefined where there is none. */
+  visibilityOf(path: string, startByte: number): DefinitionDocFacts['visibility'] | undefined
   /** For users: what in the repository prevents docstrings from being written. */
   notices: string[]
 }
@@ -39,6 +41,7 @@ export function foldDocstringFacts(
   return {
     styleOf: habits,
     notices: readers.notices,
+    visibilityOf: (path, startByte) => places.get(path)?.get(startByte)?.visibility,
     reasonToSkip(path, startByte, scope) {
       const found = places.get(path)?.get(startByte)
       if (found === undefined) return 'is no function or class'
@@ -58,7 +61,7 @@ function byStart({ definitions }: FileDocstringFacts): Map<number, DefinitionDoc
   return new Map(definitions.map((one) => [one.startByte, one]))
 }
 
-const purposeNames = {
+export const purposeNames = {
   test: 'a test',
   fixture: 'a fixture',
   example: 'an example',
@@ -68,7 +71,12 @@ const purposeNames = {
   script: 'a script',
 } as const
 
-function outsideOfScope(path: string, { visibility }: DefinitionDocFacts, scope: DocstringScope): string | undefined {
+/** Why a definition is not among those that the scope names. */
+export function outsideOfScope(
+  path: string,
+  { visibility }: Pick<DefinitionDocFacts, 'visibility'>,
+  scope: DocstringScope,
+): string | undefined {
   const purpose = purposeOf(path)
   if (scope !== 'all' && purpose !== 'source') return `is in ${purposeNames[purpose]} (scope: all includes it)`
   if (scope === 'public' && visibility === 'private') return 'is private (scope: private includes it)'

@@ -8,12 +8,13 @@ export const payloadVersion = 1
 /** The part that all payloads share: the run, and the trace it belongs to. Jobs carry ids, never data. */
 const RunPayload = z.strictObject({ v: z.literal(payloadVersion), run_id: RunId, traceparent: z.string().nullable() })
 
-export const queueNames = ['snapshots', 'discoveries', 'operations', 'compositions', 'patches'] as const
+export const queueNames = ['snapshots', 'discoveries', 'setups', 'operations', 'compositions', 'patches'] as const
 export type QueueName = (typeof queueNames)[number]
 
 const payloads = {
   snapshots: RunPayload,
   discoveries: RunPayload,
+  setups: RunPayload,
   operations: RunPayload.extend({ operation_id: OperationId, dispatch: z.int().min(1) }),
   compositions: RunPayload,
   patches: RunPayload.extend({ of: PatchKind }),

@@ -1,6 +1,13 @@
 import { lstat, readlink, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { homeFolder, type SandboxedProgram, launcherOf, workFolder } from './sandboxed-program.ts'
+import {
+  homeFolder,
+  launcherOf,
+  sandboxVariables,
+  type SandboxedProgram,
+  sharedMemoryBytes,
+  workFolder,
+} from './sandboxed-program.ts'
 
 /** What a sandbox shows of this machine, as arguments of bwrap. It is the same for all programs. */
 export type SystemMounts = readonly string[]
@@ -18,9 +25,11 @@ const systemFiles = [
   '/etc/protocols',
   '/etc/services',
 ]
-const sharedMemoryBytes = 64 * 1024 ** 2
-const ownNode = '/remora/bin/node'
+/** Where programs find the `node` of this process. */
+export const ownNode = '/remora/bin/node'
 const sandboxUser = 1000
+/** Of what Node maps it never uses this much; the memory of all processes is watched as well. */
+const unusedBytes = 1024 ** 3
 
 /**
  * The system, read-only, and this process's `node`, which root's programs do without where nobody else could read it. `paths` are shown
@@ -47,10 +56,14 @@ async function isReadableByAll(path: string): Promise<boolean> {
   return path === '/' || isReadableByAll(dirname(path))
 }
 
-/** The descriptors that bwrap reads from, beside stdin, stdout and stderr. */
-const descriptors = { base: 3, users: 4 } as const
+/** The descriptors of bwrap beside stdin, stdout and stderr. It reads from all but the result's, which is the program's to write. */
+export const descriptors = { base: 3, users: 4, hosts: 5, result: 6 } as const
 
-export const usersFile = `remora:x:${sandboxUser}:${sandboxUser}::${homeFolder}:/bin/sh\n`
+/** Files of the system that a sandbox has of its own, by the descriptors that they come from. */
+export const ownFiles = [
+  [descriptors.users, `remora:x:${sandboxUser}:${sandboxUser}::${homeFolder}:/bin/sh\n`],
+  [descriptors.hosts, '127.0.0.1 localhost sandbox\n::1 localhost\n'],
+] as const
 
 /**
  * The arguments of bwrap for one program: no network, nothing of this machine but `mounts`, no other process to be seen, no
@@ -58,19 +71,30 @@ export const usersFile = `remora:x:${sandboxUser}:${sandboxUser}::${homeFolder}:
  * and that with this process.
  */
 export function bubblewrapArgs(program: SandboxedProgram, mounts: SystemMounts): string[] {
-  const { limits, environment = {}, files } = program
+  const { limits, environment = {}, files, mounts: own = [], folders = [] } = program
   const inMemory = (bytes: number, folder: string) => ['--size', String(bytes), '--perms', '1777', '--tmpfs', folder]
-  const unpackBase = files.base === undefined ? ':' : `tar -xf - <&${descriptors.base} && exec ${descriptors.base}<&-`
+  const launch = {
+    unpackBase: files.base === undefined ? ':' : `tar -xf - <&${descriptors.base} && exec ${descriptors.base}<&-`,
+    unpackChanges: 'tar -xf -',
+    limits: [`--data=${limits.memoryBytes + unusedBytes}`, `--nproc=${limits.processes}`],
+  }
   return [
     isolation,
-    Object.entries({ ...sandboxVariables, ...environment }).flatMap(([name, value]) => ['--setenv', name, value]),
+    Object.entries({ PATH: programPath, ...sandboxVariables, ...environment }).flatMap(([name, value]) => [
+      '--setenv',
+      name,
+      value,
+    ]),
     mounts,
     ['--proc', '/proc', '--dev', '/dev', ...inMemory(sharedMemoryBytes, '/dev/shm'), '--remount-ro', '/dev'],
     ['--ro-bind-data', String(descriptors.users), '/etc/passwd'],
+    ['--ro-bind-data', String(descriptors.hosts), '/etc/hosts'],
     inMemory(limits.diskBytes, '/tmp'),
     inMemory(limits.diskBytes, workFolder),
+    own.flatMap(({ from, to }) => ['--ro-bind', from, to]),
+    folders.flatMap((path) => inMemory(limits.diskBytes, path)),
     ['--remount-ro', '/', '--chdir', '/', '--'],
-    launcherOf(program, unpackBase),
+    launcherOf(program, launch),
   ].flat()
 }
 
@@ -94,13 +118,5 @@ const isolation = [
   ['--cap-drop', 'ALL', '--uid', user, '--gid', user, '--hostname', 'sandbox', '--clearenv'],
 ].flat()
 
-const sandboxVariables = {
-  PATH: `${dirname(ownNode)}:/usr/local/bin:/usr/bin:/bin`,
-  HOME: homeFolder,
-  TMPDIR: '/tmp',
-  LANG: 'C.UTF-8',
-  TZ: 'UTC',
-  CI: 'true',
-  NO_COLOR: '1',
-  PYTHONDONTWRITEBYTECODE: '1',
-}
+/** Where programs are looked up. */
+export const programPath = `${dirname(ownNode)}:/usr/local/bin:/usr/bin:/bin`

@@ -1,10 +1,14 @@
 import { availableParallelism } from 'node:os'
 import { AppError } from '#domain/error.ts'
 import { openSemaphore } from '#platform/limit-concurrency.ts'
+import type { Env } from '#platform/env.ts'
 import { bubblewrap } from '#platform/program-cache.ts'
 import { findProgram, isSuccess, runProgram } from '#platform/run-program.ts'
 import { isolatingCommand, readSystemMounts } from './bubblewrap.ts'
+import type { ContainerEngine } from './container.ts'
+import { findContainer } from './find-container.ts'
 import { runInBubblewrap } from './run-in-bubblewrap.ts'
+import { runInContainer } from './run-in-container.ts'
 import type { ProgramResult, SandboxedProgram } from './sandboxed-program.ts'
 
 /** Where programs of a repository run, and nowhere else. */
@@ -18,19 +22,24 @@ export type Sandbox = {
   state(): Promise<SandboxState>
   /**
    * A command that isolates a process of Remora's own, which reads only its code in `folders`: it has the rest of its arguments as
-   * the process's command. Empty where there is no sandbox.
+   * the process's command. Empty where there is no bubblewrap.
    */
   wrapper(folders: readonly string[]): Promise<readonly string[]>
 }
 
-export type SandboxState = { kind: 'works'; with: string } | { kind: 'lacking'; reason: string }
+export type SandboxState = { kind: 'works'; with: RuntimeName } | { kind: 'lacking'; reason: string }
+type RuntimeName = 'bubblewrap' | ContainerEngine['name']
 
 export type SandboxOptions = {
-  /** `none`: no program is run. */
-  runtime?: 'auto' | 'bubblewrap' | 'none'
+  /** `auto`: bubblewrap where that works, else a container where an image is named. `none`: no program is run. */
+  runtime?: 'auto' | 'bubblewrap' | 'container' | 'none'
   /** The path of bwrap; without it the one on the search path. */
   bubblewrap?: string | undefined
+  /** What the engine of this machine has that containers are started from. */
+  image?: string | undefined
   searchPath: string
+  /** That of this process, for the command of a container engine. */
+  env?: Env
   /** Folders of this machine that programs may read besides the system's, at the same place. */
   paths?: readonly string[]
   /** Programs at once. */
@@ -38,7 +47,7 @@ export type SandboxOptions = {
   isRoot?: boolean
 }
 
-type Runtime = { run: Sandbox['run']; wrapper: Sandbox['wrapper'] }
+type Runtime = { name: RuntimeName; run: Sandbox['run']; wrapper: Sandbox['wrapper'] }
 
 export function openSandbox(options: SandboxOptions): Sandbox {
   const places = openSemaphore(options.places ?? availableParallelism())
@@ -61,8 +70,8 @@ export function openSandbox(options: SandboxOptions): Sandbox {
     },
     state: () =>
       tried().then(
-        () => ({ kind: 'works', with: 'bubblewrap' }),
-        (error: unknown) => ({ kind: 'lacking', reason: error instanceof Error ? error.message : String(error) }),
+        ({ name }) => ({ kind: 'works', with: name }),
+        (error: unknown) => ({ kind: 'lacking', reason: messageOf(error) }),
       ),
     wrapper: (folders) =>
       tried().then(
@@ -74,22 +83,48 @@ export function openSandbox(options: SandboxOptions): Sandbox {
 
 const mebibyte = 1024 ** 2
 /** Of a program that does nothing. */
-const idleLimits = { wallMs: 10_000, memoryBytes: 64 * mebibyte, diskBytes: 16 * mebibyte, processes: 16 }
+const idleLimits = { wallMs: 30_000, memoryBytes: 64 * mebibyte, diskBytes: 16 * mebibyte, processes: 16 }
 
 /** TOOL_005 with what is missing. */
 async function findRuntime(options: SandboxOptions): Promise<Runtime> {
-  const { runtime, searchPath, paths = [], isRoot = process.getuid?.() === 0 } = options
+  const { runtime = 'auto', image } = options
   if (runtime === 'none') throw new AppError('TOOL_005', 'sandbox.runtime is none: this machine runs no programs')
+  if (runtime === 'container') return containerRuntime(options)
+  if (runtime === 'bubblewrap' || image === undefined) return bubblewrapRuntime(options)
+  const wrapped = await bubblewrapRuntime(options).catch((error: unknown) => messageOf(error))
+  if (typeof wrapped !== 'string') return wrapped
+  return containerRuntime(options).catch((error: unknown) => {
+    throw new AppError('TOOL_005', `${wrapped}; ${messageOf(error)}`)
+  })
+}
+
+async function bubblewrapRuntime(options: SandboxOptions): Promise<Runtime> {
+  const { searchPath, paths = [], isRoot = process.getuid?.() === 0 } = options
   const path = options.bubblewrap ?? (await findProgram(bubblewrap.name, searchPath))
   if (path === undefined) throw new AppError('TOOL_005', 'bubblewrap is not installed')
   const found = { path, isRoot, mounts: await readSystemMounts(paths, isRoot) }
   const run: Sandbox['run'] = (program, signal) => runInBubblewrap(program, found, signal)
   const { ending } = await run({ command: ['true'], files: {}, limits: idleLimits }, new AbortController().signal)
   if (ending.kind === 'exited' && ending.code === 0) {
-    return { run, wrapper: (folders) => workingWrapper(isolatingCommand(path, found.mounts, folders)) }
+    const wrapper = (folders: readonly string[]) => workingWrapper(isolatingCommand(path, found.mounts, folders))
+    return { name: 'bubblewrap', run, wrapper }
   }
   const how = ending.kind === 'exited' ? `exit code ${ending.code}` : `stopped by its limit of ${ending.reason}`
   throw new AppError('TOOL_005', `bubblewrap does not work here: ${how}`)
+}
+
+/** It does not hold processes of Remora's own: an image has not their Node, and one of many messages is no program. */
+async function containerRuntime({ image, searchPath, env = {}, paths = [] }: SandboxOptions): Promise<Runtime> {
+  const engine = await findContainer({ image, searchPath, env, paths }, idleLimits)
+  return {
+    name: engine.name,
+    run: (program, signal) => runInContainer(program, engine, signal),
+    wrapper: async () => [],
+  }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 /** Empty when Node does not start in it. */

@@ -1,4 +1,6 @@
 import { availableParallelism } from 'node:os'
+import type { TarItem } from '#platform/gzipped-tar.ts'
+import type { Writable } from 'node:stream'
 
 /** A program, the files that it finds, and what it may use. */
 export type SandboxedProgram = {
@@ -8,8 +10,16 @@ export type SandboxedProgram = {
   environment?: Readonly<Record<string, string>>
   /** A file of the sandbox that the program writes, whose first `maxReportBytes` are returned. */
   report?: string
+  mounts?: readonly SandboxMount[]
+  /** Further folders of its own that it may write, empty at first, each as large as the working folder. */
+  folders?: readonly string[]
+  /** Gets what the program writes to its descriptor 6. The program waits while that takes no more. */
+  result?: Writable
   limits: SandboxLimits
 }
+
+/** A file or folder of this machine, `from`, that a program finds at `to`, read-only. */
+export type SandboxMount = { from: string; to: string }
 
 /** What is put into the working folder: `base`, without what is `deleted`, and then `changed`. */
 export type ProgramFiles = {
@@ -50,54 +60,108 @@ export type ProgramResult = {
 }
 
 export const workFolder = '/workspace'
+/** What is mounted here is laid into the working folder before the program's files. */
+export const addedFolder = '/remora/added'
 export const homeFolder = '/tmp/home'
+export const sharedMemoryBytes = 64 * 1024 ** 2
 export const maxReportBytes = 16 * 1024 ** 2
-/** What the launcher writes to its stderr once the files are there; what follows is the report. Or when they cannot be laid out. */
+
+/** What every program finds in its environment, besides PATH. */
+export const sandboxVariables = {
+  HOME: homeFolder,
+  TMPDIR: '/tmp',
+  LANG: 'C.UTF-8',
+  TZ: 'UTC',
+  CI: 'true',
+  NO_COLOR: '1',
+  PYTHONDONTWRITEBYTECODE: '1',
+}
+
+/** What the launcher writes to its stderr: that the files are there, or cannot be laid out; how the program has ended, and the report. */
 export const startedMark = 'remora: started\n'
 export const filesMark = 'remora: files\n'
+export const endMarks = { ended: 'remora: ended\n', memory: 'remora: memory\n' } as const
 
-/** Names of the tar that the launcher reads from its stdin: the changed files below the first, deleted paths, ended by NUL, in the second. */
-export const changesTar = { files: 'files/', deleted: 'deleted' }
-
-/** Of what Node maps it never uses this much; the memory of all processes is watched as well. */
-const unusedBytes = 1024 ** 3
+/** Names of the tar of changes: the changed files below the first, deleted paths, ended by NUL, in the second. */
+const changesTar = { files: 'files/', deleted: 'deleted' }
 const changesFolder = '/tmp/.remora'
 
+/** The changes as the launcher reads them. */
+export function changesOf({ changed = [], deleted = [] }: ProgramFiles): TarItem[] {
+  const content = Buffer.from(deleted.map((path) => `${path}\0`).join(''))
+  const files = changed.map((file) => ({ ...file, path: `${changesTar.files}${file.path}` }))
+  return [{ path: changesTar.deleted, executable: false, content }, ...files]
+}
+
+/** Where runtimes differ: shell commands, and what of a program's limits its processes themselves are to be held to. */
+export type Launch = {
+  /** Runs before anything else. */
+  prepare?: string
+  /** Unpacks the base into the working folder. */
+  unpackBase: string
+  /** Unpacks the tar of changes into the folder that `-C` names. */
+  unpackChanges: string
+  /** Runs when the files are there. */
+  guard?: string
+  /** Options of prlimit. */
+  limits: readonly string[]
+}
+
 /**
- * The shell command of the first process in a sandbox. Its stdin is a tar of changes, its stdout the program's output, its
- * stderr `startedMark` and the report. `unpackBase` is a shell command. The program is given none of these pipes but its output; since it is
- * the same user it could find the others, so what comes from them is believed as little as the program itself.
+ * The shell command of the first process in a sandbox. Its stdout is the program's output, its stderr has the marks and the report.
+ * The program is given none of the launcher's pipes but its output; since it is the same user it could find the others, so what comes
+ * from them is believed as little as the program itself.
  */
-export function launcherOf({ command, report = '', limits }: SandboxedProgram, unpackBase: string): string[] {
-  const { wallMs, memoryBytes, diskBytes, processes } = limits
+export function launcherOf({ command, report = '', limits }: SandboxedProgram, launch: Launch): string[] {
+  // Of a process its threads count together, and the kernel's first warning is what tells this limit from others.
+  const cpuS = Math.ceil(limits.wallMs / 1_000) * availableParallelism()
+  const held = [
+    `--cpu=${cpuS}:${cpuS + 5}`,
+    `--fsize=${limits.diskBytes}`,
+    '--core=0',
+    '--nofile=1024',
+    ...launch.limits,
+  ]
   const script = `
 set -e
 umask 022
 cd ${workFolder}
+${launch.prepare ?? ''}
 {
   mkdir -p ${changesFolder}/${changesTar.files} ${homeFolder} &&
-    ${unpackBase} &&
-    tar -xf - -C ${changesFolder} &&
+    { [ ! -d ${addedFolder} ] || cp -R ${addedFolder}/. .; } &&
+    ${launch.unpackBase} &&
+    ${launch.unpackChanges} -C ${changesFolder} &&
     xargs -0r rm -rf -- <${changesFolder}/${changesTar.deleted} &&
     cp -R --remove-destination ${changesFolder}/${changesTar.files}. . &&
     rm -rf ${changesFolder}
 } || {
-  printf '%s\\n' '${filesMark.trimEnd()}' >&2
+  ${say(filesMark)}
   exit 1
 }
+${launch.guard ?? ''}
 { echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null || :
-printf '%s\\n' '${startedMark.trimEnd()}' >&2
-report=$1 cpu=$2 data=$3 size=$4 processes=$5
-shift 5
+${say(startedMark)}
+report=$1
+shift
 set +e
-nice -n 10 prlimit --cpu="$cpu" --data="$data" --fsize="$size" --nproc="$processes" --core=0 --nofile=1024 -- "$@" </dev/null 2>&1
+nice -n 10 prlimit ${held.join(' ')} -- "$@" </dev/null 2>&1
 code=$?
+kills=0
+for counts in ${outOfMemoryCounts.join(' ')}; do
+  [ ! -r $counts ] || while read -r name count; do [ "$name" != oom_kill ] || kills=$count; done <$counts
+done
+if [ "$kills" = 0 ]; then ${say(endMarks.ended)}; else ${say(endMarks.memory)}; fi
 [ -z "$report" ] || head -c ${maxReportBytes + 1} -- "$report" >&2 2>/dev/null
 exit $code`
-  // Of a process its threads count together, and the kernel's first warning is what tells this limit from others.
-  const cpuS = Math.ceil(wallMs / 1_000) * availableParallelism()
-  const numbers = [`${cpuS}:${cpuS + 5}`, memoryBytes + unusedBytes, diskBytes, processes]
-  return ['/bin/sh', '-c', script, 'sh', report, ...numbers.map(String), ...command]
+  return ['/bin/sh', '-c', script, 'sh', report, ...command]
+}
+
+/** Where the kernel counts what it has ended for want of memory, in a container: cgroups of version 2 and 1. */
+const outOfMemoryCounts = ['/sys/fs/cgroup/memory.events', '/sys/fs/cgroup/memory/memory.oom_control']
+
+function say(mark: string): string {
+  return `printf '%s\\n' '${mark.trimEnd()}' >&2`
 }
 
 /** How a program that has exited was stopped by one of its own limits: SIGXCPU and SIGXFSZ. */

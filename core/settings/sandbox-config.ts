@@ -12,6 +12,7 @@ export function sandboxConfig(read: SandboxRead) {
   return {
     runtime: read.REMORA_SANDBOX,
     bubblewrap: read.REMORA_SANDBOX_BUBBLEWRAP,
+    image: read.REMORA_SANDBOX_IMAGE,
     paths: read.REMORA_SANDBOX_PATHS,
     places: read.REMORA_SANDBOX_PROGRAMS,
     limits: {

@@ -7,17 +7,24 @@ const megabytes = z.int().min(16).max(1_000_000)
 export const sandboxSettings = {
   REMORA_SANDBOX: {
     key: 'sandbox.runtime',
-    owners: ['worker', 'cli'],
-    type: z.enum(['auto', 'bubblewrap', 'none']),
+    owners: ['worker', 'cli', 'setup'],
+    type: z.enum(['auto', 'bubblewrap', 'container', 'none']),
     default: 'auto',
     about:
-      'what programs of a repository run in: `auto` takes bubblewrap where that works; `none` runs no program, so that agents that need one end `blocked` (TOOL_005)',
+      'what programs of a repository run in: `auto` takes bubblewrap where that works, else a container where `sandbox.image` is set; `none` runs no program, so that agents that need one end `blocked` (TOOL_005)',
   },
   REMORA_SANDBOX_BUBBLEWRAP: {
-    owners: ['worker', 'cli'],
+    owners: ['worker', 'cli', 'setup'],
     type: z.string().min(1),
     setByStack: true,
     about: 'the path of bubblewrap (`bwrap`); without it the one on the PATH',
+  },
+  REMORA_SANDBOX_IMAGE: {
+    key: 'sandbox.image',
+    owners: ['worker', 'cli'],
+    type: z.string().regex(/^[a-z0-9][\w./:@-]*$/, 'must be the name of an image, such as remora-sandbox:1'),
+    about:
+      'the image for programs in containers, which Podman or Docker has on this machine; it is never pulled (infra/sandbox.Dockerfile makes one)',
   },
   REMORA_SANDBOX_MEMORY_MB: {
     key: 'sandbox.memory_mb',
@@ -64,7 +71,7 @@ export const sandboxSettings = {
   },
   REMORA_SANDBOX_PATHS: {
     key: 'sandbox.paths',
-    owners: ['worker', 'cli'],
+    owners: ['worker', 'cli', 'setup'],
     type: z.array(z.string().regex(/^\/[^,]+$/, 'must be an absolute path without a comma')),
     default: [],
     about: 'folders of the machine that programs may read besides /usr, such as an interpreter in /opt',

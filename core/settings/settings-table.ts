@@ -6,6 +6,7 @@ import { runSettings } from './run-settings.ts'
 import { localSettings, serviceSettings } from './service-settings.ts'
 import { fileSettingsOf, variablesOf, type FileSetting, type Owner, type Setting } from './setting.ts'
 import { sandboxSettings } from './sandbox-settings.ts'
+import { setupSettings } from './setup-settings.ts'
 import { storageSettings } from './storage-settings.ts'
 import { traceSettings } from './trace-settings.ts'
 
@@ -20,6 +21,7 @@ export const settingsTable = {
   ...serviceSettings,
   ...traceSettings,
   ...sandboxSettings,
+  ...setupSettings,
   ...localSettings,
 }
 

@@ -45,6 +45,7 @@ function configWith(dir: string): ApiConfig {
     health: { host: '127.0.0.1', port: 0 },
     tokens: [accessToken(token)],
     agentsDir: dir,
+    allowsSetups: false,
     redisMemoryShare: 0.8,
     fullPrompts: true,
     maxUploadBytes: 1_000_000,

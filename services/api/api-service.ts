@@ -138,7 +138,7 @@ function appParts(
   config: ApiConfig & { agents: readonly string[] },
   { redis, objects, producer, log, redactor, namespace, traces, checkStore, closing }: Opened,
 ) {
-  const { agents, maxUploadBytes, modelKind } = config
+  const { agents, allowsSetups, maxUploadBytes, modelKind } = config
   const archive = openEventSegments(objects)
   const ledger = openLedger(redis, { namespace, origin: { kind: 'api', id: 'api' }, archive, redactor, log, traces })
   const fleet = openFleet(redis, namespace)
@@ -153,6 +153,7 @@ function appParts(
     intake: {
       agents,
       checkFindable: (request: FindableRequest) => checkFindable(request, { redis, namespace, dir: config.agentsDir }),
+      allowsSetups,
       maxUploadBytes,
       modelKind,
       traces,

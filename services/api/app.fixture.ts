@@ -103,6 +103,7 @@ export async function openTestApi(
   const jobs: string[] = []
   const intake: TestApi['intake'] = {
     agents: ['docstring', 'lint'],
+    allowsSetups: true,
     traces: noTracing,
     checkFindable: options.checkFindable ?? (async () => {}),
     maxUploadBytes: options.maxUploadBytes ?? 5_000_000,

@@ -20,7 +20,7 @@ import { openSnapshotReader } from '#objects/snapshot.ts'
 import { openReadiness } from '#platform/readiness.ts'
 import { connectRedis, patientAnswerMs, type RedisClient } from '#platform/redis-client.ts'
 import { openHealth } from '#platform/http-health.ts'
-import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
+import { openLinter, type Linter } from '#lint/linter.ts'
 import { type Log, processName } from '#platform/log.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import { openReleaser, type Releaser } from '#platform/service-process.ts'
@@ -69,30 +69,29 @@ type ServiceDeps = { log: Log; redactor: Redactor }
 /** Starts discovery: snapshots, code nodes, plans, and the dispatcher that feeds the workers. */
 export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps): Promise<DiscoveryService> {
   const { log, redactor } = deps
-  const { redisUrl, s3 } = config.storage
+  const { storage, leaveOut, allowsSetups } = config
   const releaser = openReleaser()
   try {
     const [packs, findable] = await Promise.all([loadSoundPacks(config.queries), findableNodes(config.queries)])
-    const { redis, stopWaiting } = connectRedis(redisUrl, { retries: 20, answerMs: patientAnswerMs }, log)
+    const { redis, stopWaiting } = connectRedis(storage.redisUrl, { retries: 20, answerMs: patientAnswerMs }, log)
     releaser.add('redis', async () => redis.disconnect())
     releaser.add('announcement', announce(redis, findable, log))
     const bundles = adjustBundles(await checkedBundles(config.agentsDir, findable), config.bundles, findable)
     const permit = openPutPermit(redis)
     const metrics = openMetrics('discovery')
-    const objects = permittedPuts(loggedOutages(openS3ObjectStore(s3), log, storeMeasure(metrics)), permit)
+    const objects = permittedPuts(loggedOutages(openS3ObjectStore(storage.s3), log, storeMeasure(metrics)), permit)
     releaser.add('objects', async () => objects.close())
-    const producer = openProducer({ redisUrl, log })
+    const producer = openProducer({ redisUrl: storage.redisUrl, log })
     releaser.add('producer', () => producer.close())
     const readers = openReaders(config, releaser)
     const traces = await openTracing(config.traces, { service: 'discovery', instance: processName(), log })
     releaser.add('traces', traces.close)
     const archive = openEventSegments(objects)
     const ledger = measuredLedger(openLedger(redis, { origin, archive, redactor, log, traces }), metrics)
-    const stops = openStopSignals({ redisUrl, log })
+    const stops = openStopSignals({ redisUrl: storage.redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes, permit })
-    const { leaveOut } = config
-    const shared = { ledger, stops, objects, blobs, producer, packs, leaveOut, limits: defaultSnapshotLimits }
+    const shared = { ledger, stops, objects, blobs, producer, packs, leaveOut, allowsSetups }
     const stages = {
       ...readers,
       ...shared,
@@ -105,7 +104,10 @@ export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps)
     const readiness = openReadiness(needed, { models: awayModelsCheck(ledger) })
     const health = await openHealth(config.health, { readiness, metrics })
     releaser.add('health', health.close)
-    releaser.add('consumers', startConsumers(config, { ...stages, metrics, traces }, log))
+    releaser.add(
+      'consumers',
+      startConsumers(config, { ...stages, limits: defaultSnapshotLimits, metrics, traces }, log),
+    )
     startLoops(config, { ...stages, redis, metrics, log }, releaser)
     startHousekeeping(config, { redis, ledger, objects, log }, releaser)
     releaser.add('commands that wait for Redis', async () => stopWaiting())
@@ -175,12 +177,17 @@ function openReaders({ threads }: DiscoveryConfig, releaser: Releaser) {
   return { pool, surveys, linter }
 }
 
-/** Ruff checks the options of a repository's configuration; its thread is started with the first one. */
-function openLinterWhenNeeded(): Pick<PythonLinter, 'lint' | 'refusalOf' | 'close'> {
-  let opened: Promise<PythonLinter> | undefined
+/** The linters check the options of a repository's configuration; they start with the first one. */
+function openLinterWhenNeeded(): Pick<Linter, 'lint' | 'refusalOf' | 'scripts' | 'close'> {
+  let opened: Promise<Linter> | undefined
+  const linter = () => (opened ??= openLinter())
   return {
-    lint: async (text, rules) => (await (opened ??= openPythonLinter())).lint(text, rules),
-    refusalOf: async (options) => (await (opened ??= openPythonLinter())).refusalOf(options),
+    lint: async (text, rules) => (await linter()).lint(text, rules),
+    refusalOf: async (options) => (await linter()).refusalOf(options),
+    scripts: {
+      refusalOf: async (configuration) => (await linter()).scripts.refusalOf(configuration),
+      rules: async () => (await linter()).scripts.rules(),
+    },
     close: async () => (await opened)?.close(),
   }
 }

@@ -1,9 +1,10 @@
 import { afterAll, expect, it } from 'vitest'
 import { defaultPathRules } from '#domain/path-rules.ts'
-import { openPythonLinter } from '#lint/python-linter.ts'
-import { docstringFor, Signature } from './docstring-template.ts'
+import { openLinter } from '#lint/linter.ts'
+import { docstringFor } from './docstring-template.ts'
+import { Signature } from './signature.ts'
 
-const linter = await openPythonLinter()
+const linter = await openLinter()
 afterAll(() => linter.close())
 
 const parameters = [

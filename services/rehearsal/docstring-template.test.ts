@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
-import { docstringFor, Signature, summaryFor } from './docstring-template.ts'
+import { docstringFor, summaryFor } from './docstring-template.ts'
+import { Signature } from './signature.ts'
 
 type Given = Partial<Omit<Signature, 'name' | 'parameters'>> & { parameters?: string[] }
 

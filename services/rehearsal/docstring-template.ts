@@ -1,40 +1,6 @@
-import { z } from 'zod'
 import { unreachable } from '#domain/error.ts'
-
-const Parameter = z.object({
-  name: z.string(),
-  annotation: z.string().nullish(),
-  default: z.string().nullish(),
-  kind: z.string().nullish(),
-})
-type Parameter = z.infer<typeof Parameter>
-
-/** The `result` of `read_docstring`: what is known of a definition without its body. */
-export const Signature = z.object({
-  name: z.string(),
-  kind: z.string(),
-  has_docstring: z.boolean(),
-  parameters: z.array(Parameter).default([]),
-  returns: z.string().nullish(),
-  returns_value: z.boolean().default(false),
-  yields: z.boolean().default(false),
-  raises: z.array(z.string()).default([]),
-  decorators: z.array(z.string()).default([]),
-  bases: z.array(z.string()).default([]),
-  style: z.enum(['google', 'numpy', 'sphinx', 'plain']).catch('google'),
-  /** Whether sections name types. */
-  types: z.boolean().default(true),
-  /** The longest summary line, and any other line. */
-  summary_characters: z.int().default(70),
-  line_characters: z.int().default(76),
-  /** One level of indentation. */
-  indent: z
-    .string()
-    .regex(/^(?: {1,8}|\t)$/)
-    .catch('    '),
-  path: z.string().optional(),
-})
-export type Signature = z.infer<typeof Signature>
+import { commentFor, inVoice } from './comment-template.ts'
+import { type Entry, isCommentStyle, type Parameter, type Section, type Signature } from './signature.ts'
 
 /**
  * A docstring for show: a template filled in from the signature. It says no more than the signature does. It follows the
@@ -42,12 +8,15 @@ export type Signature = z.infer<typeof Signature>
  * real model's docstrings can be seen working. It contains no backslash and no `"""`.
  */
 export function docstringFor(signature: Signature): string {
-  return [summaryFor(signature), ...layOut(sectionsOf(signature), signature)].join('\n\n')
+  const { style } = signature
+  if (isCommentStyle(style)) return commentFor(summaryFor(signature), sectionsOf(signature), { ...signature, style })
+  return [summaryFor(signature), ...layOut(sectionsOf(signature), { ...signature, style })].join('\n\n')
 }
 
 /** The summary alone, in one of the shorter forms where there is no room for the first one. */
 export function summaryFor(signature: Signature): string {
-  const choices = [`${summaryOf(signature)}.`, `Handle \`${signature.name}\`.`, 'Do what the name says.']
+  const short = [`Handle \`${signature.name}\`.`, 'Do what the name says.']
+  const choices = [`${summaryOf(signature)}.`, ...short].map((one) => inVoice(one, signature))
   return choices.find((choice) => choice.length <= signature.summary_characters) ?? 'Do it.'
 }
 
@@ -67,10 +36,11 @@ const links = new Set(['all', 'as', 'at', 'by', 'for', 'from', 'in', 'into', 'of
 function summaryOf(signature: Signature): string {
   const { name, kind, bases, yields } = signature
   const quoted = `\`${name}\``
-  if (kind === 'class') {
-    const isError = [name, ...bases].some((one) => /(?:Error|Exception|Warning)$/.test(one))
-    return isError ? `Signal the error ${quoted}` : `Define the class ${quoted}`
+  if (typeKinds.has(kind)) {
+    const isError = kind === 'class' && [name, ...bases].some((one) => /(?:Error|Exception|Warning)$/.test(one))
+    return isError ? `Signal the error ${quoted}` : `Define the ${kind} ${quoted}`
   }
+  if (kind === 'constructor') return `Create a ${quoted}`
   if (/^__.+__$/.test(name)) return `Implement ${quoted}`
   if (name.startsWith('test_')) return `Check \`${name.slice('test_'.length)}\``
   if (hasDecorator(signature, 'setter')) return `Set the value of ${quoted}`
@@ -83,13 +53,18 @@ function summaryOf(signature: Signature): string {
   return returnsSomething(signature) ? `Return the result of ${quoted}` : `Carry out the step ${quoted}`
 }
 
-function returnsSomething({ name, returns, returns_value: returnsValue }: Signature): boolean {
+const typeKinds = new Set(['class', 'interface', 'type', 'enum', 'struct', 'trait', 'union', 'record', 'annotation'])
+
+function returnsSomething({ name, returns, returns_value: returnsValue, style }: Signature): boolean {
+  if (isCommentStyle(style)) return returnsValue
   return typeof returns === 'string' ? !/(^None|NoReturn|Never)$/.test(returns) : returnsValue && name !== '__init__'
 }
 
 /** `get_total_price` → `Get the total price`, `is_empty` → `Return whether it is empty`, `parse` → "Parse `text`". */
 function fromWords(signature: Signature): string | undefined {
-  const [first = '', ...rest] = signature.name.toLowerCase().split('_').filter(Boolean)
+  // `getTotalPrice` and `parseHTMLText`, too.
+  const parted = signature.name.replaceAll(/(?<=[a-z\d])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])/g, '_')
+  const [first = '', ...rest] = parted.toLowerCase().split('_').filter(Boolean)
   const words = rest.join(' ')
   if (predicates.has(first) && rest.length > 0) return `Return whether it ${first} ${words}`
   if (!verbs.has(first)) return undefined
@@ -99,13 +74,10 @@ function fromWords(signature: Signature): string | undefined {
   return parameter === undefined || parameter.name.startsWith('*') ? verb : `${verb} \`${parameter.name}\``
 }
 
-type Entry = { name: string; type: string | undefined; text: string }
-type Section = { title: 'Args' | 'Returns' | 'Yields' | 'Raises'; entries: Entry[] }
-
 /** Classes, tests and properties have a summary only. */
 function sectionsOf(signature: Signature): Section[] {
   const isAttribute = hasDecorator(signature, 'property', 'cached_property', 'setter', 'deleter')
-  if (signature.kind === 'class' || /^test(_|$)/.test(signature.name) || isAttribute) return []
+  if (typeKinds.has(signature.kind) || /^test(_|$)/.test(signature.name) || isAttribute) return []
   const { yields, raises } = signature
   const type = signature.returns ?? undefined
   const yielded = /^(?:\w+\.)?(?:Async)?Itera(?:tor|ble)\[(.*)\]$/.exec(type ?? '')?.[1]
@@ -114,7 +86,10 @@ function sectionsOf(signature: Signature): Section[] {
   // The condition for raising is in the body, which the template does not see.
   const raised = [...new Set(raises)].map((name) => ({ name, type: undefined, text: 'Raised in the body.' }))
   const sections: Section[] = [
-    { title: 'Args', entries: givenParameters(signature).map(parameterEntry) },
+    {
+      title: 'Args',
+      entries: givenParameters(signature).map((one) => parameterEntry(one, isCommentStyle(signature.style) ? '`' : '')),
+    },
     { title: 'Returns', entries: yields || !returnsSomething(signature) ? [] : [result] },
     { title: 'Yields', entries: yields ? [item] : [] },
     { title: 'Raises', entries: raised },
@@ -122,16 +97,21 @@ function sectionsOf(signature: Signature): Section[] {
   return sections.filter(({ entries }) => entries.length > 0)
 }
 
-function parameterEntry({ name, annotation, default: fallback, kind }: Parameter): Entry {
+function parameterEntry({ name, annotation, default: fallback, kind }: Parameter, code: '`' | ''): Entry {
   const [bare, type] = [name.replace(/^\*+/, ''), annotation ?? undefined]
   if (kind === 'var_keyword') return { name: `**${bare}`, type, text: 'Additional keyword arguments.' }
   if (kind === 'var_positional') return { name: `*${bare}`, type, text: 'Additional positional arguments.' }
   const shown = fallback?.trim() ?? ''
   const isShown = shown !== '' && shown.length <= 30 && !/\n|["'\\]{3}|\\/.test(shown)
-  return { name: bare, type, text: `The value of ${bare}.${isShown ? ` Defaults to ${shown}.` : ''}` }
+  return { name: bare, type, text: `The value of ${bare}.${isShown ? ` Defaults to ${code}${shown}${code}.` : ''}` }
 }
 
-function layOut(sections: readonly Section[], { style, types, line_characters: width, indent }: Signature): string[] {
+type PythonSignature = Signature & { style: 'google' | 'numpy' | 'sphinx' | 'plain' }
+
+function layOut(
+  sections: readonly Section[],
+  { style, types, line_characters: width, indent }: PythonSignature,
+): string[] {
   const typed = sections.map(({ title, entries }) => ({
     title,
     entries: types ? entries : entries.map((entry) => ({ ...entry, type: undefined })),

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto'
-import { hostname } from 'node:os'
+import { hostname, tmpdir } from 'node:os'
+import { join } from 'node:path'
 import type { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { modelServerUrl } from '#platform/server-urls.ts'
@@ -8,6 +9,7 @@ import { withoutLogin } from '#platform/hide-secrets.ts'
 import { type Env, proxyOf, readEnv } from '#platform/env.ts'
 import { rehearsalWord } from '#settings/model-settings.ts'
 import { environmentOf } from '#settings/settings-table.ts'
+import { bareEnv } from '#platform/run-program.ts'
 import { sandboxConfig } from '#settings/sandbox-config.ts'
 import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
 import { traceConfig, traceSecrets } from '#settings/trace-settings.ts'
@@ -59,7 +61,16 @@ export function parseConfig(env: Env) {
     cachedLength: isSmall ? 500_000 : 2_000_000,
     /** How long the thread that composes runs lives on after a run: its start takes a second of CPU. */
     composerIdleMs: isSmall ? 10_000 : 60_000,
-    sandbox: { ...sandboxConfig(read), searchPath: env['PATH'] ?? '', gateLimitS: read.REMORA_GATE_LIMIT_S },
+    sandbox: {
+      ...sandboxConfig(read),
+      searchPath: env['PATH'] ?? '',
+      env: bareEnv(env),
+      gateLimitS: read.REMORA_GATE_LIMIT_S,
+    },
+    environments: {
+      dir: read.REMORA_ENVIRONMENTS_DIR ?? join(tmpdir(), `remora-environments-${process.getuid?.() ?? 'user'}`),
+      keptBytes: read.REMORA_ENVIRONMENTS_MB * 1024 ** 2,
+    },
     drainMs: read.REMORA_DRAIN_MS,
     leaseMs: read.REMORA_LEASE_MS,
     logging: { level: read.REMORA_LOG_LEVEL, format: read.REMORA_LOG_FORMAT },

@@ -34,13 +34,14 @@ import { tracedAttempts } from './attempt-spans.ts'
 import { type Composer, openComposer } from './composition/composer.ts'
 import type { WorkerConfig } from './worker-config.ts'
 import { openEvidenceChecker } from './evidence/evidence-checker.ts'
-import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
+import { openLinter, type Linter } from '#lint/linter.ts'
 import { openRunRules } from './evidence/run-rules.ts'
 import { openStoreGate, type StoreGate } from './store-gate.ts'
 import { keepPresent, type ModelsInUse, openModelsInUse } from './worker-presence.ts'
 import { openSyntaxChecker, type SyntaxChecker } from './evidence/syntax-evidence.ts'
 import { patientCommands } from './operation/attempt/patient-commands.ts'
-import { openSnapshotArchives, storedFiles } from './tools/programs/snapshot-archives.ts'
+import { openSnapshotArchives, storedFiles } from '#sandbox/snapshot-archives.ts'
+import { openEnvironments } from './tools/programs/environments.ts'
 import { runOperation, type OperationDeps } from './operation/run-operation.ts'
 import { openSurroundings } from './operation/start/start-context.ts'
 import { openStartLayers } from './operation/start/start-layer.ts'
@@ -71,7 +72,7 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     releaser.add('model pool', () => model.close())
     const programs = await openPrograms(config, { metrics, log }, releaser)
     const readers = await openReaders(releaser)
-    const { workerId, storage, leaseMs, logging } = config
+    const { workerId, storage, environments, sandbox, leaseMs, logging } = config
     const traces = await openTracing(config.traces, { service: 'worker', instance: workerId, log })
     releaser.add('traces', traces.close)
     const own = openLedger(redis, { leaseMs, origin: { kind: 'worker', id: workerId }, redactor, log, traces })
@@ -88,7 +89,7 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     const health = await openHealth(config.health, { readiness: openReadiness(needed), metrics })
     releaser.add('health', health.close)
     const composer = openComposer(
-      { workerId, storage, sandbox: config.sandbox, secrets: redactor.given, logging },
+      { workerId, storage, environments, sandbox, secrets: redactor.given, logging },
       { ledger, stops, log, traces },
       { idleMs: config.composerIdleMs, ...(config.isSmall ? { beforeStart: shrinkHeap } : {}) },
     )
@@ -139,7 +140,7 @@ async function openPrograms(config: WorkerConfig, { metrics, log }: Omit<PoolDep
 
 /** What reads files in threads. */
 async function openReaders(releaser: Releaser) {
-  const linter = await openPythonLinter()
+  const linter = await openLinter()
   releaser.add('linter', linter.close)
   const syntax = openSyntaxChecker()
   releaser.add('parser', syntax.close)
@@ -178,7 +179,7 @@ type Opened = {
   store: Pick<StoreGate, 'waits'>
   scripts: ScriptPool
   sandbox: Pick<Sandbox, 'run'>
-  linter: PythonLinter
+  linter: Linter
   syntax: SyntaxChecker
   searcher: LineSearcher
 }
@@ -200,9 +201,15 @@ async function operationDeps(config: WorkerConfig, opened: Opened, releaser: Rel
     startLayer: openStartLayers(opened),
     python,
     evidence: openEvidenceChecker({ linter, python, syntax, cachedLength }),
+    syntax,
     runRules: openRunRules(objects),
     bundles: openPreparedBundles((project, hash) => getBundle(objects, project, hash), config.model),
-    programs: { sandbox: opened.sandbox, limits: config.sandbox.limits, archive: archives.open },
+    programs: {
+      sandbox: opened.sandbox,
+      limits: config.sandbox.limits,
+      archive: archives.open,
+      environment: openEnvironments({ ...config.environments, objects }),
+    },
     baseLayer: async (project, snapshotId) => baseLayerOf(await readSnapshot(project, snapshotId), blobs, project),
     async modelSettings(asked, signal) {
       const wanted = askedModel(asked)

@@ -71,4 +71,70 @@ describe('a run over files that are not Python', () => {
     expect((await folder.read('x.patch')).match(/^diff .*$/gm)).toHaveLength(2)
     await folder.remove()
   })
+
+  it('writes doc comments, which are accepted because nothing but comments changes', async () => {
+    const folder = await sourceFolder({
+      'src/sum.ts': 'export class Sum {\n  add(left: number, right = 1): number {\n    return left + right\n  }\n}\n',
+      'src/sum.go': 'package sum\n\nfunc Total(a, b int) int { return a + b }\n',
+      'src/lib.rs': '#[inline]\npub fn total(a: u8) -> u8 { a }\n',
+      'src/Sum.java': 'public class Sum {\n  public int add(int a) { return a; }\n}\n',
+    })
+    const args = ['run', 'src', '--agents', 'docstring', '--accept', 'auto', '--out', 'x.patch', '--json']
+    const run = remora(programs, folder, args)
+    expect(await run.exited, run.err()).toBe(0)
+    const { failures } = Result.parse(lastDocument(run.out())).result
+    expect(failures).toEqual([])
+    const added = (await folder.read('x.patch')).match(/^\+(?!\+).*$/gm)?.map((line) => line.slice(1)) ?? []
+    expect(added).toEqual(
+      expect.arrayContaining([
+        '// Total returns the result of Total.',
+        '/// Returns the result of `total`.',
+        '   * @param left - The value of left.',
+        '   * @param right - The value of right. Defaults to `1`.',
+        '   * @param a The value of a.',
+        '   * @return The result.',
+      ]),
+    )
+    await folder.remove()
+  })
+
+  it("mends what the repository's own rules for JavaScript and TypeScript report, and accepts it by its evidence", async () => {
+    const folder = await sourceFolder({
+      'src/.eslintrc.json':
+        '{ "root": true, "rules": { "prefer-const": "error", "object-shorthand": "error", "no-var": "off" } }',
+      'src/a.js':
+        "import './effect.js'\n// why\nlet a = 1 // ms\nvar b = 2\nexport const c = { a: a, f: function () { return b } }\n",
+      'src/b.ts': '// eslint-disable-next-line prefer-const\nlet a: number = 1\nlet b: number = a\nexport { b }\n',
+      'src/broken.ts': 'let a = (1\n',
+    })
+    const run = remora(programs, folder, [
+      'run',
+      'src',
+      '--agents',
+      'lint',
+      '--accept',
+      'auto',
+      '--out',
+      'x.patch',
+      '--json',
+    ])
+    expect(await run.exited, run.err()).toBe(0)
+    const { checks } = Result.parse(lastDocument(run.out())).result
+    expect(checks).toMatchObject({
+      lint_before_after: { ok: 2, total: 2 },
+      comments_kept: { ok: 2, total: 2 },
+      imports_kept: { ok: 2, total: 2 },
+      bodies_kept: { ok: 2, total: 2 },
+    })
+    const changed = (await folder.read('x.patch')).match(/^[-+][^-+].*$/gm)
+    expect(changed).toEqual([
+      '-let a = 1 // ms',
+      '+const a = 1 // ms',
+      '-export const c = { a: a, f: function () { return b } }',
+      '+export const c = { a, f: function () { return b } }',
+      '-let b: number = a',
+      '+const b: number = a',
+    ])
+    await folder.remove()
+  })
 })

@@ -53,7 +53,7 @@ const misuses: Mistake[] = [
   { args: ['queries', 'lst'], says: /Did you mean list\?\)\nSee: remora queries --help/ },
   {
     args: ['run'],
-    says: /no agents named: choose with --agents from docstring, harness, lint, review\nSee: remora run --help/,
+    says: /no agents named: choose with --agents from docstring, harness, lint, review, test\nSee: remora run --help/,
   },
   { args: ['submit', '.'], says: /no agents named: choose with --agents from docstring, harness, lint, review/ },
   { args: ['run', '--agent', 'lint'], says: /unknown option '--agent'\n\(Did you mean --agents\?\)/ },

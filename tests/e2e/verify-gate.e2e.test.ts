@@ -78,5 +78,35 @@ describe.skipIf(lack !== undefined)(
       const accepted = await ask('diff', result.run_id, '--of', 'accepted')
       expect(accepted.out).not.toContain('+def double14(')
     })
+
+    it('tests what was accepted of them once more, since a part may fail that passes as a whole', async () => {
+      // Two changes to functions that are right only together.
+      const halves = editingAgent('halving', { from: '8', to: '4' })
+      const pair = await sourceFolder({
+        ...halves,
+        'repo/src/sums.py': 'def add(x):\n    return x + 8\n\n\ndef take(x):\n    return x - 8\n',
+        'repo/tests/test_sums.py':
+          'import unittest\n\nimport sums\n\n\nclass Sums(unittest.TestCase):\n    def test_both(self):\n        self.assertEqual(sums.take(sums.add(1)), 1)\n',
+      })
+      const inPair = async (...args: string[]) => {
+        const command = remora(programs, pair, args, { REMORA_AGENTS_DIR: 'agents' })
+        return { code: await command.exited, out: command.out(), err: command.err() }
+      }
+      const options = ['--paths', 'src/**', '--verify', 'python3 -m unittest', '--json']
+      const ran = await inPair('run', 'repo', '--agents', 'halving', ...options)
+      const { result } = Run.parse(lastDocument(ran.out))
+      expect(result.gate).toMatchObject({ verdict: 'passed', left_out: 0 })
+      await inPair('accept', result.run_id, 'halving', 'src/sums.py', 'add')
+      const part = await inPair('apply', result.run_id, '--to', 'repo')
+      expect(part).toMatchObject({ code: 1, err: expect.stringMatching(/WORK_007.*test_both/) })
+      expect(await pair.read('repo/src/sums.py')).toContain('x + 8')
+      await inPair('accept', result.run_id, '--all')
+      const whole = await inPair('apply', result.run_id, '--to', 'repo')
+      expect(whole).toMatchObject({ code: 0, err: expect.stringContaining('1 test') })
+      expect(await pair.read('repo/src/sums.py')).toBe(
+        'def add(x):\n    return x + 4\n\n\ndef take(x):\n    return x - 4\n',
+      )
+      await pair.remove()
+    })
   },
 )

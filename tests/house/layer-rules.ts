@@ -9,6 +9,8 @@ const coreFolders: Record<string, readonly string[]> = {
   platform: ['domain'],
   syntax: ['domain', 'platform'],
   python: commonFolders,
+  'doc-comments': commonFolders,
+  markdown: commonFolders,
   lint: [...commonFolders, 'python'],
   sandbox: commonFolders,
   'tool-scripts': commonFolders,
@@ -46,6 +48,7 @@ const modelRanks: Record<string, number> = { http: 0, wire: 1, capabilities: 2, 
 /** Third-party libraries that only one folder may import, so that only that folder deals with their pitfalls. */
 const packageHomes: Record<string, string> = {
   bullmq: 'core/queues/',
+  'markdown-it': 'core/markdown/',
   openai: 'core/models/',
   '@aws-sdk/client-s3': 'core/objects/',
   '@smithy/signature-v4': 'core/objects/',
@@ -66,7 +69,7 @@ const domainPackages = new Set(['zod', 'node:crypto'])
 const cliServices: Record<string, RegExp> = {
   stack: /^services\/([a-z]+)\/(?:main|\1-(?:config|server|service))\.ts$/, // starts the services
   discover: /^services\/discovery\//, // code nodes and query packs of a local folder
-  tool: /^services\/(?:discovery|worker\/(?:tools|workspace))\//, // runs a tool script as a worker does
+  tool: /^services\/(?:discovery|worker\/(?:evidence|tools|workspace))\//, // runs a tool script as a worker does
   harness: /^services\/(?:worker\/(?:agent|tools)\/|rehearsal\/rehearsal-(?:config|server)\.ts$)/, // a model in the workers' loop
 }
 

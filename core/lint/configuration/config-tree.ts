@@ -2,6 +2,7 @@ import { parse as parseToml } from 'smol-toml'
 import { z } from 'zod'
 import { folderOf } from '#domain/repo-path.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
+import { isScriptConfig } from './script-names.ts'
 
 export type ConfigFile = { path: string; text: string }
 
@@ -16,7 +17,7 @@ const iniNames =
 const otherNames = /(?:^|\/)(?:\.editorconfig|\.pre-commit-config\.ya?ml|(?:uv|poetry|pdm)\.lock)$/
 
 export function isLintConfig(path: string): boolean {
-  return tomlNames.test(path) || iniNames.test(path) || otherNames.test(path)
+  return tomlNames.test(path) || iniNames.test(path) || otherNames.test(path) || isScriptConfig(path)
 }
 
 /** Parses the files. One that cannot be parsed is left out, and `notice` is called with its folder and the reason. */
@@ -50,12 +51,17 @@ function readToml(text: string): { table: Table } | { fault: string } {
 
 const Strings = z.array(z.string())
 const AnyTable = z.record(z.string(), z.unknown())
+const Tables = z.array(AnyTable)
 
 export function tableAt(value: unknown, ...keys: readonly string[]): Table | undefined {
   const table = AnyTable.safeParse(value)
   const [key, ...rest] = keys
   if (!table.success || value instanceof Date) return undefined
   return key === undefined ? table.data : tableAt(table.data[key], ...rest)
+}
+
+export function tablesOf(value: unknown): Table[] {
+  return Tables.safeParse(value).data ?? []
 }
 
 export function stringsOf(value: unknown): string[] {

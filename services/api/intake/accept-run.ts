@@ -28,6 +28,8 @@ export type AcceptDeps = {
   /** AGENT_001 when the bundle of one of its agents cannot be used, INTAKE_008 for a node kind that no query pack finds. */
   checkFindable(request: Pick<RunRequest, 'agents' | 'nodeKinds'>): Promise<void>
   maxUploadBytes: number
+  /** Whether runs may have a setup here. */
+  allowsSetups: boolean
   /** Every run is labelled with it, if given. */
   modelKind?: ModelKind | undefined
   objects: Pick<ObjectStore, 'putStream' | 'delete' | 'exists'>
@@ -102,9 +104,12 @@ async function takeForm(intake: Intake, ownRunId: RunId, deps: AcceptDeps): Prom
   return sameBody(holder, own)
 }
 
+const setupsOff = 'request.setup: setups are off in this service; its operator may allow them (REMORA_SETUP=on)'
+
 /** The request as the ledger keeps it: its long lists are stored as blobs. */
 async function readRequest(body: unknown, projectId: string, deps: AcceptDeps): Promise<ReadRequest> {
   const { request, nodes, notSent } = parseRunRequest(body, deps.agents)
+  if (request.setup !== undefined && !deps.allowsSetups) throw new AppError('INTAKE_008', setupsOff)
   await deps.checkFindable(request)
   const { blobs } = deps
   const storeLists = async () => ({

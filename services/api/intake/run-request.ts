@@ -8,6 +8,7 @@ import { NotSentFile, maxNotSentFiles, maxSelectedNodes, RunRequest, skipKinds }
 import { anyControl, escapedCharacter } from '#domain/terminal-controls.ts'
 import { named } from '../http/schema-parts.ts'
 import { gateRequest, GateShape } from '../runs/gate-schema.ts'
+import { SetupShape } from '../runs/setup-schema.ts'
 import { AcceptPolicyShape, ErrorPolicyShape, Labels, RunBudget, RunLimits, SkipKindShape } from '../runs/run-schema.ts'
 
 const fields = RunRequest.shape
@@ -85,6 +86,7 @@ export const RequestBody = z
     priority: fields.priority,
     accept: AcceptPolicyShape.default('none'),
     verify: GateShape.optional(),
+    setup: SetupShape.optional(),
     dry_run: fields.dryRun,
     labels: Labels.default(fields.labels.parse(undefined)),
   })
@@ -116,7 +118,7 @@ export function parseRunRequest(body: unknown, knownAgents: readonly string[]): 
     dry_run: dryRun,
     ...same
   } = parsed.data
-  const { agents, paths, exclude, include, limits, budget, priority, accept, verify, labels } = same
+  const { agents, paths, exclude, include, limits, budget, priority, accept, verify, setup, labels } = same
   checkAgents(agents, knownAgents)
   // An idempotency key compares the JSON of the request, so the order of its fields counts.
   const request = {
@@ -133,6 +135,7 @@ export function parseRunRequest(body: unknown, knownAgents: readonly string[]): 
     priority,
     ...(accept === 'none' ? {} : { accept }),
     ...(verify === undefined ? {} : { verify: gateRequest(verify) }),
+    ...(setup === undefined ? {} : { setup }),
     labels,
   }
   return { request, nodes, notSent }

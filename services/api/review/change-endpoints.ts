@@ -8,7 +8,7 @@ import { named, orNull, pageLimit, wholeNumber } from '../http/schema-parts.ts'
 import { LeftOut, RunParams } from '../runs/run-schema.ts'
 import { DecisionsView, DecisionView, Reason, RetryWanted, VerdictShape, WantedVerdict } from './decision-schema.ts'
 
-const evidence = Evidence.shape
+const { durationMs, ...evidence } = Evidence.shape
 const ChangedFile = z
   .strictObject({ path: z.string(), kind: z.enum(['edit', 'create', 'delete']).openapi('FileChangeKind') })
   .openapi('ChangedFile')
@@ -19,6 +19,7 @@ export const EvidenceView = z
     ...evidence,
     check: named('EvidenceCheck', evidence.check),
     of: named('ProvableCheck', evidence.of.unwrap()).optional(),
+    duration_ms: durationMs.meta({ description: 'of the programs that were run for it' }),
   })
   .openapi('Evidence')
 

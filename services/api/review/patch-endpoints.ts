@@ -2,7 +2,8 @@ import { z } from '@hono/zod-openapi'
 import { RunId } from '#domain/ids.ts'
 import { PatchKind } from '#domain/run.ts'
 import { endpoint, jsonAnswer } from '../http/endpoint.ts'
-import { named } from '../http/schema-parts.ts'
+import { named, orNull } from '../http/schema-parts.ts'
+import { GateView } from '../runs/gate-schema.ts'
 import { LeftOut, RunParams } from '../runs/run-schema.ts'
 
 const PatchQuery = z.strictObject({
@@ -33,6 +34,7 @@ const PatchSets = z
     change_sets: z.int().openapi({ description: 'how many change sets are in it' }),
     left_out_count: z.int(),
     left_out: z.array(LeftOut).openapi({ description: 'the first 100 of them, each with why' }),
+    gate: orNull(GateView),
   })
   .openapi('PatchSets')
 
@@ -50,7 +52,8 @@ same one are two sides of the same changes, although somebody may have decided i
 
 const setsProse = `
 What was accepted and is not in the accepted patch is here, with the check that fails: what was decided before the run was composed, or what
-breaks a file only in the part that was accepted. Composed as the patch is, with the same answers while there is none.`
+breaks a file only in the part that was accepted. \`gate\` is what the run's gate found of this patch: of a part of what it proved, it runs
+again. Composed as the patch is, with the same answers while there is none.`
 
 /** The composed patch of a run, and the tree that it makes. */
 export const patchEndpoints = {

@@ -3,6 +3,7 @@ import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Run } from '#domain/run.ts'
 import { conflictView } from '#objects/composition.ts'
 import type { ApiEnv } from '../http/api-env.ts'
+import { gateView } from '../runs/gate-schema.ts'
 import { findRun } from '../runs/run-view.ts'
 import { findPatch, type PatchDeps, withoutPatch } from './find-patch.ts'
 import { patchEndpoints } from './patch-endpoints.ts'
@@ -43,13 +44,14 @@ export function addPatchRoutes(routes: OpenAPIHono<ApiEnv>, deps: PatchRouteDeps
   routes.openapi(patchEndpoints.sets, async (c) => {
     const { of } = c.req.valid('query')
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
-    const { files, conflicts } = await findPatch(run, of, deps, c.req.raw.signal)
+    const { files, conflicts, gate } = await findPatch(run, of, deps, c.req.raw.signal)
     const sets = {
       run_id: run.runId,
       of,
       change_sets: new Set(files.flatMap(({ changeSetIds }) => changeSetIds)).size,
       left_out_count: conflicts.length,
       left_out: conflicts.slice(0, shownLeftOut).map(conflictView),
+      gate: gateView(gate),
     }
     return c.json(sets, 200)
   })

@@ -1,5 +1,5 @@
 import { chainOf, changesOf } from '#composition/run-chain.ts'
-import { applyEdits, type ChangeSet, type FileChange, proofOf } from '#domain/change-set.ts'
+import { applyEdits, type ChangeSet, type FileChange, proofOf, wireEvidence } from '#domain/change-set.ts'
 import type { Decision } from '#domain/decision.ts'
 import { undefinedOn, unreachable } from '#domain/error.ts'
 import { type OperationId, repeatedOperationId } from '#domain/ids.ts'
@@ -210,6 +210,7 @@ async function viewIn(
   const conflict = conflictOf(set.changeSetId, decision?.verdict === 'accepted', review)
   return viewOf(ChangeView, set, {
     agent: set.bundle,
+    evidence: set.evidence.map(wireEvidence),
     path: node.path,
     qualified_name: node.qualifiedName,
     files: set.files.map(({ path, kind }) => ({ path, kind })),

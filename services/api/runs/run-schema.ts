@@ -7,6 +7,7 @@ import { AcceptPolicy, ErrorPolicyName, RunPhase, RunRequest, RunStatus, SkipKin
 import { LineRange } from '#objects/composition.ts'
 import { named, orNull, Time } from '../http/schema-parts.ts'
 import { GateShape, GateView } from './gate-schema.ts'
+import { EnvironmentView, SetupShape } from './setup-schema.ts'
 import { WaitingFor } from './waiting-schema.ts'
 
 const lines = named('LineRange', LineRange, { description: 'lines of the file before the run, from 1, both included' })
@@ -96,6 +97,7 @@ export const RequestView = z
     priority: z.int(),
     accept: AcceptPolicyShape,
     verify: GateShape.optional(),
+    setup: SetupShape.optional(),
     labels: Labels,
     retry_of: fields.retryOf.meta({ description: 'the run that this one retries' }),
     operations: fields.operations.meta({ description: 'of a retry: only these' }),
@@ -150,6 +152,7 @@ const RunState = z.strictObject({
   }),
   seq: z.int().openapi({ description: 'number of the last event' }),
   composing: orNull(ComposingView),
+  environment: orNull(EnvironmentView),
   cancel_requested: z.boolean(),
   accepted_at: Time,
   ended_at: Time.nullable(),

@@ -21,6 +21,7 @@ const run: Run = {
   edgeListKey: null,
   rulesKey: null,
   planKey: null,
+  environment: null,
   planHash: null,
   seq: 12,
   nodes: 3,

@@ -24,6 +24,7 @@ import {
   SkippedFileShape,
 } from './run-schema.ts'
 import { gateRequestView, gateView } from './gate-schema.ts'
+import { environmentView } from './setup-schema.ts'
 import type { WaitingFor } from './waiting-schema.ts'
 
 const maxSkipped = 100
@@ -44,6 +45,7 @@ export function runSummaryView(run: Run, lacking: Lacking): RunSummary {
     waiting_for: waitingFor(run, lacking),
     budget: budgetView(run),
     composing: composingView(run),
+    environment: environmentView(run.environment),
     cancel_requested: stop !== null,
     accepted_at: isoTime(acceptedAt),
     ended_at: isoTime(endedAt),

@@ -44,9 +44,17 @@ function headingOf(transcript: TranscriptView, servers: readonly string[]): stri
   return [title, listOf(lines)]
 }
 
-function evidenceLine({ check, of, path, ok, tool, detail = '' }: TranscriptView['evidence'][number]): string {
+function evidenceLine({
+  check,
+  of,
+  path,
+  ok,
+  tool,
+  version = '',
+  detail = '',
+}: TranscriptView['evidence'][number]): string {
   if (check === 'not_checked') return `not checked: ${of ?? 'nothing'} of ${code(path)} (${detail})`
-  return `${ok ? 'proved' : 'not proved'}: ${check} of ${code(path)} (${tool})`
+  return `${ok ? 'proved' : 'not proved'}: ${check} of ${code(path)} (${`${tool} ${version}`.trim()})`
 }
 
 /** Attempts that were handed back or whose worker was lost have no record. */

@@ -1,3 +1,4 @@
+import { wireEvidence } from '#domain/change-set.ts'
 import { isEndedOperation, type Operation } from '#domain/operation.ts'
 import {
   type AttemptRecord,
@@ -79,7 +80,8 @@ export function transcriptView(
     record_hash: hash,
     started_at: isoTime(began),
     entries: 'question' in record ? [...entries, questionEntry(record)] : entries,
-    evidence: stored.kind === 'ended' ? changeSetsOf(stored.record).flatMap(({ evidence }) => evidence) : [],
+    evidence:
+      stored.kind === 'ended' ? changeSetsOf(stored.record).flatMap(({ evidence }) => evidence.map(wireEvidence)) : [],
     outcome,
   })
 }

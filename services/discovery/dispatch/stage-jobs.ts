@@ -24,9 +24,10 @@ export function openStageJobs(producer: Pick<Producer, 'add'>) {
   }
 }
 
-function queueOf(run: Run): 'snapshots' | 'discoveries' | 'compositions' | undefined {
+function queueOf(run: Run): 'snapshots' | 'discoveries' | 'setups' | 'compositions' | undefined {
   if (isEnded(run.status)) return undefined
   if (run.phase === 'snapshot') return 'snapshots'
+  if (run.environment?.kind === 'wanted' && run.phase === 'planning') return 'setups'
   if (run.phase === 'discovery' || run.phase === 'planning') return 'discoveries'
   return run.phase === 'review' ? 'compositions' : undefined
 }

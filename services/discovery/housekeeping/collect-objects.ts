@@ -124,6 +124,7 @@ async function goesNow(
     case 'tree':
     case 'snapshot':
     case 'bundle':
+    case 'environment':
     case 'node_index':
       return true
     case 'upload':

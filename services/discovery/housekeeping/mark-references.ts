@@ -27,6 +27,7 @@ function noMarks() {
     blob: openHashSet(),
     bundle: openHashSet(),
     attempt: openHashSet(),
+    environment: openHashSet(),
   }
 }
 type Marks = ReturnType<typeof noMarks>
@@ -55,6 +56,7 @@ export async function markReferences(
     if (run === undefined) continue
     marks.uploads.add(run.uploadKey) // a retry has the upload of the run before it
     for (const list of [run.request.nodes, run.request.notSent]) if (list !== undefined) marks.blob.add(list.hash)
+    if (run.environment?.kind === 'ready') marks.environment.add(run.environment.key)
     await markSnapshot(run, marks, deps)
     await markCompositions(run, marks, deps)
     await markOperations(run, marks, deps)
@@ -70,6 +72,7 @@ export function isMarked(place: ObjectPlace, marks: Marks): boolean {
     case 'snapshot':
     case 'attempt':
     case 'bundle':
+    case 'environment':
       return marks[place.kind].has(place.hash)
     case 'node_index':
       return marks.blob.has(place.blobHash)

@@ -49,6 +49,7 @@ function surveyOf(files: Readonly<Record<string, string>>, faults: Readonly<Reco
     notUtf8: new Set(),
     isTestData: (path) => path.startsWith('tests/data/'),
     docstrings: foldDocstringFacts(new Map(facts), () => ({})),
+    samples: { reasonToSkip: () => undefined },
     notices: [],
   }
 }

@@ -1,12 +1,18 @@
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { CodeNode } from '#domain/code-node.ts'
+import { docLanguageOf } from '#doc-comments/doc-language.ts'
+import { defaultRulesOf } from '#domain/path-rules.ts'
 import { operationId } from '#domain/ids.ts'
 import { modelKindOf } from '#domain/model-kind.ts'
 import type { Run } from '#domain/run.ts'
 import { unreachable } from '#domain/error.ts'
 import type { RepositoryRules } from '#objects/repository-rules.ts'
 import { docstringScopes } from '#python/docstring-survey.ts'
+import type { ArticleSurvey } from '../survey/survey-articles.ts'
+import { sampleScopes } from '../survey/sample-survey.ts'
+import type { CommentSurvey } from '../survey/survey-doc-comments.ts'
 import type { Survey } from '../survey/survey-repository.ts'
+import type { TestSurvey } from '../survey/survey-tests.ts'
 import { lintWork, type LintDepth, type LintWork, type NodeWork, type WorkFinder } from './lint-work.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'
 
@@ -21,18 +27,15 @@ const notUtf8Work: NodeWork = { works: [], reason: 'its file is not UTF-8' }
 
 export const always: WorkFinder = () => ({ works: ['agent'] })
 
-/** The work of each bundle on `nodes`, by its `when`. Without a survey (no Python file) every node has some. Pure. */
-export function findWork(
-  nodes: readonly CodeNode[],
-  bundles: readonly PinnedBundle[],
-  { survey, labels }: { survey: Survey | undefined; labels: Run['request']['labels'] },
-): PlannedWork {
+/** The work of each bundle on `nodes`, by its `when`. Without a survey (no file that is linted) every node has some. Pure. */
+export function findWork(nodes: readonly CodeNode[], bundles: readonly PinnedBundle[], surveys: Surveys): PlannedWork {
+  const { survey, comments } = surveys
   const finders = new Map<PinnedBundle, WorkFinder>()
   const files = { ...survey?.rules.files }
   const notices: string[] = []
   for (const pinned of bundles) {
     const taken = nodes.filter((node) => takes(pinned.bundle, node))
-    const found = survey === undefined ? { find: always } : workOf(pinned.bundle, taken, { survey, labels })
+    const found = workOf(pinned.bundle, taken, surveys)
     finders.set(pinned, found.find)
     if (found.notice !== undefined) notices.push(found.notice)
     for (const [path, ranges] of found.agentRanges ?? []) {
@@ -46,31 +49,46 @@ export function findWork(
     const find = finders.get(pinned) ?? always
     return (node) => (survey?.notUtf8.has(node.path) === true ? notUtf8Work : find(node))
   }
-  return { of, rules: survey && { ...survey.rules, files }, notices }
+  const rules = survey && { ...survey.rules, files }
+  return { of, rules: comments === undefined ? rules : withCommentStyles(rules, comments.styles), notices }
 }
 
 export function takes({ file }: AgentBundle, node: CodeNode): boolean {
   return file.node_kinds.includes(node.kind) && file.languages.includes(node.language)
 }
 
+/** What was found out of the repository before planning; undefined where no bundle of the run needs it. */
+export type Surveys = {
+  survey: Survey | undefined
+  comments?: CommentSurvey | undefined
+  articles?: ArticleSurvey | undefined
+  tested?: TestSurvey | undefined
+  labels: Run['request']['labels']
+}
+
 type Found = { find: WorkFinder; agentRanges?: LintWork['agentRanges']; notice?: string | undefined }
 
-function workOf(
-  { file }: AgentBundle,
-  taken: readonly CodeNode[],
-  { survey, labels }: { survey: Survey; labels: Run['request']['labels'] },
-): Found {
+function workOf({ file }: AgentBundle, taken: readonly CodeNode[], surveys: Surveys): Found {
+  const { survey, comments, articles, tested, labels } = surveys
   switch (file.when) {
     case 'always':
       return { find: always }
+    case 'untested':
+      return { find: tested === undefined ? always : untestedWork(tested) }
+    case 'prose_faults':
+    case 'no_summary':
+      return { find: articles === undefined ? always : articleWork(file, articles) }
     case 'lint_faults': {
+      if (survey === undefined) return { find: always }
       const isMechanical = file.mechanical === 'lint_fixes'
       const linted = file.settings['scope']?.default === 'all' ? survey : withoutTestData(survey)
       const work = lintWork(taken, linted, { depth: lintDepth(file, labels), isMechanical })
       return { ...work, notice: leftNotice(file.name, work.left) }
     }
     case 'no_docstring':
-      return { find: docstringWork(file, survey) }
+      return { find: docstringWork(file, survey, comments) }
+    case 'no_samples':
+      return { find: survey === undefined ? always : sampleWork(file, survey) }
     default:
       return unreachable(file.when)
   }
@@ -95,14 +113,16 @@ function lintDepth({ settings }: AgentBundle['file'], labels: Run['request']['la
 /** So many rules are named. */
 const namedRules = 6
 
-/** With the rules that Ruff's own output calls fixable, since a user would compare the two. */
+/** With the rules that the linter's own output calls fixable, since a user would compare the two. */
 function leftNotice(name: string, { faults, files, withheld }: LintWork['left']): string | undefined {
   if (faults === 0) return undefined
   const found = `${faults} lint ${faults === 1 ? 'fault' : 'faults'} in ${files} ${files === 1 ? 'file' : 'files'}`
   const left = `${name}: ${found} without a safe fix left as ${faults === 1 ? 'it is' : 'they are'}`
   const { ours, unsafe } = withheld
   const why = [
-    ...(ours.size === 0 ? [] : [`Ruff has fixes of ${rulesText(ours)}, which Remora does not make without a person`]),
+    ...(ours.size === 0
+      ? []
+      : [`the linter has fixes of ${rulesText(ours)}, which Remora does not make without a person`]),
     ...(unsafe.size === 0 ? [] : [`its fixes of ${rulesText(unsafe)} count as unsafe in their files`]),
   ]
   return [`${left}: no model is asked (lint.depth: safe)`, ...why].join('; ')
@@ -115,12 +135,63 @@ function rulesText(counts: ReadonlyMap<string, number>): string {
   return `${named.join(', ')}${sorted.length > namedRules ? ` and ${sorted.length - namedRules} more` : ''}`
 }
 
-function docstringWork({ settings }: AgentBundle['file'], { docstrings, rules, unlinted }: Survey): WorkFinder {
+function untestedWork({ reasonToSkip }: TestSurvey): WorkFinder {
+  return (node) => {
+    const reason = reasonToSkip(node)
+    return reason === undefined ? { works: ['agent'] } : { works: [], reason }
+  }
+}
+
+function docstringWork(
+  { settings }: AgentBundle['file'],
+  survey: Survey | undefined,
+  comments: CommentSurvey | undefined,
+): WorkFinder {
   const scope = docstringScopes.find((one) => one === settings['scope']?.default) ?? 'public'
-  return ({ path, startByte }) => {
+  return ({ path, startByte, language }) => {
+    const workUnless = (reason: string | undefined): NodeWork =>
+      reason === undefined ? { works: ['agent'] } : { works: [], reason }
+    if (language !== 'python') {
+      return comments === undefined || docLanguageOf(language) === undefined
+        ? workUnless('there is no form of doc comments for its language')
+        : workUnless(comments.reasonToSkip(path, startByte, scope))
+    }
+    if (survey === undefined) return { works: ['agent'] }
+    const { docstrings, rules, unlinted } = survey
     // The survey has rules for all files that it could read.
     if (!Object.hasOwn(rules.files, path)) return { works: [], reason: unlinted.get(path) ?? 'it is no Python file' }
-    const reason = docstrings.reasonToSkip(path, startByte, scope)
+    return workUnless(docstrings.reasonToSkip(path, startByte, scope))
+  }
+}
+
+function sampleWork({ settings }: AgentBundle['file'], { samples }: Survey): WorkFinder {
+  const scope = sampleScopes.find((one) => one === settings['scope']?.default) ?? 'auto'
+  return (node) => {
+    const reason = samples.reasonToSkip(node, scope)
+    return reason === undefined ? { works: ['agent'] } : { works: [], reason }
+  }
+}
+
+/** The rules with the styles of the files whose docstrings are comments. */
+function withCommentStyles(rules: RepositoryRules | undefined, styles: CommentSurvey['styles']): RepositoryRules {
+  const shared = [...(rules?.shared ?? [])]
+  const files = { ...rules?.files }
+  const places = new Map<string, number>()
+  for (const [path, text] of styles) {
+    const own = Object.hasOwn(files, path) ? files[path] : undefined
+    const lint = (own && shared[own.rules]?.lint) ?? defaultRulesOf(path).lint
+    const key = JSON.stringify([own?.rules, lint, text])
+    const at = places.get(key) ?? shared.push({ lint, text }) - 1
+    places.set(key, at)
+    files[path] = { keptNames: [], agentRanges: [], ...own, rules: at }
+  }
+  return { v: 1, ...rules, shared, files }
+}
+
+function articleWork({ when, settings }: AgentBundle['file'], articles: ArticleSurvey): WorkFinder {
+  const minWords = Number(settings['min_words']?.default ?? 0)
+  return (node) => {
+    const reason = when === 'no_summary' ? articles.reasonForNoSummary(node, minWords) : articles.reasonNotToMend(node)
     return reason === undefined ? { works: ['agent'] } : { works: [], reason }
   }
 }

@@ -91,14 +91,14 @@ describe('planning a run', () => {
     })
   })
 
-  it('names the rules that Ruff could fix and Remora does not', async () => {
+  it('names the rules that the linter could fix and Remora does not', async () => {
     const files = {
       'ruff.toml': 'target-version = "py310"\nlint.select = ["UP", "E714"]\nlint.extend-unsafe-fixes = ["E714"]\n',
       'a.py': 'from typing import List\n\n\ndef f(x: List[int]) -> bool:\n    return not x is None\n',
     }
     const { plan } = await planned(files, rehearsal)
     expect(plan?.notices).toEqual([
-      expect.stringMatching(/Ruff has fixes of UP006 \(1\).*does not make.*fixes of E714 \(1\) count as unsafe/),
+      expect.stringMatching(/the linter has fixes of UP006 \(1\).*does not make.*fixes of E714 \(1\) count as unsafe/),
     ])
   })
 
@@ -119,14 +119,15 @@ describe('planning a run', () => {
   })
 
   it('takes fewer nodes with paths left out, languages and kinds', async () => {
-    const files = { ...faulty, 'old/b.py': 'import sys\n', 'web/c.ts': 'export const c = 1\n' }
+    const files = { ...faulty, 'old/b.py': 'import sys\n', 'web/c.go': 'package web\n' }
     expect((await planned(files, { exclude: ['old'] })).plan?.skippedFiles).toEqual([
       { path: 'old/b.py', reason: 'excluded' },
     ])
-    expect((await planned(files, { languages: ['typescript'] })).run).toMatchObject({
+    expect((await planned(files, { languages: ['go'] })).run).toMatchObject({
       errorCode: 'INTAKE_007',
-      reason:
-        'this agent works on Python; found: TypeScript 1 file; Python 3 files, left out by --languages typescript',
+      reason: expect.stringMatching(
+        /^this agent works on .*Python.*; found: Go 1 file; Python 3 files, left out by --languages go$/,
+      ),
     })
     const functions = await planned(files, { ...servers, nodeKinds: ['function'] })
     expect(functions.names).toEqual(['lint mechanical label', 'lint agent total'])

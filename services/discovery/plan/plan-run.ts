@@ -3,6 +3,7 @@ import { AppError } from '#domain/error.ts'
 import { type OperationId, type RunId, sha256 } from '#domain/ids.ts'
 import { type OperationStatus, originalId, type PlannedOperation } from '#domain/operation.ts'
 import type { Run, RunRequest } from '#domain/run.ts'
+import type { RunEnvironment } from '#domain/setup.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { maxSliceOperations } from '#ledger/plan.ts'
 import { operationPages } from '#ledger/read-operations.ts'
@@ -13,8 +14,9 @@ import { openNodeLists } from '#objects/node-list.ts'
 import { putRepositoryRules } from '#objects/repository-rules.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
 import { selectedNodes } from '#objects/node-selection.ts'
-import { type Survey, type SurveyDeps, surveyRepository } from '../survey/survey-repository.ts'
-import { findWork, takes } from './node-work.ts'
+import type { SurveyDeps } from '../survey/survey-repository.ts'
+import { findWork } from './node-work.ts'
+import { surveysFor } from './run-surveys.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'
 import { type PlanChoices, planOperations } from './plan-operations.ts'
 import { requireFitting } from './require-fitting.ts'
@@ -25,6 +27,8 @@ export type PlanRunDeps = SurveyDeps & {
   objects: ObjectStore
   blobs: Pick<BlobStore, 'get'>
   readSnapshot(projectId: string, snapshotId: string): Promise<SnapshotView>
+  /** Whether runs may have a setup here. */
+  allowsSetups: boolean
 }
 
 type Found = { nodes: readonly CodeNode[]; bundles: readonly PinnedBundle[] }
@@ -40,18 +44,32 @@ export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal:
   const { bundles } = found
   await requireFitting(found.nodes, bundles, run.request, () => repositoryPaths(run, deps))
   const nodes = await selectedNodes(run, found.nodes, deps.blobs)
-  const survey = await surveyOf(run, { nodes, bundles }, deps, signal)
-  const work = findWork(nodes, bundles, { survey, labels: run.request.labels })
+  const surveys = await surveysFor(run, { nodes, bundles }, deps, signal)
+  const work = findWork(nodes, bundles, surveys)
   const retried = await operationsToRetry(run.request, deps.ledger)
   const planned = planOperations(nodes, bundles, { work, limit: run.request.limits.operations, ...retried })
   requirePlanned(planned.operations, retried.only)
-  const notices = [...(survey?.notices ?? []), ...work.notices]
+  const notices = [...(surveys.survey?.notices ?? []), ...work.notices]
   const summary = summarisePlan({ nodes, bundles, planned, skipped: await skippedFiles(run, deps), notices })
   const keys = {
     planKey: await putPlanSummary(deps.objects, run, summary),
     ...(work.rules && { rulesKey: await putRepositoryRules(deps.objects, run, work.rules) }),
   }
-  await handOver(run, { operations: run.request.dryRun ? [] : planned.operations, keys, summary }, deps)
+  const operations = run.request.dryRun ? [] : planned.operations
+  await handOver(run, { operations, keys, summary, environment: environmentOf(run, bundles, deps) }, deps)
+}
+
+/** Where setups are off, that of a bundle does not count, and that of the run, which intake has allowed before, has failed. */
+function environmentOf(
+  { request }: Run,
+  bundles: readonly PinnedBundle[],
+  { allowsSetups }: Pick<PlanRunDeps, 'allowsSetups'>,
+): RunEnvironment | undefined {
+  const ofBundle = bundles.find(({ bundle }) => bundle.file.setup !== undefined)?.bundle.file.setup
+  const command = request.setup ?? (allowsSetups ? ofBundle : undefined)
+  if (command === undefined) return undefined
+  if (allowsSetups) return { kind: 'wanted', command }
+  return { kind: 'failed', command, reason: 'setups are off by now (REMORA_SETUP)', output: '', durationMs: 0 }
 }
 
 async function repositoryPaths({ projectId, snapshotId }: Run, deps: PlanRunDeps): Promise<string[]> {
@@ -66,24 +84,6 @@ function requirePlanned(operations: readonly PlannedOperation[], only: ReadonlyS
   throw new AppError('INTAKE_007', reason)
 }
 
-async function surveyOf(
-  run: Run,
-  { nodes, bundles }: Found,
-  deps: PlanRunDeps,
-  signal: AbortSignal,
-): Promise<Survey | undefined> {
-  const python = nodes.filter((node) => node.language === 'python' && bundles.some(({ bundle }) => takes(bundle, node)))
-  if (python.length === 0 || run.snapshotId === null) return undefined
-  const snapshot = await deps.readSnapshot(run.projectId, run.snapshotId)
-  const workedOn = new Set(python.map(({ path }) => path))
-  const input = {
-    files: snapshot.files,
-    isWorkedOn: (path: string) => workedOn.has(path),
-    read: (hash: string) => deps.blobs.get(run.projectId, hash),
-  }
-  return surveyRepository(input, deps, signal)
-}
-
 async function skippedFiles(
   { projectId, runId }: Run,
   { ledger, objects }: PlanRunDeps,
@@ -94,9 +94,19 @@ async function skippedFiles(
 }
 
 type Keys = { planKey: string; rulesKey?: string }
-type Plan = { operations: readonly PlannedOperation[]; keys: Keys; summary: PlanSummary }
+type Plan = {
+  operations: readonly PlannedOperation[]
+  keys: Keys
+  summary: PlanSummary
+  environment: RunEnvironment | undefined
+}
 
-async function handOver(run: Run, { operations, keys, summary }: Plan, { ledger }: PlanRunDeps): Promise<void> {
+/** A run with a setup stays in this phase until that has ended (services/setup). */
+async function handOver(
+  run: Run,
+  { operations, keys, summary, environment }: Plan,
+  { ledger }: PlanRunDeps,
+): Promise<void> {
   const planHash = sha256(operations.map(planLine).join('\n'))
   const slices = Math.max(1, Math.ceil(operations.length / maxSliceOperations))
   for (let slice = 0; slice < slices; slice++) {
@@ -105,11 +115,13 @@ async function handOver(run: Run, { operations, keys, summary }: Plan, { ledger 
     if (answer === 'refused') return // it was stopped, or has ended
   }
   const data = { operations: operations.length, ...(run.request.dryRun ? { dry_run: true } : {}), ...planView(summary) }
+  const isEmpty = operations.length === 0
+  const waits = !isEmpty && environment?.kind === 'wanted'
   await ledger.move(run.runId, {
     from: [{ status: 'running', phase: 'planning' }],
-    to: { phase: operations.length === 0 ? 'review' : 'execution' },
+    to: waits ? {} : { phase: isEmpty ? 'review' : 'execution' },
     command: 'plan',
-    set: keys,
+    set: { ...keys, ...(environment && !isEmpty && { environment: JSON.stringify(environment) }) },
     events: [{ event: 'run.planned', phase: 'planning', origin, data }],
   })
 }

@@ -43,6 +43,7 @@ export async function runDiscoveryStage(
 ): Promise<StageEnd> {
   const run = await deps.ledger.getRun(runId)
   if (run.status !== 'running' || !['discovery', 'planning'].includes(run.phase)) return 'idle'
+  if (run.environment !== null) return 'idle' // it is planned, and its setup goes on
   try {
     const bundles = await bundlesOf(run, deps)
     const nodes = await nodesOf(run, bundles, deps, signal)

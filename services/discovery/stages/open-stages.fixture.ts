@@ -1,7 +1,7 @@
 import type { RunId } from '#domain/ids.ts'
 import type { RunRequest } from '#domain/run.ts'
 import { loadBundles } from '#bundles/load-bundle.ts'
-import { openPythonLinter } from '#lint/python-linter.ts'
+import { openLinter } from '#lint/linter.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { openSnapshotReader } from '#objects/snapshot.ts'
 import { openParsePool } from '../discover/parse-pool.ts'
@@ -27,7 +27,7 @@ export async function openStages(): Promise<TestStages> {
   const stores = await openTestStores()
   const pool = openParsePool({ threads: 1 })
   const surveys = openSurveyPool({ threads: 1 })
-  const linter = await openPythonLinter()
+  const linter = await openLinter()
   const signal = AbortSignal.timeout(120_000)
   const { ledger, objects } = stores
   const deps: DiscoveryStageDeps = {
@@ -36,6 +36,7 @@ export async function openStages(): Promise<TestStages> {
     pool,
     surveys,
     linter,
+    allowsSetups: true,
     packs: await loadSoundPacks({}),
     leaveOut: { exclude: [], maxFileBytes: 1_000_000 },
     blobs: openBlobStore(objects, { maxCacheBytes: 0 }),

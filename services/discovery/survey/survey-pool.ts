@@ -1,6 +1,9 @@
+import type { FileDocFacts, NodeBytes } from '#doc-comments/doc-facts.ts'
 import type { ModuleUses } from '#python/module-uses.ts'
+import type { ModuleTypes } from '#python/module-types.ts'
 import { openThreadPool } from '#platform/thread-pool.ts'
 import type { LintRules } from '#domain/path-rules.ts'
+import type { Diagnostic } from '#lint/lint-report.ts'
 import type { FileDocstringFacts } from '#python/docstring-facts.ts'
 
 /** A Python file to survey. Without `rules` it is not linted. */
@@ -10,10 +13,18 @@ export type PythonQuestion = {
   rules: LintRules | null
   /** Those of the repository's own modules that the text imports (`ownModulesIn`). */
   ownModules: readonly string[]
+  /** Whether the types of its definitions are wanted, too. */
+  wantsTypes?: boolean
 }
 
 /** A Python file, or another text (no Python, or not to be parsed) that is searched for names of modules. */
-export type SurveyQuestion = PythonQuestion | { namingText: string }
+export type SurveyQuestion = PythonQuestion | { namingText: string } | CommentQuestion | ScriptQuestion
+
+/** A file of another language, whose doc comments are looked at. */
+export type CommentQuestion = { docs: { language: string; source: string; nodes: readonly NodeBytes[] } }
+
+/** A JavaScript or TypeScript file with its faults, each of which gets its place and its statement. */
+export type ScriptQuestion = { script: { language: string; text: string; diagnostics: readonly Diagnostic[] } }
 
 /** Lines are 1-based; bytes are 0-based, end-exclusive. */
 export type LintFault = {
@@ -37,9 +48,14 @@ export type LintFault = {
   removes?: string
 }
 
-export type SurveyedFile = { faults: LintFault[]; docstrings: FileDocstringFacts; uses: ModuleUses }
+export type SurveyedFile = {
+  faults: LintFault[]
+  docstrings: FileDocstringFacts
+  uses: ModuleUses
+  types?: ModuleTypes
+}
 
-export type SurveyReport = SurveyedFile | { uses: ModuleUses }
+export type SurveyReport = SurveyedFile | { uses: ModuleUses } | FileDocFacts | { scriptFaults: LintFault[] }
 
 export type SurveyPool = ReturnType<typeof openSurveyPool>
 
@@ -65,7 +81,20 @@ export function openSurveyPool(options: { threads: number; fileLimitMs?: number 
     },
     async usesIn(namingText: string): Promise<ModuleUses | { unreadable: string }> {
       const report = await ask({ namingText })
-      return 'unreadable' in report ? report : report.uses
+      if ('unreadable' in report) return report
+      if ('uses' in report) return report.uses
+      throw new TypeError('the survey answered another question')
+    },
+    async docsIn(question: CommentQuestion): Promise<FileDocFacts | { unreadable: string }> {
+      const report = await ask(question)
+      if ('unreadable' in report || 'definitions' in report) return report
+      throw new TypeError('the survey answered another question')
+    },
+    async scriptFaults(question: ScriptQuestion): Promise<LintFault[] | { unreadable: string }> {
+      const report = await ask(question)
+      if ('unreadable' in report) return report
+      if ('scriptFaults' in report) return report.scriptFaults
+      throw new TypeError('the survey answered another question')
     },
     /** Ends the threads; running requests fail. Safe to call twice. */
     close: pool.close,

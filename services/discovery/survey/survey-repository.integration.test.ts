@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sha256 } from '#domain/ids.ts'
-import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
+import { openLinter, type Linter } from '#lint/linter.ts'
 import { pathRulesOf } from '#objects/repository-rules.ts'
 import { openSurveyPool, type SurveyPool } from './survey-pool.ts'
 import { type Survey, surveyRepository } from './survey-repository.ts'
 
 let surveys: SurveyPool
-let linter: PythonLinter
+let linter: Linter
 beforeAll(async () => {
   surveys = openSurveyPool({ threads: 2 })
-  linter = await openPythonLinter()
+  linter = await openLinter()
 })
 afterAll(async () => {
   await surveys.close()

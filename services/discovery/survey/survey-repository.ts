@@ -17,23 +17,28 @@ import type { ModuleUses } from '#python/module-uses.ts'
 import { ownModulesIn, ownModulesOf } from '#python/own-modules.ts'
 import { foldTestData } from '#python/test-data.ts'
 import { isStub } from '#python/python-file.ts'
+import type { Linter } from '#lint/linter.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import type { SourceFile } from '../discover/choose-files.ts'
+import { foldSamples, type SampleSurvey } from './sample-survey.ts'
 import type { LintFault, SurveyedFile, SurveyPool } from './survey-pool.ts'
+import { isLintedScript, isScriptTestData, surveyScripts } from './survey-scripts.ts'
 
 export type SurveyInput = {
   files: readonly SourceFile[]
   /** Whether agents may work on the file: only these files are linted. */
   isWorkedOn(path: string): boolean
   read(hash: string): Promise<Uint8Array>
+  /** Whether an agent looks for definitions by the types of their parameters. */
+  wantsTypes?: boolean
 }
 
 export type SurveyDeps = {
   surveys: SurveyPool
-  linter: OptionsCheck
+  linter: OptionsCheck & Pick<Linter, 'scripts'>
 }
 
-/** What a repository says about its Python files, and where in them there is work. */
+/** What a repository says about its files, and where in them there is work. */
 export type Survey = {
   rules: RepositoryRules
   /** By path, in the order of the file. Every file that agents may work on is either here or in `unlinted`. */
@@ -44,6 +49,7 @@ export type Survey = {
   /** Whether tests read the file as text: its faults are often the thing under test. */
   isTestData(path: string): boolean
   docstrings: DocstringSurvey
+  samples: SampleSurvey
   /** For users: what of the configuration cannot be honoured, and what is left alone throughout the repository. */
   notices: readonly string[]
 }
@@ -57,7 +63,7 @@ const namesModules =
 
 /**
  * Reads the repository's lint configuration, then every Python file in threads: its faults under the repository's own
- * rules, its docstrings, and what it uses of other modules. Documents, configurations and Python files that cannot be
+ * rules, its docstrings, and what it uses of other modules; and the faults of JavaScript and TypeScript. Documents, configurations and Python files that cannot be
  * parsed are searched for the names they use. No model is involved. Notices name the files that could not be read.
  */
 export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, signal: AbortSignal): Promise<Survey> {
@@ -84,27 +90,33 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
       unread.push(`${file.path} is not read (${why}): what it uses of other files is not all known`)
     }
   })
+  const scripts = await surveyScripts(input, { ...deps, rulesFor: lint.rulesFor }, signal)
   signal.throwIfAborted()
-  const docstrings = foldDocstringFacts(
-    new Map([...mapOf(facts, ({ docstrings: one }) => one)].toSorted(byPath)),
-    (path) => {
-      const { lint: own, style } = lint.rulesFor(path)
-      return { style: style.docstringStyle, wantsMethodDocstrings: wantsMethodDocstrings(own) }
-    },
-  )
+  const docstrings = foldDocstrings(facts, lint)
   const linted = [...facts].toSorted(byPath).filter(([path]) => input.isWorkedOn(path) && !unlinted.has(path))
-  const rules = { ...repositoryRules(facts, lint, docstrings, named), ownModules: [...ownModules] }
+  const isPythonTestData = foldTestData(mapOf(facts, ({ uses }) => uses))
+  const scriptPaths = [...scripts.faults.keys()]
+  const rules = { ...repositoryRules(facts, lint, { docstrings, named, scriptPaths }), ownModules: [...ownModules] }
   return {
     rules,
-    faults: new Map(
-      linted.map(([path, { faults }]) => [path, keptInPlace(faults, rules.files[path]?.keptNames ?? [])]),
-    ),
-    unlinted,
-    notUtf8,
-    isTestData: foldTestData(mapOf(facts, ({ uses }) => uses)),
+    faults: new Map([
+      ...linted.map(([path, { faults }]) => [path, keptInPlace(faults, rules.files[path]?.keptNames ?? [])] as const),
+      ...scripts.faults,
+    ]),
+    unlinted: new Map([...unlinted, ...scripts.unlinted]),
+    notUtf8: new Set([...notUtf8, ...scripts.notUtf8]),
+    isTestData: (path) => (isLintedScript(path) ? isScriptTestData(path) : isPythonTestData(path)),
     docstrings,
+    samples: foldSamples({ types: mapOf(facts, ({ types }) => types), docstrings, files: input.files }),
     notices: [...lint.notices, ...docstrings.notices, ...unread.toSorted()],
   }
+}
+
+function foldDocstrings(facts: ReadonlyMap<string, SurveyedFile>, lint: RepositoryLint) {
+  return foldDocstringFacts(new Map([...mapOf(facts, ({ docstrings: one }) => one)].toSorted(byPath)), (path) => {
+    const { lint: own, style } = lint.rulesFor(path)
+    return { style: style.docstringStyle, wantsMethodDocstrings: wantsMethodDocstrings(own) }
+  })
 }
 
 function byPath([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
@@ -120,12 +132,13 @@ function keptInPlace(faults: readonly LintFault[], keptNames: PathRules['keptNam
   )
 }
 
-async function readConfiguration({ files, read }: SurveyInput, deps: SurveyDeps): Promise<RepositoryLint> {
+async function readConfiguration({ files, read, isWorkedOn }: SurveyInput, deps: SurveyDeps): Promise<RepositoryLint> {
   const configs = files.filter(({ path, size }) => isLintConfig(path) && size <= maxFileBytes)
   const texts = await mapBounded(configs, atOnce, async ({ path, hash }): Promise<ConfigFile> => {
     return { path, text: Buffer.from(await read(hash)).toString() }
   })
-  return readRepositoryLint({ paths: files.map(({ path }) => path), files: texts }, deps.linter)
+  const scripts = files.flatMap(({ path }) => (isLintedScript(path) && isWorkedOn(path) ? path : []))
+  return readRepositoryLint({ paths: files.map(({ path }) => path), files: texts, scripts }, deps.linter)
 }
 
 type Looking = {
@@ -161,7 +174,12 @@ async function surveyFile(file: SourceFile, { input, lint, ownModules, notUtf8, 
   const notLinted = reasonNotToLint(path, bytes, rules)
   // In other encodings only names matter, which are ASCII: they show what the file uses of others.
   const text = bytes.toString(isUtf8(bytes) ? 'utf8' : 'latin1')
-  const question = { path, text, ownModules: ownModulesIn(text, ownModules) }
+  const question = {
+    path,
+    text,
+    ownModules: ownModulesIn(text, ownModules),
+    ...(input.wantsTypes === true && { wantsTypes: true }),
+  }
   const look = (rulesToLintBy: LintRules | null) => deps.surveys.survey({ ...question, rules: rulesToLintBy })
   if (notLinted !== undefined || !input.isWorkedOn(path)) {
     const found = await look(null)
@@ -181,21 +199,26 @@ function reasonNotToLint(path: string, bytes: Uint8Array, { isExcluded }: LintRu
   return isUtf8(bytes) ? undefined : 'it is not UTF-8'
 }
 
+type RulesSources = {
+  docstrings: DocstringSurvey
+  named: ReadonlyMap<string, ModuleUses>
+  scriptPaths: readonly string[]
+}
+
 function repositoryRules(
   facts: ReadonlyMap<string, { uses: ModuleUses }>,
   lint: RepositoryLint,
-  docstrings: DocstringSurvey,
-  named: ReadonlyMap<string, ModuleUses>,
+  { docstrings, named, scriptPaths }: RulesSources,
 ): RepositoryRules {
   const keptNames = foldKeptNames(new Map([...named, ...mapOf(facts, ({ uses }) => uses)]))
   const shared = new Map<string, { at: number; rules: Omit<PathRules, 'keptNames'> }>()
   const files: RepositoryRules['files'] = {}
-  for (const path of [...facts.keys()].toSorted()) {
+  for (const path of [...facts.keys(), ...scriptPaths].toSorted()) {
     const rules = rulesOf(path, lint, docstrings)
     const key = JSON.stringify(rules)
     const { at } = shared.get(key) ?? { at: shared.size }
     shared.set(key, { at, rules })
-    files[path] = { rules: at, keptNames: keptNames(path), agentRanges: [] }
+    files[path] = { rules: at, keptNames: facts.has(path) ? keptNames(path) : [], agentRanges: [] }
   }
   return { v: 1, shared: [...shared.values()].map(({ rules }) => rules), files }
 }

@@ -1,25 +1,38 @@
 /**
- * Entry of a survey thread, which runs Ruff and the Python grammar. Nothing is caught: a text may leave Ruff or the
+ * Entry of a survey thread, which runs Ruff and the grammars. Nothing is caught: a text may leave Ruff or the
  * parser damaged, so the thread dies, and the next file gets a new one.
  */
 import type { Tree } from 'web-tree-sitter'
 import type { LintRules } from '#domain/path-rules.ts'
-import { judgeFixes } from '#lint/fixable-faults.ts'
+import { docFactsOf } from '#doc-comments/doc-facts.ts'
+import { type JudgedFault, judgeFixes } from '#lint/fixable-faults.ts'
 import { lintText } from '#lint/lint-text.ts'
 import { answerRequests } from '#platform/thread-entry.ts'
 import { byteOffsets } from '#python/python-file.ts'
 import { docstringFactsOf } from '#python/docstring-facts.ts'
+import { moduleTypesOf } from '#python/module-types.ts'
 import { moduleUsesInText, moduleUsesOf } from '#python/module-uses.ts'
 import { loadLanguage, type LoadedLanguage } from '#syntax/parser.ts'
-import type { LintFault, PythonQuestion, SurveyedFile, SurveyQuestion, SurveyReport } from './survey-pool.ts'
+import type {
+  LintFault,
+  PythonQuestion,
+  ScriptQuestion,
+  SurveyedFile,
+  SurveyQuestion,
+  SurveyReport,
+} from './survey-pool.ts'
 
-function surveyFile({ path, text, rules, ownModules }: PythonQuestion, python: LoadedLanguage): SurveyedFile {
+function surveyFile(
+  { path, text, rules, ownModules, wantsTypes }: PythonQuestion,
+  python: LoadedLanguage,
+): SurveyedFile {
   const tree = python.parse(text)
   try {
     return {
       faults: rules === null ? [] : lintFaults({ path, text, ownModules, rules }, { tree, python }),
       docstrings: docstringFactsOf(tree, text, path),
       uses: moduleUsesOf(tree, text),
+      ...(wantsTypes === true && { types: moduleTypesOf(tree, python) }),
     }
   } finally {
     tree.delete()
@@ -34,8 +47,12 @@ function lintFaults(
   { tree, python }: { tree: Tree; python: LoadedLanguage },
 ): LintFault[] {
   const { diagnostics } = lintText({ text: file.text, rules })
-  const byteOf = byteOffsets(file.text)
-  return judgeFixes(diagnostics, file, python)
+  return placedFaults(judgeFixes(diagnostics, file, python), file.text, tree)
+}
+
+function placedFaults(judged: readonly JudgedFault[], text: string, tree: Tree): LintFault[] {
+  const byteOf = byteOffsets(text)
+  return judged
     .toSorted((one, other) => one.fault.start - other.fault.start)
     .map(({ fault, mustStay, removes }) => {
       const { code, message, line, start, end, fix = [] } = fault
@@ -66,13 +83,30 @@ function contextOf(tree: Tree, range: { start: number; end: number }): { start: 
   for (; node !== null && node.parent !== null; node = node.parent) {
     const lines = node.endPosition.row - node.startPosition.row + 1
     if (lines > maxContextLines) break
-    if (/_(statement|definition)$/.test(node.type)) found = { start: node.startIndex, end: node.endIndex }
+    if (/_(statement|definition|declaration)$/.test(node.type)) found = { start: node.startIndex, end: node.endIndex }
   }
   return { start: Math.min(found.start, range.start), end: Math.max(found.end, range.end) }
 }
 
+async function scriptFaults({ script: { language, text, diagnostics } }: ScriptQuestion): Promise<LintFault[]> {
+  const judged = diagnostics.map((fault) => ({ fault, mustStay: undefined, removes: undefined }))
+  return (await loadLanguage(language)).read(text, (tree) => placedFaults(judged, text, tree))
+}
+
 answerRequests<SurveyQuestion, SurveyReport>(async (question, begin) => {
   begin(0)
+  if ('docs' in question) {
+    const { source, language } = question.docs
+    const { parse } = await loadLanguage(language)
+    begin(0)
+    const tree = parse(source)
+    try {
+      return docFactsOf(tree, question.docs)
+    } finally {
+      tree.delete()
+    }
+  }
+  if ('script' in question) return { scriptFaults: await scriptFaults(question) }
   const python = await loadLanguage('python')
   begin(0)
   return 'namingText' in question ? { uses: moduleUsesInText(question.namingText) } : surveyFile(question, python)

@@ -1,5 +1,6 @@
 import { lastResult, type Conversation } from '../conversation.ts'
-import { docstringFor, hasDecorator, Signature, summaryFor } from '../docstring-template.ts'
+import { docstringFor, hasDecorator, summaryFor } from '../docstring-template.ts'
+import { Signature } from '../signature.ts'
 import { call, offering, type Rule } from './rule.ts'
 
 /** Reads the signature, writes the docstring template, or its summary alone if that is refused, and submits. */

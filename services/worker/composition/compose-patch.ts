@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import { chainOf } from '#composition/run-chain.ts'
 import type { KnownSets } from '#composition/compose-change-sets.ts'
 import { nameConflicts } from '#composition/name-conflicts.ts'
@@ -18,7 +19,11 @@ import type { CachedAnswers } from '#platform/cached-answers.ts'
 import type { ReadRunRules } from '../evidence/run-rules.ts'
 import { collectChanges, type CollectDeps, readAccepted, selectProposed, setsOf } from './collect-changes.ts'
 import type { ProvedBefore } from './file-proofs.ts'
+import type { ReadFile } from '../evidence/samples-match.ts'
+import type { SnapshotPrograms } from '../tools/programs/attempt-programs.ts'
+import { readComposed } from './composed-tree.ts'
 import type { GateVerdict } from './gate/run-gate.ts'
+import { throughGate, type ThroughGateDeps } from './gate/through-gate.ts'
 import { type GroupProof, proveComposition, type ProofDeps } from './prove-composition.ts'
 
 export type ProveDeps = Pick<ProofDeps, 'evidence' | 'python'> & {
@@ -27,6 +32,8 @@ export type ProveDeps = Pick<ProofDeps, 'evidence' | 'python'> & {
   objects: ObjectStore
   blobs: Pick<BlobStore, 'get' | 'put'>
   runRules: ReadRunRules
+  /** For checks that read other files than the changed one. */
+  programs?: Pick<SnapshotPrograms, 'snapshot'>
 }
 
 /** What is to be composed, and the node of each operation that may be named. */
@@ -48,6 +55,16 @@ export type SelectedSets = {
   onFiles?(proved: number, files: number): Promise<void>
 }
 
+function treeOf(
+  { projectId, snapshotId }: Run,
+  { sets, others, readBlob }: Pick<SelectedSets, 'sets' | 'others'> & Pick<ProofDeps, 'readBlob'>,
+  { programs }: ProveDeps,
+): ReadFile | undefined {
+  if (programs === undefined || snapshotId === null) return undefined
+  const known = new Map([...(others ?? []), ...sets.map((set) => [set.changeSetId, set] as const)])
+  return readComposed(sets, { known, readBlob, snapshot: () => programs.snapshot(projectId, snapshotId) })
+}
+
 /** Composes and proves change sets of a run, and stores the result, which the key names. */
 export async function proveSets(
   run: Run,
@@ -60,6 +77,10 @@ export async function proveSets(
   const files = new Set(sets.flatMap((set) => set.files.map(({ path }) => path))).size
   let proved = 0
   await onFiles?.(0, files)
+  const readBlob = async (hash: string) => {
+    signal.throwIfAborted() // another worker may have the job by now, or the run be stopped
+    return deps.blobs.get(projectId, hash)
+  }
   const proven = await proveComposition(sets, {
     evidence: deps.evidence,
     python: deps.python,
@@ -67,10 +88,8 @@ export async function proveSets(
     rules: await deps.runRules(rulesOf),
     provedBefore,
     others,
-    async readBlob(hash) {
-      signal.throwIfAborted() // another worker may have the job by now, or the run be stopped
-      return deps.blobs.get(projectId, hash)
-    },
+    readBlob,
+    readFile: treeOf(run, { sets, others, readBlob }, deps),
     async storeBlob(bytes) {
       signal.throwIfAborted()
       return deps.blobs.put(projectId, bytes)
@@ -98,7 +117,8 @@ export async function proveSets(
 }
 
 export type PatchDeps = ProveDeps &
-  CollectDeps & {
+  CollectDeps &
+  Pick<ThroughGateDeps, 'programs'> & {
     ledger: CollectDeps['ledger'] & Pick<Ledger, 'beginPatching' | 'endPatching' | 'notePatch' | 'readDecisions'>
   }
 
@@ -125,7 +145,7 @@ export async function composePatch(
     const compositions = await readCompositions(run, deps.objects)
     const { sets, gated } = withoutGated(selected.sets, of, compositions)
     const selection = { of, ...selected, sets, gated, rulesOf, provedBefore: provedIn(compositions) }
-    const { compositionKey } = await proveSets(run, selection, deps, own)
+    const { compositionKey } = await proveGated(run, selection, { deps, compositions, signal: own })
     await deps.ledger.notePatch(runId, { of, note: { decided, compositionKey } })
     await removeFormer(run, before, compositionKey, deps.objects)
   } catch (cause) {
@@ -151,9 +171,38 @@ async function readCompositions({ projectId, runId, compositionKey, patches }: R
   return read.filter((composition) => composition !== undefined)
 }
 
+type Gating = { deps: PatchDeps; compositions: readonly Composition[]; signal: AbortSignal }
+
+/** Of the time of a patch, what is left for its gate when everything else is slow. */
+const gateLimitS = (patchLimitMs * 0.8) / 1_000
+
 /**
- * What the run's gate left out stays out of every later patch, but for what was only unproved and somebody has accepted. The gate itself
- * does not run again.
+ * As `proveSets`. A part of what the run's gate has proved is not proved by that: of an accepted patch that no gate has seen as it is, the
+ * gate runs again, and what makes a test fail that passed is left out. What it cannot prove in its time, people have accepted.
+ */
+async function proveGated(run: Run, selection: SelectedSets, { deps, compositions, signal }: Gating) {
+  const proved = await proveSets(run, selection, deps, signal)
+  const { gated, of } = selection
+  const isSame = (one: Composition) => isDeepStrictEqual(setsIn(one), setsIn(proved.composition))
+  const before = compositions.find((one) => one.gate !== undefined && isSame(one))?.gate
+  if (of === 'proposed' || gated === undefined || before !== undefined) return proved
+  const composed = { sets: selection.sets, composition: proved.composition, memory: { results: new Map() } }
+  const onRun = async () => {}
+  const verdict = await throughGate(run, { ...composed, limitS: gateLimitS }, { ...deps, onRun }, signal)
+  if (verdict === undefined) return proved
+  const { culprits, leftOut, report } = verdict
+  const sets = selection.sets.filter(({ changeSetId }) => !culprits.has(changeSetId))
+  const left = [...gated.leftOut, ...leftOut.filter(({ changeSetId }) => culprits.has(changeSetId))]
+  return proveSets(run, { ...selection, sets, gated: { report, leftOut: left } }, deps, signal)
+}
+
+function setsIn({ files }: Composition): ReadonlySet<string> {
+  return new Set(files.flatMap(({ changeSetIds }) => changeSetIds))
+}
+
+/**
+ * What the run's gate left out stays out of every later patch, but for what was only unproved and somebody has accepted. A proposed
+ * patch is a part of what it has proved, or that and what was unproved: the gate does not run again for it.
  */
 function withoutGated(
   sets: readonly ChangeSet[],

@@ -15,7 +15,7 @@ import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
 import { openRunRules } from '../evidence/run-rules.ts'
 import { openSyntaxChecker } from '../evidence/syntax-evidence.ts'
-import { openPythonLinter, type PythonLinter } from '#lint/python-linter.ts'
+import { openLinter, type Linter } from '#lint/linter.ts'
 import { composeRun, type CompositionDeps } from './compose-run.ts'
 
 const never = new AbortController().signal
@@ -23,13 +23,13 @@ const never = new AbortController().signal
 describe('composeRun', () => {
   let test: TestLedger
   let store: TestObjects
-  let linter: PythonLinter
+  let linter: Linter
   const syntax = openSyntaxChecker()
   let deps: CompositionDeps
   beforeAll(async () => {
     test = await testLedger()
     store = await testObjects()
-    linter = await openPythonLinter()
+    linter = await openLinter()
     const python = await loadLanguage('python')
     const readSnapshot = openSnapshotReader(store.objects)
     deps = {
@@ -38,6 +38,7 @@ describe('composeRun', () => {
         sandbox: openSandbox({ searchPath: '' }),
         limits: usualLimits,
         archive: async () => 0,
+        environment: async () => ({}),
         snapshot: readSnapshot,
         gateLimitS: 60,
       },

@@ -4,14 +4,12 @@ import { conflictsByAgent } from '#composition/name-conflicts.ts'
 import type { ErrorCode } from '#domain/error.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import type { GateReport } from '#domain/gate.ts'
-import type { ChangeSet } from '#domain/change-set.ts'
 import { newToken, type RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import type { CompositionProgress, Run } from '#domain/run.ts'
 import { failRun } from '#ledger/run-stage.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { type Composition, conflictView, withoutTexts } from '#objects/composition.ts'
-import type { SnapshotPrograms } from '../tools/programs/attempt-programs.ts'
 import { collectChanges, type CodesOfStatus, type Collected, selectProposed, setsOf } from './collect-changes.ts'
 import type { EvidenceTools } from '../evidence/evidence-checker.ts'
 import { provedByOperation } from './file-proofs.ts'
@@ -19,14 +17,13 @@ import { madeIn } from './made-sets.ts'
 import { planRepeats } from './plan-repeats.ts'
 import { acceptByPolicy } from './accept-by-policy.ts'
 import { type PatchDeps, proveSets, type SelectedSets } from './compose-patch.ts'
-import { type GateDeps, type GateMemory, type GateVerdict, runGate } from './gate/run-gate.ts'
+import type { GateDeps, GateMemory } from './gate/run-gate.ts'
+import { throughGate } from './gate/through-gate.ts'
 
 export type CompositionDeps = PatchDeps & {
   ledger: PatchDeps['ledger'] & Pick<Ledger, 'cancel' | 'decide' | 'move' | 'planAgain'>
   evidence: EvidenceTools
   workerId: string
-  /** For the gates of runs. */
-  programs: SnapshotPrograms
 }
 
 const noteEveryMs = 1_000
@@ -157,38 +154,6 @@ async function composeAndDecide(
     const composed = { selected, composition, compositionKey, decisions, root }
     if ((await acceptByPolicy(run, composed, deps)) || tries === maxTries) return composed
   }
-}
-
-/**
- * What the run's gate leaves of the sets that can be together; undefined where the run has no gate, or nothing to test. What collided stays
- * among them, to be named again.
- */
-async function throughGate(
-  { projectId, snapshotId, request }: Run,
-  { sets, composition, memory }: { sets: readonly ChangeSet[]; composition: Composition; memory: GateMemory },
-  { programs, blobs, onRun }: ComposeDeps,
-  signal: AbortSignal,
-): Promise<GateVerdict | undefined> {
-  if (request.verify === undefined || snapshotId === null) return undefined
-  const out = new Set(composition.conflicts.map(({ changeSetId }) => changeSetId))
-  const together = sets.filter(({ changeSetId }) => !out.has(changeSetId))
-  if (together.length === 0) return undefined
-  const { find } = await programs.snapshot(projectId, snapshotId)
-  const verdict = await runGate(
-    { ...request.verify, limitS: Math.min(request.verify.limitS, programs.gateLimitS) },
-    together,
-    {
-      ...programs,
-      archive: () => programs.archive(projectId, snapshotId),
-      isExecutable: (path) => find(path)?.executable ?? false,
-      readBlob: (hash) => blobs.get(projectId, hash),
-      memory,
-      onRun,
-    },
-    signal,
-  )
-  const convicted = new Set(verdict.leftOut.map(({ changeSetId }) => changeSetId))
-  return { ...verdict, left: sets.filter(({ changeSetId }) => !convicted.has(changeSetId)) }
 }
 
 async function repeat(

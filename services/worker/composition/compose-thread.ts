@@ -6,7 +6,7 @@ import type { Span } from '#domain/span.ts'
 import type { PatchKind } from '#domain/run.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
 import { openLedger } from '#ledger/ledger.ts'
-import { openPythonLinter } from '#lint/python-linter.ts'
+import { openLinter } from '#lint/linter.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { permittedPuts } from '#objects/object-store.ts'
 import { openSnapshotReader } from '#objects/snapshot.ts'
@@ -24,7 +24,8 @@ import type { StorageConfig } from '#settings/storage-settings.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
 import { openRunRules } from '../evidence/run-rules.ts'
-import { openSnapshotArchives, storedFiles } from '../tools/programs/snapshot-archives.ts'
+import { type EnvironmentsOptions, openEnvironments } from '../tools/programs/environments.ts'
+import { openSnapshotArchives, storedFiles } from '#sandbox/snapshot-archives.ts'
 import { openSyntaxChecker } from '../evidence/syntax-evidence.ts'
 import { composePatch } from './compose-patch.ts'
 import { composeRun, type CompositionDeps } from './compose-run.ts'
@@ -39,6 +40,7 @@ export type ComposeQuestion = {
   worker: {
     workerId: string
     storage: StorageConfig
+    environments: Pick<EnvironmentsOptions, 'dir' | 'keptBytes'>
     sandbox: SandboxOptions & { limits: SandboxLimits; gateLimitS: number }
     secrets: readonly string[]
     logging: Logging
@@ -95,7 +97,7 @@ function faultIn({ code, message, cause }: AppError): NonNullable<ComposeReport[
 
 /** Their threads end with this one. */
 async function openChecks() {
-  const [linter, python] = await Promise.all([openPythonLinter(), loadLanguage('python', { cachedLength })])
+  const [linter, python] = await Promise.all([openLinter(), loadLanguage('python', { cachedLength })])
   return { python, evidence: openEvidenceChecker({ linter, python, syntax: openSyntaxChecker(), cachedLength }) }
 }
 
@@ -118,6 +120,7 @@ async function openDeps({ worker }: ComposeQuestion): Promise<CompositionDeps> {
       limits: sandbox.limits,
       gateLimitS: sandbox.gateLimitS,
       archive: archives.open,
+      environment: openEnvironments({ ...worker.environments, objects }),
       snapshot,
     },
     ledger: openLedger(redis, {

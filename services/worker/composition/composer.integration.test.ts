@@ -43,6 +43,7 @@ describe('a composition in a thread', () => {
     const worker = {
       workerId: 'w1',
       storage: { redisUrl: server.url, s3 },
+      environments: { dir: '/tmp', keptBytes: 0 },
       sandbox: { searchPath: '', limits: usualLimits, gateLimitS: 60 },
       secrets: [],
       logging: { level: 'silent' as const },

@@ -1,10 +1,11 @@
-import { applyEdits, type ChangeSet, type Evidence, type EvidenceCheck } from '#domain/change-set.ts'
+import { applyEdits, type ChangeSet, type Evidence, isTestCheck, type TextCheck } from '#domain/change-set.ts'
 import type { FileResult } from '#composition/changes-at-path.ts'
 import type { ComposedFile } from '#objects/composition.ts'
 import { moduleNamesOf, moduleUsesOf } from '#python/module-uses.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
 import { checksOfFile, type EvidenceChecker } from '../evidence/evidence-checker.ts'
+import type { ReadFile } from '../evidence/samples-match.ts'
 import type { RunRules } from '../evidence/run-rules.ts'
 import type { ComposedModule } from './composed-names.ts'
 
@@ -14,13 +15,15 @@ export type FileProofDeps = {
   rules: Pick<RunRules, 'of'>
   readBlob(hash: string): Promise<Uint8Array>
   storeBlob(bytes: Uint8Array): Promise<string>
+  /** The text of a file of the composed tree. */
+  readFile?: ReadFile | undefined
   /** The evidence of these checks on a file that just these sets have made before; undefined where one of them was not made. */
   provedBefore?: ProvedBefore | undefined
 }
 
 export type ProvedBefore = (
   file: Pick<ComposedFile, 'path' | 'changeSetIds'>,
-  checks: readonly EvidenceCheck[],
+  checks: readonly TextCheck[],
 ) => Evidence[] | undefined
 
 /**
@@ -40,7 +43,7 @@ export function provedByOperation(sets: readonly ChangeSet[], tools: ReadonlySet
 /** Of one file; undefined where it does not exist. */
 export type Contents = { before: Buffer | undefined; after: Buffer | undefined }
 export type FileProof = Contents & { file: FileResult; evidence: Evidence[] }
-export type ProveFile = (file: FileResult, checks: readonly EvidenceCheck[]) => Promise<FileProof>
+export type ProveFile = (file: FileResult, checks: readonly TextCheck[]) => Promise<FileProof>
 
 export function isProved({ evidence }: FileProof): boolean {
   return evidence.every((one) => one.ok)
@@ -57,15 +60,35 @@ export function openFileProofs(deps: FileProofDeps): ProveFile {
   }
 }
 
-async function proofOf(file: FileResult, checks: readonly EvidenceCheck[], deps: FileProofDeps): Promise<FileProof> {
+async function proofOf(file: FileResult, checks: readonly TextCheck[], deps: FileProofDeps): Promise<FileProof> {
   const contents = await contentsOf(file, deps)
   const { before, after } = contents
   const { path, sets, executable } = file
   const known = deps.provedBefore?.({ path, changeSetIds: sets.map((set) => set.changeSetId) }, checks)
-  if (known !== undefined) return { file, ...contents, evidence: known }
+  const ran = testEvidenceOf(file)
+  if (known !== undefined) return { file, ...contents, evidence: [...known, ...ran] }
   const texts = { before: before?.toString(), after: after?.toString() }
-  const checked = { path, ...texts, executable, rules: deps.rules.of(path) }
-  return { file, ...contents, evidence: await deps.evidence.check(checked, checks) }
+  const checked = {
+    path,
+    ...texts,
+    executable,
+    rules: deps.rules.of(path),
+    ...(deps.readFile && { readFile: deps.readFile }),
+  }
+  return { file, ...contents, evidence: [...(await deps.evidence.check(checked, checks)), ...ran] }
+}
+
+/**
+ * What operations have proved by running the tests in the file, where it is one set's alone: composition runs no program, and whether the
+ * tests pass together with the changes of others is for the run's gate.
+ */
+function testEvidenceOf({ path, sets: [only, ...others] }: FileResult): Evidence[] {
+  const ran = (only?.evidence ?? []).filter((one) => one.path === path && isTestCheck(one.of ?? one.check))
+  if (others.length === 0) return ran
+  return ran.map(({ check, of = check }) => {
+    const detail = 'several changes made this file, and its tests were not run with all of them'
+    return { check: 'not_checked', ...(of === 'not_checked' ? {} : { of }), path, ok: true, tool: 'none', detail }
+  })
 }
 
 export async function storeFile({ file, after, evidence }: FileProof, deps: FileProofDeps): Promise<ComposedFile> {
@@ -107,11 +130,11 @@ export function moduleOf(
  * The checks of a composed file: all that were requested for any of its sets. `docstring_only` applies if every set
  * passed it; `only_node_changed` does not apply to a whole file.
  */
-export function checksFor({ path, sets, kind }: FileResult): EvidenceCheck[] {
+export function checksFor({ path, sets, kind }: FileResult): TextCheck[] {
   const own = sets.map((set) => set.evidence.filter((one) => one.path === path))
   const docstringsOnly = own.every((all) => all.some((one) => one.check === 'docstring_only' && one.ok))
   // Always for Python. A grammar of another language may not parse all valid code, so there the bundle decides.
-  const always: EvidenceCheck[] = languageOf(path) === 'python' ? ['parses', 'lint_before_after'] : []
+  const always: TextCheck[] = languageOf(path) === 'python' ? ['parses', 'lint_before_after'] : []
   const asked = own.flat().flatMap(({ check, of = [] }) => (check === 'not_checked' ? of : check))
   const checks = new Set(checksOfFile({ path, isDeleted: kind === 'delete' }, [...always, ...asked]))
   checks.delete('only_node_changed')

@@ -1,4 +1,4 @@
-import type { ChangeSet, EvidenceCheck } from '#domain/change-set.ts'
+import type { ChangeSet, TextCheck } from '#domain/change-set.ts'
 import { type FileResult, inConflict } from '#composition/changes-at-path.ts'
 import { composeChangeSets, type KnownSets, type LeftOutSet } from '#composition/compose-change-sets.ts'
 import { neededFirst } from '#composition/independent-groups.ts'
@@ -63,7 +63,7 @@ async function leastFailing(most: number, fails: (count: number) => Promise<bool
 async function findPartner(
   file: FileResult,
   index: number,
-  { prove, known, checks }: CulpritDeps & { checks: readonly EvidenceCheck[] },
+  { prove, known, checks }: CulpritDeps & { checks: readonly TextCheck[] },
 ): Promise<Pick<LeftOutSet, 'with' | 'byItself'>> {
   const set = file.sets[index]
   const earlier = file.sets.slice(0, index)

@@ -3,7 +3,7 @@ import { changeChecks, type ChangeSet, type Edit, type Evidence, type FileChange
 import { sha256 } from '#domain/ids.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
-import { openPythonLinter } from '#lint/python-linter.ts'
+import { openLinter } from '#lint/linter.ts'
 import { wideRules } from '#lint/wide-rules.fixture.ts'
 import { openSyntaxChecker } from '../evidence/syntax-evidence.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
@@ -42,7 +42,7 @@ function only(id: string, from: string, to: string, { path = 'a.py', text: base 
 }
 
 const stored = new Map<string, string>()
-const linter = await openPythonLinter()
+const linter = await openLinter()
 const syntax = openSyntaxChecker()
 afterAll(() => Promise.all([linter.close(), syntax.close()]))
 const python = await loadLanguage('python')

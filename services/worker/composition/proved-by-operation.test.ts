@@ -2,7 +2,7 @@ import { afterAll, describe, expect, it } from 'vitest'
 import type { ChangeSet, Evidence } from '#domain/change-set.ts'
 import { sha256 } from '#domain/ids.ts'
 import { wideRules } from '#lint/wide-rules.fixture.ts'
-import { openPythonLinter } from '#lint/python-linter.ts'
+import { openLinter } from '#lint/linter.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
 import { openSyntaxChecker } from '../evidence/syntax-evidence.ts'
@@ -10,7 +10,7 @@ import { provedByOperation } from './file-proofs.ts'
 import { proveComposition } from './prove-composition.ts'
 
 const source = 'def one():\n    return 1\n\n\ndef two():\n    return 2\n'
-const linter = await openPythonLinter()
+const linter = await openLinter()
 const syntax = openSyntaxChecker()
 afterAll(() => Promise.all([linter.close(), syntax.close()]))
 const python = await loadLanguage('python')
@@ -63,6 +63,16 @@ describe('a file that one set makes alone', () => {
     expect(checked).toEqual(['built_on.py', 'by_another_version.py', 'failed.py', 'in_part.py', 'of_another_file.py'])
     expect(proofs).toEqual(Array.from({ length: 6 }, () => 'parses true,lint_before_after true'))
     expect(conflicts).toEqual([])
+  })
+
+  it('keeps what running its tests has shown, and nothing is proved of the tests of several sets together', async () => {
+    const path = 'tests/test_a.py'
+    const ran: Evidence[] = [{ check: 'tests_pass', path, ok: true, tool: 'unittest', version: '3.11.2', after: 2 }]
+    const withTests = (set: ChangeSet): ChangeSet => ({ ...set, evidence: [...set.evidence, ...ran] })
+    const first = withTests(setOf({ id: 'c1', path }))
+    expect((await compose(first)).proofs).toEqual(['parses true,lint_before_after true,tests_pass true'])
+    const other = withTests(setOf({ id: 'c2', path, after: 'def two():\n', text: '    """Two."""\n' }))
+    expect((await compose(first, other)).proofs).toEqual(['parses true,lint_before_after true,not_checked true'])
   })
 
   it('is proved anew where another set changes it, too', async () => {

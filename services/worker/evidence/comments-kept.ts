@@ -1,13 +1,13 @@
 import { diffArrays } from 'diff'
-import type { ComparedFacts, Finding, StatementPairs } from './python-facts.ts'
+import type { ComparedStatements, Finding, StatementPairs } from './python-facts.ts'
 import { type Comment, isLeading, type Statement, type StatementList } from './statements.ts'
 
 /**
  * Every comment is still there, in the same order, at the same statement and in the same position (after it, above it,
  * inside it, or at the end of its block), however that statement was edited. A pragma, a comment that tools read (`#
- * type: ignore`, `# noqa`), is on the line of the same code, and none was added.
+ * type: ignore`, `# noqa`; matched by `pragma`), is on the line of the same code, and none was added.
  */
-export function commentsKept({ before, after, pairs }: ComparedFacts): Finding {
+export function commentsKept({ before, after, pairs }: ComparedStatements, pragma = pythonPragma): Finding {
   const [was, now] = [before.list(), after.list()]
   const figures = { before: was.comments.length, after: now.comments.length }
   const texts = { was, now, pairs: pairs() }
@@ -26,9 +26,9 @@ export function commentsKept({ before, after, pairs }: ComparedFacts): Finding {
     taken.add(counterpart)
     next++
   }
-  const added = now.comments.find((comment) => !taken.has(comment) && isPragma(comment))
+  const added = now.comments.find((comment) => !taken.has(comment) && pragma.test(comment.text))
   if (added !== undefined) return { ...figures, fault: `${named(added)} is new, and hides what a tool would report` }
-  return { ...figures, fault: pragmaFault(matched, texts) }
+  return { ...figures, fault: pragmaFault(matched, { ...texts, pragma }) }
 }
 
 function isSameText(one: Comment, other: Comment): boolean {
@@ -65,12 +65,18 @@ function anchorsOf(list: StatementList): Anchor[] {
   let below: { row: number; isBlankNext: boolean } | undefined
   for (const comment of list.comments.toReversed()) {
     const next = list.statements[comment.statement + 1]
-    const isOfBlock = below?.row === comment.row + 1
-    const isBlankNext = isOfBlock ? below?.isBlankNext === true : next !== undefined && next.row > comment.row + 1
+    const endRow = lastRowOf(comment)
+    const isOfBlock = below?.row === endRow + 1
+    const isBlankNext = isOfBlock ? below?.isBlankNext === true : next !== undefined && next.row > endRow + 1
     below = { row: comment.row, isBlankNext }
     anchors.push(anchorOf(comment, list, isBlankNext))
   }
   return anchors.toReversed()
+}
+
+/** A comment between marks may have several lines. */
+function lastRowOf({ row, text }: Comment): number {
+  return row + (text.match(/\n/g)?.length ?? 0)
 }
 
 function anchorOf(comment: Comment, { statements }: StatementList, isBlankNext: boolean): Anchor {
@@ -135,22 +141,21 @@ type MatchedComment = { before: Comment; after: Comment }
 /** Returns the indices that the tokens of a statement have in its counterpart; -1 for a removed token. */
 type TokenPlaces = (one: Statement, other: Statement) => Int32Array
 
-const pragma =
+const pythonPragma =
   /#\s*(?:type:|noqa\b|pragma:|pylint:|fmt:|yapf:|isort:|nosec\b|nosemgrep|mypy:|pyright:|pyre-|pytype:|ruff:|flake8:|noinspection\b|NOSONAR|lint:|cython:|doctest:|spell-?checker:|codespell:)/i
-
-function isPragma({ text }: Comment): boolean {
-  return pragma.test(text)
-}
 
 /**
  * The first pragma that is no longer on the line of the same code: some of that moved to another line, or other code
  * moved to the pragma's line. Brackets, commas and colons do not count. A shebang or encoding stays on its line.
  */
-function pragmaFault(matched: readonly MatchedComment[], texts: Texts): string | undefined {
+function pragmaFault(
+  matched: readonly MatchedComment[],
+  { pragma, ...texts }: Texts & { pragma: RegExp },
+): string | undefined {
   const places = openTokenPlaces()
   for (const { before, after } of matched) {
     if (isLeading(before) && after.row !== before.row) return `${named(before)} has left its line`
-    if (isPragma(before) && hasOtherCode(before, after, { ...texts, places }))
+    if (pragma.test(before.text) && hasOtherCode(before, after, { ...texts, places }))
       return `${named(before)} is not on the line of the same code`
   }
   return undefined

@@ -1,17 +1,17 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { loadLanguage } from '#syntax/parser.ts'
-import type { EvidenceCheck } from '#domain/change-set.ts'
+import type { TextCheck } from '#domain/change-set.ts'
 import { openEvidenceChecker } from './evidence-checker.ts'
 import { wideRules } from '#lint/wide-rules.fixture.ts'
-import { openPythonLinter } from '#lint/python-linter.ts'
+import { openLinter } from '#lint/linter.ts'
 import { openSyntaxChecker } from './syntax-evidence.ts'
 
-const linter = await openPythonLinter()
+const linter = await openLinter()
 const syntax = openSyntaxChecker()
 afterAll(() => Promise.all([linter.close(), syntax.close()]))
 const checker = openEvidenceChecker({ linter, python: await loadLanguage('python'), syntax })
 
-async function check(name: EvidenceCheck, before: string, after: string) {
+async function check(name: TextCheck, before: string, after: string) {
   const [evidence] = await checker.check({ path: 'a.py', before, after, rules: wideRules }, [name])
   return evidence
 }
@@ -140,8 +140,8 @@ describe('what there is no means to prove', () => {
   it.each([
     ['a.pym', 'parses', 'there is no grammar for .pym files'],
     ['Makefile', 'parses', 'there is no grammar for files without an ending'],
-    ['a.ts', 'lint_before_after', 'there is no linter for typescript'],
-    ['a.ts', 'docstring_only', 'there is no such check for typescript'],
+    ['a.go', 'lint_before_after', 'there is no linter for go'],
+    ['a.go', 'names_kept', 'there is no such check for go'],
   ] as const)('is said to be not checked, of %s: %s', async (path, of, detail) => {
     const evidence = await checker.check({ path, before: '', after: 'x = 1\n', rules: wideRules }, [of])
     expect(evidence).toEqual([{ check: 'not_checked', of, path, ok: true, tool: 'none', detail }])
@@ -159,7 +159,7 @@ it.each([true, false])(
 
 describe('proof of a deletion', () => {
   const none: string[] = []
-  const lost = async (name: EvidenceCheck, { path = 'a.py', before = plain, keptNames = none } = {}) => {
+  const lost = async (name: TextCheck, { path = 'a.py', before = plain, keptNames = none } = {}) => {
     const file = { path, before, after: undefined, rules: { ...wideRules, keptNames } }
     return (await checker.check(file, [name]))[0]
   }

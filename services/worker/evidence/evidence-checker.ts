@@ -1,19 +1,23 @@
-import type { Evidence, EvidenceCheck } from '#domain/change-set.ts'
-import type { PathRules } from '#domain/path-rules.ts'
-import { languageOf } from '#syntax/grammars.ts'
-import type { LoadedLanguage } from '#syntax/parser.ts'
-import type { PythonLinter } from '#lint/python-linter.ts'
+import { type Evidence, type EvidenceCheck, isTestCheck, type TextCheck } from '#domain/change-set.ts'
+import { defaultRulesOf, type PathRules } from '#domain/path-rules.ts'
+import { grammarVersion, languageOf } from '#syntax/grammars.ts'
+import type { Linter } from '#lint/linter.ts'
 import { hasCode } from '#domain/error.ts'
 import type { LintReport } from '#lint/lint-report.ts'
 import { openSyntaxEvidence, type SyntaxChecker } from './syntax-evidence.ts'
+import { parametersDocumented } from './parameters-documented.ts'
 import { bodiesKept } from './bodies-kept.ts'
 import { commentsKept } from './comments-kept.ts'
 import { lineLengthKept } from './line-length.ts'
 import { lintBeforeAfter, type Linted } from './lint-before-after.ts'
 import { importsKept, namesKept } from './names-and-imports-kept.ts'
 import { operandsKept } from './operands-kept.ts'
+import { type ProseCheck, proseEvidence } from './prose-evidence.ts'
 import { parsesAsBefore } from './parses.ts'
+import { isScriptCheck, isScriptLanguage, openScriptChecks, type ScriptLanguage } from './scripts/script-evidence.ts'
+import { changedRuns, linesOf } from '../workspace/changed-runs.ts'
 import { type ComparedFacts, type Finding, openPythonFacts } from './python-facts.ts'
+import { type PythonReader, type ReadFile, samplesMatch } from './samples-match.ts'
 
 /**
  * One file before and after a change: `before` is undefined for a new one, `after` for a deleted one. `inNode`: all edits
@@ -26,6 +30,8 @@ export type CheckedFile = {
   inNode?: boolean
   executable?: boolean | undefined
   rules: PathRules
+  /** Reads the other files as they are with the change; without it, what depends on them is not checked. */
+  readFile?: ReadFile
 }
 
 export type EvidenceChecker = {
@@ -33,10 +39,10 @@ export type EvidenceChecker = {
    * Makes the checks and returns one entry for each, in the same order; `not_checked` for a check that does not exist
    * for the file's language. For a file that cannot be linted or parsed, `ok` is false and `detail` is the reason.
    */
-  check(file: CheckedFile, checks: readonly EvidenceCheck[]): Promise<Evidence[]>
+  check(file: CheckedFile, checks: readonly TextCheck[]): Promise<Evidence[]>
 }
 
-/** What the evidence for Python files names as its tools, with the version of the linter. */
+/** What the evidence for files that are linted names as its tools, with the versions of the linters. */
 export type EvidenceTools = { tools: ReadonlySet<string> }
 
 /** Caches what it reads of a text for the next operation on it. `cachedLength` bounds this for Python, in characters of text. */
@@ -45,18 +51,26 @@ export function openEvidenceChecker(
 ): EvidenceChecker & EvidenceTools {
   const python = openPythonEvidence(deps)
   const other = openSyntaxEvidence(deps.syntax)
+  const script = openScriptEvidence(deps, other)
   return {
-    tools: new Set([deps.linter.version, treeSitter]),
+    tools: new Set([deps.linter.version, treeSitter, deps.linter.scriptVersion]),
     async check(file, checks) {
       const language = languageOf(file.path)
       const text = { ...file, after: file.after ?? '' }
-      const prove = language === 'python' ? python(text) : other(text, language)
+      const prove =
+        language === 'python'
+          ? python(text)
+          : isScriptLanguage(language)
+            ? script(text, language)
+            : other(text, language)
       const evidence: Evidence[] = []
       for (const check of checks) {
         const { path, inNode } = file
         const known = file.after === undefined ? deletionEvidence(check, file) : modeEvidence(check, file)
         if (known !== undefined) evidence.push(known)
         else if (check === 'only_node_changed') evidence.push({ check, path, ok: inNode === true, tool: 'byte ranges' })
+        else if (check === 'samples_match') evidence.push(await samplesEvidence(text, deps.python))
+        else if (check === 'prose_kept' || check === 'summary_only') evidence.push(await proseEvidence(check, text))
         else evidence.push(await prove(check))
       }
       return evidence
@@ -64,13 +78,17 @@ export function openEvidenceChecker(
   }
 }
 
-/** The checks to make of a changed file: those that were asked for and, for a deleted Python file, whether others need it. */
+/** The checks to make of the text of a changed file: those that were asked for and, for a deleted Python file, whether others need it. */
 export function checksOfFile(
   { path, isDeleted }: { path: string; isDeleted: boolean },
   asked: readonly EvidenceCheck[],
-): EvidenceCheck[] {
-  const own: EvidenceCheck[] = isDeleted && languageOf(path) === 'python' ? ['names_kept'] : []
-  return [...new Set([...asked, ...own])]
+): TextCheck[] {
+  const own: TextCheck[] = isDeleted && languageOf(path) === 'python' ? ['names_kept'] : []
+  return [...new Set([...asked.filter(isTextCheck), ...own])]
+}
+
+function isTextCheck(check: EvidenceCheck): check is TextCheck {
+  return !isTestCheck(check)
 }
 
 /**
@@ -78,16 +96,21 @@ export function checksOfFile(
  * gone has no faults, but everything in it has changed, and other files may need it. That they do can be found out, for Python;
  * that they do not is never proved.
  */
-function deletionEvidence(check: EvidenceCheck, { path, rules }: CheckedFile): Evidence | undefined {
+function deletionEvidence(check: TextCheck, { path, rules }: CheckedFile): Evidence | undefined {
   const proof = { check, path, tool: 'deletion' }
   switch (check) {
     case 'parses':
     case 'lint_before_after':
       return languageOf(path) === 'python' ? { ...proof, ok: true } : unprovedDeletion(check, path)
     case 'docstring_only':
+    case 'parameters_documented':
     case 'only_node_changed':
+    case 'samples_match':
+    case 'prose_kept':
+    case 'summary_only':
       return { ...proof, ok: false, detail: 'the file is deleted' }
     case 'names_kept': {
+      if (isScriptLanguage(languageOf(path))) return unprovedDeletion(check, path)
       if (languageOf(path) !== 'python') return undefined
       const isUsed = rules.keptNames === 'all' || rules.keptNames.length > 0
       return isUsed
@@ -99,23 +122,23 @@ function deletionEvidence(check: EvidenceCheck, { path, rules }: CheckedFile): E
   }
 }
 
-function unprovedDeletion(of: EvidenceCheck, path: string): Evidence {
+function unprovedDeletion(of: TextCheck, path: string): Evidence {
   const detail = 'nothing proves that no other file needs the deleted one'
   return { check: 'not_checked', of, path, ok: true, tool: 'none', detail }
 }
 
 /** A mode is in no node, and no docstring. */
-function modeEvidence(check: EvidenceCheck, { path, executable }: CheckedFile): Evidence | undefined {
+function modeEvidence(check: TextCheck, { path, executable }: CheckedFile): Evidence | undefined {
   if (executable === undefined || (check !== 'docstring_only' && check !== 'only_node_changed')) return undefined
   return { check, path, ok: false, tool: 'file mode', detail: 'its mode changes' }
 }
 
 type TextFile = CheckedFile & { after: string }
-type PythonCheck = Exclude<EvidenceCheck, 'only_node_changed'>
+type PythonCheck = Exclude<TextCheck, 'only_node_changed' | 'samples_match' | ProseCheck>
 
 type PythonDeps = {
-  linter: Pick<PythonLinter, 'version' | 'lint'>
-  python: Pick<LoadedLanguage, 'read'>
+  linter: Pick<Linter, 'version' | 'scriptVersion' | 'lint'>
+  python: PythonReader
   cachedLength?: number
 }
 
@@ -149,6 +172,43 @@ function openPythonEvidence(deps: PythonDeps) {
   }
 }
 
+/** Against the definition in the tree, so that samples do not outlive the signature that they were made for. */
+async function samplesEvidence({ path, after, readFile }: TextFile, python: PythonReader): Promise<Evidence> {
+  const check = 'samples_match'
+  if (readFile === undefined) {
+    const detail = 'the file of the definition was not at hand'
+    return { check: 'not_checked', of: check, path, ok: true, tool: 'none', detail }
+  }
+  return evidenceOf({ check, path, tool: treeSitter }, () => samplesMatch({ path, after }, readFile, python))
+}
+
+/** Makes the checks of JavaScript and TypeScript; those that any language has are left to `other`. */
+function openScriptEvidence(
+  { linter, cachedLength }: Pick<PythonDeps, 'linter' | 'cachedLength'>,
+  other: ReturnType<typeof openSyntaxEvidence>,
+) {
+  const find = openScriptChecks(cachedLength)
+  return (file: TextFile, language: ScriptLanguage) => {
+    const { path, before, after } = file
+    const rules = file.rules.lint.suffix === undefined ? { ...file.rules, lint: defaultRulesOf(path).lint } : file.rules
+    const proveOther = other(file, language)
+    const lines = () => changedRuns(linesOf(before ?? ''), linesOf(after))
+    return async (check: PythonCheck): Promise<Evidence> => {
+      if (check === 'lint_before_after') {
+        const tool = linter.scriptVersion
+        return evidenceOf({ check, path, tool }, async () =>
+          lintBeforeAfter(...(await lintBoth({ ...file, rules }, linter.lint)), lines()),
+        )
+      }
+      if (!isScriptCheck(check)) return proveOther(check)
+      const tool = grammarVersion(language)
+      const own = await evidenceOf({ check, path, tool }, () => find(check, { before, after, language, rules }))
+      // Where only comments change, this also looks at the lines between a directive and its code.
+      return check === 'comments_kept' && own.ok ? proveOther(check) : own
+    }
+  }
+}
+
 type FactCheck = (facts: ComparedFacts, file: Pick<CheckedFile, 'path' | 'rules'>) => Finding
 
 const factChecks: Record<Exclude<PythonCheck, 'parses' | 'lint_before_after' | 'docstring_only'>, FactCheck> = {
@@ -158,6 +218,7 @@ const factChecks: Record<Exclude<PythonCheck, 'parses' | 'lint_before_after' | '
   line_length: (facts, { rules }) => lineLengthKept(facts, rules.text),
   bodies_kept: (facts) => bodiesKept(facts),
   operands_kept: (facts) => operandsKept(facts),
+  parameters_documented: ({ before, after }) => parametersDocumented(before.docs(), after.docs()),
 }
 
 async function evidenceOf(proof: Pick<Evidence, 'check' | 'path' | 'tool'>, find: () => Promise<Finding>) {
@@ -170,7 +231,7 @@ async function evidenceOf(proof: Pick<Evidence, 'check' | 'path' | 'tool'>, find
   }
 }
 
-async function lintBoth({ before, after, rules }: TextFile, lint: PythonLinter['lint']): Promise<[Linted, Linted]> {
+async function lintBoth({ before, after, rules }: TextFile, lint: Linter['lint']): Promise<[Linted, Linted]> {
   const was = before === undefined ? emptyReport : await lint(before, rules.lint)
   const now = await lint(after, rules.lint)
   return [

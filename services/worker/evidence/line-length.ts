@@ -2,12 +2,15 @@ import type { TextStyle } from '#domain/path-rules.ts'
 import type { ComparedFacts, Finding, PythonFacts } from './python-facts.ts'
 
 type Limits = Pick<TextStyle, 'lineLength' | 'docLength'>
+/** A text of any language; the rows of its docstrings, or of its comments. */
+type Lines = Pick<PythonFacts, 'lines' | 'docstringRows'>
+type ComparedLines = Pick<ComparedFacts, 'lineRuns'> & { before: Lines; after: Lines }
 
 /**
  * No line is longer than the repository allows, unless it replaces a line that was at least as long. Docstrings, and
  * comments on lines of their own, have a separate limit if the repository sets one.
  */
-export function lineLengthKept({ before, after, lineRuns }: ComparedFacts, limits: Limits): Finding {
+export function lineLengthKept({ before, after, lineRuns }: ComparedLines, limits: Limits): Finding {
   const [was, now] = [excessOf(before, limits), excessOf(after, limits)]
   const figures = { before: was.size, after: now.size }
   for (const run of lineRuns()) {
@@ -25,7 +28,7 @@ export function lineLengthKept({ before, after, lineRuns }: ComparedFacts, limit
 
 type Excess = Map<number, { length: number; limit: number }>
 
-function excessOf(facts: PythonFacts, { lineLength, docLength }: Limits): Excess {
+function excessOf(facts: Lines, { lineLength, docLength }: Limits): Excess {
   const least = Math.min(lineLength, docLength ?? lineLength)
   const excess: Excess = new Map()
   for (const [row, line] of facts.lines().entries()) {
@@ -38,9 +41,9 @@ function excessOf(facts: PythonFacts, { lineLength, docLength }: Limits): Excess
   return excess
 }
 
-/** As in pycodestyle: a long word, such as a URL, that is alone in a line of a docstring or after `#`. */
+/** As in pycodestyle: a long word, such as a URL, that is alone in a line of a docstring or after the mark of a comment. */
 function isOneWord(line: string, isInDocstring: () => boolean): boolean {
   const words = line.trim().split(/\s+/)
-  if (words.length === 2) return words[0] === '#'
+  if (words.length === 2) return words[0] === '#' || (/^(?:\*|\/\/+)$/.test(words[0] ?? '') && isInDocstring())
   return words.length === 1 && (line.trimStart().startsWith('#') || isInDocstring())
 }

@@ -1,12 +1,12 @@
 import type { Operand, Operation } from './operations.ts'
-import type { ComparedFacts, Finding } from './python-facts.ts'
+import type { ComparedStatements, Finding } from './python-facts.ts'
 import type { Statement } from './statements.ts'
 
 /**
  * No comparison has its operands swapped (`1 == x` for `x == 1`), which changes whose `__eq__` runs, and no `and` or
  * `or` evaluates them in another order. An edited operand is recognized by the tokens that it shares with the original.
  */
-export function operandsKept({ before, after, pairs }: ComparedFacts): Finding {
+export function operandsKept({ before, after, pairs }: ComparedStatements): Finding {
   const [was, now] = [before.list().statements, after.list().statements]
   const { forward } = pairs()
   const figures = { before: operationsIn(was), after: operationsIn(now) }

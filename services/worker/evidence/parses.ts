@@ -1,5 +1,7 @@
 import type { Node, Tree } from 'web-tree-sitter'
 import type { Linted } from './lint-before-after.ts'
+import type { CodeAndComments } from './code-and-comments.ts'
+import type { DocumentedDefinition } from './parameters-documented.ts'
 import { misencodedCharacters } from '#python/python-file.ts'
 import type { Finding } from './python-facts.ts'
 
@@ -23,24 +25,13 @@ export function parsesAsBefore(before: Linted, after: Linted): Finding {
  */
 type SyntaxFaults = { places: number; tokens: string[]; first: { line: number; words: string } | undefined }
 
-export type SyntaxFacts = { faults: SyntaxFaults; comments: { text: string; line: number }[] }
-
-export function syntaxFactsOf(tree: Tree): SyntaxFacts {
-  return { faults: syntaxFaultsOf(tree), comments: commentsOf(tree) }
-}
-
-/** Grammars call their comments `comment`, `line_comment`, `html_comment` … */
-function commentsOf(tree: Tree): SyntaxFacts['comments'] {
-  const types = tree.language.types.filter((type) => /(?:^|_)comment$/.test(type))
-  const nodes = types.length === 0 ? [] : tree.rootNode.descendantsOfType(types)
-  return nodes.map(({ text, startPosition }) => ({ text: text.trimEnd(), line: startPosition.row + 1 }))
-}
+export type SyntaxFacts = CodeAndComments & { faults: SyntaxFaults; docs: DocumentedDefinition[] }
 
 /**
  * The faults of a tree. A token is stray when its parent is an ERROR node, not when it is in something inside that was
  * parsed: valid parts of a broken region may change without making another fault.
  */
-function syntaxFaultsOf(tree: Tree): SyntaxFaults {
+export function syntaxFaultsOf(tree: Tree): SyntaxFaults {
   const faults: SyntaxFaults = { places: 0, tokens: [], first: undefined }
   const nodes = [tree.rootNode]
   for (let node = nodes.pop(); node !== undefined; node = nodes.pop()) {

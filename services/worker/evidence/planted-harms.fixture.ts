@@ -1,10 +1,10 @@
-import type { EvidenceCheck } from '#domain/change-set.ts'
+import type { TextCheck } from '#domain/change-set.ts'
 import { defaultPathRules, type PathRules } from '#domain/path-rules.ts'
 import { wideRules } from '#lint/wide-rules.fixture.ts'
 
 /** A harmful change, and the one check that detects it. */
 export type PlantedHarm = {
-  check: EvidenceCheck
+  check: TextCheck
   harm: string
   before: string
   after: string

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache'
+import { type PythonDoc, pythonDocs } from '#python/docstring-parameters.ts'
 import { docstringRowsOf } from '#python/python-nodes.ts'
 import { type ImportedHere, type ImportFact, importFactsOf, importsIn } from '#python/import-facts.ts'
 import { type ModuleBindings, moduleBindingsOf } from '#python/module-bindings.ts'
@@ -19,6 +20,7 @@ export type PythonFacts = {
   importFacts(file: ImportingFile): ImportFact[]
   lines(): readonly string[]
   docstringRows(): ReadonlySet<number>
+  docs(): PythonDoc[]
   /** A hash of its code: two texts with equal hashes run the same except for `__doc__`. */
   structure(): string
 }
@@ -28,6 +30,12 @@ export type ComparedFacts = {
   after: PythonFacts
   pairs(): StatementPairs
   lineRuns(): ChangedRun[]
+}
+
+/** What the checks of statements need, of a text of any language. */
+export type ComparedStatements = Pick<ComparedFacts, 'pairs'> & {
+  before: Pick<PythonFacts, 'list'>
+  after: Pick<PythonFacts, 'list'>
 }
 
 /** The result of a check: a fault in words for users and the model, with its line, and figures. */
@@ -82,11 +90,12 @@ function readFacts(
     },
     lines: once(() => linesOf(text)),
     docstringRows: once(() => python.read(text, docstringRowsOf)),
+    docs: once(() => python.read(text, pythonDocs)),
     structure: once(() => python.read(text, (tree) => hashStructure(tree, text))),
   }
 }
 
-function once<Found>(find: () => Found): () => Found {
+export function once<Found>(find: () => Found): () => Found {
   let found: { value: Found } | undefined
   return () => (found ??= { value: find() }).value
 }
@@ -98,7 +107,7 @@ export type StatementPairs = { forward: Int32Array; back: Int32Array }
 const maxTokens = 1_000_000
 
 /** Pairs statements in order: equal ones, then those that share most code. A head pairs only with one of its kind. */
-function pairStatements(before: readonly Statement[], after: readonly Statement[]): StatementPairs {
+export function pairStatements(before: readonly Statement[], after: readonly Statement[]): StatementPairs {
   const pairs = { forward: new Int32Array(before.length).fill(-1), back: new Int32Array(after.length).fill(-1) }
   const pair = (one: number, other: number) => {
     pairs.forward[one] = other

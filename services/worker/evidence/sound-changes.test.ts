@@ -2,14 +2,14 @@ import { afterAll, describe, expect, it } from 'vitest'
 import fc from 'fast-check'
 import { changeChecks } from '#domain/change-set.ts'
 import { defaultPathRules, type PathRules } from '#domain/path-rules.ts'
-import { openPythonLinter } from '#lint/python-linter.ts'
+import { openLinter } from '#lint/linter.ts'
 import { wideRules } from '#lint/wide-rules.fixture.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from './evidence-checker.ts'
 import { selecting } from './planted-harms.fixture.ts'
 import { openSyntaxChecker } from './syntax-evidence.ts'
 
-const linter = await openPythonLinter()
+const linter = await openLinter()
 const syntax = openSyntaxChecker({ limitMs: 60_000 })
 afterAll(() => Promise.all([linter.close(), syntax.close()]))
 const checker = openEvidenceChecker({ linter, python: await loadLanguage('python'), syntax })

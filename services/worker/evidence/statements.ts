@@ -2,8 +2,27 @@ import type { Node, Tree, TreeCursor } from 'web-tree-sitter'
 import { bisect } from '../workspace/changed-runs.ts'
 import { operationsIn, type Operation } from './operations.ts'
 
+/** What a grammar calls the parts of statements. */
+export type StatementGrammar = {
+  /** Types of compound statements and of whatever else has a body of statements. */
+  heads: ReadonlySet<string>
+  /** Heads that continue another statement, and so are not part of what its body does. */
+  continuations: ReadonlySet<string>
+  isStatement(type: string): boolean
+  /** Whether it is one token, whatever is in it. */
+  isToken(type: string): boolean
+  /** Tokens of a statement without an effect. */
+  quietTokens: ReadonlySet<string>
+  /** Where it is: `;`, the backslash at the end of a line. */
+  isNoCode(type: string): boolean
+  /** The body of a class of the module, whose members are parts of their own. */
+  classBody(node: Node): Node | null
+  /** The comparisons and logical operations up to the node `until`, in order; `start` counts from the tree's start. */
+  operationsIn(root: Node, until?: Node): { start: number; operation: Operation }[]
+}
+
 /**
- * One statement of a Python text: a simple one, or the head of a compound one (`if x:`, `else:`, `def f():`), whose
+ * One statement of a text: a simple one, or the head of a compound one (`if x:`, `else:`, `def f():`), whose
  * body has statements of its own. A decorator counts as a statement.
  */
 export type Statement = {
@@ -42,18 +61,18 @@ export type StatementList = { statements: Statement[]; comments: Comment[] }
  */
 export type KnownParts = ReadonlyMap<string, StatementList>
 
-export function readStatements(tree: Tree, source: string, known?: KnownParts) {
+export function readStatements(tree: Tree, source: string, known?: KnownParts, grammar = pythonStatements) {
   const parts = new Map<string, StatementList>()
   const all: StatementList = { statements: [], comments: [] }
   const add = (node: Node, { head, until }: { head: number; until?: Node }) => {
     const text = source.slice(node.startIndex, until?.startIndex ?? node.endIndex)
-    const part = parts.get(text) ?? known?.get(text) ?? readPart(node, text, until)
+    const part = parts.get(text) ?? known?.get(text) ?? readPart(node, { text, until, grammar })
     parts.set(text, part)
-    append(all, part, { ...node.startPosition, head })
+    append(all, part, { ...node.startPosition, head, grammar })
   }
   for (const node of tree.rootNode.children) {
     if (node === null) continue
-    const body = classBody(node)
+    const body = grammar.classBody(node)
     add(node, { head: -1, ...(body === null ? {} : { until: body }) })
     const head = all.statements.length - 1
     for (const member of body?.children ?? []) if (member !== null) add(member, { head })
@@ -61,13 +80,9 @@ export function readStatements(tree: Tree, source: string, known?: KnownParts) {
   return { ...all, parts }
 }
 
-/** The body of a class of the module, whose members are parts of their own. */
-function classBody(node: Node): Node | null {
-  const definition = node.type === 'decorated_definition' ? node.childForFieldName('definition') : node
-  return definition?.type === 'class_definition' ? definition.childForFieldName('body') : null
-}
+type Place = { row: number; column: number; head: number; grammar: StatementGrammar }
 
-function append(all: StatementList, part: StatementList, at: { row: number; column: number; head: number }): void {
+function append(all: StatementList, part: StatementList, at: Place): void {
   const first = all.statements.length
   const lastToken = (all.statements.at(-1)?.tokens.length ?? 0) - 1
   const columnOf = (place: { row: number; column: number }) => place.column + (place.row === 0 ? at.column : 0)
@@ -85,27 +100,37 @@ function append(all: StatementList, part: StatementList, at: { row: number; colu
     const owner = one.owner < 0 ? at.head : one.owner + first
     all.statements.push({ ...one, owner, row: one.row + at.row, column: columnOf(one) })
     const head = one.owner < 0 ? all.statements[at.head] : undefined
-    if (head !== undefined && countsInBody(one)) head.doesSomething = true
+    if (head !== undefined && countsInBody(one, at.grammar)) head.doesSomething = true
   }
 }
 
-const heads = new Set(
+const pythonHeads = new Set(
   (
     'if_statement elif_clause else_clause for_statement while_statement try_statement except_clause ' +
     'except_group_clause finally_clause with_statement match_statement case_clause function_definition class_definition'
   ).split(' '),
 )
 
-/** Heads that continue another statement, and so are not part of what its body does. */
-const continuations = new Set(['elif_clause', 'else_clause', 'except_clause', 'except_group_clause', 'finally_clause'])
-
-/** Any compound statement counts, but not another branch of the head itself. */
-function countsInBody({ kind, isHead, doesSomething }: Pick<Statement, 'kind' | 'isHead' | 'doesSomething'>): boolean {
-  return isHead ? !continuations.has(kind) : doesSomething && kind !== 'decorator'
+const pythonStatements: StatementGrammar = {
+  heads: pythonHeads,
+  continuations: new Set(['elif_clause', 'else_clause', 'except_clause', 'except_group_clause', 'finally_clause']),
+  isStatement: (type) => type.endsWith('_statement') || type === 'decorator' || pythonHeads.has(type),
+  isToken: (type) => type === 'string',
+  quietTokens: new Set('pass ... ellipsis string integer float true false none ( ) [ ] { } , :'.split(' ')),
+  isNoCode: (type) => type === 'line_continuation' || type === ';',
+  classBody(node) {
+    const definition = node.type === 'decorated_definition' ? node.childForFieldName('definition') : node
+    return definition?.type === 'class_definition' ? definition.childForFieldName('body') : null
+  },
+  operationsIn,
 }
 
-function isStatement(type: string): boolean {
-  return type.endsWith('_statement') || type === 'decorator' || heads.has(type)
+/** Any compound statement counts, but not another branch of the head itself. */
+function countsInBody(
+  { kind, isHead, doesSomething }: Pick<Statement, 'kind' | 'isHead' | 'doesSomething'>,
+  { continuations }: StatementGrammar,
+): boolean {
+  return isHead ? !continuations.has(kind) : doesSomething && kind !== 'decorator'
 }
 
 type Draft = Pick<Statement, 'kind' | 'owner' | 'isHead' | 'doesSomething'> & {
@@ -115,7 +140,10 @@ type Draft = Pick<Statement, 'kind' | 'owner' | 'isHead' | 'doesSomething'> & {
 }
 
 /** Without recursion: a source may be nested deeper than the stack allows. */
-function readPart(node: Node, text: string, until?: Node): StatementList {
+function readPart(
+  node: Node,
+  { text, until, grammar }: { text: string; until: Node | undefined; grammar: StatementGrammar },
+): StatementList {
   const drafts: Draft[] = []
   const comments: Comment[] = []
   const placeOf = openPlaces(text)
@@ -123,10 +151,10 @@ function readPart(node: Node, text: string, until?: Node): StatementList {
   walk(node, {
     enter(type, start, end) {
       const around = open.at(-1) ?? -1
-      const isLeaf = type === 'comment' || type === 'string' || type === 'line_continuation' || start === text.length
-      if (isStatement(type)) {
+      const isLeaf = type === 'comment' || grammar.isToken(type) || grammar.isNoCode(type) || start === text.length
+      if (grammar.isStatement(type)) {
         const draft = { kind: type, owner: headAround(drafts, around), start, tokens: [], operations: [] }
-        open.push(drafts.push({ ...draft, isHead: heads.has(type), doesSomething: false }) - 1)
+        open.push(drafts.push({ ...draft, isHead: grammar.heads.has(type), doesSomething: false }) - 1)
       } else open.push(around)
       if (type === 'comment') {
         const token = (drafts.at(-1)?.tokens.length ?? 0) - 1
@@ -135,29 +163,26 @@ function readPart(node: Node, text: string, until?: Node): StatementList {
       return !isLeaf
     },
     token(type, start, end) {
-      if (type === 'comment' || type === 'line_continuation' || type === ';' || start === end || start === text.length)
-        return
+      if (type === 'comment' || grammar.isNoCode(type) || start === end || start === text.length) return
       const draft = drafts[open.at(-1) ?? -1] ?? drafts.at(-1) ?? strayCode(drafts, start)
       draft.tokens.push({ text: text.slice(start, end), start, end })
-      if (!quietTokens.has(type)) draft.doesSomething = true
+      if (!grammar.quietTokens.has(type)) draft.doesSomething = true
     },
     leave: () => open.pop(),
   })
   for (const draft of drafts) if (draft.isHead) draft.doesSomething = false
   for (const draft of drafts) {
     const head = drafts[draft.owner]
-    if (head !== undefined && countsInBody(draft)) head.doesSomething = true
+    if (head !== undefined && countsInBody(draft, grammar)) head.doesSomething = true
   }
-  for (const { start, operation } of operationsIn(node, until)) draftAt(drafts, start)?.operations.push(operation)
+  for (const { start, operation } of grammar.operationsIn(node, until))
+    draftAt(drafts, start)?.operations.push(operation)
   return { statements: drafts.map((draft) => statementOf(draft, placeOf)), comments }
 }
 
 function draftAt(drafts: readonly Draft[], index: number): Draft | undefined {
   return drafts[bisect(drafts.length, (at) => (drafts[at]?.start ?? 0) <= index) - 1]
 }
-
-/** Tokens of a statement without an effect. */
-const quietTokens = new Set('pass ... ellipsis string integer float true false none ( ) [ ] { } , :'.split(' '))
 
 function headAround(drafts: readonly Draft[], around: number): number {
   return drafts[around]?.isHead === true ? around : (drafts[around]?.owner ?? -1)

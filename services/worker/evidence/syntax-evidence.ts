@@ -1,28 +1,39 @@
 import { extname } from 'node:path/posix'
+import type { DescribedDefinition, DocPlace, InsertedComment } from '#doc-comments/doc-comments.ts'
+import { docLanguageOf } from '#doc-comments/doc-language.ts'
 import { AppError, hasCode } from '#domain/error.ts'
-import type { Evidence, EvidenceCheck } from '#domain/change-set.ts'
-import { grammarVersion } from '#syntax/grammars.ts'
+import { defaultTextStyle, type PathRules } from '#domain/path-rules.ts'
+import type { Evidence, TextCheck } from '#domain/change-set.ts'
 import { openThreadPool } from '#platform/thread-pool.ts'
+import { grammarVersion, languageName } from '#syntax/grammars.ts'
+import { changedRuns, linesOf } from '../workspace/changed-runs.ts'
+import { commentFault } from './code-and-comments.ts'
+import { lineLengthKept } from './line-length.ts'
+import type { Mutant } from './mutants.ts'
 import { hasNewFault, type SyntaxFacts } from './parses.ts'
+import { parametersDocumented } from './parameters-documented.ts'
+import type { Finding } from './python-facts.ts'
+import type { Definition, TestFunction } from './test-functions.ts'
 
-type CheckedText = { path: string; before: string | undefined; after: string }
+type CheckedText = { path: string; before: string | undefined; after: string; rules: Pick<PathRules, 'text'> }
 
 /**
- * Makes the checks of a file that is not Python one by one, and parses each of its two texts once. A change may add no
- * syntax error and lose no comment; other checks do not exist for such files.
+ * Makes the checks of a file that is not Python one by one, and parses each of its two texts once. Of a change of comments alone
+ * nearly everything is proved by that: the code is the same. Of any other, that it adds no syntax error and loses no comment.
  */
 export function openSyntaxEvidence(syntax: Pick<SyntaxChecker, 'read'>) {
   return (file: CheckedText, language: string | undefined) => {
     let reading: Promise<[SyntaxFacts, SyntaxFacts]> | undefined
-    return async (check: EvidenceCheck): Promise<Evidence> => {
-      if (language === undefined || !(check === 'parses' || check === 'comments_kept')) {
-        return notChecked(file.path, check, language)
-      }
+    return async (check: TextCheck): Promise<Evidence> => {
+      if (language === undefined) return notChecked(file.path, check, language)
       const proof = { check, path: file.path, tool: grammarVersion(language) }
       try {
         reading ??= readBoth(file, language, syntax)
-        const [was, now] = await reading
-        return check === 'parses' ? { ...proof, ...parsed(was, now) } : { ...proof, ...commented(was, now) }
+        const found = findingOf(check, { file, language, facts: await reading })
+        if (found === undefined) return notChecked(file.path, check, language)
+        const { fault, says, ...figures } = found
+        const detail = fault ?? says
+        return { ...proof, ok: fault === undefined, ...figures, ...(detail === undefined ? {} : { detail }) }
       } catch (error) {
         if (!hasCode(error, 'TOOL_006')) throw error
         return { ...proof, ok: false, detail: error.message }
@@ -40,30 +51,58 @@ async function readBoth(
   return [was, await syntax.read({ language, text: after })]
 }
 
-type Proved = Pick<Evidence, 'ok' | 'before' | 'after' | 'detail'>
+/** `says`: what is proved, where that is less or more than the check's name says. */
+type Proved = Finding & { says?: string | undefined }
+type Compared = { file: CheckedText; language: string; facts: readonly [SyntaxFacts, SyntaxFacts] }
 
-function parsed({ faults: was }: SyntaxFacts, { faults: now }: SyntaxFacts): Proved {
-  const detail = now.first === undefined ? {} : { detail: `line ${now.first.line}: ${now.first.words}` }
-  return { ok: !hasNewFault(was, now), before: was.places, after: now.places, ...detail }
+/** Undefined for a check that cannot be made. */
+function findingOf(check: TextCheck, { file, language, facts: [was, now] }: Compared): Proved | undefined {
+  const figures = { before: was.comments.length, after: now.comments.length }
+  const isSameCode = file.before !== undefined && was.code === now.code
+  const fault = commentFault(was.comments, now.comments, isSameCode)
+  if (check === 'parses') return parsed(was, now)
+  if (check === 'comments_kept') return { ...figures, fault }
+  if (check === 'docstring_only') return { ...figures, fault: isSameCode ? fault : 'the code changes' }
+  if (check === 'parameters_documented') {
+    return docLanguageOf(language) === undefined ? undefined : parametersDocumented(was.docs, now.docs)
+  }
+  if (!isSameCode || fault !== undefined) return undefined
+  if (check === 'line_length') return commentLines(file, [was, now])
+  const says =
+    check === 'lint_before_after'
+      ? `only comments change, and none that a tool obeys: what is found in the code is the same. No linter of ${languageName(language)} was run`
+      : 'the code is the same: only comments change'
+  return { fault: undefined, says }
 }
 
-function commented({ comments: was }: SyntaxFacts, { comments: now }: SyntaxFacts): Proved {
-  const figures = { before: was.length, after: now.length }
-  let next = 0
-  for (const { text, line } of was) {
-    const at = now.findIndex((comment, place) => place >= next && comment.text === text)
-    if (at < 0)
-      return { ok: false, ...figures, detail: `line ${line}: the comment ${JSON.stringify(text.slice(0, 60))} is gone` }
-    next = at + 1
-  }
-  return { ok: true, ...figures }
+function parsed({ faults: was }: SyntaxFacts, { faults: now }: SyntaxFacts): Proved {
+  const says = now.first === undefined ? undefined : `line ${now.first.line}: ${now.first.words}`
+  const figures = { before: was.places, after: now.places }
+  return hasNewFault(was, now)
+    ? { ...figures, fault: says ?? 'it does not parse' }
+    : { ...figures, fault: undefined, says }
+}
+
+/** Undefined where the repository's line length was not read. */
+function commentLines({ before, after, rules }: CheckedText, facts: readonly [SyntaxFacts, SyntaxFacts]) {
+  if (rules.text === defaultTextStyle) return undefined
+  const [was, now] = [before ?? '', after].map((text, at) => {
+    const rows = new Set((facts[at]?.comments ?? []).flatMap(rowsOf))
+    return { lines: () => linesOf(text), docstringRows: () => rows }
+  })
+  if (was === undefined || now === undefined) return undefined
+  return lineLengthKept({ before: was, after: now, lineRuns: () => changedRuns(was.lines(), now.lines()) }, rules.text)
+}
+
+function rowsOf({ line, endLine }: { line: number; endLine: number }): number[] {
+  return Array.from({ length: endLine - line + 1 }, (_, at) => line - 1 + at)
 }
 
 /** Records that `check` was requested and cannot be made, so that it is not taken for proved. */
-function notChecked(path: string, check: EvidenceCheck, language: string | undefined): Evidence {
+function notChecked(path: string, check: TextCheck, language: string | undefined): Evidence {
   const kind = language ?? (extname(path) === '' ? 'files without an ending' : `${extname(path)} files`)
   const means =
-    check === 'parses' || check === 'comments_kept'
+    language === undefined && (check === 'parses' || check === 'comments_kept')
       ? 'grammar'
       : check === 'lint_before_after'
         ? 'linter'
@@ -71,11 +110,32 @@ function notChecked(path: string, check: EvidenceCheck, language: string | undef
   return { check: 'not_checked', of: check, path, ok: true, tool: 'none', detail: `there is no ${means} for ${kind}` }
 }
 
-export type SyntaxQuestion = { language: string; text: string }
+type Text = { language: string; text: string }
 
+export type SyntaxQuestion =
+  | ({ want: 'facts' | 'tests' | 'definitions' } & Text)
+  | ({ want: 'mutants'; start: number; end: number; most: number } & Text)
+  | { want: 'description'; of: DocPlace }
+  | { want: 'insertion'; of: DocPlace; docstring: string }
+export type SyntaxReport =
+  | { found: 'facts'; facts: SyntaxFacts }
+  | { found: 'tests'; tests: TestFunction[] }
+  | { found: 'definitions'; definitions: Definition[] }
+  | { found: 'mutants'; mutants: Mutant[] }
+  | { found: 'description'; description: DescribedDefinition | undefined }
+  | { found: 'insertion'; insertion: InsertedComment }
+
+/** Each throws TOOL_006 for a text that is too deep, too large or too slow for its grammar; the next text is unaffected. */
 export type SyntaxChecker = {
-  /** Throws TOOL_006 for a text that is too deep, too large or too slow for its grammar; the next text is unaffected. */
-  read(question: SyntaxQuestion): Promise<SyntaxFacts>
+  read(text: Text): Promise<SyntaxFacts>
+  /** The tests that the text of a test file has. */
+  tests(text: Text): Promise<TestFunction[]>
+  definitions(text: Text): Promise<Definition[]>
+  /** Faults to plant in the text, from `start` to `end`. */
+  mutants(text: Text, of: { start: number; end: number; most: number }): Promise<Mutant[]>
+  /** Undefined where there is no definition that may have a doc comment. */
+  describe(of: DocPlace): Promise<DescribedDefinition | undefined>
+  insert(of: DocPlace, docstring: string): Promise<InsertedComment>
   /** Ends the thread, if there is one; running requests fail. Safe to call twice. */
   close(): Promise<void>
 }
@@ -83,13 +143,41 @@ export type SyntaxChecker = {
 /** Parses in a thread, since a text may damage a grammar's scanner. The thread starts with the first text. */
 export function openSyntaxChecker({ limitMs = 10_000 }: { limitMs?: number } = {}): SyntaxChecker {
   const entry = new URL('./syntax-thread.ts', import.meta.url)
-  const pool = openThreadPool<SyntaxQuestion, SyntaxFacts>({ entry, name: 'the parser', limitMs, threads: 1 })
+  const pool = openThreadPool<SyntaxQuestion, SyntaxReport>({ entry, name: 'the parser', limitMs, threads: 1 })
+  const ask = async (question: SyntaxQuestion) => {
+    const answer = await pool.ask(question)
+    if (answer.kind === 'report') return answer.report
+    throw new AppError('TOOL_006', `the file cannot be parsed: ${answer.why}`, { phase: 'execution' })
+  }
   return {
-    async read(question) {
-      const answer = await pool.ask(question)
-      if (answer.kind === 'report') return answer.report
-      throw new AppError('TOOL_006', `the file cannot be parsed: ${answer.why}`, { phase: 'execution' })
+    async read(text) {
+      const report = await ask({ ...text, want: 'facts' })
+      return report.found === 'facts' ? report.facts : otherReport()
+    },
+    async tests(text) {
+      const report = await ask({ ...text, want: 'tests' })
+      return report.found === 'tests' ? report.tests : otherReport()
+    },
+    async definitions(text) {
+      const report = await ask({ ...text, want: 'definitions' })
+      return report.found === 'definitions' ? report.definitions : otherReport()
+    },
+    async mutants(text, of) {
+      const report = await ask({ ...text, ...of, want: 'mutants' })
+      return report.found === 'mutants' ? report.mutants : otherReport()
+    },
+    async describe(of) {
+      const report = await ask({ want: 'description', of })
+      return report.found === 'description' ? report.description : otherReport()
+    },
+    async insert(of, docstring) {
+      const report = await ask({ want: 'insertion', of, docstring })
+      return report.found === 'insertion' ? report.insertion : otherReport()
     },
     close: pool.close,
   }
+}
+
+function otherReport(): never {
+  throw new TypeError('the parser answered another question')
 }

@@ -6,6 +6,7 @@ import { onSnapshot, type OnSnapshot } from './ending/on-snapshot.ts'
 import { changeSetEvent, commitOutcome, type SettleDeps } from './ending/settle-operation.ts'
 import { composedEdits, fixFile } from '../tools/lint/fix-file.ts'
 import { proofOf, type FixDeps, type FixSet, type LeftAlone } from '../tools/lint/fix-set.ts'
+import { checksOfFile } from '../evidence/evidence-checker.ts'
 import { agentParts } from '../evidence/run-rules.ts'
 import { utf16Ranges } from '../tools/lint/text-fixes.ts'
 
@@ -27,7 +28,9 @@ export async function makeLintFixes(
   const source = await workspace.readText(path)
   const keepOut = utf16Ranges(source, rules.agentRanges(path))
   const within = utf16Ranges(source, [attempt.node])
-  const checks = bundle.bundle.file.evidence.filter((check) => check !== 'only_node_changed')
+  const checks = checksOfFile({ path, isDeleted: false }, bundle.bundle.file.evidence).filter(
+    (check) => check !== 'only_node_changed',
+  )
   const file = { path, source, rules: rules.of(path), checks, keepOut, within }
   const { sets, leftAlone } = await fixFile(file, deps, signal)
   const baseHash = workspace.baseHash(path)
@@ -141,11 +144,12 @@ export async function fixBeforeAgent(
   signal: AbortSignal,
 ): Promise<number> {
   const { path } = attempt.node
-  const { mechanical, evidence: checks } = bundle.bundle.file
+  const { mechanical, evidence } = bundle.bundle.file
   const { own, others } = agentParts(rules, attempt)
   if (mechanical !== 'lint_fixes' || own.length === 0) return 0
   const source = await workspace.readText(path)
   const [keepOut, within] = [utf16Ranges(source, others), utf16Ranges(source, own)]
+  const checks = checksOfFile({ path, isDeleted: false }, evidence)
   const { sets } = await fixFile({ path, source, rules: rules.of(path), checks, keepOut, within }, deps, signal)
   const edits = composedEdits(sets)
   if (edits === undefined || edits.length === 0) return 0

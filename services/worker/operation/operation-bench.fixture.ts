@@ -21,13 +21,13 @@ import { testObjects, type TestObjects } from '#testing/s3.ts'
 import { openSandbox } from '#sandbox/open-sandbox.ts'
 import { usualLimits } from '#sandbox/sandbox.fixture.ts'
 import type { SnapshotPrograms } from '../tools/programs/attempt-programs.ts'
-import { openSnapshotArchives, storedFiles } from '../tools/programs/snapshot-archives.ts'
+import { openSnapshotArchives, storedFiles } from '#sandbox/snapshot-archives.ts'
 import { openScriptPool } from '#tool-scripts/script-pool.ts'
 import { openPreparedBundles } from '../agent/prepared-bundle.ts'
 import { type EvidenceTools, openEvidenceChecker } from '../evidence/evidence-checker.ts'
 import { openSyntaxChecker } from '../evidence/syntax-evidence.ts'
 import { wideRules } from '#lint/wide-rules.fixture.ts'
-import { openPythonLinter } from '#lint/python-linter.ts'
+import { openLinter } from '#lint/linter.ts'
 import { baseLayerOf } from '../workspace/base-layer.ts'
 import { openLineSearcher } from '../workspace/search-files.ts'
 import type { OperationDeps, OperationJob } from './run-operation.ts'
@@ -38,17 +38,29 @@ const root = fileURLToPath(new URL('../../../', import.meta.url))
 
 export type Planned = { job: OperationJob; runId: RunId; file: { path: string; text: string; hash: string } }
 
+type ShippedAgent =
+  | 'lint'
+  | 'docstring'
+  | 'review'
+  | 'harness'
+  | 'sample_data'
+  | 'test'
+  | 'article_section'
+  | 'article_summary'
+
 export type OperationBench = TestLedger & {
   project: ProjectId
   deps: OperationDeps & { evidence: EvidenceTools; programs: SnapshotPrograms }
   /** Of the rehearsal model. */
   modelUrl: string
   /** A shipped bundle, which a test may change before it is planned. */
-  bundle(name: 'lint' | 'docstring' | 'review' | 'harness'): Promise<AgentBundle>
+  bundle(name: ShippedAgent): Promise<AgentBundle>
   /** A running run with one dispatched operation: `bundle` on the function `name` of the Python file `text`. */
   planned(bundle: AgentBundle, text: string, name: string): Promise<Planned>
   /** The same on the whole file. */
   plannedFile(bundle: AgentBundle, text: string, work: OperationWork): Promise<Planned>
+  /** The same on part of a Markdown file: from `from` to its end. */
+  plannedSection(bundle: AgentBundle, text: string, from: string): Promise<Planned>
   /** Lets an operation that has ended run once more in its run, on top of nothing: its job. */
   repeated(planned: Planned): Promise<OperationJob>
   operation(planned: Planned): Promise<Operation>
@@ -71,7 +83,7 @@ export async function openOperationBench(): Promise<OperationBench> {
   releaser.add('scripts', scripts.close)
   const searcher = openLineSearcher()
   releaser.add('search', searcher.close)
-  const { python, linter, evidence } = await openProofs(releaser)
+  const { python, linter, evidence, syntax } = await openProofs(releaser)
   const { objects, project } = store
   const both = { ledger, store }
   const blobs = openBlobStore(objects, { maxCacheBytes: 1_000_000 })
@@ -84,6 +96,7 @@ export async function openOperationBench(): Promise<OperationBench> {
     log: openLog({ service: 'test', level: 'silent' }),
     python,
     linter,
+    syntax,
     scripts,
     searcher,
     model,
@@ -96,6 +109,7 @@ export async function openOperationBench(): Promise<OperationBench> {
     ...openSurroundings({ ledger: ledger.ledger, objects }),
     startLayer: openStartLayers({ ledger: ledger.ledger, objects }),
     programs: {
+      environment: async () => ({}),
       sandbox: openSandbox({ searchPath: '' }),
       limits: usualLimits,
       archive: archives.open,
@@ -114,6 +128,8 @@ export async function openOperationBench(): Promise<OperationBench> {
     bundle: shippedBundle,
     planned: (bundle, text, name) => planOne(both, bundle, { text, node: functionNode(text, name), work: 'agent' }),
     plannedFile: (bundle, text, work) => planOne(both, bundle, { text, node: fileNode(text), work }),
+    plannedSection: (bundle, text, from) =>
+      planOne(both, bundle, { text, node: sectionNode(text, from), work: 'agent' }),
     repeated: (planned) => repeatOne(ledger, planned),
     operation: ({ job, runId }) => ledger.ledger.getOperation(runId, job.operationId),
     record: ({ outcome }) => getAttemptRecord(objects, project, z.string().parse(outcome?.recordHash)),
@@ -122,10 +138,10 @@ export async function openOperationBench(): Promise<OperationBench> {
 }
 
 async function openProofs(releaser: Releaser) {
-  const [python, linter, syntax] = [await loadLanguage('python'), await openPythonLinter(), openSyntaxChecker()]
+  const [python, linter, syntax] = [await loadLanguage('python'), await openLinter(), openSyntaxChecker()]
   releaser.add('linter', linter.close)
   releaser.add('syntax', syntax.close)
-  return { python, linter, evidence: openEvidenceChecker({ linter, python, syntax }) }
+  return { python, linter, syntax, evidence: openEvidenceChecker({ linter, python, syntax }) }
 }
 
 async function shippedBundle(name: string): Promise<AgentBundle> {
@@ -161,7 +177,7 @@ async function planOne(
 ): Promise<Planned> {
   const bytes = Buffer.from(text)
   const hash = await openBlobStore(objects, { maxCacheBytes: 0 }).put(project, bytes)
-  const files = [{ path, hash, size: bytes.length, executable: false }]
+  const files = [{ path: node.path, hash, size: bytes.length, executable: false }]
   const { snapshotId } = await writeSnapshot(objects, project, { files, links: [], skipped: [] })
   const run = aNewRun({ projectId: project })
   const { runId } = run
@@ -185,7 +201,7 @@ async function planOne(
   })
   const [taken] = (await ledger.dispatch(runId, 1)).taken
   if (taken === undefined) throw new Error('nothing was dispatched')
-  return { job: { runId, ...taken }, runId, file: { path, text, hash } }
+  return { job: { runId, ...taken }, runId, file: { path: node.path, text, hash } }
 }
 
 async function repeatOne({ ledger }: TestLedger, { runId, job }: Planned): Promise<OperationJob> {
@@ -223,4 +239,11 @@ function functionNode(text: string, name: string): CodeNode {
   const end = start + text.slice(start, next === -1 ? undefined : next).trimEnd().length
   const [startByte, endByte] = [Buffer.byteLength(text.slice(0, start)), Buffer.byteLength(text.slice(0, end))]
   return { ...aPlannedOperation(name).node, path, startByte, endByte }
+}
+
+function sectionNode(text: string, from: string): CodeNode {
+  const { node } = aPlannedOperation('guide')
+  const startByte = Buffer.byteLength(text.slice(0, text.indexOf(from)))
+  const place = { path: 'docs/guide.md', startByte, endByte: Buffer.byteLength(text) }
+  return { ...node, ...place, kind: startByte === 0 ? 'file' : 'section', language: 'markdown' }
 }

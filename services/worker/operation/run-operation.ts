@@ -7,11 +7,12 @@ import type { StopSignals } from '#ledger/stop-signals.ts'
 import type { LoopState } from '#objects/attempt-record.ts'
 import type { Log } from '#platform/log.ts'
 import type { EvidenceChecker } from '../evidence/evidence-checker.ts'
+import type { SyntaxChecker } from '../evidence/syntax-evidence.ts'
 import { runAgent, type AgentRun, type Ending, type Suspension } from '../agent/run-agent.ts'
 import { isStoreFault, openAttemptJournal } from './attempt/attempt-journal.ts'
 import { openAttemptStop, type AttemptStop } from './attempt/attempt-stop.ts'
 import { giveUp } from './ending/give-up.ts'
-import { prepareAttempt, type PrepareDeps } from './attempt/prepare-attempt.ts'
+import { prepareAttempt, type PreparedAttempt, type PrepareDeps } from './attempt/prepare-attempt.ts'
 import { makeLintFixes, settleMechanical } from './mechanical-work.ts'
 import type { OperationEnding } from './ending/decide-outcome.ts'
 import { openProof } from './ending/prove-changes.ts'
@@ -20,7 +21,8 @@ import type { RunningAttempt } from './attempt/running-attempt.ts'
 import { type SettleDeps, settleOperation, suspendOperation } from './ending/settle-operation.ts'
 import { verifySubmission } from './ending/verify-submission.ts'
 import { attemptSettings } from '../agent/agent-settings.ts'
-import { attemptTools, type AttemptToolDeps } from './attempt/attempt-tools.ts'
+import { attemptTools, type AttemptToolDeps, programsOf } from './attempt/attempt-tools.ts'
+import { openTestProofs, type TestProofs } from '../tools/tests/prove-tests.ts'
 
 export type OperationJob = { runId: string; operationId: string; dispatch: number }
 
@@ -31,6 +33,7 @@ export type OperationDeps = SettleDeps &
     stops: Pick<StopSignals, 'on'>
     model: AgentRun['model']
     evidence: EvidenceChecker
+    syntax: Pick<SyntaxChecker, 'mutants'>
     workerId: string
     handBackMs: number
     noteStoreWait?: NoteStoreWait | undefined
@@ -59,16 +62,24 @@ export async function runOperation(job: OperationJob, deps: OperationDeps, signa
   try {
     // Nothing is lost when it is prepared once more: it has no turn yet.
     const prepared = await patience.through(() => prepareAttempt(attempt, patient, signal))
-    const prove = openProof(prepared, deps)
-    running = { startedAt, waitedMs: () => 0, journal, prove, checkpoint: undefined, ...prepared }
+    const tests = testProofsOf(prepared, deps)
+    const prove = openProof(prepared, { ...deps, tests })
+    running = { startedAt, waitedMs: () => 0, journal, prove, tests, checkpoint: undefined, ...prepared }
     const ending = await workOn(running, { ...patient, patience }, signal)
     if (ending?.kind === 'suspended') await suspendOperation(running, ending, patient)
-    else if (ending !== undefined) await settleOperation(running, ending, patient)
+    else if (ending !== undefined) await settleOperation(running, ending, patient, signal)
   } catch (error) {
     await giveUp({ attempt, journal, signal, running }, error, patient)
   } finally {
     stopListening()
   }
+}
+
+function testProofsOf(prepared: PreparedAttempt, deps: OperationDeps): TestProofs {
+  const { test_runs: runs, mutants } = prepared.bundle.bundle.file.limits
+  const { target, workspace } = prepared
+  const proving = { limits: { runs, mutants }, target, workspace }
+  return openTestProofs({ ...proving, programs: (signal) => programsOf(prepared, deps, signal) }, deps)
 }
 
 /** `deps` of one attempt: what it stores, and what it reads when it has turns, waits until the object store works. */

@@ -54,6 +54,8 @@ const reading: ReadonlySet<string> = new Set<keyof typeof externalSignatures>([
   'describe_definition',
   'run_command',
   'run_tests',
+  'describe_tests',
+  'run_snippet',
   'log',
 ])
 

@@ -1,4 +1,5 @@
 import { faultOfGlobs, pathGlobs } from '#domain/path-globs.ts'
+import { RepoPath } from '#domain/repo-path.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import { openSemaphore } from '#platform/limit-concurrency.ts'
 import { openThreadPool } from '#platform/thread-pool.ts'
@@ -79,14 +80,32 @@ type Texts = readonly { path: string; text: string }[]
 async function readableTexts(workspace: Pick<Workspace, 'readText'>, paths: readonly string[]): Promise<Texts> {
   let bytes = 0
   const texts = await mapBounded(paths, readsAtOnce, async (path) => {
-    const text = await workspace.readText(path).catch((error: unknown) => {
-      if (!(error instanceof WorkspaceFault && error.kind === 'not-text')) throw error
-    })
+    const text = await readIfText(workspace, path)
     bytes += Buffer.byteLength(text ?? '')
     if (bytes > maxBytes) throw tooMany(`${maxBytes} bytes to look at`)
     return text === undefined ? [] : { path, text }
   })
   return texts.flat()
+}
+
+/** Undefined for a file that is no text. */
+async function readIfText(workspace: Pick<Workspace, 'readText'>, path: string): Promise<string | undefined> {
+  try {
+    return await workspace.readText(path)
+  } catch (error) {
+    if (error instanceof WorkspaceFault && error.kind === 'not-text') return undefined
+    throw error
+  }
+}
+
+/** Reads texts of a workspace; undefined for what is no path, no file or no text in it. */
+export function textReader(
+  workspace: Pick<Workspace, 'exists' | 'readText'>,
+): (path: string) => Promise<string | undefined> {
+  return async (path) => {
+    const isThere = RepoPath.safeParse(path).success && workspace.exists(path)
+    return isThere ? readIfText(workspace, path) : undefined
+  }
 }
 
 /** One more line than may be found, when there are more. */

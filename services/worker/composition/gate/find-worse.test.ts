@@ -62,7 +62,7 @@ describe('the gate', () => {
       expect(isComplete).toBe(true)
       expect(new Set(convicted.map(({ set }) => set))).toEqual(new Set(culprits))
       expect(left).toEqual(sets.filter((set) => !culprits.includes(set)))
-      expect(runs()).toBeLessThanOrEqual(2 + culprits.length * (5 + 2 * Math.ceil(Math.log2(sets.length + 1))))
+      expect(runs()).toBeLessThanOrEqual(3 + culprits.length * (5 + Math.ceil(Math.log2(sets.length + 1))))
       expect(convicted.every(({ byItself }) => byItself)).toBe(true)
     }
   })

@@ -23,10 +23,11 @@ export type Judged = {
 type Failures = ReadonlyMap<string, string>
 
 /**
- * The sets with which all of `mustPass` passes. While a test fails that must pass, the set is found by halving with which it fails and
- * without which, with those before it alone, nothing does; that one is left out with those that are built on it. Before the first of all
- * sets is convicted the snapshot is tested again: what fails there by now convicts nobody. When no more runs may be made, the sets that
- * are not known to pass are left out.
+ * The sets with which all of `mustPass` passes. When not everything passes with all of them, it goes through them in order: it adds as many
+ * at once as the failures so far let expect to pass, more after each time they do, and where they do not, finds by halving the set with
+ * which a test fails. That one is left out, with those that are built on it, if the test fails with it on a second run and passes with
+ * those before it alone. What fails on the snapshot by now convicts nobody. When no more runs may be made, the sets that are not known to
+ * pass are left out.
  */
 export async function findWorse(
   sets: readonly ChangeSet[],
@@ -36,68 +37,84 @@ export async function findWorse(
   let left = neededFirst(sets)
   let wanted = mustPass
   const convicted: Convicted[] = []
+  const failing = (part: readonly ChangeSet[]) => failuresOf(part, wanted, test)
+  const all = left.length === 0 ? new Map() : await failing(left)
   /** With so many of the sets everything passes. */
-  let passing = 0
-  for (;;) {
-    const all = await failingWith(left, wanted, test)
-    if (all === undefined) return unproved(left, passing, { convicted, mustPass: wanted })
-    if (all.size === 0) return { left, convicted, mustPass: wanted, isComplete: true }
-    if (passing >= left.length) passing = 0 // a test that passed before does not always
-    const found = await leastFailing(left, { passing, failures: all }, (part) => failingWith(part, wanted, test))
-    passing = found.passing
-    if (found.failures === undefined) return unproved(left, passing, { convicted, mustPass: wanted })
-    if (passing === 0) {
-      const now = await failuresOf([], wanted, test)
-      if (now === undefined) return unproved(left, passing, { convicted, mustPass: wanted })
-      const still = new Set([...wanted].filter((name) => !now.has(name)))
-      if (still.size < wanted.size) {
-        wanted = still
-        if (still.size === 0) return { left, convicted, mustPass: still, isComplete: true }
-        continue
-      }
+  let passing = all?.size === 0 ? left.length : 0
+  let step = Math.max(1, Math.floor(left.length / ((all?.size ?? 0) + 1)))
+  while (passing < left.length) {
+    const found = await nextFailing(left, { passing, step }, failing)
+    if (found?.kind === 'pass') {
+      passing = found.passing
+      step *= 2
+      continue
     }
-    const set = left[found.passing]
-    if (set === undefined) return { left, convicted, mustPass: wanted, isComplete: true }
-    const byItself = passing === 0 || ((await failingWith(withNeeded(set, left), wanted, test))?.size ?? 0) > 0
-    const message = found.failures.values().next().value ?? ''
-    convicted.push({ set, tests: [...found.failures.keys()], message, byItself })
-    left = left.filter((one) => one !== set && !(one.builtOn ?? []).includes(set.changeSetId))
+    const judged = found && (await judge(left, found, failing))
+    if (judged === undefined) return unproved(left, passing, { convicted, mustPass: wanted })
+    const { culprit, gone } = judged
+    passing = judged.passing
+    step = Math.max(1, Math.floor(step / 2))
+    wanted = new Set([...wanted].filter((name) => gone?.has(name) !== true))
+    if (wanted.size === 0) return { left, convicted, mustPass: wanted, isComplete: true }
+    if (culprit === undefined) continue
+    convicted.push(culprit)
+    left = left.filter((one) => one !== culprit.set && !(one.builtOn ?? []).includes(culprit.set.changeSetId))
   }
+  return { left, convicted, mustPass: wanted, isComplete: true }
 }
 
-/** How many of the sets pass so that one more fails, and with what; without failures when no more runs may be made. */
-async function leastFailing(
+type Failing = (part: readonly ChangeSet[]) => Promise<Failures | undefined>
+
+/** With the first `passing` sets everything passes, and with `set`, the next one, `failures` do not. */
+type Found = { kind: 'fail'; passing: number; set: ChangeSet; failures: Failures; isFresh: boolean }
+
+/** Adds `step` more sets. Undefined when no more runs may be made. */
+async function nextFailing(
   sets: readonly ChangeSet[],
-  { passing, failures }: { passing: number; failures: Failures },
-  failing: (part: readonly ChangeSet[]) => Promise<Failures | undefined>,
-): Promise<{ passing: number; failures: Failures | undefined }> {
-  let [least, most, last] = [passing, sets.length, failures]
-  while (most - least > 1) {
+  { passing, step }: { passing: number; step: number },
+  failing: Failing,
+): Promise<Found | { kind: 'pass'; passing: number } | undefined> {
+  let [least, most] = [passing, Math.min(passing + step, sets.length)]
+  let failures = await failing(sets.slice(0, most))
+  if (failures?.size === 0) return { kind: 'pass', passing: most }
+  while (failures !== undefined && most - least > 1) {
     const middle = (least + most) >> 1
     const found = await failing(sets.slice(0, middle))
-    if (found === undefined) return { passing: least, failures: undefined }
-    if (found.size === 0) least = middle
-    else [most, last] = [middle, found]
+    if (found?.size === 0) least = middle
+    else [most, failures] = [middle, found]
   }
-  return { passing: least, failures: last }
+  const set = sets[least]
+  return failures && set && { kind: 'fail', passing: least, set, failures, isFresh: least > passing }
+}
+
+/** `passing` is what is known by now, `gone` what the snapshot no longer passes. Without a culprit the failure was not the set's. */
+type Judgement = { passing: number; culprit?: Convicted; gone?: Failures }
+
+/** Undefined when no more runs may be made. */
+async function judge(
+  sets: readonly ChangeSet[],
+  { passing, set, failures, isFresh }: Found,
+  failing: Failing,
+): Promise<Judgement | undefined> {
+  const again = await failing(sets.slice(0, passing + 1))
+  if (again === undefined) return undefined
+  const both = new Map([...failures].filter(([name]) => again.has(name)))
+  if (both.size === 0) return { passing: passing + 1 }
+  const without = isFresh ? new Map() : await failing(sets.slice(0, passing))
+  if (without === undefined) return undefined
+  if (without.size > 0) {
+    const gone = passing === 0 ? without : await failing([])
+    // With changes a test that passed before does not always: they are looked at once more.
+    return gone && { passing: [...without.keys()].every((name) => gone.has(name)) ? passing : 0, gone }
+  }
+  const byItself = passing === 0 || ((await failing(withNeeded(set, sets)))?.size ?? 0) > 0
+  const message = both.values().next().value ?? ''
+  return { passing, culprit: { set, tests: [...both.keys()], message, byItself } }
 }
 
 function withNeeded(set: ChangeSet, sets: readonly ChangeSet[]): ChangeSet[] {
   const needed = new Set([set.changeSetId, ...(set.builtOn ?? [])])
   return sets.filter(({ changeSetId }) => needed.has(changeSetId))
-}
-
-/** The tests that fail and must pass, on each of two runs: one that fails once may do so by itself. */
-async function failingWith(
-  sets: readonly ChangeSet[],
-  mustPass: ReadonlySet<string>,
-  test: TestWith,
-): Promise<Failures | undefined> {
-  if (sets.length === 0) return new Map()
-  const first = await failuresOf(sets, mustPass, test)
-  if (first === undefined || first.size === 0) return first
-  const second = await failuresOf(sets, mustPass, test)
-  return second && new Map([...first].filter(([name]) => second.has(name)))
 }
 
 /** Also tests that did not run: a change may keep them from being collected. */

@@ -13,17 +13,29 @@ describe("a gate's command", () => {
     ['/opt/venv/bin/python -m pytest -x', `/opt/venv/bin/python -m pytest ${pytest} -x`],
     ['/opt/venv/bin/pytest -x', `/opt/venv/bin/pytest ${pytest} -x`],
     ['node --test test/a.js', `node --test ${node} test/a.js`],
+    ['PYTHONPATH=src:. pytest -q', `PYTHONPATH=src:. pytest ${pytest} -q`],
+    ['cd lib/core && A=1 B= node --test', `cd lib/core && A=1 B= node --test ${node}`],
   ])('%s is run so that it writes a report', async (command, script) => {
     expect(await reportingProgram(command)).toEqual(['sh', '-c', script])
   })
 
   it.each([
+    ['python3 -m unittest', `python3 -c "$0" ${report} unittest`],
+    ['cd x && /opt/venv/bin/python -m unittest discover', `cd x && /opt/venv/bin/python -c "$0" ${report} unittest`],
+    ['python -m unittest -v pkg.test_x', `python -c "$0" ${report} unittest-cli -v pkg.test_x`],
+    ['python3 -m unittest discover -s tests', `python3 -c "$0" ${report} unittest-cli discover -s tests`],
+  ])('%s is run by a program that writes a report', async (command, script) => {
+    expect(await reportingProgram(command)).toEqual(['sh', '-c', script, expect.stringContaining('import unittest')])
+  })
+
+  it.each([
     'pytest-3 x',
+    'A=$(date) pytest',
+    'cd "a b" && pytest',
     'node --test-only',
     'node --test --test-reporter=tap',
     'make test',
     'pytest && true',
-    'python3 -m unittest discover -s tests',
     'tox -e py',
   ])('%s is run as it is', async (command) => {
     expect(await reportingProgram(command)).toBeUndefined()

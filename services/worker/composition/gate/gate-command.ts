@@ -13,11 +13,15 @@ const report = '/tmp/remora-gate.xml'
 /** Stands for the command where it names no tests. */
 const wholeCommand = 'the command'
 
-type Known = { pattern: RegExp; program(given: string, rest: string): Promise<SandboxedProgram['command']> }
+type Known = { pattern: RegExp; program(given: string, rest: string): Promise<ReportingProgram> }
+type ReportingProgram = SandboxedProgram['command']
+
+/** Settings of the environment and another folder, which may stand before a command. */
+const before = /^(?:cd\s+[\w./-]+\s*&&\s*)?(?:[A-Za-z_]\w*=[\w./:,@%+-]*\s+)*/
 
 /**
  * Commands whose reports are asked for, so that each test is judged for itself: the command as it was given, with the words that make it
- * write one. Of unittest, which writes none, the same discovery.
+ * write one. For unittest, which writes none, the same tests are run by a program of ours.
  */
 const known: readonly Known[] = [
   {
@@ -25,25 +29,35 @@ const known: readonly Known[] = [
     program: async (given, rest) => shell(`${given} --junitxml=${report} -p no:cacheprovider${rest}`),
   },
   {
-    pattern: /^(python3?)\s+-m\s+unittest(?:\s+discover)?(\s*)$/,
-    program: () => pythonTests('unittest', [], report),
+    pattern: /^(\S*python[\d.]*)\s+-m\s+unittest(?=\s|$)(.*)$/,
+    program: async (given, rest) => {
+      const isDiscovery = /^(?:\s+discover)?\s*$/.test(rest)
+      const [, , code, ...args] = await pythonTests(isDiscovery ? 'unittest' : 'unittest-cli', [], report)
+      // The shell has the code as its own name, so that it need not be quoted.
+      return ['sh', '-c', `${given} -c "$0" ${args.join(' ')}${isDiscovery ? '' : rest}`, code]
+    },
   },
   {
     pattern: /^(node)\s+--test(?=\s|$)(?!.*--test-reporter)(.*)$/,
-    program: async (_given, rest) => shell(`${nodeTests(report).join(' ')}${rest}`),
+    program: async (given, rest) => {
+      const [, ...options] = nodeTests(report)
+      return shell(`${given} ${options.join(' ')}${rest}`)
+    },
   },
 ]
 
-function shell(script: string): SandboxedProgram['command'] {
+function shell(script: string): ReportingProgram {
   return ['sh', '-c', script]
 }
 
 /** What runs the command so that it writes a report; undefined for one whose exit code counts. */
-export async function reportingProgram(command: string): Promise<SandboxedProgram['command'] | undefined> {
-  if (/[;&|<>`$()]/.test(command)) return undefined
+export async function reportingProgram(command: string): Promise<ReportingProgram | undefined> {
+  const prefix = before.exec(command)?.[0] ?? ''
+  const own = command.slice(prefix.length)
+  if (/[;&|<>`$()]/.test(own)) return undefined
   for (const { pattern, program } of known) {
-    const found = pattern.exec(command)
-    if (found !== null) return program(found[1] ?? '', found[2] ?? '')
+    const found = pattern.exec(own)
+    if (found !== null) return program(`${prefix}${found[1] ?? ''}`, found[2] ?? '')
   }
   return undefined
 }

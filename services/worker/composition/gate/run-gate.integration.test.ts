@@ -61,6 +61,7 @@ describe.skipIf(lack !== undefined)(`the gate of a run${lack === undefined ? '' 
       sandbox,
       limits: usualLimits,
       archive: async () => openSync(join(dir, 'base.tar'), 'r'),
+      surroundings: async () => ({}),
       isExecutable: () => false,
       readBlob: async (hash) => Buffer.from(Object.values(texts).find((text) => sha256(text) === hash) ?? ''),
       memory: { results: new Map() },
@@ -74,6 +75,7 @@ describe.skipIf(lack !== undefined)(`the gate of a run${lack === undefined ? '' 
 
   it.each([
     ['python3 -m unittest', 'double.py', 'test_double.T::test_bad'],
+    ['cd . && A=1 python3 -m unittest -v test_double', 'double.py', 'test_double.T::test_bad'],
     ['node --test', 'double.js', 'bad'],
   ])('of %s judges each test for itself', async (command, path, failing) => {
     const sets = [edit(path, 'x * 2', '2 * x'), edit(path, 'double', 'twice')]

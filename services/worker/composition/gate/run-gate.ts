@@ -1,20 +1,23 @@
 import type { ChangeSet } from '#domain/change-set.ts'
-import { AppError, hasCode } from '#domain/error.ts'
+import { hasCode } from '#domain/error.ts'
 import type { GateReport, GateRequest } from '#domain/gate.ts'
 import type { LeftOutSet } from '#composition/compose-change-sets.ts'
 import { type FileResult, inConflict } from '#composition/changes-at-path.ts'
 import { composeChangeSets } from '#composition/compose-change-sets.ts'
 import type { Sandbox } from '#sandbox/open-sandbox.ts'
+import type { Surroundings } from '../../tools/programs/environments.ts'
 import type { ChangedFile, ProgramFiles, SandboxLimits } from '#sandbox/sandboxed-program.ts'
 import { contentsOf } from '../file-proofs.ts'
 import { type Convicted, findWorse, type Judged, type TestWith } from './find-worse.ts'
-import { runGateCommand, type TestResults } from './gate-command.ts'
+import { runGateCommand, type RunProgram, type TestResults } from './gate-command.ts'
 
 export type GateDeps = {
   sandbox: Pick<Sandbox, 'run'>
   limits: SandboxLimits
   /** Opens a tar of the snapshot for reading; the descriptor is the caller's to close. */
   archive(): Promise<number>
+  /** What the run's setup has made. SETUP_001 when it failed. */
+  surroundings(): Promise<Surroundings>
   /** Whether the file of the snapshot has the executable bit. */
   isExecutable(path: string): boolean
   readBlob(hash: string): Promise<Uint8Array>
@@ -24,8 +27,13 @@ export type GateDeps = {
   onRun(runs: number, most: number): Promise<void>
 }
 
-/** What the gate leaves of the sets, and those that it leaves out, with their reasons. */
-export type GateVerdict = { left: readonly ChangeSet[]; leftOut: LeftOutSet[]; report: GateReport }
+/** What the gate leaves of the sets, and those that it leaves out, with their reasons: `culprits` with a test, the others unproved. */
+export type GateVerdict = {
+  left: readonly ChangeSet[]
+  leftOut: LeftOutSet[]
+  culprits: ReadonlySet<string>
+  report: GateReport
+}
 
 const mostListed = 50
 
@@ -55,7 +63,10 @@ export async function runGate(
     await deps.onRun((runs += 1), maxRuns)
     const files = { base: deps.archive, ...(await changedFiles(part, deps)) }
     const limits = { ...deps.limits, wallMs }
-    const results = await runGateCommand(command, (program) => deps.sandbox.run({ ...program, files, limits }, signal))
+    const around = await deps.surroundings()
+    const run = (program: Parameters<RunProgram>[0]) =>
+      deps.sandbox.run({ ...around, ...program, files, limits }, signal)
+    const results = await runGateCommand(command, run)
     return results.kind === 'unusable' && leftMs() <= 0 && wallMs < mostMs ? undefined : results
   }
   const { memory } = deps
@@ -80,7 +91,9 @@ export async function runGate(
     durationMs: Math.round(performance.now() - startedAt),
     leftOut: judged.convicted.length,
   }
-  return { left: judged.left, leftOut: judged.convicted.map(leftOutOf), report }
+  const proved = judged.convicted.filter(({ tests }) => tests.length > 0)
+  const culprits = new Set(proved.map(({ set }) => set.changeSetId))
+  return { left: judged.left, leftOut: judged.convicted.map(leftOutOf), culprits, report }
 }
 
 type Original = {
@@ -109,7 +122,7 @@ function inMemory({ results }: GateMemory, test: TestWith): TestWith {
 
 /** What the agents have done is kept where the sandbox does not work any more: the rest is only not proved. */
 function withoutSandbox(error: unknown): undefined {
-  if (!hasCode(error, 'TOOL_005')) throw error
+  if (!hasCode(error, 'TOOL_005', 'SETUP_001')) throw error
 }
 
 /** What passes on each of `times` runs must pass with the changes, too. */
@@ -136,8 +149,12 @@ async function testOriginal(times: number, run: () => Promise<TestResults | unde
 }
 
 function unusable(error: unknown): TestResults {
-  if (!(error instanceof AppError) || error.code !== 'TOOL_005') throw error
-  return { kind: 'unusable', reason: `there is no sandbox: TOOL_005 ${error.message}` }
+  if (!hasCode(error, 'TOOL_005', 'SETUP_001')) throw error
+  const { code, message } = error
+  return {
+    kind: 'unusable',
+    reason: code === 'TOOL_005' ? `there is no sandbox: ${code} ${message}` : `${code} ${message}`,
+  }
 }
 
 function bothOf(one: ReadonlySet<string>, other: ReadonlySet<string>): ReadonlySet<string> {

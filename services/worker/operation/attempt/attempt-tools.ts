@@ -3,28 +3,36 @@ import type { ScriptPool } from '#tool-scripts/script-pool.ts'
 import { type ExternalDeps, attemptExternals } from '../../tools/externals/attempt-externals.ts'
 import { scriptOf, scriptTool } from '../../tools/script-tool.ts'
 import type { Tool, ToolSet } from '../../tools/tool-set.ts'
-import type { RelatedNodes } from '../start/run-facts.ts'
+import type { RelatedNodes, RunFacts } from '../start/run-facts.ts'
 import type { RunningAttempt } from './running-attempt.ts'
-import { attemptPrograms, type ProgramDeps } from '../../tools/programs/attempt-programs.ts'
+import { attemptPrograms, type AttemptPrograms, type ProgramDeps } from '../../tools/programs/attempt-programs.ts'
 import { nodeInputs } from '../../tools/provided-inputs.ts'
 
-export type AttemptToolDeps = Omit<ExternalDeps, 'programs'> & {
+export type AttemptToolDeps = Omit<ExternalDeps, 'programs' | 'tests' | 'rulesOf' | 'signal'> & {
   scripts: Pick<ScriptPool, 'run'>
   relatedPaths: RelatedNodes['paths']
   programs: ProgramDeps
+  runFacts(runId: string): Promise<RunFacts>
 }
 
 /** The bundle's tools, bound to this attempt's workspace and node. `submit_result` is part of the loop instead. */
 export function attemptTools(
-  running: Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'target' | 'built' | 'transcript' | 'from'>,
+  running: Pick<
+    RunningAttempt,
+    'attempt' | 'bundle' | 'workspace' | 'target' | 'built' | 'transcript' | 'from' | 'tests' | 'rules'
+  >,
   deps: AttemptToolDeps,
   signal: AbortSignal,
 ): ToolSet {
   const { bundle, scripts } = running.bundle
-  const { attempt, workspace, target } = running
-  const started = { attempt, workspace, built: running.built?.layer, allowed: bundle.file.programs ?? [] }
-  const programs = attemptPrograms(started, deps.programs, signal)
-  const externals = attemptExternals(workspace, target, { ...deps, programs }, calledBefore(running))
+  const { workspace, target, tests, rules } = running
+  const programs = programsOf(running, deps, signal)
+  const externals = attemptExternals(
+    workspace,
+    target,
+    { ...deps, programs, tests, rulesOf: rules.of, signal },
+    calledBefore(running),
+  )
   const bound = new Map<string, Tool>()
   for (const definition of bundle.tools) {
     if (bundle.scripts[definition.name] === undefined) continue
@@ -41,6 +49,17 @@ export function attemptTools(
     bound.set(definition.name, scriptTool(parts))
   }
   return { definitions: bundle.tools, get: (name) => bound.get(name) }
+}
+
+/** The programs that are run for this attempt, over its files. */
+export function programsOf(
+  { attempt, bundle, workspace, built }: Pick<RunningAttempt, 'attempt' | 'bundle' | 'workspace' | 'built'>,
+  { programs, runFacts }: Pick<AttemptToolDeps, 'programs' | 'runFacts'>,
+  signal: AbortSignal,
+): AttemptPrograms {
+  const allowed = bundle.bundle.file.programs ?? []
+  const environment = async () => (await runFacts(attempt.runId)).environment
+  return attemptPrograms({ attempt, workspace, built: built?.layer, allowed, environment }, programs, signal)
 }
 
 /** What the tool scripts of attempts that this one continues have called, also the one that asked a person. */

@@ -37,7 +37,10 @@ export type PrepareDeps = FixDeps & {
   modelSettings(asked: BundleFile['model'], signal: AbortSignal): Promise<ModelSettings>
 }
 
-export type PreparedAttempt = Omit<RunningAttempt, 'startedAt' | 'waitedMs' | 'journal' | 'prove' | 'checkpoint'>
+export type PreparedAttempt = Omit<
+  RunningAttempt,
+  'startedAt' | 'waitedMs' | 'journal' | 'prove' | 'tests' | 'checkpoint'
+>
 
 /**
  * Opens a new workspace and transcript, or those of the attempt that this one continues, over the snapshot and the changes of

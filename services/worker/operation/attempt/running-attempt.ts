@@ -6,6 +6,7 @@ import type { PreparedBundle } from '../../agent/prepared-bundle.ts'
 import type { Transcript } from '../../agent/open-transcript.ts'
 import type { TargetNode } from '../../tools/target-node.ts'
 import type { RunRules } from '../../evidence/run-rules.ts'
+import type { TestProofs } from '../../tools/tests/prove-tests.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
 import type { AttemptJournal } from './attempt-journal.ts'
 import type { BuiltStart } from '../ending/on-snapshot.ts'
@@ -30,7 +31,9 @@ export type RunningAttempt = {
   transcript: Transcript
   journal: AttemptJournal
   /** The changes made so far, with their evidence. */
-  prove(signal?: AbortSignal): Promise<Proof>
+  prove(signal: AbortSignal): Promise<Proof>
+  /** What running the tests of its files shows. */
+  tests: TestProofs
   /** How many safe lint fixes were made in the node before the agent began. */
   fixedFirst: number
   /** Where the agent continues from an earlier attempt. */

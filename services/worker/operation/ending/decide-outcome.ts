@@ -65,7 +65,11 @@ function stopped({ code, phase, reason }: Extract<Ending, { kind: 'stopped' }>):
 }
 
 /** Endings that are no failure of the agent. */
-const statusOfCode: Partial<Record<ErrorCode, Verdict['status']>> = { AGENT_010: 'cancelled', TOOL_005: 'blocked' }
+const statusOfCode: Partial<Record<ErrorCode, Verdict['status']>> = {
+  AGENT_010: 'cancelled',
+  TOOL_005: 'blocked',
+  SETUP_001: 'blocked',
+}
 
 /** Outcomes are stored in Redis, so their texts are short; the attempt's record has the whole text. */
 const maxReason = 4000

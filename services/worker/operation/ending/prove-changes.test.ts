@@ -4,6 +4,7 @@ import { runRules } from '../../evidence/run-rules.ts'
 import { openWorkspace } from '../../workspace/open-workspace.ts'
 import { openProof } from './prove-changes.ts'
 
+const never = new AbortController().signal
 const empty = { find: () => undefined, kindAt: () => undefined, list: () => [], read: async () => new Uint8Array() }
 
 /** Two new files that are checked one after the other; `checked` has the paths checked so far. */
@@ -24,16 +25,16 @@ async function twoFiles(onCheck: () => void) {
     rules: runRules(undefined),
     workspace,
   }
-  const prove = openProof(proven, { evidence: { check } })
+  const prove = openProof(proven, { evidence: { check }, tests: { evidence: async () => [] } })
   return { prove, checked }
 }
 
 describe('the proof of what an attempt changed', () => {
   it('is found out once for one state of its files', async () => {
     const { prove, checked } = await twoFiles(() => undefined)
-    const { evidence } = await prove()
+    const { evidence } = await prove(never)
     expect(evidence.map(({ path }) => path)).toEqual(['a.py', 'b.py'])
-    expect(await prove()).toMatchObject({ evidence })
+    expect(await prove(never)).toMatchObject({ evidence })
     expect(checked).toEqual(['a.py', 'b.py'])
   })
 
@@ -42,6 +43,6 @@ describe('the proof of what an attempt changed', () => {
     const { prove, checked } = await twoFiles(() => stop.abort(new Error('stopped')))
     await expect(prove(stop.signal)).rejects.toThrow('stopped')
     expect(checked).toEqual(['a.py'])
-    expect((await prove()).evidence).toHaveLength(2)
+    expect((await prove(never)).evidence).toHaveLength(2)
   })
 })

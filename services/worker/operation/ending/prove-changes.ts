@@ -1,11 +1,13 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { BundleFile } from '#domain/agent-bundle.ts'
-import type { Evidence, FileChange } from '#domain/change-set.ts'
+import { type Edit, type Evidence, type FileChange, isTestCheck } from '#domain/change-set.ts'
 import type { Attempt } from '#ledger/attempt.ts'
 import type { ErrorCode } from '#domain/error.ts'
 import { checksOfFile, type EvidenceChecker } from '../../evidence/evidence-checker.ts'
 import { agentParts, type RunRules } from '../../evidence/run-rules.ts'
+import type { TestProofs } from '../../tools/tests/prove-tests.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
+import { textReader } from '../../workspace/search-files.ts'
 
 /** The changes of an attempt, with the evidence for them. */
 export type Proof = { changes: readonly FileChange[]; evidence: readonly Evidence[] }
@@ -14,17 +16,16 @@ type Proven = {
   attempt: Pick<Attempt, 'operationId' | 'repeats'> & { node: Pick<Attempt['node'], 'path' | 'startByte' | 'endByte'> }
   bundle: { bundle: { file: Pick<BundleFile, 'evidence'> } }
   rules: RunRules
-  workspace: Pick<Workspace, 'written' | 'changes' | 'readText' | 'readBaseBytes'>
+  workspace: Pick<Workspace, 'written' | 'changes' | 'exists' | 'readText' | 'readBaseBytes'>
 }
+
+type ProofDeps = { evidence: EvidenceChecker; tests: Pick<TestProofs, 'evidence'> }
 
 /**
  * Returns a function that proves the attempt's current changes. As long as nothing more is written, it returns the last
- * proof. Throws the reason of an aborted signal before it checks another file.
+ * proof. Throws the reason of an aborted signal before it checks another file, and TOOL_005 where tests are to be run and cannot.
  */
-export function openProof(
-  proven: Proven,
-  deps: { evidence: EvidenceChecker },
-): (signal?: AbortSignal) => Promise<Proof> {
+export function openProof(proven: Proven, deps: ProofDeps): (signal: AbortSignal) => Promise<Proof> {
   const { workspace } = proven
   let last: { written: ReturnType<typeof workspace.written>; proof: Proof } | undefined
   return async (signal) => {
@@ -40,34 +41,51 @@ export function openProof(
 async function evidenceOf(
   { workspace, bundle, attempt, rules }: Proven,
   changes: readonly FileChange[],
-  deps: { evidence: EvidenceChecker },
-  signal?: AbortSignal,
+  deps: ProofDeps,
+  signal: AbortSignal,
 ): Promise<Evidence[]> {
   const evidence: Evidence[] = []
   for (const change of changes) {
-    signal?.throwIfAborted()
+    signal.throwIfAborted()
     const after = change.kind === 'delete' ? undefined : await workspace.readText(change.path)
     // A base that is no UTF-8 text is compared as far as it is.
     const base = change.kind === 'create' ? undefined : await workspace.readBaseBytes(change.path)
     const before = base && Buffer.from(base).toString()
-    const inNode = isInNode(change, attempt, rules)
+    const inNode = isInNode(change, base, { attempt, rules })
     const { path, executable } = change
-    const file = { path, before, after, inNode, executable, rules: rules.of(path) }
+    const file = { path, before, after, inNode, executable, rules: rules.of(path), readFile: textReader(workspace) }
     const checks = checksOfFile({ path, isDeleted: after === undefined }, bundle.bundle.file.evidence)
     evidence.push(...(await deps.evidence.check(file, checks)))
   }
-  signal?.throwIfAborted()
+  signal.throwIfAborted()
+  const asked = bundle.bundle.file.evidence.filter(isTestCheck)
+  const paths = changes.map(({ path }) => path)
+  if (asked.length > 0 && paths.length > 0) evidence.push(...(await deps.tests.evidence(paths, asked, signal)))
   return evidence
 }
 
 /** Whether the change is within the node, or within the node's own statements where the operation covers only these. */
-function isInNode(change: FileChange, attempt: Proven['attempt'], rules: Proven['rules']): boolean {
+function isInNode(
+  change: FileChange,
+  base: Uint8Array | undefined,
+  { attempt, rules }: Pick<Proven, 'attempt' | 'rules'>,
+): boolean {
   const { node } = attempt
   const ranges = agentParts(rules, attempt).own
   const allowed = ranges.length === 0 ? [node] : ranges
-  const inRange = (edit: { start: number; end: number }) =>
-    allowed.some(({ startByte, endByte }) => edit.start >= startByte && edit.end <= endByte)
+  const inRange = (edit: Edit) =>
+    allowed.some(({ startByte, endByte }) => startIn(edit, startByte, base) >= startByte && edit.end <= endByte)
   return change.kind === 'edit' && change.path === node.path && change.edits.every(inRange)
+}
+
+/**
+ * Lines that are inserted above a node begin with its indentation: the same text comes of inserting, at the node's start, the
+ * lines without it and then the indentation.
+ */
+function startIn({ start, end, text }: Edit, startByte: number, base: Uint8Array | undefined): number {
+  if (start !== end || start >= startByte || base === undefined) return start
+  const between = Buffer.from(base.subarray(start, startByte)).toString()
+  return text.startsWith(between) ? startByte : start
 }
 
 /** The failed checks, in words for the model and the outcome; undefined when none failed. */

@@ -1,4 +1,4 @@
-import type { ChangeSet, Evidence } from '#domain/change-set.ts'
+import { type ChangeSet, type Evidence, wireEvidence } from '#domain/change-set.ts'
 import type { Outcome } from '#domain/operation.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { putAttemptRecord, putUnfinishedAttempt } from '#objects/stored-records.ts'
@@ -24,8 +24,9 @@ export async function settleOperation(
   running: RunningAttempt,
   ending: OperationEnding,
   deps: SettleDeps,
+  signal: AbortSignal,
 ): Promise<void> {
-  const proof = ending.kind === 'submitted' ? await running.prove() : { changes: [], evidence: [] }
+  const proof = mayChange(running, ending) ? await running.prove(signal) : { changes: [], evidence: [] }
   const { verdict, changeSet } = decideOutcome(running.attempt, ending, {
     ...proof,
     fixedFirst: running.fixedFirst,
@@ -40,6 +41,13 @@ export async function settleOperation(
   }
   const evidence = changeSet?.evidence ?? []
   await commitOutcome(running, { outcome, made: { changeSet }, details: detailsOf(ending), evidence }, deps)
+}
+
+/** Whether changes may come of it: of other endings nothing is proved, which may take running tests. */
+function mayChange({ fixedFirst }: Pick<RunningAttempt, 'fixedFirst'>, ending: OperationEnding): boolean {
+  if (ending.kind !== 'submitted') return false
+  const { status } = ending.submission
+  return status === 'success' || (status === 'skipped' && fixedFirst > 0)
 }
 
 function detailsOf(ending: OperationEnding): Record<string, unknown> {
@@ -74,7 +82,7 @@ export async function commitOutcome(
   const { n, events } = await journal.close()
   const check = { valid: true, warnings: bundle.bundle.warnings }
   // The part of the results stream that the ledger does not know.
-  const proved = { details: { ...details, grail_check: check }, evidence: [...evidence] }
+  const proved = { details: { ...details, grail_check: check }, evidence: evidence.map(wireEvidence) }
   const result = { ...proved, findings, learnings: [], artifacts: [] }
   const builtOn = setsBySupport(changeSetsOf({ ...made, changeSet: made.changeSet }))
   await deps.ledger.settle(attempt, n, { outcome: { ...ended, recordHash }, events, result, builtOn })

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url'
 import { loadBundles } from '#bundles/load-bundle.ts'
 import { defaultProject, sha256 } from '#domain/ids.ts'
 import { wideRules } from '#lint/wide-rules.fixture.ts'
-import { openPythonLinter } from '#lint/python-linter.ts'
+import { openLinter } from '#lint/linter.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { aPlannedOperation } from '#testing/open-test-ledger.ts'
 import { openPreparedBundles } from '../../agent/prepared-bundle.ts'
@@ -11,7 +11,7 @@ import { openTargetNode } from '../../tools/target-node.ts'
 import { openWorkspace } from '../../workspace/open-workspace.ts'
 import { promptsFor } from './prompts.ts'
 
-const linter = await openPythonLinter()
+const linter = await openLinter()
 afterAll(linter.close)
 const deps = { linter, python: await loadLanguage('python') }
 const found = await loadBundles(fileURLToPath(new URL('../../../../agents', import.meta.url)))

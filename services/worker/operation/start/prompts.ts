@@ -1,4 +1,5 @@
 import { contextVariables } from '#bundles/prompt-variables.ts'
+import { docLanguageOf } from '#doc-comments/doc-language.ts'
 import { charactersPerToken } from '#domain/turn.ts'
 import { type PreparedBundle, withToolGuide } from '../../agent/prepared-bundle.ts'
 import { joinSections } from '../../context/render-context.ts'
@@ -56,7 +57,7 @@ export async function promptsFor(
     qualified_name: node.qualifiedName,
     file_path: node.path,
     language: node.language,
-    docstring_style: text.docstringStyle,
+    docstring_style: docLanguageOf(node.language)?.style ?? text.docstringStyle,
     line_length: Math.min(text.lineLength, text.docLength ?? text.lineLength),
     turns: bundle.bundle.file.turns,
     settings: bundle.settings,

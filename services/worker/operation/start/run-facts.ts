@@ -15,6 +15,7 @@ export type RunFacts = {
   /** Of its share of the model servers, among the runs of its project. */
   weight: number
   rulesKey: Run['rulesKey']
+  environment: Run['environment']
   /** Undefined where the run has stored no edges. */
   lists: { nodes: NodeListRef; edges: EdgeListRef } | undefined
 }
@@ -27,9 +28,9 @@ export function openRunFacts(ledger: Pick<Ledger, 'getRun'>): (runId: RunId) => 
   return (runId) => cache.get(runId, async () => factsOf(await ledger.getRun(runId)))
 }
 
-function factsOf({ runId, projectId, request, nodeListKey, edgeListKey, rulesKey }: Run): RunFacts {
+function factsOf({ runId, projectId, request, nodeListKey, edgeListKey, rulesKey, environment }: Run): RunFacts {
   const { agents: bundles, retryOf, priority } = request
-  const facts = { bundles, retryOf, rulesKey, weight: weightOf(priority) }
+  const facts = { bundles, retryOf, rulesKey, environment, weight: weightOf(priority) }
   if (nodeListKey === null || edgeListKey === null) return { ...facts, lists: undefined }
   const owner = { projectId, runId }
   const lists = { nodes: { ...owner, hash: nodeListKey }, edges: { ...owner, hash: edgeListKey } }

@@ -1,15 +1,9 @@
 import type { Node } from 'web-tree-sitter'
+import { parametersOf } from '#python/docstring-parameters.ts'
 import type { TextStyle } from '#domain/path-rules.ts'
 import { docstringContent, type DocstringSite } from '#python/docstring-site.ts'
 import { docstringRoom } from './docstring-text.ts'
 import { docstringIndent, indentationAt } from './insert-docstring.ts'
-
-type ParameterFacts = {
-  name: string
-  annotation: string | null
-  default: string | null
-  kind: 'positional' | 'keyword' | 'var_positional' | 'var_keyword'
-}
 
 /** How the repository writes docstrings: the style, and the characters available on a line. */
 export function docstringForm(site: DocstringSite, source: string, text: TextStyle) {
@@ -42,45 +36,6 @@ export function describeDefinition(site: DocstringSite) {
     raises: [...new Set(own.flatMap(raisedNames))],
     decorators: site.decorators,
     bases: (definition.childForFieldName('superclasses')?.namedChildren ?? []).map((base) => base?.text ?? ''),
-  }
-}
-
-function parametersOf(list: Node | null): ParameterFacts[] {
-  const facts: ParameterFacts[] = []
-  let keywordOnly = false
-  for (const node of list?.namedChildren ?? []) {
-    if (node === null) continue
-    if (node.type === 'keyword_separator') keywordOnly = true
-    const fact = parameterFacts(node, keywordOnly)
-    if (fact === undefined) continue
-    if (fact.kind === 'var_positional') keywordOnly = true
-    facts.push(fact)
-  }
-  const [first, ...rest] = facts
-  return first !== undefined && ['self', 'cls'].includes(first.name) && first.annotation === null ? rest : facts
-}
-
-function parameterFacts(node: Node, keywordOnly: boolean): ParameterFacts | undefined {
-  const kind = keywordOnly ? 'keyword' : 'positional'
-  const annotation = node.childForFieldName('type')?.text ?? null
-  const value = node.childForFieldName('value')?.text ?? null
-  switch (node.type) {
-    case 'identifier':
-      return { name: node.text, annotation, default: null, kind }
-    case 'default_parameter':
-    case 'typed_default_parameter':
-      return { name: node.childForFieldName('name')?.text ?? '', annotation, default: value, kind }
-    case 'typed_parameter': {
-      const [inner] = node.namedChildren
-      const fact = inner ? parameterFacts(inner, keywordOnly) : undefined
-      return fact && { ...fact, annotation }
-    }
-    case 'list_splat_pattern':
-      return { name: node.text.slice(1), annotation, default: null, kind: 'var_positional' }
-    case 'dictionary_splat_pattern':
-      return { name: node.text.slice(2), annotation, default: null, kind: 'var_keyword' }
-    default:
-      return undefined
   }
 }
 

@@ -3,12 +3,12 @@ import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from '../../evidence/evidence-checker.ts'
 import { openSyntaxChecker } from '../../evidence/syntax-evidence.ts'
 import { wideRules } from '#lint/wide-rules.fixture.ts'
-import { openPythonLinter } from '#lint/python-linter.ts'
+import { openLinter } from '#lint/linter.ts'
 import type { TextStyle } from '#domain/path-rules.ts'
 import { insertDocstring } from './insert-docstring.ts'
 
 const python = await loadLanguage('python')
-const linter = await openPythonLinter()
+const linter = await openLinter()
 const syntax = openSyntaxChecker()
 afterAll(() => Promise.all([linter.close(), syntax.close()]))
 const checker = openEvidenceChecker({ linter, python, syntax })

@@ -1,6 +1,7 @@
 import type { Node } from 'web-tree-sitter'
 import type { DocstringStyle, PathRules, TextStyle } from '#domain/path-rules.ts'
 import { bodySharesLine, exemptionOf, isCommented } from '#python/docstring-exemption.ts'
+import { parameterFault } from '#python/docstring-parameters.ts'
 import { codeIn } from '#python/python-nodes.ts'
 import { docstringContent, findDocstringSite, type DocstringSite } from '#python/docstring-site.ts'
 import type { LintDeps } from '../lint/lint-node.ts'
@@ -91,6 +92,8 @@ function write(place: DocstringPlace, { content, style, filler, text }: Wording,
     const name = definition.childForFieldName('name')?.text ?? ''
     const empty = faultOfMeaning(content, { name, code: definition.text })
     if (empty !== undefined) return refused(empty)
+    const mismatch = parameterFault(site, content)
+    if (mismatch !== undefined) return refused(mismatch)
     const room = docstringRoom(docstringIndent(site, source, text), text, prefixOf(content))
     const fitted = fitDocstring(content, style, room)
     if (fitted.kind === 'too_long') return refused(fitted.reason)

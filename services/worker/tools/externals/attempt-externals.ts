@@ -6,20 +6,21 @@ import { AskedQuestion } from '#domain/question.ts'
 import { ScriptSuspended } from '#tool-scripts/script-ending.ts'
 import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
 import type { LineSearcher } from '../../workspace/search-files.ts'
-import type { LintDeps } from '../lint/lint-node.ts'
 import type { TargetNode } from '../target-node.ts'
 import { editNode } from './edit-node.ts'
 import { fileExternals } from './file-externals.ts'
-import { docstringExternals, lintExternals } from './node-externals.ts'
+import { docstringExternals, type DocstringDeps, lintExternals } from './node-externals.ts'
 import { programExternals } from './program-externals.ts'
-import type { AttemptPrograms } from '../programs/attempt-programs.ts'
+import { articleExternals } from './article-externals.ts'
+import { sampleExternals } from './sample-externals.ts'
+import { type TestExternalDeps, testExternals } from './test-externals.ts'
 import { reportFinding } from './report-finding.ts'
 
-export type ExternalDeps = LintDeps & {
-  log: Pick<Log, 'debug'>
-  searcher: Pick<LineSearcher, 'find'>
-  programs: AttemptPrograms
-}
+export type ExternalDeps = DocstringDeps &
+  TestExternalDeps & {
+    log: Pick<Log, 'debug'>
+    searcher: Pick<LineSearcher, 'find'>
+  }
 
 /**
  * The externals of an attempt, by name: all that its tool scripts may call, and their only way out of the sandbox. `calledBefore`: by
@@ -36,7 +37,10 @@ export function attemptExternals(
     ...lintExternals(workspace, target, deps),
     edit_node: editNode(workspace, target, deps),
     ...docstringExternals(workspace, target, deps),
+    ...articleExternals(workspace, target),
+    ...sampleExternals(workspace, target, deps),
     ...programExternals(target, deps.programs),
+    ...testExternals(workspace, target, deps),
     report_finding: reportFinding(workspace, calledBefore),
     ask_user: askUser,
     log: ([message]) => deps.log.debug('tool script', { message: String(message).slice(0, 2000) }),

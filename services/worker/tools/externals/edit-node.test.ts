@@ -1,14 +1,14 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { sha256 } from '#domain/ids.ts'
 import { wideRules } from '#lint/wide-rules.fixture.ts'
-import { openPythonLinter } from '#lint/python-linter.ts'
+import { openLinter } from '#lint/linter.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { aPlannedOperation } from '#testing/open-test-ledger.ts'
 import { openWorkspace } from '../../workspace/open-workspace.ts'
 import { openTargetNode } from '../target-node.ts'
 import { editNode } from './edit-node.ts'
 
-const linter = await openPythonLinter()
+const linter = await openLinter()
 afterAll(linter.close)
 const deps = { linter, python: await loadLanguage('python') }
 

@@ -29,7 +29,8 @@ export function editNode(workspace: Workspace, target: TargetNode, deps: LintDep
       ? located.source.slice(0, located.start) + inFile.trim() + located.source.slice(located.end)
       : replaceLines(located, { from, to }, inFile)
     requireSameSurroundings(located, edited)
-    if (target.node.language === 'python') await requireSoundNode(located, edited, target, deps)
+    if (target.node.language === 'python' || target.rules.lint.suffix !== undefined)
+      await requireSoundNode(located, edited, target, deps)
     await workspace.writeText(target.node.path, edited)
     return { path: target.node.path, lines: written.split('\n').length }
   }
@@ -82,7 +83,7 @@ async function requireSoundNode(
     const indented = column === 0 ? '' : `; the node is indented by ${column}, and so are all lines of its text`
     throw refusal(`the file would not parse: line ${fault.line}: ${fault.message}${indented}`)
   }
-  if (target.node.parentId === null) return
+  if (target.node.parentId === null || target.node.language !== 'python') return
   const before = deps.python.read(source, (tree) => definitionAt(tree, start))
   const after = deps.python.read(edited, (tree) => definitionAt(tree, start))
   if (before === undefined) return

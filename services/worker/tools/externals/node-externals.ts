@@ -5,29 +5,43 @@ import type { Diagnostic } from '#lint/lint-report.ts'
 import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
 import { describeDefinition, docstringForm } from '../docstring/describe-definition.ts'
 import { insertDocstring } from '../docstring/insert-docstring.ts'
-import type { TargetNode } from '../target-node.ts'
+import type { SyntaxChecker } from '../../evidence/syntax-evidence.ts'
+import type { LocatedNode, TargetNode } from '../target-node.ts'
 import { text } from './external-arguments.ts'
 import type { ExternalFunction } from '#tool-scripts/script-call.ts'
 import { applyFixes, type LintDeps, lintNode } from '../lint/lint-node.ts'
 
-/** `describe_definition` and `insert_docstring` on the attempt's node. */
-export function docstringExternals(workspace: Workspace, target: TargetNode, deps: LintDeps) {
+export type DocstringDeps = LintDeps & { syntax: Pick<SyntaxChecker, 'describe' | 'insert'> }
+
+/** `describe_definition` and `insert_docstring` on the attempt's node; in other languages than Python a docstring is a doc comment. */
+export function docstringExternals(workspace: Workspace, target: TargetNode, deps: DocstringDeps) {
+  const isPython = () => target.node.language === 'python'
+  const place = ({ source, start, end }: LocatedNode) => {
+    const { rules, node } = target
+    return { language: node.language, source, range: { start, end }, text: rules.text }
+  }
   return {
     async describe_definition() {
-      const { source, start } = await target.locate()
-      const facts = deps.python.read(source, (tree) => {
-        const site = findDocstringSite(tree, start)
-        if (site === undefined) return undefined
-        return { ...describeDefinition(site), ...docstringForm(site, source, target.rules.text) }
-      })
+      const located = await target.locate()
+      const { source, start } = located
+      const inPython = () =>
+        deps.python.read(source, (tree) => {
+          const site = findDocstringSite(tree, start)
+          if (site === undefined) return undefined
+          return { ...describeDefinition(site), ...docstringForm(site, source, target.rules.text) }
+        })
+      const facts = isPython() ? inPython() : await deps.syntax.describe(place(located))
       if (facts === undefined) throw new WorkspaceFault('refused', 'the node is no function or class')
       return { ...facts, path: target.node.path, qualified_name: target.node.qualifiedName, kind: target.node.kind }
     },
     async insert_docstring([docstring, style]) {
-      const { source, start } = await target.locate()
+      const located = await target.locate()
+      const { source, start } = located
       if (isStub(target.node.path)) throw new WorkspaceFault('refused', 'a stub file holds no docstrings')
       const wanted = { docstring: text(docstring, 'docstring'), style: styleNamed(style) }
-      const answer = await insertDocstring({ source, index: start, ...wanted, rules: target.rules }, deps)
+      const answer = isPython()
+        ? await insertDocstring({ source, index: start, ...wanted, rules: target.rules }, deps)
+        : await deps.syntax.insert(place(located), wanted.docstring)
       if (answer.kind === 'refused') throw new WorkspaceFault('refused', answer.reason)
       await workspace.writeText(target.node.path, answer.text)
       return { path: target.node.path, characters: answer.text.length - source.length }

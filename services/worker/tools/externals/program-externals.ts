@@ -24,14 +24,14 @@ export function programExternals(target: Pick<TargetNode, 'node'>, { allowed, ru
       }
       if (args.length > maxArguments || [program, ...args].some((arg) => arg.includes('\0')))
         throw new ScriptError('ValueError', `a command has at most ${maxArguments} arguments, and no NUL in them`)
-      return shown(await run({ command: [program, ...args] }, millisecondsOf(timeout)))
+      return shownResult(await run({ command: [program, ...args] }, { wallMs: millisecondsOf(timeout) }))
     },
     async run_tests([paths, runner]) {
       const wanted = runnerNamed(runner)
       const named = textList(paths ?? [], 'paths').map((path) => parseRepoPath(path, 'TOOL_007'))
       const language = wanted === 'auto' ? target.node.language : ''
-      const ran = await runTests({ runner: wanted, paths: named, language }, run)
-      return { runner: ran.runner, ...shown(ran.result), ...figuresOf(ran.cases) }
+      const ran = await runTests({ runner: wanted, paths: named, language }, (program) => run(program))
+      return { runner: ran.runner, ...shownResult(ran.result), ...figuresOf(ran.cases) }
     },
   } satisfies Record<string, ExternalFunction>
 }
@@ -49,7 +49,7 @@ function runnerNamed(name: unknown): TestRunner {
   throw new ScriptError('ValueError', `runner must be one of ${testRunners.join(', ')}, got: ${text(name, 'runner')}`)
 }
 
-function shown({ ending, output, cutBytes, durationMs }: ProgramResult) {
+export function shownResult({ ending, output, cutBytes, durationMs }: ProgramResult) {
   return {
     exit_code: ending.kind === 'exited' ? ending.code : null,
     stopped_by: ending.kind === 'stopped' ? ending.reason : null,

@@ -1,7 +1,7 @@
 import { afterAll, describe, expect, it } from 'vitest'
 import { applyEdits, changeChecks } from '#domain/change-set.ts'
 import type { PathRules } from '#domain/path-rules.ts'
-import { openPythonLinter } from '#lint/python-linter.ts'
+import { openLinter } from '#lint/linter.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from '../../evidence/evidence-checker.ts'
 import { selecting } from '../../evidence/planted-harms.fixture.ts'
@@ -9,7 +9,7 @@ import { openSyntaxChecker } from '../../evidence/syntax-evidence.ts'
 import { composedEdits, fixFile } from './fix-file.ts'
 import type { FileToFix } from './fix-set.ts'
 
-const linter = await openPythonLinter()
+const linter = await openLinter()
 const syntax = openSyntaxChecker()
 afterAll(() => Promise.all([linter.close(), syntax.close()]))
 const python = await loadLanguage('python')

@@ -68,7 +68,7 @@ async function isSound(sets: readonly ProvenSet[], { file, deps, signal }: Makin
   if (edits === undefined) return false
   const text = Buffer.from(applyEdits(Buffer.from(file.source), edits)).toString()
   const isTidy = /^\s*\n/.test(file.source) || !/^\s*\n/.test(text)
-  if (!isTidy || (await deps.linter.keepFormat(file.source, text, file.rules.text)) !== text) return false
+  if (!isTidy || (await deps.linter.keepFormat(file.source, text, file.rules)) !== text) return false
   return (await proofOf(text, file, deps)).every(({ ok }) => ok)
 }
 

@@ -1,21 +1,21 @@
-import type { Edit, Evidence, EvidenceCheck } from '#domain/change-set.ts'
+import type { Edit, Evidence, TextCheck } from '#domain/change-set.ts'
 import type { PathRules } from '#domain/path-rules.ts'
 import { fixableFaults } from '#lint/fixable-faults.ts'
 import type { Diagnostic, LintReport } from '#lint/lint-report.ts'
-import type { PythonLinter } from '#lint/python-linter.ts'
+import type { Linter } from '#lint/linter.ts'
 import type { EvidenceChecker } from '../../evidence/evidence-checker.ts'
 import { faultsMade } from '../../evidence/lint-before-after.ts'
 import { editsBetween } from '../../workspace/edits-between.ts'
 import type { LintDeps } from './lint-node.ts'
 import { isFree, movedRanges, separateFixes, withFixes, type Range } from './text-fixes.ts'
 
-export type FixDeps = LintDeps & { linter: Pick<PythonLinter, 'keepFormat'>; evidence: EvidenceChecker }
+export type FixDeps = LintDeps & { linter: Pick<Linter, 'keepFormat'>; evidence: EvidenceChecker }
 
 export type FileToFix = {
   path: string
   source: string
   rules: PathRules
-  checks: readonly EvidenceCheck[]
+  checks: readonly TextCheck[]
   /** UTF-16 ranges that no fix may touch, since agents work on them. */
   keepOut: readonly Range[]
   /** Every fix must lie inside one of these ranges; undefined: anywhere. */
@@ -77,7 +77,7 @@ type SoundPart = {
 async function soundPart(pass: readonly Diagnostic[], text: string, making: Making): Promise<SoundPart> {
   const { file, deps } = making
   const fixed = await withFollowUps(withFixes(text, pass), making)
-  const formatted = await deps.linter.keepFormat(file.source, fixed, file.rules.text)
+  const formatted = await deps.linter.keepFormat(file.source, fixed, file.rules)
   const whole = isInPart(formatted, file) ? formatted : fixed
   const evidence = await proofOf(whole, file, deps)
   const failure = evidence.find(({ ok }) => !ok)

@@ -3,14 +3,14 @@ import type { CodeNode } from '#domain/code-node.ts'
 import { sha256 } from '#domain/ids.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { wideRules } from '#lint/wide-rules.fixture.ts'
-import { openPythonLinter } from '#lint/python-linter.ts'
+import { openLinter } from '#lint/linter.ts'
 import { openWorkspace } from '../../workspace/open-workspace.ts'
 import { lintExternals } from '../externals/node-externals.ts'
 import { openTargetNode } from '../target-node.ts'
 
 const module =
   'import os\nimport re\n\n\ndef f(x):\n    import json\n    x += 1\n    return f"é", re\n\n\ndef g(y):\n    return not y in []\n'
-const linter = await openPythonLinter()
+const linter = await openLinter()
 afterAll(linter.close)
 const deps = { linter, python: await loadLanguage('python') }
 

@@ -1,7 +1,7 @@
 import type { LintRules } from '#domain/path-rules.ts'
 import { fixableFaults } from '#lint/fixable-faults.ts'
 import type { Diagnostic } from '#lint/lint-report.ts'
-import type { PythonLinter } from '#lint/python-linter.ts'
+import type { Linter } from '#lint/linter.ts'
 import type { Node } from 'web-tree-sitter'
 import { isStub } from '#python/python-file.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
@@ -9,13 +9,13 @@ import { nodeExcerpt } from '../shorten.ts'
 import type { TargetNode } from '../target-node.ts'
 import { isFree, separateFixes, withFixes, type Range } from './text-fixes.ts'
 
-export type LintDeps = { linter: Pick<PythonLinter, 'lint'>; python: LoadedLanguage }
+export type LintDeps = { linter: Pick<Linter, 'lint'>; python: LoadedLanguage }
 
 export type NodeLint = { source: string; rules: LintRules; diagnostics: Diagnostic[] }
 
 /**
  * The linter's faults that belong to the node. Those of a file are the ones outside every definition, so that each
- * fault belongs either to a file or to a definition. Where the plan gave the agent parts of the node, the faults in
+ * fault belongs either to a file or to a definition; in other languages than Python a file has all of its faults. Where the plan gave the agent parts of the node, the faults in
  * these parts count. A stub has none. A fault whose fix would remove something that must stay is reported without a
  * fix. TOOL_006 for a file that cannot be linted.
  */
@@ -25,7 +25,7 @@ export async function lintNode(target: TargetNode, deps: LintDeps): Promise<Node
   const { lint: rules, keptNames, ownModules } = target.rules
   if (isStub(path)) return { source, rules, diagnostics: [] }
   const { own, others } = await target.parts()
-  const isFile = target.node.kind === 'file' && own.length === 0
+  const isFile = target.node.kind === 'file' && own.length === 0 && target.node.language === 'python'
   const holes = isFile ? definitionRanges(source, deps.python) : others
   const parts = own.length === 0 ? [{ start, end }] : own
   const inNode = (range: Range) => isFree(range, holes, parts)

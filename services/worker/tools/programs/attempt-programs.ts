@@ -1,9 +1,17 @@
 import type { ProjectId } from '#domain/ids.ts'
 import type { Attempt } from '#ledger/attempt.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
+import type { RunEnvironment } from '#domain/setup.ts'
 import type { Sandbox } from '#sandbox/open-sandbox.ts'
-import type { ProgramFiles, ProgramResult, SandboxedProgram, SandboxLimits } from '#sandbox/sandboxed-program.ts'
+import type {
+  ChangedFile,
+  ProgramFiles,
+  ProgramResult,
+  SandboxedProgram,
+  SandboxLimits,
+} from '#sandbox/sandboxed-program.ts'
 import type { BuiltLayer } from '../../workspace/built-layer.ts'
+import type { OpenEnvironment } from './environments.ts'
 import type { Workspace } from '../../workspace/open-workspace.ts'
 
 /** The programs that the tools of one attempt may run. */
@@ -11,14 +19,20 @@ export type AttemptPrograms = {
   /** Those that `run_command` may start, by name. */
   allowed: readonly string[]
   /** Runs a program over the attempt's files as they are now, at most `wallMs` long. What it does to files is gone with it. */
-  run(program: Omit<SandboxedProgram, 'files' | 'limits'>, wallMs?: number): Promise<ProgramResult>
+  run(program: AttemptProgram, options?: ProgramOptions): Promise<ProgramResult>
 }
+
+export type AttemptProgram = Omit<SandboxedProgram, 'files' | 'limits'>
+
+/** `instead`: what some files are to be for this program alone, by path. */
+export type ProgramOptions = { wallMs?: number | undefined; instead?: ReadonlyMap<string, string> }
 
 export type ProgramDeps = {
   sandbox: Pick<Sandbox, 'run'>
   limits: SandboxLimits
   /** Opens a tar of the snapshot's files for reading; the descriptor is the caller's to close. */
   archive(project: ProjectId, snapshotId: string): Promise<number>
+  environment: OpenEnvironment
 }
 
 /** For programs over a whole snapshot, with changes of many attempts. */
@@ -28,30 +42,36 @@ export type SnapshotPrograms = ProgramDeps & {
   snapshot(project: ProjectId, snapshotId: string): Promise<Pick<SnapshotView, 'find'>>
 }
 
-type Started = {
+export type StartedPrograms = {
   attempt: Pick<Attempt, 'projectId' | 'snapshotId'>
   allowed: readonly string[]
   built: BuiltLayer | undefined
   workspace: Pick<Workspace, 'written' | 'writtenFiles' | 'exists' | 'baseHash'>
+  /** What the run's setup has made. */
+  environment(): Promise<RunEnvironment | null>
 }
 
 export function attemptPrograms(
-  started: Started,
-  { sandbox, limits, archive }: ProgramDeps,
+  started: StartedPrograms,
+  { sandbox, limits, archive, environment }: ProgramDeps,
   signal: AbortSignal,
 ): AttemptPrograms {
   return {
     allowed: started.allowed,
-    async run(program, wallMs = limits.wallMs) {
+    async run(program, { wallMs = limits.wallMs, instead = new Map() } = {}) {
       const { projectId, snapshotId } = started.attempt
-      const files = { base: () => archive(projectId, snapshotId), ...filesOver(started) }
-      return sandbox.run({ ...program, files, limits: { ...limits, wallMs: Math.min(wallMs, limits.wallMs) } }, signal)
+      const over = filesOver(started)
+      const changed = [...over.changed.filter(({ path }) => !instead.has(path)), ...textFiles(instead)]
+      const files = { ...over, changed, base: () => archive(projectId, snapshotId) }
+      const around = await environment(projectId, await started.environment())
+      const own = { ...limits, wallMs: Math.min(wallMs, limits.wallMs) }
+      return sandbox.run({ ...around, ...program, files, limits: own }, signal)
     },
   }
 }
 
 /** What the attempt has of files that differ from the snapshot: those it started from, and those it has changed. */
-function filesOver({ built, workspace }: Started): Required<Omit<ProgramFiles, 'base'>> {
+function filesOver({ built, workspace }: StartedPrograms): Required<Omit<ProgramFiles, 'base'>> {
   const own = workspace.writtenFiles()
   const { deleted = [] } = workspace.written()
   const ownPaths = new Set<string>([...own.map(({ path }) => path), ...deleted])
@@ -68,4 +88,8 @@ function filesOver({ built, workspace }: Started): Required<Omit<ProgramFiles, '
     else changed.push({ path, content: Buffer.from(content), executable: found?.executable ?? false })
   }
   return { changed, deleted: gone }
+}
+
+function textFiles(texts: ReadonlyMap<string, string>): ChangedFile[] {
+  return Array.from(texts, ([path, text]) => ({ path, content: Buffer.from(text), executable: false }))
 }

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises'
 import type { ProgramResult, SandboxedProgram } from '#sandbox/sandboxed-program.ts'
 import { readJunitReport, type TestCase } from './junit-report.ts'
 
-export const testRunners = ['auto', 'pytest', 'unittest', 'node'] as const
+export const testRunners = ['auto', 'pytest', 'unittest', 'node', 'vitest'] as const
 export type TestRunner = (typeof testRunners)[number]
 
 /** `cases` is undefined when the runner wrote no report, as when it could not start. */
@@ -19,17 +19,29 @@ export async function runTests(
   { runner, paths, language }: { runner: TestRunner; paths: readonly string[]; language: string },
   run: Run,
 ): Promise<TestRun> {
-  const isNode = runner === 'node' || (runner === 'auto' && scripts.has(language))
+  const used = runner === 'auto' && scripts.has(language) ? 'node' : runner
   // A name that begins with a dash is no option.
   const named = paths.map((path) => `./${path}`)
-  const command = isNode ? nodeCommand(named) : await pythonTests(runner, named, report)
-  const result = await run({ command, report })
-  const cases = result.report && readJunitReport(Buffer.from(result.report).toString())
-  return { runner: isNode ? 'node' : 'python', result, cases }
+  const result = await run({ command: await commandOf(used, named), report })
+  const cases =
+    result.report && !result.isReportCut ? readJunitReport(Buffer.from(result.report).toString()) : undefined
+  return { runner: used === 'node' || used === 'vitest' ? used : 'python', result, cases }
 }
 
-function nodeCommand(paths: readonly string[]): SandboxedProgram['command'] {
-  return [...nodeTests(report), ...paths]
+async function commandOf(runner: TestRunner, paths: readonly string[]): Promise<SandboxedProgram['command']> {
+  switch (runner) {
+    case 'node':
+      return [...nodeTests(report), ...paths]
+    case 'vitest':
+      return vitest('run', '--reporter=junit', `--outputFile=${report}`, '--reporter=default', ...paths)
+    default:
+      return pythonTests(runner, paths, report)
+  }
+}
+
+/** A command of vitest: the repository's own where its packages are installed, else one on the search path. */
+export function vitest(...args: readonly string[]): SandboxedProgram['command'] {
+  return ['sh', '-c', 'PATH="$PWD/node_modules/.bin:$PATH" exec vitest "$@"', 'vitest', ...args]
 }
 
 /** The command that runs tests with node:test and writes a JUnit report, but for the files to test. */
@@ -38,11 +50,11 @@ export function nodeTests(reportPath: string): ['node', ...string[]] {
   return ['node', '--test', ...reporters, '--test-reporter=spec', '--test-reporter-destination=stdout']
 }
 
-/** The command that runs Python tests and writes a JUnit report. */
+/** The command that runs Python tests and writes a JUnit report. After `unittest-cli`, `paths` are arguments of `python -m unittest`. */
 export async function pythonTests(
-  runner: TestRunner,
+  runner: TestRunner | 'unittest-cli',
   paths: readonly string[],
   reportPath: string,
-): Promise<SandboxedProgram['command']> {
+): Promise<['python3', '-c', code: string, ...args: string[]]> {
   return ['python3', '-c', await readFile(pythonRunner, 'utf8'), reportPath, runner, ...paths]
 }

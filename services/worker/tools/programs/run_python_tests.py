@@ -1,6 +1,7 @@
 """Runs the tests of a repository with pytest where that is installed, else with unittest, and writes JUnit XML.
 
-Arguments: the path of the report, "pytest", "unittest" or "auto", then files and folders; none: all tests.
+Arguments: the path of the report, "pytest", "unittest" or "auto", then files and folders; none: all tests. After "unittest-cli" they are
+those of `python -m unittest`.
 """
 import importlib.util
 import os
@@ -88,14 +89,27 @@ def top_of(folder):
     return top
 
 
+class Runner(unittest.TextTestRunner):
+    resultclass = Recorder
+
+
 def run_unittest(report, paths):
-    sys.path.insert(0, os.getcwd())
-    result = unittest.TextTestRunner(resultclass=Recorder, verbosity=1).run(suite_of(paths))
+    return write_report(report, Runner(verbosity=1).run(suite_of(paths)))
+
+
+def run_unittest_cli(report, args):
+    ran = unittest.main(module=None, argv=["python -m unittest", *args], testRunner=Runner, exit=False)
+    return write_report(report, ran.result)
+
+
+def write_report(report, result):
     suite = ElementTree.Element("testsuite", name="unittest", tests=str(len(result.cases)))
     for test, outcome, text, seconds in result.cases:
-        name = test.id()
+        # The parameters of a subtest may have dots.
+        name, space, parameters = test.id().partition(" ")
         owner, _, method = name.rpartition(".")
-        case = ElementTree.SubElement(suite, "testcase", classname=owner, name=method or name, time=f"{seconds:.3f}")
+        method += space + parameters
+        case = ElementTree.SubElement(suite, "testcase", classname=owner, name=method, time=f"{seconds:.3f}")
         if outcome != "passed":
             fault = ElementTree.SubElement(case, outcome, message=printable(text.strip().splitlines()[-1:]))
             fault.text = printable([text])
@@ -111,6 +125,8 @@ def printable(texts):
 
 
 def main(report, runner, *paths):
+    if runner == "unittest-cli":
+        return run_unittest_cli(report, paths)
     if os.path.isdir("src"):
         sys.path.insert(0, os.path.abspath("src"))
     sys.path.insert(0, os.getcwd())

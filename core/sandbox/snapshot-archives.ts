@@ -7,8 +7,6 @@ import { pipeline } from 'node:stream/promises'
 import { LRUCache } from 'lru-cache'
 import { AppError } from '#domain/error.ts'
 import type { ProjectId } from '#domain/ids.ts'
-import type { BlobStore } from '#objects/blob-store.ts'
-import type { SnapshotView } from '#objects/snapshot.ts'
 import { plainTar, type TarItem } from '#platform/gzipped-tar.ts'
 import { workAhead } from '#platform/limit-concurrency.ts'
 
@@ -65,8 +63,8 @@ export function openSnapshotArchives(
 
 /** For `openSnapshotArchives`: the files of stored snapshots. */
 export function storedFiles(
-  readSnapshot: (project: ProjectId, snapshotId: string) => Promise<SnapshotView>,
-  blobs: Pick<BlobStore, 'get'>,
+  readSnapshot: (project: ProjectId, snapshotId: string) => Promise<Omit<ArchiveFiles, 'read'>>,
+  blobs: { get(project: ProjectId, hash: string): Promise<Uint8Array> },
 ): (project: ProjectId, snapshotId: string) => Promise<ArchiveFiles> {
   return async (project, snapshotId) => {
     return { ...(await readSnapshot(project, snapshotId)), read: (hash) => blobs.get(project, hash) }

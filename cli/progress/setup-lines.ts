@@ -1,0 +1,23 @@
+import type { EnvironmentView, RunView } from '../run-views.ts'
+import { type Paint, visible, wrap } from '../terminal-text.ts'
+import { formatSeconds } from '../wording.ts'
+
+const shownLines = 12
+
+/** What the run's setup made, and of one that failed the end of what it said. Nothing for a run without one. */
+export function setupLines({ environment }: RunView, { paint, width }: { paint: Paint; width: number }): string[] {
+  if (environment === undefined || environment === null) return []
+  const tone = environment.status === 'failed' ? 'red' : 'green'
+  const said = (environment.output ?? '').split('\n').filter((line) => line.trim() !== '')
+  const shown = said.slice(-shownLines).map((line) => visible(`  ${line}`))
+  return [...wrap(paint(tone, `Set up with ${environment.command}: ${setupText(environment)}`), width), ...shown]
+}
+
+/** `12.4 MB in 15.0 s`; of one that failed why, without what it said. */
+export function setupText({ status, cached, bytes = 0, duration_ms: ms, reason }: EnvironmentView): string {
+  const took = ms === undefined ? '' : ` in ${formatSeconds(ms)}`
+  if (status === 'wanted') return 'not done yet'
+  if (status === 'failed') return `SETUP_001 it failed${took}: ${reason ?? ''}; programs of the repository were not run`
+  const size = `${(bytes / 1_000_000).toFixed(1)} MB`
+  return cached === true ? `${size}, made by an earlier run` : `${size}${took}`
+}

@@ -1,0 +1,141 @@
+import ignore from 'ignore'
+import { folderOf } from '#domain/repo-path.ts'
+import { stringOf, stringsOf, type Table, tableAt, tablesOf, within } from './config-tree.ts'
+import type { PathTest } from './file-patterns.ts'
+import {
+  extendedPath,
+  ofAll,
+  ofNone,
+  patternTest,
+  type ScriptConfig,
+  type ScriptPart,
+  type ScriptSources,
+} from './script-files.ts'
+
+/** Programs; what they would say is not known without running them, which is never done. */
+const flatNames = ['js', 'mjs', 'cjs', 'ts', 'mts', 'cts'].map((ending) => `eslint.config.${ending}`)
+const programNames = ['.eslintrc.js', '.eslintrc.cjs']
+const dataNames = ['.eslintrc.yaml', '.eslintrc.yml', '.eslintrc.json', '.eslintrc']
+
+const maxDepth = 10
+
+/**
+ * ESLint's configuration that begins in a folder: that of the folder itself and of those above it, up to the one with `root: true`.
+ * Undefined where the folder has none; a notice says of one that is a program that it is not run.
+ */
+export function eslintConfig(folder: string, sources: ScriptSources): ScriptConfig | undefined {
+  const nearestOne = configIn(folder, sources)
+  if (nearestOne === undefined) return undefined
+  if (typeof nearestOne === 'string') {
+    return {
+      source: nearestOne,
+      parts: [{ isMeant: ofAll, rules: {}, categories: { correctness: 'error' } }],
+      isIgnored: ofNone,
+    }
+  }
+  const chain: { path: string; table: Table }[] = []
+  for (let at: string | undefined = folder; at !== undefined; at = at === '' ? undefined : folderOf(at)) {
+    const found = configIn(at, sources)
+    if (typeof found === 'string') break
+    if (found !== undefined) chain.unshift(found)
+    if (found?.table['root'] === true) break
+  }
+  const parts = chain.flatMap(({ path, table }) => partsOf({ path, table, isMeant: ofAll, depth: 0 }, sources))
+  return { source: chain.map(({ path }) => path).join(', '), parts, isIgnored: ignoredBy(chain, sources) }
+}
+
+/** The path of one that is a program. */
+function configIn(
+  folder: string,
+  { tree, notice }: ScriptSources,
+): { path: string; table: Table } | string | undefined {
+  const program = [...flatNames, ...programNames].map((name) => within(folder, name)).find((path) => tree.has(path))
+  if (program !== undefined) {
+    notice(`${program} is a program and is not run: only what oxlint counts as certainly wrong is checked`)
+    return program
+  }
+  for (const path of dataNames.map((name) => within(folder, name))) {
+    const table = tree.table(path)
+    if (table !== undefined) return { path, table }
+  }
+  const path = within(folder, 'package.json')
+  const table = tableAt(tree.table(path), 'eslintConfig')
+  return table && { path, table }
+}
+
+type Level = { path: string; table: Table; isMeant: PathTest; depth: number }
+
+/** What is extended comes first, then the configuration itself, then its overrides. */
+function partsOf(level: Level, sources: ScriptSources): ScriptPart[] {
+  const { path, table, isMeant, depth } = level
+  const { notice } = sources
+  if (depth > maxDepth) return []
+  const extended = namesIn(table['extends']).flatMap((target) => extendedParts(target, level, sources))
+  const own = {
+    isMeant,
+    rules: knownRules(tableAt(table['rules']) ?? {}, sources),
+    env: tableAt(table['env']),
+    globals: tableAt(table['globals']),
+    settings: settingsOf(table),
+  }
+  const overrides = tablesOf(table['overrides'])
+  const place = { folder: folderOf(path), source: path, notice }
+  const inOverrides = overrides.flatMap((override) => {
+    const [isIn, isOut] = [patternTest(override['files'], place), patternTest(override['excludedFiles'], place)]
+    const isAlso: PathTest = (file) => isMeant(file) && isIn(file) && !isOut(file)
+    return partsOf({ path, table: override, isMeant: isAlso, depth: depth + 1 }, sources)
+  })
+  return [...extended, own, ...inOverrides]
+}
+
+function namesIn(value: unknown): string[] {
+  return typeof value === 'string' ? [value] : stringsOf(value)
+}
+
+function extendedParts(target: string, { path, isMeant, depth }: Level, sources: ScriptSources): ScriptPart[] {
+  const { recommended, tree, notice } = sources
+  const errors = (rules: readonly string[]): ScriptPart[] => [
+    { isMeant, rules: Object.fromEntries(rules.map((rule) => [rule, 'error'])) },
+  ]
+  if (target === 'eslint:recommended') return errors(recommended.eslint)
+  if (/^plugin:@typescript-eslint\/(?:eslint-)?recommended$/.test(target)) return errors(recommended.typescript)
+  // These only switch rules off, those of the formatter, which are not checked in any case.
+  if (/^(?:plugin:)?prettier(?:\/|$)/.test(target)) return []
+  const other = extendedPath(path, target)
+  const candidates = other === undefined ? [] : [other, `${other}.json`]
+  const found = candidates.find((one) => tree.table(one) !== undefined)
+  const table = found === undefined ? undefined : tree.table(found)
+  if (found !== undefined && table !== undefined)
+    return partsOf({ path: found, table, isMeant, depth: depth + 1 }, sources)
+  notice(`${path}: "extends" names ${JSON.stringify(target)}, a package or a program: its rules are not checked`)
+  return []
+}
+
+function settingsOf(table: Table): Table | undefined {
+  const react = tableAt(table['settings'], 'react')
+  const version = stringOf(react?.['version'])
+  return version !== undefined && /^\d/.test(version) ? { react: { version } } : undefined
+}
+
+/** ESLint's severities as oxlint has them, with the options as they are. */
+export function knownRules(rules: Table, { nameOfRule }: Pick<ScriptSources, 'nameOfRule'>): Table {
+  const known: Record<string, unknown> = {}
+  for (const [name, value] of Object.entries(rules)) {
+    const own = nameOfRule(name)
+    if (own !== undefined) known[own] = value
+  }
+  return known
+}
+
+function ignoredBy(chain: readonly { path: string; table: Table }[], { tree }: ScriptSources): PathTest {
+  const lists = chain.flatMap(({ path, table }) => {
+    const folder = folderOf(path)
+    const lines = (tree.text(within(folder, '.eslintignore')) ?? '').split(/\r?\n/)
+    const patterns = [...namesIn(table['ignorePatterns']), ...lines]
+    return [{ top: within(folder, ''), rules: ignore().add(patterns) }]
+  })
+  return (path) =>
+    lists.some(
+      ({ top, rules }) => path.startsWith(top) && path.length > top.length && rules.ignores(path.slice(top.length)),
+    )
+}

@@ -1,0 +1,69 @@
+import ignore from 'ignore'
+import { folderOf } from '#domain/repo-path.ts'
+import { stringsOf, type Table, tableAt, tablesOf, within } from './config-tree.ts'
+import { knownRules } from './eslint-config.ts'
+import type { PathTest } from './file-patterns.ts'
+import {
+  extendedPath,
+  ofAll,
+  patternTest,
+  type ScriptConfig,
+  type ScriptPart,
+  type ScriptSources,
+} from './script-files.ts'
+
+const names = ['.oxlintrc.json', '.oxlintrc.jsonc']
+/** Those that are on without being named. */
+const usualPlugins = ['unicorn', 'typescript', 'oxc']
+const maxDepth = 10
+
+/** The configuration of oxlint in a folder. Plugins that are programs are never loaded. */
+export function oxlintConfig(folder: string, sources: ScriptSources): ScriptConfig | undefined {
+  const path = names.map((name) => within(folder, name)).find((one) => sources.tree.table(one) !== undefined)
+  const table = path === undefined ? undefined : sources.tree.table(path)
+  if (path === undefined || table === undefined) return undefined
+  const rules = ignore().add(stringsOf(table['ignorePatterns']))
+  const top = within(folder, '')
+  const isIgnored: PathTest = (one) => one.startsWith(top) && rules.ignores(one.slice(top.length))
+  const base: ScriptPart = { isMeant: ofAll, rules: {}, categories: { correctness: 'error' } }
+  return { source: path, parts: [base, ...partsOf(path, { table, depth: 0 }, sources)], isIgnored }
+}
+
+function partsOf(
+  path: string,
+  { table, depth }: { table: Table; depth: number },
+  sources: ScriptSources,
+): ScriptPart[] {
+  const { tree, notice } = sources
+  if (depth > maxDepth) return []
+  if (table['jsPlugins'] !== undefined)
+    notice(`${path}: "jsPlugins" are programs and are not run: their rules are not checked`)
+  const extended = stringsOf(table['extends']).flatMap((target) => {
+    const other = extendedPath(path, target)
+    const found = other === undefined ? undefined : tree.table(other)
+    if (other !== undefined && found !== undefined) return partsOf(other, { table: found, depth: depth + 1 }, sources)
+    notice(`${path}: "extends" names ${JSON.stringify(target)}, which is not among the configurations: it is left out`)
+    return []
+  })
+  const place = { folder: folderOf(path), source: path, notice }
+  const overrides = tablesOf(table['overrides'])
+  const parts = overrides.map((override): ScriptPart => {
+    const [isIn, isOut] = [patternTest(override['files'], place), patternTest(override['excludeFiles'], place)]
+    return partOf(override, (file) => isIn(file) && !isOut(file), sources)
+  })
+  const plugins = table['plugins'] === undefined ? usualPlugins : []
+  const own = partOf(table, ofAll, sources)
+  return [...extended, { ...own, plugins: [...plugins, ...(own.plugins ?? [])] }, ...parts]
+}
+
+function partOf(table: Table, isMeant: PathTest, sources: ScriptSources): ScriptPart {
+  return {
+    isMeant,
+    rules: knownRules(tableAt(table['rules']) ?? {}, sources),
+    plugins: stringsOf(table['plugins']),
+    categories: tableAt(table['categories']),
+    env: tableAt(table['env']),
+    globals: tableAt(table['globals']),
+    settings: tableAt(table['settings']),
+  }
+}

@@ -1,0 +1,123 @@
+import { parse as parseYaml } from 'yaml'
+import { faultOfGlobs, pathGlobs } from '#domain/path-globs.ts'
+import { folderOf } from '#domain/repo-path.ts'
+import { type ConfigFile, stringsOf, type Table, tableAt, within } from './config-tree.ts'
+import type { PathTest } from './file-patterns.ts'
+import { isProgram, isScriptConfig, isYaml } from './script-names.ts'
+
+/** Settings for some of the files below a configuration's folder; `rules` have oxlint's names. */
+export type ScriptPart = {
+  isMeant: PathTest
+  rules: Table
+  plugins?: readonly string[]
+  categories?: Table | undefined
+  env?: Table | undefined
+  globals?: Table | undefined
+  settings?: Table | undefined
+}
+
+/** One configuration of a linter for JavaScript; of the parts that are meant for a file, the later ones win. */
+export type ScriptConfig = { source: string; parts: readonly ScriptPart[]; isIgnored: PathTest }
+
+export type ScriptSources = {
+  tree: ScriptTree
+  /** The name of a rule in oxlint's configuration; undefined for one that it lacks, or that would need other files or types. */
+  nameOfRule(name: string): string | undefined
+  /** The rules of ESLint's own or typescript-eslint's `recommended`. */
+  recommended: Record<'eslint' | 'typescript', readonly string[]>
+  notice(words: string): void
+}
+
+export type ScriptTree = ReturnType<typeof readScriptTree>
+
+/** Parses the configurations. One that cannot be parsed is left out, with a notice if it is in one of `folders`. */
+export function readScriptTree(
+  files: readonly ConfigFile[],
+  folders: ReadonlySet<string>,
+  notice: (words: string) => void,
+) {
+  const texts = new Map(files.filter(({ path }) => isScriptConfig(path)).map(({ path, text }) => [path, text]))
+  const tables = new Map<string, Table>()
+  const read = (path: string): Table | undefined => {
+    const known = tables.get(path)
+    const text = texts.get(path)
+    if (known !== undefined || text === undefined || isProgram(path)) return known
+    const found = readTable(path, text)
+    if ('fault' in found) {
+      if (folders.has(folderOf(path))) notice(`${path} cannot be read and is passed over: ${found.fault}`)
+      texts.delete(path)
+      return undefined
+    }
+    tables.set(path, found.table)
+    return found.table
+  }
+  return {
+    table: read,
+    /** A file that `extends` names, whatever its name is. */
+    has: (path: string) => texts.has(path),
+    text: (path: string) => texts.get(path),
+  }
+}
+
+function readTable(path: string, text: string): { table: Table } | { fault: string } {
+  try {
+    const value = isYaml(path) ? parseYaml(text) : parseJson(path, text)
+    return { table: tableAt(value) ?? {} }
+  } catch (error) {
+    return { fault: error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error) }
+  }
+}
+
+/** A file without an ending may be YAML as well. */
+function parseJson(path: string, text: string): unknown {
+  try {
+    return JSON.parse(withoutComments(text))
+  } catch (error) {
+    if (/\.(?:jsonc?|json5)$/.test(path)) throw error
+    return parseYaml(text)
+  }
+}
+
+const stringOrComment = /"(?:\\.|[^"\\])*"|\/\/[^\n]*|\/\*[\s\S]*?\*\//g
+const stringOrComma = /"(?:\\.|[^"\\])*"|,(?=\s*[\]}])/g
+
+/** Removes comments and commas before a closing bracket, which ESLint, oxlint and Biome allow. */
+function withoutComments(text: string): string {
+  const isString = (part: string) => part.startsWith('"')
+  return text
+    .replace(/^\uFEFF/, '')
+    .replaceAll(stringOrComment, (part) => (isString(part) ? part : ' '))
+    .replaceAll(stringOrComma, (part) => (isString(part) ? part : ''))
+}
+
+/** Patterns relative to `folder`; one without a slash matches names in any folder. Notices those that cannot be read. */
+export function patternTest(
+  patterns: unknown,
+  { folder, source, notice }: { folder: string; source: string; notice(words: string): void },
+): PathTest {
+  const wanted = (typeof patterns === 'string' ? [patterns] : stringsOf(patterns)).map((pattern) => {
+    const short = pattern.replace(/^\.\//, '')
+    return short.includes('/') ? short.replace(/^\//, '') : `**/${short}`
+  })
+  const fault = faultOfGlobs(wanted)
+  if (fault !== undefined) notice(`${source}: a pattern of files is passed over: ${fault}`)
+  const isMatch = fault === undefined && wanted.length > 0 ? pathGlobs(wanted) : () => false
+  const top = within(folder, '')
+  return (path) => path.startsWith(top) && isMatch(path.slice(top.length))
+}
+
+export const ofAll: PathTest = () => true
+export const ofNone: PathTest = () => false
+
+/** The path that `extends: './base.json'` means; undefined for a package or a path that leads out of the snapshot. */
+export function extendedPath(from: string, target: string): string | undefined {
+  if (!target.startsWith('.')) return undefined
+  const parts = folderOf(from)
+    .split('/')
+    .filter((part) => part !== '')
+  for (const part of target.split('/')) {
+    if (part === '..' && parts.pop() === undefined) return undefined
+    if (part !== '..' && part !== '.' && part !== '') parts.push(part)
+  }
+  return parts.join('/')
+}

@@ -1,0 +1,139 @@
+import { spawn } from 'node:child_process'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import type { Readable } from 'node:stream'
+import { z } from 'zod'
+import { killGroup } from '#platform/run-program.ts'
+
+const Message = z.object({
+  id: z.union([z.number(), z.string()]).nullish(),
+  method: z.string().optional(),
+  params: z.unknown().optional(),
+  result: z.unknown().optional(),
+  error: z.unknown().optional(),
+})
+type Message = z.infer<typeof Message>
+
+export type OxlintProcess = {
+  /** Rejects when the process ends first, or answers with an error. */
+  request(method: string, params: unknown): Promise<unknown>
+  notify(method: string, params: unknown): void
+  kill(): void
+}
+
+export type ProcessEvents = {
+  /** A notification, such as the faults of a text that was opened. */
+  onNotice(method: string, params: unknown): void
+  onExit(reason: string): void
+}
+
+const require = createRequire(import.meta.url)
+const { version } = z.object({ version: z.string() }).parse(require('oxlint/package.json'))
+export const oxlintVersion = `oxlint ${version}`
+export const oxlintProgram = join(dirname(require.resolve('oxlint/package.json')), 'bin', 'oxlint')
+
+/** It lints one text at a time, so threads would only cost memory. */
+const environment = { RAYON_NUM_THREADS: '1', TOKIO_WORKER_THREADS: '1', PATH: '/usr/bin:/bin' }
+/** Removes the folder however oxlint ends, also when this process is killed. */
+const inFolder = '"$0" "$@"; code=$?; rm -rf -- "$FOLDER"; exit "$code"'
+const maxMessageBytes = 128 * 2 ** 20
+const maxLastWords = 500
+
+/**
+ * Starts oxlint as a language server, the only form in which it lints texts that are in no file, and tells which edits fix a
+ * fault. It gets nothing of our environment, and ends by itself when this process does, since its input then ends. `folder` is its own,
+ * and goes with it.
+ */
+export function startOxlint(folder: string, events: ProcessEvents): OxlintProcess {
+  const child = spawnIn(folder)
+  /** The shell and oxlint. */
+  const kill = () => void (child.pid !== undefined && killGroup(child.pid, 'SIGKILL'))
+  const open = new Map<number, PromiseWithResolvers<unknown>>()
+  let asked = 0
+  let exited = false
+  let lastWords = ''
+  const exit = (reason: string) => {
+    if (exited) return
+    exited = true
+    for (const { reject } of open.values()) reject(new Error(reason))
+    events.onExit(`${reason} ${lastWords}`.trim())
+  }
+  const send = (message: object) => {
+    if (exited) return
+    const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...message }))
+    child.stdin.write(`Content-Length: ${body.length}\r\n\r\n`)
+    child.stdin.write(body)
+  }
+  child.stdin.on('error', kill)
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (lastWords = (lastWords + text).slice(-maxLastWords)))
+  child.on('error', (error) => exit(error.message))
+  child.on('close', (code, signal) => exit(signal === null ? `exit code ${code}` : `ended by ${signal}`))
+  readMessages(child.stdout, kill, ({ id, method, params, result, error }) => {
+    if (method !== undefined) {
+      if (id === undefined || id === null) events.onNotice(method, params)
+      else send({ id, result: null })
+      return
+    }
+    const asker = typeof id === 'number' ? open.get(id) : undefined
+    if (typeof id === 'number') open.delete(id)
+    if (error === undefined) asker?.resolve(result)
+    else asker?.reject(new Error(`oxlint refused: ${JSON.stringify(error).slice(0, maxLastWords)}`))
+  })
+  return {
+    request(method, params) {
+      if (exited) return Promise.reject(new Error('oxlint has ended'))
+      const asker = Promise.withResolvers<unknown>()
+      open.set(++asked, asker)
+      send({ id: asked, method, params })
+      return asker.promise
+    },
+    notify: (method, params) => send({ method, params }),
+    kill,
+  }
+}
+
+function spawnIn(folder: string) {
+  return spawn('/bin/sh', ['-c', inFolder, process.execPath, oxlintProgram, '--lsp'], {
+    cwd: folder,
+    env: { ...environment, FOLDER: folder },
+    stdio: 'pipe',
+    detached: true,
+  })
+}
+
+/** Splits the output into messages. A message that is too long, or is none, ends the process. */
+function readMessages(output: Readable, kill: () => void, onMessage: (message: Message) => void): void {
+  let parts: Buffer[] = []
+  let held = 0
+  let wanted = 0
+  output.on('data', (bytes: Buffer) => {
+    parts.push(bytes)
+    held += bytes.length
+    if (held < wanted) return
+    let buffer = Buffer.concat(parts)
+    for (;;) {
+      const end = buffer.indexOf('\r\n\r\n')
+      const length =
+        end < 0 ? undefined : Number(/Content-Length: *(\d+)/i.exec(buffer.toString('latin1', 0, end))?.[1])
+      if (length === undefined) break
+      if (!(length <= maxMessageBytes)) return kill()
+      wanted = end + 4 + length
+      if (buffer.length < wanted) break
+      const message = Message.safeParse(parsed(buffer.toString('utf8', end + 4, wanted)))
+      if (!message.success) return kill()
+      buffer = buffer.subarray(wanted)
+      wanted = 0
+      onMessage(message.data)
+    }
+    parts = [buffer]
+    held = buffer.length
+  })
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,101 @@
+import { spawnSync } from 'node:child_process'
+import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, describe, expect, it } from 'vitest'
+import { defaultScriptRules, type ScriptSuffix } from '#domain/path-rules.ts'
+import { until } from '#testing/until.ts'
+import { openScriptLinter } from './script-linter.ts'
+
+const linter = openScriptLinter()
+afterAll(() => linter.close())
+
+const rulesWith = (rules: Record<string, unknown>, suffix: ScriptSuffix = '.js') => ({
+  ...defaultScriptRules(suffix),
+  suffix,
+  options: { categories: { correctness: 'off' }, plugins: ['typescript', 'react'], rules },
+})
+
+/** The text after all fixes, from the last to the first. */
+async function fixed(text: string, rules: Record<string, unknown>, suffix?: ScriptSuffix) {
+  const { diagnostics } = await linter.lint(text, rulesWith(rules, suffix))
+  const edits = diagnostics.flatMap(({ fix }) => fix ?? []).toSorted((one, other) => other.start - one.start)
+  return edits.reduce((before, edit) => before.slice(0, edit.start) + edit.text + before.slice(edit.end), text)
+}
+
+describe('a safe fix', () => {
+  it.each([
+    ['prefer-const', 'let é = "𝒳"; let b = é\r\nexport { b }\r\n', 'const é = "𝒳"; const b = é\r\nexport { b }\r\n'],
+    ['no-useless-rename', 'export { a as a } from "b"\n', 'export { a } from "b"\n'],
+    ['object-shorthand', 'export const f = (a) => ({ a: a, b: 1 })\n', 'export const f = (a) => ({ a, b: 1 })\n'],
+    ['no-unused-labels', 'A: f()\n', 'f()\n'],
+  ])('of %s changes only what it is about', async (rule, before, after) => {
+    expect(await fixed(before, { [rule]: 'error' })).toBe(after)
+  })
+
+  it.each([
+    ['a function that becomes a method', { 'object-shorthand': 'error' }, 'export const a = { f: function () {} }\n'],
+    ['a var, which is hoisted', { 'no-var': 'error' }, 'var a = 1\nexport { a }\n'],
+    ['what was meant instead of what is done', { 'use-isnan': 'error' }, 'export const f = (a) => a === NaN\n'],
+    ['a comment inside', { 'object-shorthand': 'error' }, 'export const f = (a) => ({ a: /* why */ a })\n'],
+    ['a binding that is assigned later', { 'prefer-const': 'error' }, 'let a\na = 1\nexport { a }\n'],
+  ])('is not made of %s', async (_what, rules, text) => {
+    expect(await fixed(text, rules)).toBe(text)
+  })
+
+  it('knows TypeScript and JSX', async () => {
+    const array = { 'typescript/array-type': 'error' }
+    expect(await fixed('export let a: Array<string>\n', array, '.ts')).toBe('export let a: string[]\n')
+    expect(await fixed('export const a = <b c={true} />\n', { 'react/jsx-boolean-value': 'error' }, '.tsx')).toBe(
+      'export const a = <b c />\n',
+    )
+  })
+})
+
+describe('a text', () => {
+  it('that does not parse has syntax errors and nothing else', async () => {
+    const report = await linter.lint('let a = (1\nvar b\n', rulesWith({ 'no-var': 'error' }))
+    expect(report).toMatchObject({ diagnostics: [], guards: [], syntaxErrors: [{ code: 'invalid-syntax', line: 2 }] })
+  })
+
+  it('says itself what is not to be reported, in the words of ESLint and of oxlint', async () => {
+    const text =
+      '// eslint-disable-next-line no-var\nvar a = 1\nvar b = 1 // oxlint-disable-line no-var\n/* eslint-disable no-var -- old */\nvar c\nexport { a, b, c }\n'
+    expect((await linter.lint(text, rulesWith({ 'no-var': 'error' }))).diagnostics).toEqual([])
+  })
+
+  it('that ends oxlint is refused, and the next one is linted', async () => {
+    const deep = `x = ${'('.repeat(100_000)}1${')'.repeat(100_000)}\n`
+    await expect(linter.lint(deep, rulesWith({}))).rejects.toMatchObject({ code: 'TOOL_006' })
+    expect((await linter.lint('debugger\n', defaultRules())).diagnostics).toMatchObject([{ code: 'no-debugger' }])
+  })
+
+  it('is cached with its rules, and answered alike when asked many times at once', async () => {
+    const texts = Array.from({ length: 40 }, (_, at) => `debugger // ${at % 5}\n`)
+    const reports = await Promise.all(texts.map((text) => linter.lint(text, defaultRules())))
+    expect(new Set(reports.map((report) => JSON.stringify(report))).size).toBe(1)
+  })
+})
+
+it('a rule that oxlint does not accept is named in its words', async () => {
+  expect(await linter.refusalOf({ rules: { eqeqeq: ['error', 'maybe'] } })).toContain('`eqeqeq`')
+  expect(await linter.refusalOf({ rules: { eqeqeq: 'error' } })).toBeUndefined()
+})
+
+it('leaves no process and no folder behind, although its owner is killed', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'oxlint-owner-'))
+  const module = new URL('./script-linter.ts', import.meta.url).href
+  const code = `const { openScriptLinter } = await import('${module}')
+    const rules = ${JSON.stringify(defaultRules())}
+    await openScriptLinter().lint('debugger', rules)
+    process.kill(process.pid, 'SIGKILL')`
+  const env = { ...process.env, TMPDIR: folder }
+  const { signal } = spawnSync(process.execPath, ['--input-type=module', '-e', code], { env })
+  expect(signal).toBe('SIGKILL')
+  await until(async () => (await readdir(folder)).length === 0)
+  await rm(folder, { recursive: true })
+})
+
+function defaultRules() {
+  return { ...defaultScriptRules('.js'), suffix: '.js' as const }
+}

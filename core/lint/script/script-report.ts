@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import type { Diagnostic, LintReport } from '../lint-report.ts'
+import type { TextEdit } from '../safe-fixes.ts'
+import { isSafeScriptFix } from './safe-script-fixes.ts'
+
+const Position = z.object({ line: z.int(), character: z.int() })
+const Range = z.object({ start: Position, end: Position })
+const RawDiagnostic = z.object({ range: Range, severity: z.int(), code: z.string().default(''), message: z.string() })
+type RawDiagnostic = z.infer<typeof RawDiagnostic>
+const RawEdits = z.array(z.object({ range: Range, newText: z.string() }))
+const RawAction = z.object({
+  title: z.string(),
+  isPreferred: z.boolean().default(false),
+  edit: z.object({ changes: z.record(z.string(), RawEdits) }).optional(),
+})
+type RawAction = z.infer<typeof RawAction>
+
+export type ScriptAnswer = { diagnostics: unknown; actions: unknown; uri: string }
+
+/** Of the language server's protocol: a hint is the other place of a fault that is listed itself. */
+const hint = 4
+
+/**
+ * The faults of a text by oxlint's answer. Rules have ESLint's names: `prefer-const`, and `typescript/array-type` or
+ * `react/jsx-key` for those of a plugin. A fault without a rule is one of the syntax; with such faults there are no others.
+ */
+export function scriptReportOf({ diagnostics, actions, uri }: ScriptAnswer, text: string): LintReport {
+  const lineStarts = lineStartsOf(text)
+  const at = ({ line, character }: z.infer<typeof Position>) =>
+    Math.min((lineStarts[line] ?? text.length) + character, text.length)
+  const raw = z
+    .array(RawDiagnostic)
+    .parse(diagnostics)
+    .filter(({ severity }) => severity !== hint)
+  const fixes = fixesOf(raw, z.array(RawAction).nullable().parse(actions) ?? [], uri)
+  const found = raw.map((one, index): Diagnostic => {
+    const code = ruleOf(one.code)
+    const edits = fixes[index]?.map(({ range, newText }) =>
+      smallest({ start: at(range.start), end: at(range.end), text: newText }, text),
+    )
+    const isSafe = edits !== undefined && isSafeScriptFix(code, edits, text)
+    return {
+      code: code === '' ? 'invalid-syntax' : code,
+      message: one.message.replaceAll(/\s*\n(?:help: )?/g, '. ').replaceAll('..', '.'),
+      line: one.range.start.line + 1,
+      column: one.range.start.character + 1,
+      start: at(one.range.start),
+      end: at(one.range.end),
+      fix: isSafe ? edits : undefined,
+      ...(edits === undefined || isSafe ? {} : { withheld: 'ours' as const }),
+    }
+  })
+  const syntaxErrors = found.filter(({ code }) => code === 'invalid-syntax')
+  return { diagnostics: syntaxErrors.length > 0 ? [] : found, guards: [], syntaxErrors }
+}
+
+/** `eslint(no-var)` is `no-var`; `typescript-eslint(x)` and `typescript(x)` are `typescript/x`. */
+function ruleOf(code: string): string {
+  const { plugin = 'eslint', rule = '' } = /^(?<plugin>[^(]+)\((?<rule>[^)]+)\)$/.exec(code)?.groups ?? {}
+  const short = plugin.replace(/^eslint-plugin-/, '').replace(/^@?typescript-eslint$/, 'typescript')
+  return short === 'eslint' ? rule : `${short}/${rule}`
+}
+
+const disables = /^Disable (?<rule>\S+) for this (?<where>line|whole file)$/
+
+/**
+ * The edits of each fault's fix. oxlint lists the actions of one fault after the other, in the order of the faults: its fixes, then how to
+ * disable its rule for the line and for the file. Where that does not fit, there are none.
+ */
+function fixesOf(faults: readonly RawDiagnostic[], actions: readonly RawAction[], uri: string) {
+  const groups: { rule: string; fixes: RawAction[] }[] = []
+  let fixes: RawAction[] = []
+  for (const action of actions) {
+    const { rule, where } = disables.exec(action.title)?.groups ?? {}
+    if (rule === undefined) fixes.push(action)
+    else if (where === 'whole file') {
+      groups.push({ rule, fixes })
+      fixes = []
+    }
+  }
+  const coded = faults.filter(({ code }) => code !== '')
+  const fits =
+    groups.length === coded.length &&
+    coded.every(({ code }, at) => code.endsWith(`(${groups[at]?.rule.replace(/^.*\//, '')})`))
+  const byFault = new Map(fits ? coded.map((fault, at) => [fault, groups[at]?.fixes ?? []]) : [])
+  return faults.map((fault) => byFault.get(fault)?.find(({ isPreferred }) => isPreferred)?.edit?.changes[uri])
+}
+
+/** Without what the old and the new text have in common at both ends: oxlint replaces whole statements. */
+function smallest({ start, end, text: added }: TextEdit, text: string): TextEdit {
+  const removed = text.slice(start, end)
+  const least = Math.min(removed.length, added.length)
+  let head = 0
+  while (head < least && removed[head] === added[head]) head++
+  let tail = 0
+  while (tail < least - head && removed.at(-1 - tail) === added.at(-1 - tail)) tail++
+  return { start: start + head, end: end - tail, text: added.slice(head, added.length - tail) }
+}
+
+function lineStartsOf(text: string): number[] {
+  return [0, ...Array.from(text.matchAll(/\r\n|\n|\r/g), (end) => end.index + end[0].length)]
+}

@@ -1,0 +1,145 @@
+import { parseJson } from '#domain/json.ts'
+import { folderOf } from '#domain/repo-path.ts'
+import { anchorMeant, type ReadText, reasonBroken } from './broken-links.ts'
+import { type ArticleFacts, readArticle } from './read-article.ts'
+
+export type ProseFault = {
+  kind: 'broken_link' | 'skipped_level' | 'no_language' | 'doubled_word'
+  line: number
+  message: string
+  /** The text of its line without the fault, where there is only one way to mend it. */
+  mended?: string
+}
+
+export type ArticleTree = {
+  read: ReadText
+  /** The paths of the files of this name, wherever they are. */
+  filesNamed(name: string): readonly string[]
+}
+
+/** What is wrong in an article as the text and the repository show it, in the order of the lines. */
+export async function proseFaults(source: string, path: string, tree: ArticleTree): Promise<ProseFault[]> {
+  const facts = readArticle(source)
+  const lines = source.split(/\r?\n/)
+  const lineAt = (line: number) => lines[line - 1] ?? ''
+  const links = await brokenLinks(facts, { path, lines, tree })
+  const found = [
+    ...links,
+    ...skippedLevels(facts, lineAt),
+    ...missingLanguages(facts, lineAt),
+    ...doubledWords(facts, lineAt),
+  ]
+  return found.toSorted((one, other) => one.line - other.line)
+}
+
+type Around = { path: string; lines: readonly string[]; tree: ArticleTree }
+
+async function brokenLinks({ links, prose }: ArticleFacts, { path, lines, tree }: Around): Promise<ProseFault[]> {
+  const faults: ProseFault[] = []
+  for (const [target, same] of Map.groupBy(links, (link) => link.target)) {
+    const broken = await reasonBroken(target, path, tree.read)
+    if (broken === undefined) continue
+    const meant = await linkMeant(target, broken.target, { path, lines, tree })
+    for (const { line: first } of same) {
+      const last = prose.find((one) => one.first === first)?.last ?? first
+      const line = lineWith(target, lines, first, last)
+      const text = lines[line - 1] ?? ''
+      const mended = meant === undefined ? text : text.replaceAll(`](${target}`, `](${meant}`)
+      faults.push({
+        kind: 'broken_link',
+        line,
+        message: `the link ${target} is broken: ${broken.why}`,
+        ...(mended !== text && { mended }),
+      })
+    }
+  }
+  return faults
+}
+
+function lineWith(target: string, lines: readonly string[], first: number, last: number): number {
+  const at = lines.slice(first - 1, last).findIndex((text) => text.includes(`](${target}`))
+  return first + Math.max(0, at)
+}
+
+async function linkMeant(
+  link: string,
+  target: { path: string; anchor: string },
+  { path, tree }: Around,
+): Promise<string | undefined> {
+  const there = await tree.read(target.path)
+  if (there !== undefined) {
+    const anchor = anchorMeant(target.anchor, there)
+    return anchor === undefined ? undefined : `${link.slice(0, link.indexOf('#'))}#${anchor}`
+  }
+  const [only, ...others] = tree.filesNamed(target.path.slice(target.path.lastIndexOf('/') + 1))
+  if (only === undefined || others.length > 0) return undefined
+  const anchor = link.includes('#') ? link.slice(link.indexOf('#')) : ''
+  const moved = `${relativePath(only, folderOf(path))}${anchor}`
+  return (await reasonBroken(moved, path, tree.read)) === undefined ? moved : undefined
+}
+
+function relativePath(to: string, folder: string): string {
+  const [target, from] = [to.split('/'), folder.split('/').filter(Boolean)]
+  let shared = 0
+  while (shared < from.length && from[shared] === target[shared]) shared++
+  return [...from.slice(shared).map(() => '..'), ...target.slice(shared)].join('/')
+}
+
+function skippedLevels({ headings }: ArticleFacts, lineAt: (line: number) => string): ProseFault[] {
+  return headings.flatMap(({ level, text, line }, at): ProseFault[] => {
+    const above = headings[at - 1]?.level ?? level
+    if (level <= above + 1) return []
+    const message = `the heading ${JSON.stringify(text)} skips from level ${above} to ${level}`
+    const mended = lineAt(line).replace(/^( {0,3})#+/, `$1${'#'.repeat(above + 1)}`)
+    return [{ kind: 'skipped_level', line, message, ...(mended !== lineAt(line) && { mended }) }]
+  })
+}
+
+function missingLanguages({ code }: ArticleFacts, lineAt: (line: number) => string): ProseFault[] {
+  return code.flatMap(({ text, info, line }): ProseFault[] => {
+    const language = info === '' ? evidentLanguage(text) : undefined
+    if (language === undefined) return []
+    return [
+      {
+        kind: 'no_language',
+        line,
+        message: `the code block is ${language} and does not say so`,
+        mended: `${lineAt(line).trimEnd()}${language}`,
+      },
+    ]
+  })
+}
+
+/** Only what cannot be anything else. */
+function evidentLanguage(text: string): string | undefined {
+  const value = /^\s*[[{]/.test(text) ? parseJson(text) : undefined
+  if (typeof value === 'object' && value !== null) return 'json'
+  if (/^\$ \S/.test(text)) return 'console'
+  if (/^#!.*\b(?:ba)?sh\b/.test(text)) return 'sh'
+  if (/^#!.*\bpython/.test(text)) return 'python'
+  if (/^(?:diff --git |--- \S+\n\+\+\+ )/.test(text)) return 'diff'
+  return text.startsWith('<?xml ') ? 'xml' : undefined
+}
+
+/** Words that are never meant twice in a row. */
+const doubled =
+  /(?<![\p{L}\p{N}_-])(the|a|an|of|to|in|and|for|with|is|are|on|as|at|by|from|or|this|be)([ \t]+)\1(?![\p{L}\p{N}_-])/iu
+
+function doubledWords({ prose }: ArticleFacts, lineAt: (line: number) => string): ProseFault[] {
+  return prose.flatMap(({ text, first, last }): ProseFault[] => {
+    if (!doubled.test(text)) return []
+    for (let line = first; line <= last; line++) {
+      const found = doubled.exec(proseOf(lineAt(line)))
+      if (found === null) continue
+      const [whole, word = ''] = found
+      const mended = `${lineAt(line).slice(0, found.index)}${word}${lineAt(line).slice(found.index + whole.length)}`
+      return [{ kind: 'doubled_word', line, message: `"${word}" is there twice`, mended }]
+    }
+    return []
+  })
+}
+
+/** A line with its code, targets of links and HTML blotted out, and of the same length. */
+function proseOf(line: string): string {
+  return line.replaceAll(/`+[^`]*`+|\]\([^)]*\)|<[^>]*>/g, (part) => '\u0000'.repeat(part.length))
+}

@@ -1,0 +1,131 @@
+import type { Node, Tree } from 'web-tree-sitter'
+import type { DocstringStyle } from '#domain/path-rules.ts'
+import { namesFault } from '#syntax/documented-names.ts'
+import { docstringContent, docstringSiteOf, type DocstringSite } from './docstring-site.ts'
+import { styleOfDocstring } from './docstring-style.ts'
+
+export type ParameterFacts = {
+  name: string
+  annotation: string | null
+  default: string | null
+  kind: 'positional' | 'keyword' | 'var_positional' | 'var_keyword'
+}
+
+/** The parameters of a function, without an untyped `self` or `cls`. */
+export function parametersOf(list: Node | null): ParameterFacts[] {
+  const facts: ParameterFacts[] = []
+  let keywordOnly = false
+  for (const node of list?.namedChildren ?? []) {
+    if (node === null) continue
+    if (node.type === 'keyword_separator') keywordOnly = true
+    const fact = parameterFacts(node, keywordOnly)
+    if (fact === undefined) continue
+    if (fact.kind === 'var_positional') keywordOnly = true
+    facts.push(fact)
+  }
+  const [first, ...rest] = facts
+  return first !== undefined && ['self', 'cls'].includes(first.name) && first.annotation === null ? rest : facts
+}
+
+function parameterFacts(node: Node, keywordOnly: boolean): ParameterFacts | undefined {
+  const kind = keywordOnly ? 'keyword' : 'positional'
+  const annotation = node.childForFieldName('type')?.text ?? null
+  const value = node.childForFieldName('value')?.text ?? null
+  switch (node.type) {
+    case 'identifier':
+      return { name: node.text, annotation, default: null, kind }
+    case 'default_parameter':
+    case 'typed_default_parameter':
+      return { name: node.childForFieldName('name')?.text ?? '', annotation, default: value, kind }
+    case 'typed_parameter': {
+      const [inner] = node.namedChildren
+      const fact = inner ? parameterFacts(inner, keywordOnly) : undefined
+      return fact && { ...fact, annotation }
+    }
+    case 'list_splat_pattern':
+      return { name: node.text.slice(1), annotation, default: null, kind: 'var_positional' }
+    case 'dictionary_splat_pattern':
+      return { name: node.text.slice(2), annotation, default: null, kind: 'var_keyword' }
+    default:
+      return undefined
+  }
+}
+
+const sectionOfParameters = '(?:Args|Arguments|Parameters|Keyword Args|Keyword Arguments|Other Parameters)'
+
+/** The parameters that a docstring describes, in order, without stars. Empty for one that describes none. */
+function parametersIn(content: string, style: DocstringStyle): string[] {
+  switch (style) {
+    case 'google':
+      return entriesOf(content, new RegExp(`^${sectionOfParameters}:$`), 'google')
+    case 'numpy':
+      return entriesOf(content, new RegExp(`^${sectionOfParameters}$`), 'numpy')
+    case 'sphinx': {
+      const fields = content.matchAll(/^[ \t]*:(?:param|parameter|arg|argument|key|keyword)[ \t]+([^:\n]+):/gm)
+      return [...fields].map(([, words = '']) => bareName(words.trim().split(/\s+/).at(-1) ?? ''))
+    }
+    case 'plain':
+      return []
+  }
+}
+
+/** The names at the first level below each of the titles. */
+function entriesOf(content: string, title: RegExp, style: 'google' | 'numpy'): string[] {
+  const names: string[] = []
+  const lines = content.split(/\r\n|\r|\n/)
+  let depth: { title: number; entry: number | undefined } | undefined
+  for (const [at, line] of lines.entries()) {
+    const indent = line.length - line.trimStart().length
+    const text = line.trim()
+    if (text === '' || /^-{3,}$/.test(text)) continue
+    const isUnderlined = /^\s*-{3,}\s*$/.test(lines[at + 1] ?? '')
+    if (title.test(text) && (style === 'google' || isUnderlined)) depth = { title: indent, entry: undefined }
+    else if (depth === undefined) continue
+    else if (style === 'numpy' ? isUnderlined : indent <= depth.title) depth = undefined
+    else {
+      depth.entry ??= indent
+      if (indent === depth.entry) names.push(...entryNames(text, style))
+    }
+  }
+  return names
+}
+
+/** `x (int): …` of Google's style; `x, y : int` of numpy's. */
+function entryNames(text: string, style: 'google' | 'numpy'): string[] {
+  const head =
+    style === 'google' ? (/^([^:(]+?)\s*(?:\(.*?\))?\s*:/.exec(text)?.[1] ?? '') : text.split(/\s*:(?:\s|$)/)[0]
+  return (head ?? '')
+    .split(',')
+    .map((name) => bareName(name.trim()))
+    .filter((name) => /^\w+$/.test(name))
+}
+
+function bareName(name: string): string {
+  return name.replaceAll(/[\\*`]/g, '')
+}
+
+/**
+ * Whether a docstring describes exactly the parameters of the signature, in its order: what is wrong, in words. Undefined where
+ * they agree, where it describes none, and for a class, whose parameters are those of its methods.
+ */
+export function parameterFault(site: DocstringSite, content: string): string | undefined {
+  if (site.kind === 'class') return undefined
+  const documented = parametersIn(content, styleOfDocstring(content))
+  if (documented.length === 0) return undefined
+  const signature = parametersOf(site.definition.childForFieldName('parameters')).map(({ name }) => name)
+  return namesFault(documented, signature)
+}
+
+export type PythonDoc = { line: number; content: string; fault: string | undefined; style: DocstringStyle }
+
+/** The docstrings of all definitions of a file, in order. */
+export function pythonDocs(tree: Tree): PythonDoc[] {
+  const nodes = tree.rootNode.descendantsOfType(['function_definition', 'class_definition'])
+  return nodes.flatMap((node) => {
+    const site = node === null ? undefined : docstringSiteOf(node)
+    if (site?.docstring === undefined) return []
+    const content = docstringContent(site.docstring)
+    const line = site.docstring.startPosition.row + 1
+    return [{ line, content, fault: parameterFault(site, content), style: styleOfDocstring(content) }]
+  })
+}

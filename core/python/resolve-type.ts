@@ -1,0 +1,90 @@
+import { folderOf } from '#domain/repo-path.ts'
+import { formOf, isKnownModule, scalarSchema } from './known-types.ts'
+import type { ModuleTypes, TypedDefinition } from './module-types.ts'
+
+/** The types of a file by its path: null for a file that is not there, undefined for one that is not read yet. */
+export type ModuleAt = (path: string) => ModuleTypes | null | undefined
+
+/** A file, and where names in it are looked up. Paths that `at` does not know yet are added to `unread`. */
+export type TypeScope = { path: string; module: ModuleTypes; at: ModuleAt; unread: Set<string> }
+
+export type ResolvedType =
+  | { kind: 'definition'; definition: TypedDefinition; name: string; scope: TypeScope }
+  /** A type of Python itself, by its bare name. */
+  | { kind: 'known'; name: string }
+  | { kind: 'unknown' }
+
+/** Imports that lead from one file to the next. */
+const maxSteps = 8
+const unknown: ResolvedType = { kind: 'unknown' }
+
+/** What a dotted name of an annotation stands for in its file, through the imports of the repository's files. */
+export function resolveType(name: string, scope: TypeScope, steps = 0): ResolvedType {
+  const { module } = scope
+  const own = Object.hasOwn(module.definitions, name) ? module.definitions[name] : undefined
+  if (own !== undefined) return { kind: 'definition', definition: own, name, scope }
+  const [root = '', ...rest] = name.split('.')
+  const imported = Object.hasOwn(module.imports, root) ? module.imports[root] : undefined
+  if (imported === undefined) return rest.length === 0 ? builtin(name) : unknown
+  const last = rest.at(-1) ?? imported.imported ?? ''
+  const dotted = [imported.module, imported.imported, ...rest].filter((part) => part !== null).join('.')
+  if (isKnownModule(dotted.slice(0, -last.length - 1))) return { kind: 'known', name: last }
+  if (steps >= maxSteps) return unknown
+  return inRepository(imported.module, [...(imported.imported === null ? [] : [imported.imported]), ...rest], {
+    scope,
+    steps,
+  })
+}
+
+function builtin(name: string): ResolvedType {
+  const isBuiltin = scalarSchema(name) !== undefined || formOf(name) !== undefined
+  return isBuiltin && /^[a-z]|^None$/.test(name) ? { kind: 'known', name } : unknown
+}
+
+/** `rest` may begin with further parts of the module's name: `import a.b` and `a.b.C`, or `from a import b` and `b.C`. */
+function inRepository(
+  module: string,
+  rest: readonly string[],
+  { scope, steps }: { scope: TypeScope; steps: number },
+): ResolvedType {
+  for (let parts = rest.length - 1; parts >= 0; parts--) {
+    const name = rest.slice(parts).join('.')
+    for (const path of pathsOf(partOf(module, rest.slice(0, parts)), scope.path)) {
+      const found = scope.at(path)
+      if (found === undefined) scope.unread.add(path)
+      if (found === undefined || found === null) continue
+      const resolved = resolveType(name, { ...scope, path, module: found }, steps + 1)
+      if (resolved.kind === 'definition') return resolved
+    }
+  }
+  return unknown
+}
+
+/** `.` and `kinds` are `.kinds`. */
+function partOf(module: string, parts: readonly string[]): string {
+  const name = parts.join('.')
+  return name === '' ? module : `${module}${module.endsWith('.') ? '' : '.'}${name}`
+}
+
+/** Where the file of a module may be, for an import in `from`. */
+function pathsOf(module: string, from: string): string[] {
+  const [, dots = '', name = ''] = /^(\.*)(.*)$/.exec(module) ?? []
+  const parts = name.split('.').filter(Boolean)
+  const roots = dots === '' ? ['', 'src', 'lib', ...foldersAbove(from)] : [above(folderOf(from), dots.length - 1)]
+  return [...new Set(roots)].flatMap((root) => {
+    const path = [root, ...parts].filter(Boolean).join('/')
+    return [...(parts.length === 0 ? [] : [`${path}.py`]), path === '' ? '__init__.py' : `${path}/__init__.py`]
+  })
+}
+
+function foldersAbove(path: string): string[] {
+  const parts = path.split('/').slice(0, -1)
+  return parts.map((_, at) => parts.slice(0, at + 1).join('/'))
+}
+
+function above(folder: string, levels: number): string {
+  return folder
+    .split('/')
+    .slice(0, Math.max(0, folder.split('/').length - levels))
+    .join('/')
+}

@@ -1,0 +1,84 @@
+import type { JsonSchema } from './known-types.ts'
+import type { ModuleTypes, TypedName } from './module-types.ts'
+import type { ModuleAt, TypeScope } from './resolve-type.ts'
+import { newDefinitions, objectSchema, recordFields } from './type-schema.ts'
+
+/** What a definition may be called with, as data. */
+export type SampledSignature = {
+  /** As the source writes it, on one line: `(sku: str, quantity: int = 1)`. */
+  signature: string
+  /** A JSON Schema of all arguments by name. */
+  schema: JsonSchema
+  /** In the order of the signature. */
+  parameters: { name: string; isRequired: boolean; schema: JsonSchema }[]
+  /** Those of which every value is allowed. */
+  unconstrained: string[]
+  /** Optional ones whose values cannot be written as data. */
+  leftOut: string[]
+}
+
+export type SignatureAnswer =
+  | { kind: 'found'; signature: SampledSignature }
+  /** In words that follow the name of the definition. */
+  | { kind: 'unfit'; reason: string }
+  /** Files that must be read first; the answer may then need others. */
+  | { kind: 'unread'; paths: string[] }
+
+/** The signature of a function or method, or of a class that holds data. */
+export function sampledSignature(
+  { path, qualifiedName }: { path: string; qualifiedName: string },
+  at: ModuleAt,
+): SignatureAnswer {
+  const module = at(path)
+  if (module === undefined) return { kind: 'unread', paths: [path] }
+  const scope = module && { path, module, at, unread: new Set<string>() }
+  const taken = scope && takenBy(qualifiedName, module, scope)
+  if (taken === null || taken === undefined) return unfit('is no function of its module, and no class that holds data')
+  const answer = answerFor(taken)
+  const unread = [...new Set(taken.flatMap((one) => [...one.scope.unread]))]
+  return unread.length > 0 ? { kind: 'unread', paths: unread } : answer
+}
+
+function unfit(reason: string): SignatureAnswer {
+  return { kind: 'unfit', reason }
+}
+
+type Taken = { field: TypedName; scope: TypeScope }
+
+function takenBy(qualifiedName: string, { definitions }: ModuleTypes, scope: TypeScope): Taken[] | undefined {
+  const definition = Object.hasOwn(definitions, qualifiedName) ? definitions[qualifiedName] : undefined
+  if (definition?.kind === 'function') return definition.parameters.map((field) => ({ field, scope }))
+  return definition?.kind === 'class' ? recordFields(definition, { scope }) : undefined
+}
+
+function answerFor(taken: readonly Taken[]): SignatureAnswer {
+  if (taken.length === 0) return unfit('takes no arguments')
+  if (taken.every(({ field }) => field.type === undefined)) return unfit('has no types of its parameters')
+  const definitions = newDefinitions()
+  const names = taken.map(({ field, scope }) => ({ field, place: { scope, definitions } }))
+  const { schema, hidden, leftOut, unconstrained } = objectSchema(names)
+  if (hidden !== undefined) return unfit(`takes what is no data (${hidden})`)
+  const properties = taken.flatMap(({ field: { name, isRequired } }) => {
+    const own = propertyOf(schema, name)
+    return own === undefined ? [] : [{ name, isRequired, schema: own }]
+  })
+  if (properties.every(({ schema: own }) => Object.keys(own).length === 0))
+    return unfit('has no types that limit its arguments')
+  const made = Object.fromEntries(definitions.made)
+  return {
+    kind: 'found',
+    signature: {
+      signature: `(${taken.map(({ field }) => field.text).join(', ')})`,
+      schema: { ...schema, ...(definitions.made.size > 0 && { $defs: made }) },
+      parameters: properties,
+      unconstrained,
+      leftOut,
+    },
+  }
+}
+
+function propertyOf({ properties }: JsonSchema, name: string): JsonSchema | undefined {
+  const all = typeof properties === 'object' && properties !== null ? Object.entries(properties) : []
+  const found: unknown = all.find(([key]) => key === name)?.[1]
+  return typeof found === 'object' && found !== null ? { ...found } : undefined
+}

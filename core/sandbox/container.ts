@@ -1,0 +1,101 @@
+import type { Env } from '#platform/env.ts'
+import {
+  launcherOf,
+  sandboxVariables,
+  type SandboxedProgram,
+  sharedMemoryBytes,
+  workFolder,
+} from './sandboxed-program.ts'
+
+export const engineNames = ['podman', 'docker'] as const
+
+export type ContainerEngine = {
+  name: (typeof engineNames)[number]
+  path: string
+  /** That of this process: the engine's command gets the bare part of it. */
+  env: Env
+  image: string
+  /** Folders of the machine that programs may read. */
+  paths: readonly string[]
+  /** In place of the engine's own profile. */
+  seccomp?: string | undefined
+}
+
+/** The label of every container that runs a program, with who waits for it. */
+export const ownerLabel = 'remora.sandbox'
+
+/** Nobody's on any machine, and within what rootless engines map: without user namespaces it is the same number outside. */
+const containerUser = '59999:59999'
+const searchPath = '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin'
+/** The launcher, its guard with `cat`, and what reads the report. */
+const ownProcesses = 4
+
+/** Docker writes this machine's servers of names into a container, and Podman its names; and neither shares the worker's `nice`. */
+const onlyOf = {
+  docker: ['--dns', '127.0.0.1', '--dns-search', '.', '--cpu-shares', '128'],
+  podman: ['--no-hosts', '--read-only-tmpfs=false', '--image-volume=ignore'],
+}
+
+/** `seccompFile` has the engine's `seccomp`. */
+type Started = {
+  name: string
+  label: string
+  bytes: { base: number; changes: number }
+  seccompFile: string | undefined
+}
+
+/**
+ * The arguments of `podman` and `docker` for one program: no network, nothing of this machine but `paths`, no other process to be seen,
+ * no privilege to be had, nothing to be written but the working folder, /tmp and shared memory. All of it ends with its first process,
+ * and that with the stdin of this command. Files in memory count as memory, so it may have its own and that of full folders.
+ */
+export function containerArgs(program: SandboxedProgram, engine: ContainerEngine, started: Started): string[] {
+  const { limits, environment, mounts = [], folders = [] } = program
+  const memory = String(memoryOf(program))
+  const inMemory = (folder: string) => `${folder}:rw,exec,nosuid,nodev,size=${limits.diskBytes},mode=1777`
+  const variables = Object.entries({ PATH: searchPath, ...sandboxVariables, ...environment })
+  return [
+    ['run', '--rm', '--interactive', '--pull', 'never', '--name', started.name],
+    ['--label', `${ownerLabel}=${started.label}`, '--log-driver', 'none', '--no-healthcheck'],
+    ['--network', 'none', '--hostname', 'sandbox', '--ipc', 'private', '--user', containerUser],
+    ['--read-only', '--cap-drop', 'ALL', '--security-opt', 'no-new-privileges'],
+    started.seccompFile === undefined ? [] : ['--security-opt', `seccomp=${started.seccompFile}`],
+    ['--memory', memory, '--memory-swap', memory, '--pids-limit', String(limits.processes + ownProcesses)],
+    ['--shm-size', String(sharedMemoryBytes), '--tmpfs', inMemory('/tmp'), '--tmpfs', inMemory(workFolder)],
+    [...engine.paths.map((path) => ({ from: path, to: path })), ...mounts].flatMap(({ from, to }) => [
+      '--mount',
+      `type=bind,source=${from},target=${to},readonly`,
+    ]),
+    folders.flatMap((path) => ['--tmpfs', inMemory(path)]),
+    onlyOf[engine.name],
+    // `env`, so that what the image and the engine's own settings say, such as proxies, is in no process.
+    ['--workdir', '/', '--entrypoint', '/usr/bin/env', engine.image, '-i'],
+    variables.map(([name, value]) => `${name}=${value}`),
+    launcherOf(program, launchOf(started)),
+  ].flat()
+}
+
+export function memoryOf({ limits }: Pick<SandboxedProgram, 'limits'>): number {
+  return limits.memoryBytes + 2 * limits.diskBytes + sharedMemoryBytes
+}
+
+const needed = ['tar', 'xargs', 'cp', 'head', 'cat', 'mkdir', 'rm', 'nice', 'prlimit']
+
+/** Memory and processes are the engine's to limit. */
+function launchOf({ bytes }: Started) {
+  return {
+    prepare: `for program in ${needed.join(' ')}; do
+  command -v $program >/dev/null || { printf '%s\\n' "the image has no $program" >&2; exit 1; }
+done`,
+    // `head` reads no byte more than it is told: tar would read on.
+    unpackBase: bytes.base === 0 ? ':' : `head -c ${bytes.base} | tar -xf -`,
+    unpackChanges: `head -c ${bytes.changes} | tar -xf -`,
+    guard: guardOfInput,
+    limits: [],
+  }
+}
+
+/** When the stdin ends, the worker has: then so does everything here, since an engine keeps a container whose command was killed. */
+const guardOfInput = `exec 3<&0 </dev/null
+{ cat <&3 >/dev/null; kill -s KILL -- -1; } &
+exec 3<&-`

@@ -1,0 +1,80 @@
+import { AppError } from '#domain/error.ts'
+import { failureOf, findProgram, isSuccess, runProgram } from '#platform/run-program.ts'
+import type { Env } from '#platform/env.ts'
+import { type ContainerEngine, engineNames, memoryOf } from './container.ts'
+import { removeLeftContainers } from './left-containers.ts'
+import { strictSeccomp } from './podman-seccomp.ts'
+import { runInContainer } from './run-in-container.ts'
+import type { SandboxLimits } from './sandboxed-program.ts'
+
+export type ContainerOptions = {
+  image: string | undefined
+  searchPath: string
+  env: Env
+  paths: readonly string[]
+}
+
+const commandMs = 20_000
+
+/**
+ * The first engine that has the image and holds a program to its limits, tried once. Without one TOOL_005 with what each lacks. What killed
+ * workers have left in it is removed.
+ */
+export async function findContainer(
+  { image, searchPath, env, paths }: ContainerOptions,
+  limits: SandboxLimits,
+): Promise<ContainerEngine> {
+  if (image === undefined) throw new AppError('TOOL_005', 'no image for containers is named (sandbox.image)')
+  const lacks: string[] = []
+  for (const name of engineNames) {
+    const path = await findProgram(name, searchPath)
+    if (path === undefined) {
+      lacks.push(`${name} is not installed`)
+      continue
+    }
+    const seccomp = name === 'podman' ? await strictSeccomp({ path, env }) : undefined
+    const engine: ContainerEngine = { name, path, env, image, paths, seccomp }
+    const lack = (await lackOfImage(engine)) ?? (await lackOfLimits(engine, limits))
+    if (lack === undefined) {
+      await removeLeftContainers(engine)
+      return engine
+    }
+    lacks.push(`${name} does not work here: ${lack}`)
+  }
+  throw new AppError('TOOL_005', lacks.join('; '))
+}
+
+/** Nothing is pulled: it would be a download in the middle of a run, of what somebody else may have changed. */
+async function lackOfImage({ path, env, image }: ContainerEngine): Promise<string | undefined> {
+  const format = '{{range $folder, $none := .Config.Volumes}}{{$folder}} {{end}}'
+  const signal = new AbortController().signal
+  const command = [path, 'image', 'inspect', '--format', format, image] as const
+  const end = await runProgram(command, { limitMs: commandMs, signal, env })
+  if (!isSuccess(end)) return failureOf(end)
+  const volumes = end.out.trim()
+  return volumes === '' ? undefined : `the image ${image} has volumes, which are on the disk and writable: ${volumes}`
+}
+
+const probe = `cd /sys/fs/cgroup
+cat memory.max pids.max 2>/dev/null || cat memory/memory.limit_in_bytes pids/pids.max
+while read -r name value; do
+  case $name in NoNewPrivs: | Seccomp: | CapBnd:) echo "$name$value" ;; esac
+done </proc/self/status
+unshare -U true 2>/dev/null && echo namespaces`
+
+/** Engines start a container also where they cannot limit it, such as rootless ones without a cgroup of their own. */
+async function lackOfLimits(engine: ContainerEngine, limits: SandboxLimits): Promise<string | undefined> {
+  const program = { command: ['sh', '-c', probe] as const, files: {}, limits }
+  const ended = await runInContainer(program, engine, new AbortController().signal).catch((error: unknown) =>
+    error instanceof Error ? error.message : String(error),
+  )
+  if (typeof ended === 'string') return ended
+  const [memory = '', processes = '', ...status] = ended.output.trim().split('\n')
+  if (!(Number(memory) <= memoryOf(program))) return 'it does not limit memory: it has no cgroup for it'
+  if (!(Number(processes) < 1_000)) return 'it does not limit processes: it has no cgroup for it'
+  if (!status.includes('NoNewPrivs:1') || !status.includes(`CapBnd:${'0'.repeat(16)}`))
+    return 'it leaves programs a privilege'
+  if (status.includes('namespaces')) return 'it lets programs make user namespaces'
+  if (!status.includes('Seccomp:2')) return 'it does not filter system calls (its seccomp profile is off)'
+  return undefined
+}

@@ -1,0 +1,68 @@
+import { parse as parseToml } from 'smol-toml'
+import { parse as parseYaml } from 'yaml'
+import { isRecord } from '#domain/json.ts'
+import { folderOf, foldersUp } from '#domain/repo-path.ts'
+import { lengthOf, nameOf, readConfigTree, type ConfigFile } from '#lint/configuration/config-tree.ts'
+import { readEditorConfig } from '#lint/configuration/editorconfig.ts'
+
+const prettierNames = /^(?:package\.json|\.prettierrc(?:\.(?:json5?|ya?ml|toml))?)$/
+const biomeNames = /^biome\.jsonc?$/
+const rustNames = /^\.?rustfmt\.toml$/
+const scriptLanguages = new Set(['typescript', 'tsx', 'javascript'])
+/** Prettier's own, where it is configured without one. */
+const prettierWidth = 80
+
+export function isFormatConfig(path: string): boolean {
+  const name = nameOf(path)
+  return name === '.editorconfig' || [prettierNames, biomeNames, rustNames].some((names) => names.test(name))
+}
+
+/**
+ * The line length of a file by the nearest configuration of its language's formatter (Prettier, Biome, rustfmt), else by
+ * `.editorconfig`; undefined where nothing names one. Configurations that are programs are not run.
+ */
+export function lineLengths(files: readonly ConfigFile[]): (path: string, language: string) => number | undefined {
+  const editor = readEditorConfig(
+    readConfigTree(
+      files.filter(({ path }) => nameOf(path) === '.editorconfig'),
+      () => {},
+    ),
+  )
+  const scripts = new Map<string, number>()
+  const rust = new Map<string, number>()
+  for (const { path, text } of files) {
+    const width = rustNames.test(nameOf(path)) ? undefined : scriptWidth(path, text)
+    if (width !== undefined) scripts.set(folderOf(path), Math.min(width, scripts.get(folderOf(path)) ?? width))
+    const rustWidth = rustNames.test(nameOf(path)) ? lengthOf(tableOf(text, 'toml')['max_width']) : undefined
+    if (rustWidth !== undefined) rust.set(folderOf(path), rustWidth)
+  }
+  return (path, language) => {
+    const folder = folderOf(path)
+    const known = scriptLanguages.has(language) ? scripts : language === 'rust' ? rust : undefined
+    const configured = foldersUp(folder).flatMap((one) => known?.get(one) ?? [])[0]
+    return configured ?? lengthOf(Number(editor(folder)?.(path).get('max_line_length')))
+  }
+}
+
+function scriptWidth(path: string, text: string): number | undefined {
+  const name = nameOf(path)
+  if (biomeNames.test(name)) {
+    const formatter = tableOf(text, 'yaml')['formatter']
+    return isRecord(formatter) ? lengthOf(formatter['lineWidth']) : undefined
+  }
+  if (!prettierNames.test(name)) return undefined
+  const table = tableOf(text, name.endsWith('.toml') ? 'toml' : 'yaml')
+  const own = name === 'package.json' ? table['prettier'] : table
+  return isRecord(own) ? (lengthOf(own['printWidth']) ?? prettierWidth) : undefined
+}
+
+/** JSON is YAML, and YAML reads most of JSON with comments. Empty for a text that cannot be read. */
+function tableOf(text: string, form: 'toml' | 'yaml'): Record<string, unknown> {
+  try {
+    const plain = text.replaceAll(/^\s*\/\/.*$/gm, '')
+    const value: unknown = form === 'toml' ? parseToml(text) : parseYaml(plain)
+    return isRecord(value) ? value : {}
+  } catch {
+    return {}
+  }
+}

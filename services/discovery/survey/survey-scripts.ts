@@ -1,0 +1,94 @@
+import { isUtf8 } from 'node:buffer'
+import { hasCode } from '#domain/error.ts'
+import { purposeOf } from '#domain/path-purpose.ts'
+import { scriptSuffixOf } from '#domain/path-rules.ts'
+import type { Linter } from '#lint/linter.ts'
+import type { RepositoryLint } from '#lint/repository-lint.ts'
+import { mapBounded } from '#objects/map-bounded.ts'
+import { languageOf } from '#syntax/grammars.ts'
+import type { SourceFile } from '../discover/choose-files.ts'
+import type { LintFault, SurveyPool } from './survey-pool.ts'
+
+export type ScriptSurvey = {
+  faults: Map<string, readonly LintFault[]>
+  unlinted: Map<string, string>
+  notUtf8: Set<string>
+}
+
+type ScriptInput = {
+  files: readonly SourceFile[]
+  isWorkedOn(path: string): boolean
+  read(hash: string): Promise<Uint8Array>
+}
+
+type ScriptDeps = {
+  surveys: Pick<SurveyPool, 'scriptFaults'>
+  linter: Pick<Linter, 'lint'>
+  rulesFor: RepositoryLint['rulesFor']
+}
+
+const atOnce = 8
+const maxFileBytes = 4_000_000
+
+/** JavaScript or TypeScript with code: a file of declarations describes what is written elsewhere. */
+export function isLintedScript(path: string): boolean {
+  return scriptSuffixOf(path) !== undefined && !/\.d\.[cm]?ts$/.test(path)
+}
+
+const namedTest = /[._-](?:test|spec)s?\.\w+$/
+const deepInTests = /(?:^|\/)(?:tests?|specs?|__tests__)\/[^/]+\//
+
+/** Whether a file is what tests read or run, and no test itself: in a folder of fixtures, or deep among the tests and not named as one. */
+export function isScriptTestData(path: string): boolean {
+  const purpose = purposeOf(path)
+  return purpose === 'fixture' || (purpose === 'test' && deepInTests.test(path) && !namedTest.test(path))
+}
+
+/**
+ * The faults of the JavaScript and TypeScript files that agents may work on, under the repository's own rules. Every such file is either in
+ * `faults` or, with the reason, in `unlinted`.
+ */
+export async function surveyScripts(input: ScriptInput, deps: ScriptDeps, signal: AbortSignal): Promise<ScriptSurvey> {
+  const survey: ScriptSurvey = { faults: new Map(), unlinted: new Map(), notUtf8: new Set() }
+  const files = input.files.filter(({ path }) => scriptSuffixOf(path) !== undefined && input.isWorkedOn(path))
+  const found = await mapBounded(files, atOnce, async (file) => {
+    signal.throwIfAborted()
+    return faultsOf(file, input, { deps, notUtf8: survey.notUtf8 })
+  })
+  for (const [at, { path }] of files.entries()) {
+    const faults = found[at] ?? 'it was not linted'
+    if (typeof faults === 'string') survey.unlinted.set(path, faults)
+    else survey.faults.set(path, faults)
+  }
+  return survey
+}
+
+/** Or the reason why the file is not linted. */
+async function faultsOf(
+  { path, hash, size }: SourceFile,
+  { read }: Pick<ScriptInput, 'read'>,
+  { deps, notUtf8 }: { deps: ScriptDeps; notUtf8: Set<string> },
+): Promise<readonly LintFault[] | string> {
+  if (!isLintedScript(path)) return 'it only declares what is written elsewhere'
+  const { lint: rules } = deps.rulesFor(path)
+  if (size > maxFileBytes) return `it is larger than ${maxFileBytes.toLocaleString('en-US')} bytes`
+  const bytes = Buffer.from(await read(hash))
+  if (!isUtf8(bytes)) {
+    notUtf8.add(path)
+    return 'it is not UTF-8'
+  }
+  if (rules.isExcluded) return "the repository's linter leaves it out"
+  const text = bytes.toString()
+  const report = await deps.linter.lint(text, rules).catch((error: unknown) => {
+    if (hasCode(error, 'TOOL_006')) return error.message
+    throw error
+  })
+  if (typeof report === 'string') return report
+  const [broken] = report.syntaxErrors
+  if (broken !== undefined) return `oxlint cannot parse it: line ${broken.line}: ${broken.message}`
+  if (report.diagnostics.length === 0) return []
+  const placed = await deps.surveys.scriptFaults({
+    script: { language: languageOf(path) ?? 'javascript', text, diagnostics: report.diagnostics },
+  })
+  return 'unreadable' in placed ? placed.unreadable : placed
+}

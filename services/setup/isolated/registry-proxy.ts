@@ -1,0 +1,149 @@
+import { lookup } from 'node:dns/promises'
+import { once } from 'node:events'
+import { createServer, type IncomingMessage, request as sendRequest, type ServerResponse } from 'node:http'
+import { connect } from 'node:net'
+import type { Duplex, Readable } from 'node:stream'
+import { type Lookup, type Permission, permitted, type RegistryRules } from './registry-rules.ts'
+
+export type RegistryProxy = {
+  /** Bytes from each host, and what was refused, each with its reason, the first of them. */
+  report(): ProxyReport
+  close(): Promise<void>
+}
+
+export type ProxyReport = { hosts: Record<string, number>; refused: string[]; isOverLimit: boolean }
+
+export type ProxyOptions = {
+  /** The path of the socket that it listens on. */
+  path: string
+  rules: RegistryRules
+  /** Of all connections together, both ways. */
+  maxBytes: number
+  lookup?: Lookup
+}
+
+const idleMs = 120_000
+const mostConnections = 128
+const mostNamed = 20
+
+/**
+ * An HTTP proxy for one setup, which reaches the registries alone: CONNECT for https, GET and HEAD for http. It resolves names itself.
+ * Programs of a repository speak to it, so nothing that they send is believed.
+ */
+export async function openRegistryProxy(options: ProxyOptions): Promise<RegistryProxy> {
+  const proxy = openAccount(options)
+  const server = createServer({ maxHeaderSize: 16_384, headersTimeout: 20_000 })
+  server.maxConnections = mostConnections
+  server.on('connect', (request: IncomingMessage, client: Duplex, head: Buffer) => {
+    client.on('error', () => client.destroy())
+    void tunnel(request, { client, head }, proxy).catch(() => client.destroy())
+  })
+  server.on('request', (request, response) => void forward(request, response, proxy).catch(() => response.destroy()))
+  server.on('clientError', (_error, client) => client.destroy())
+  server.listen(options.path)
+  await once(server, 'listening')
+  return {
+    report: proxy.report,
+    async close() {
+      proxy.end()
+      server.closeAllConnections()
+      server.close()
+    },
+  }
+}
+
+type Account = ReturnType<typeof openAccount>
+
+/** What is connected and was transferred so far. */
+function openAccount({ rules, maxBytes, lookup: resolve = allAddresses }: ProxyOptions) {
+  const open = new Set<Duplex | Readable>()
+  const hosts: Record<string, number> = {}
+  const refused: string[] = []
+  let bytes = 0
+  const end = () => open.forEach((stream) => stream.destroy())
+  return {
+    end,
+    report: (): ProxyReport => ({ hosts, refused, isOverLimit: bytes > maxBytes }),
+    async permission(host: string, port: number): Promise<Permission> {
+      const found = await permitted({ host, port }, rules, resolve)
+      if (!('refusal' in found)) return bytes > maxBytes ? { refusal: 'has sent more than setup.download_mb' } : found
+      const line = `${host.slice(0, 253)} ${found.refusal}`.replaceAll(/[^\x20-\x7e]/g, '?')
+      if (refused.length < mostNamed && !refused.includes(line)) refused.push(line)
+      return { refusal: line }
+    },
+    /** Counts what a stream brings, and ends all when it is too much. */
+    count(host: string, stream: Duplex | Readable) {
+      open.add(stream)
+      stream.on('close', () => open.delete(stream))
+      stream.on('data', (chunk: Buffer) => {
+        bytes += chunk.length
+        hosts[host] = (hosts[host] ?? 0) + chunk.length
+        if (bytes > maxBytes) end()
+      })
+    },
+  }
+}
+
+async function allAddresses(host: string): Promise<string[]> {
+  return (await lookup(host, { all: true })).map(({ address }) => address)
+}
+
+async function tunnel(
+  { url = '' }: IncomingMessage,
+  { client, head }: { client: Duplex; head: Buffer },
+  proxy: Account,
+): Promise<void> {
+  const [, host = '', port = ''] = /^(.+):(\d{1,5})$/.exec(url) ?? []
+  const found = await proxy.permission(host, Number(port))
+  if ('refusal' in found) {
+    client.end(`HTTP/1.1 403 ${found.refusal}\r\nConnection: close\r\n\r\n`)
+    return
+  }
+  const server = connect({ host: found.address, port: Number(port) })
+  server.setTimeout(idleMs, () => server.destroy())
+  proxy.count(host, server)
+  proxy.count(host, client)
+  server.on('error', () => client.destroy())
+  server.on('close', () => client.destroy())
+  client.on('close', () => server.destroy())
+  await once(server, 'connect')
+  client.write('HTTP/1.1 200 OK\r\n\r\n')
+  server.write(head)
+  client.pipe(server)
+  server.pipe(client)
+}
+
+/** Headers that concern one connection alone. */
+const ofConnection = ['proxy-connection', 'proxy-authorization', 'connection', 'keep-alive', 'upgrade', 'te']
+
+async function forward(request: IncomingMessage, response: ServerResponse, proxy: Account): Promise<void> {
+  const { method = '', url = '', headers } = request
+  const target = URL.canParse(url) ? new URL(url) : undefined
+  const refuse = (words: string) => void response.writeHead(403, { connection: 'close' }).end(`${words}\n`)
+  if (target?.protocol !== 'http:' || !['GET', 'HEAD'].includes(method))
+    return refuse('only GET of http://, and CONNECT')
+  const port = Number(target.port || 80)
+  const found = await proxy.permission(target.hostname, port)
+  if ('refusal' in found) return refuse(found.refusal)
+  const kept = Object.entries(headers).filter(([name]) => !ofConnection.includes(name))
+  const sent = sendRequest({
+    host: found.address,
+    port,
+    method,
+    path: `${target.pathname}${target.search}`,
+    headers: { ...Object.fromEntries(kept), host: target.host, connection: 'close' },
+    agent: false,
+    timeout: idleMs,
+  })
+  sent.on('timeout', () => sent.destroy())
+  sent.on('error', () => response.destroy())
+  response.on('close', () => sent.destroy())
+  sent.on('response', (answer) => {
+    proxy.count(target.hostname, answer)
+    answer.on('error', () => response.destroy())
+    answer.on('close', () => answer.complete || response.destroy())
+    response.writeHead(answer.statusCode ?? 502, answer.headers)
+    answer.pipe(response)
+  })
+  sent.end()
+}

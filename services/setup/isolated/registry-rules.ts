@@ -1,0 +1,77 @@
+import { BlockList, isIP } from 'node:net'
+
+/** What a setup may reach: `host:port`, in small letters. Of an internal one the address may be private. */
+export type RegistryRules = { registries: ReadonlySet<string>; internal: ReadonlySet<string> }
+
+/** From the settings: hosts, `host:port` and URLs. */
+export function registryRules(registries: readonly string[], internal: readonly string[]): RegistryRules {
+  const own = internal.map(placeOf)
+  return { registries: new Set([...registries.map(placeOf), ...own]), internal: new Set(own) }
+}
+
+function placeOf(entry: string): string {
+  if (/^https?:\/\//i.test(entry)) {
+    const { hostname, port, protocol } = new URL(entry)
+    return `${hostname}:${port || (protocol === 'http:' ? 80 : 443)}`
+  }
+  return (/:\d+$/.test(entry) ? entry : `${entry}:443`).toLowerCase()
+}
+
+/** Machines that are not of the Internet: a name that leads to one of them may be meant to reach what only this machine can. */
+const notPublic = {
+  ipv4: blockList(
+    'ipv4',
+    `0.0.0.0/8 10.0.0.0/8 100.64.0.0/10 127.0.0.0/8 169.254.0.0/16 172.16.0.0/12 192.0.0.0/24 192.168.0.0/16 198.18.0.0/15
+    224.0.0.0/4 240.0.0.0/4`,
+  ),
+  // Also those that carry an address of IPv4.
+  ipv6: blockList(
+    'ipv6',
+    '::/96 ::ffff:0:0/96 64:ff9b::/96 64:ff9b:1::/48 2001::/32 2002::/16 fc00::/7 fe80::/10 fec0::/10 ff00::/8',
+  ),
+}
+
+function blockList(family: 'ipv4' | 'ipv6', ranges: string): BlockList {
+  const list = new BlockList()
+  for (const range of ranges.split(/\s+/)) {
+    const [net = '', bits] = range.split('/')
+    list.addSubnet(net, Number(bits), family)
+  }
+  return list
+}
+
+/** The addresses of a host. */
+export type Lookup = (host: string) => Promise<readonly string[]>
+
+/** `refusal` completes a sentence that begins with the host. */
+export type Permission = { address: string } | { refusal: string }
+
+/**
+ * Decides whether a setup may connect, and to which address: the one that was checked, so that a name which leads elsewhere a moment
+ * later is of no use.
+ */
+export async function permitted(
+  { host, port }: { host: string; port: number },
+  { registries, internal }: RegistryRules,
+  lookup: Lookup,
+): Promise<Permission> {
+  const name = host.toLowerCase().replace(/\.$/, '')
+  const place = `${name}:${port}`
+  if (!registries.has(place)) return { refusal: `port ${port} is not one of setup.registries` }
+  const bare = name.replace(/^\[|\]$/g, '')
+  const addresses = isIP(bare) === 0 ? await lookup(bare).catch(() => []) : [bare]
+  const [address] = addresses
+  if (address === undefined) return { refusal: 'has no address here' }
+  const isOwn = internal.has(place)
+  const foreign = addresses.find((one) => !isOwn && isPrivate(one))
+  if (foreign !== undefined)
+    return { refusal: `has the address ${foreign}, which is of no public machine (setup.internal_registries)` }
+  return { address }
+}
+
+function isPrivate(address: string): boolean {
+  const version = isIP(address)
+  if (version === 0) return true
+  const family = version === 4 ? 'ipv4' : 'ipv6'
+  return notPublic[family].check(address, family)
+}

@@ -1,0 +1,18 @@
+import '#platform/lean-v8.ts'
+import { openLog, processName } from '#platform/log.ts'
+import { openRedactor } from '#platform/secrets/redactor.ts'
+import { loadSettings } from '#settings/load-settings.ts'
+import { exitOnSignal, runService, stopWithParent } from '#platform/service-process.ts'
+import { parseConfig } from './setup-config.ts'
+import { startSetup } from './setup-service.ts'
+
+await runService(async () => {
+  const { setup, logging, secrets } = parseConfig(loadSettings(process.env, process.cwd()).env)
+  const redactor = openRedactor(secrets)
+  const log = openLog({ service: 'setup', instance: processName(), ...logging, redactor })
+  const starting = startSetup(setup, { log, redactor })
+  exitOnSignal(starting)
+  const service = await starting
+  log.info('ready', { health_port: service.healthPort })
+  stopWithParent(service.close)
+})

@@ -1,0 +1,108 @@
+import { unlessDeadly, untilStopped } from '#ledger/run-stage.ts'
+import { openLedger } from '#ledger/ledger.ts'
+import { openPutPermit } from '#ledger/collection-window.ts'
+import { redisCheck } from '#ledger/redis-check.ts'
+import { openStopSignals } from '#ledger/stop-signals.ts'
+import { openMetrics, storeMeasure } from '#metrics/open-metrics.ts'
+import { openBlobStore } from '#objects/blob-store.ts'
+import { loggedOutages } from '#objects/logged-outages.ts'
+import { objectStoreCheck, permittedPuts } from '#objects/object-store.ts'
+import { openS3ObjectStore } from '#objects/s3-object-store.ts'
+import { openSnapshotReader } from '#objects/snapshot.ts'
+import { openHealth } from '#platform/http-health.ts'
+import type { Log } from '#platform/log.ts'
+import { openReadiness, type PartCheck } from '#platform/readiness.ts'
+import { connectRedis, patientAnswerMs } from '#platform/redis-client.ts'
+import type { Redactor } from '#platform/secrets/redactor.ts'
+import { openReleaser } from '#platform/service-process.ts'
+import { openConsumer } from '#queues/consumer.ts'
+import { openSandbox, type Sandbox } from '#sandbox/open-sandbox.ts'
+import type { SandboxedProgram } from '#sandbox/sandboxed-program.ts'
+import { openSnapshotArchives, storedFiles } from '#sandbox/snapshot-archives.ts'
+import { noTracing } from '#tracing/open-tracing.ts'
+import type { SetupConfig } from './setup-config.ts'
+import { runSetupStage } from './stage/setup-stage.ts'
+
+export type SetupService = { healthPort: number; close(): Promise<void> }
+
+const origin = { kind: 'worker', id: 'setup' } as const
+/** A process that is silent for this long has died; its setup is begun anew by another. */
+const lockMs = 30_000
+const graceMs = 5_000
+
+/**
+ * Starts the service that runs the setups of runs, one at a time. It has the stores, and no key of a model; each setup runs in a process
+ * that has neither (isolated/setup-process.ts).
+ */
+export async function startSetup(
+  config: SetupConfig,
+  { log, redactor }: { log: Log; redactor: Redactor },
+): Promise<SetupService> {
+  const { redisUrl, s3 } = config.storage
+  const releaser = openReleaser()
+  try {
+    const { redis, stopWaiting } = connectRedis(redisUrl, { retries: 20, answerMs: patientAnswerMs }, log)
+    releaser.add('redis', async () => redis.disconnect())
+    const metrics = openMetrics('setup')
+    const permit = openPutPermit(redis)
+    const objects = permittedPuts(loggedOutages(openS3ObjectStore(s3), log, storeMeasure(metrics)), permit)
+    releaser.add('objects', async () => objects.close())
+    const ledger = openLedger(redis, { origin, redactor, log, traces: noTracing })
+    const stops = openStopSignals({ redisUrl, log })
+    releaser.add('stop signals', async () => stops.close())
+    const readSnapshot = openSnapshotReader(objects)
+    const blobs = openBlobStore(objects, { maxCacheBytes: 0, permit })
+    const archives = openSnapshotArchives(storedFiles(readSnapshot, blobs))
+    releaser.add('archives of snapshots', archives.close)
+    const sandbox = openSandbox({ ...config.isolation.sandbox, places: 1 })
+    const toolchain = openToolchain(sandbox)
+    const deps = { ledger, stops, objects, readSnapshot, archives, isolation: config.isolation, toolchain, log }
+    const needed = { redis: redisCheck(redis), object_store: objectStoreCheck(objects), sandbox: sandboxCheck(sandbox) }
+    const health = await openHealth(config.health, { readiness: openReadiness(needed), metrics })
+    releaser.add('health', health.close)
+    const consumer = openConsumer({
+      redisUrl,
+      queue: 'setups',
+      concurrency: 1,
+      lockMs,
+      log,
+      handler: async ({ run_id: runId }, signal, stalls) => {
+        await unlessDeadly(runId, { phases: ['planning'], origin, signal, stalls }, ledger, () =>
+          untilStopped(runId, (own) => runSetupStage(runId, deps, own), deps, signal),
+        )
+      },
+    })
+    releaser.add('consumer', () => consumer.close({ graceMs }))
+    releaser.add('commands that wait for Redis', async () => stopWaiting())
+    return { healthPort: health.port, close: releaser.release }
+  } catch (error) {
+    await releaser.release()
+    throw error
+  }
+}
+
+const toolLimits = { wallMs: 20_000, memoryBytes: 512 * 1024 ** 2, diskBytes: 16 * 1024 ** 2, processes: 64 }
+const versions = 'uname -m; cat /usr/lib/os-release; for tool in python3 node npm; do $tool --version; done; true'
+
+/** Asked once: a process is started anew when its machine gets other tools. */
+function openToolchain(sandbox: Pick<Sandbox, 'run'>): () => Promise<string> {
+  let said: Promise<string> | undefined
+  const ask = async () => {
+    const program: SandboxedProgram = { command: ['sh', '-c', versions], files: {}, limits: toolLimits }
+    return (await sandbox.run(program, new AbortController().signal)).output
+  }
+  return () =>
+    (said ??= ask().catch((error: unknown) => {
+      said = undefined
+      throw error
+    }))
+}
+
+function sandboxCheck(sandbox: Pick<Sandbox, 'state'>): PartCheck {
+  return async () => {
+    const state = await sandbox.state()
+    return state.kind === 'works'
+      ? { state: 'ok', message: `programs run in ${state.with}` }
+      : { state: 'away', message: `there is no sandbox: ${state.reason}` }
+  }
+}

@@ -1,0 +1,124 @@
+import { createGzip } from 'node:zlib'
+import { closeSync } from 'node:fs'
+import { pipeline } from 'node:stream/promises'
+import { asAppError, hasCode } from '#domain/error.ts'
+import type { NewEvent } from '#domain/event.ts'
+import type { RunId } from '#domain/ids.ts'
+import type { Run } from '#domain/run.ts'
+import type { SettledEnvironment } from '#domain/setup.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import { failRun, type StageEnd } from '#ledger/run-stage.ts'
+import { objectKeys } from '#objects/object-keys.ts'
+import type { ObjectStore } from '#objects/object-store.ts'
+import type { SnapshotView } from '#objects/snapshot.ts'
+import type { Log } from '#platform/log.ts'
+import type { SnapshotArchives } from '#sandbox/snapshot-archives.ts'
+import { type IsolatedSetup, runIsolated } from '../isolated/run-isolated.ts'
+import { environmentKey } from './environment-key.ts'
+
+export type SetupStageDeps = {
+  ledger: Pick<Ledger, 'cancel' | 'getRun' | 'move'>
+  objects: Pick<ObjectStore, 'putStream' | 'stat'>
+  readSnapshot(projectId: string, snapshotId: string): Promise<SnapshotView>
+  archives: Pick<SnapshotArchives, 'open'>
+  /** What every setup of this process is told. */
+  isolation: Omit<IsolatedSetup, 'dir' | 'command' | 'hasPython'>
+  /** What the sandbox has of Python, Node and the system. TOOL_005 where there is none. */
+  toolchain(): Promise<string>
+  log: Pick<Log, 'info'>
+}
+
+const origin = { kind: 'worker', id: 'setup' } as const
+const inPlanning = { status: 'running', phase: 'planning' } as const
+
+/**
+ * Makes the environment of a run's programs, or finds the one that an earlier run has made of the same manifests, and lets the run go on.
+ * A setup that fails is a result, too: programs of the run are then not started. Running it again changes nothing.
+ */
+export async function runSetupStage(runId: RunId, deps: SetupStageDeps, signal: AbortSignal): Promise<StageEnd> {
+  const run = await deps.ledger.getRun(runId)
+  const { environment, phase, snapshotId } = run
+  if (run.status !== 'running' || phase !== 'planning' || environment?.kind !== 'wanted' || snapshotId === null)
+    return 'idle'
+  const { command } = environment
+  const started: NewEvent = { event: 'setup.started', phase, origin, data: { command } }
+  try {
+    await deps.ledger.move(runId, { from: [inPlanning], to: {}, command: 'setup started', events: [started] })
+    const settled = await environmentOf({ ...run, snapshotId, command }, deps, signal)
+    await deps.ledger.move(runId, {
+      from: [inPlanning],
+      to: { phase: 'execution' },
+      command: 'setup',
+      set: { environment: JSON.stringify(settled) },
+      events: [finished(settled)],
+    })
+    return settled.kind === 'ready' ? 'ok' : 'failed'
+  } catch (error) {
+    return failRun(runId, error, { phases: ['planning'], origin, signal }, deps.ledger)
+  }
+}
+
+type SetUp = Pick<Run, 'runId' | 'projectId'> & { snapshotId: string; command: string }
+
+async function environmentOf(run: SetUp, deps: SetupStageDeps, signal: AbortSignal): Promise<SettledEnvironment> {
+  const { projectId, snapshotId, command } = run
+  const startedAt = performance.now()
+  const durationMs = () => Math.round(performance.now() - startedAt)
+  const { isolation } = deps
+  try {
+    const { files } = await deps.readSnapshot(projectId, snapshotId)
+    const key = environmentKey(files, {
+      command,
+      toolchain: await deps.toolchain(),
+      registries: [...isolation.registries, ...isolation.internalRegistries],
+      variables: isolation.variables,
+    })
+    const place = objectKeys.environment(projectId, key)
+    const known = await deps.objects.stat(place)
+    if (known !== undefined)
+      return { kind: 'ready', command, key, bytes: known.bytes, isCached: true, durationMs: durationMs() }
+    const base = await deps.archives.open(projectId, snapshotId)
+    let bytes = 0
+    const store = async (tar: AsyncIterable<Uint8Array>) => {
+      const options = { maxBytes: isolation.limits.diskBytes, contentType: 'application/gzip' }
+      bytes = (await deps.objects.putStream(place, gzipped(tar), options)).bytes
+    }
+    const hasPython = files.some(({ path }) => path.endsWith('.py'))
+    const end = await runIsolated({ ...isolation, command, hasPython }, base, store, signal).finally(() =>
+      closeSync(base),
+    )
+    const { hosts, refused } = end
+    deps.log.info('a setup ended', { run_id: run.runId, how: end.kind, duration_ms: durationMs(), hosts, refused })
+    if (end.kind === 'made') return { kind: 'ready', command, key, bytes, isCached: false, durationMs: durationMs() }
+    return { kind: 'failed', command, reason: end.reason, output: end.output, durationMs: durationMs() }
+  } catch (error) {
+    const fault = asAppError(error, 'TOOL_004')
+    signal.throwIfAborted()
+    if (!hasCode(fault, 'TOOL_004', 'TOOL_005', 'INTAKE_003')) throw error
+    const reason =
+      fault.code === 'INTAKE_003' ? 'its result is larger than setup.disk_mb' : `${fault.code} ${fault.message}`
+    return { kind: 'failed', command, reason, output: '', durationMs: durationMs() }
+  }
+}
+
+/** An error of `tar` is thrown where this is read. */
+async function* gzipped(tar: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
+  const gzip = createGzip({ level: 1 })
+  const feeding = pipeline(tar, gzip).catch(() => {}) // reading it throws the same
+  try {
+    yield* gzip
+  } finally {
+    gzip.destroy()
+    await feeding
+  }
+}
+
+function finished(settled: SettledEnvironment): NewEvent {
+  const { command, durationMs } = settled
+  const common = { event: 'setup.finished', phase: 'planning', origin, durationMs } as const
+  if (settled.kind === 'ready')
+    return { ...common, data: { command, cached: settled.isCached, bytes: settled.bytes, duration_ms: durationMs } }
+  const { reason, output } = settled
+  const data = { command, error_code: 'SETUP_001', reason, output, duration_ms: durationMs }
+  return { ...common, status: 'error', errorCode: 'SETUP_001', data }
+}

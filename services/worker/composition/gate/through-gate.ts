@@ -1,0 +1,46 @@
+import type { ChangeSet } from '#domain/change-set.ts'
+import type { Run } from '#domain/run.ts'
+import type { BlobStore } from '#objects/blob-store.ts'
+import type { Composition } from '#objects/composition.ts'
+import type { SnapshotPrograms } from '../../tools/programs/attempt-programs.ts'
+import { type GateDeps, type GateMemory, type GateVerdict, runGate } from './run-gate.ts'
+
+export type ThroughGateDeps = Pick<GateDeps, 'onRun'> & {
+  programs: SnapshotPrograms
+  blobs: Pick<BlobStore, 'get'>
+}
+
+type Composed = { sets: readonly ChangeSet[]; composition: Composition; memory: GateMemory; limitS?: number }
+
+/**
+ * What the run's gate leaves of the sets that can be together; undefined where the run has no gate, or nothing to test. What collided stays
+ * among them, to be named again. `limitS`: the most seconds that it may take, besides those of the run and of the worker.
+ */
+export async function throughGate(
+  { projectId, snapshotId, request, environment }: Run,
+  { sets, composition, memory, limitS = Infinity }: Composed,
+  { programs, blobs, onRun }: ThroughGateDeps,
+  signal: AbortSignal,
+): Promise<GateVerdict | undefined> {
+  if (request.verify === undefined || snapshotId === null) return undefined
+  const out = new Set(composition.conflicts.map(({ changeSetId }) => changeSetId))
+  const together = sets.filter(({ changeSetId }) => !out.has(changeSetId))
+  if (together.length === 0) return undefined
+  const { find } = await programs.snapshot(projectId, snapshotId)
+  const verdict = await runGate(
+    { ...request.verify, limitS: Math.min(request.verify.limitS, programs.gateLimitS, limitS) },
+    together,
+    {
+      ...programs,
+      archive: () => programs.archive(projectId, snapshotId),
+      surroundings: () => programs.environment(projectId, environment),
+      isExecutable: (path) => find(path)?.executable ?? false,
+      readBlob: (hash) => blobs.get(projectId, hash),
+      memory,
+      onRun,
+    },
+    signal,
+  )
+  const convicted = new Set(verdict.leftOut.map(({ changeSetId }) => changeSetId))
+  return { ...verdict, left: sets.filter(({ changeSetId }) => !convicted.has(changeSetId)) }
+}

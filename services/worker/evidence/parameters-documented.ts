@@ -1,0 +1,18 @@
+import type { Finding } from './python-facts.ts'
+
+/** A doc comment or docstring of a file; `fault`: how the parameters in it differ from those of its definition. */
+export type DocumentedDefinition = { line: number; content: string; fault: string | undefined }
+
+/**
+ * Each docstring that the change writes or rewrites describes exactly the parameters that the signature has, in its order. One
+ * that describes none makes no claim, as in a style without sections.
+ */
+export function parametersDocumented(
+  before: readonly DocumentedDefinition[],
+  after: readonly DocumentedDefinition[],
+): Finding {
+  const left = Map.groupBy(before, ({ content }) => content)
+  const written = after.filter(({ content }) => left.get(content)?.pop() === undefined)
+  const wrong = written.find(({ fault }) => fault !== undefined)
+  return { after: written.length, fault: wrong && `line ${wrong.line}: ${wrong.fault ?? ''}` }
+}

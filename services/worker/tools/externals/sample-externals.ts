@@ -1,0 +1,78 @@
+import type { SampledSignature } from '#python/sampled-signature.ts'
+import { type SampleFormat, samplePathsOf, type SamplePlace, samplePlace } from '#python/sample-place.ts'
+import type { ExternalFunction } from '#tool-scripts/script-call.ts'
+import { type PythonReader, readSignature } from '../../evidence/samples-match.ts'
+import { faultsOfSamples, maxSampleBytes, readSamples, writeSampleFile } from '../../evidence/sample-file.ts'
+import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
+import { textReader } from '../../workspace/search-files.ts'
+import type { TargetNode } from '../target-node.ts'
+
+type SampleDeps = { python: PythonReader }
+
+/** `describe_parameters` and `write_samples`: what the attempt's node may be called with, and a file of cases for it. */
+export function sampleExternals(workspace: Workspace, target: Pick<TargetNode, 'node'>, deps: SampleDeps) {
+  return {
+    async describe_parameters([format]) {
+      const { node } = target
+      const { signature, schema, unconstrained, leftOut } = await signatureOf(workspace, target, deps)
+      const place = placeOf(workspace, target, format)
+      return {
+        path: node.path,
+        qualified_name: node.qualifiedName,
+        kind: node.kind,
+        signature,
+        schema,
+        unconstrained,
+        left_out: leftOut,
+        samples: existing(workspace, place) ?? null,
+        format: place.format,
+      }
+    },
+    async write_samples([valid, invalid, format]) {
+      const { node } = target
+      const signature = await signatureOf(workspace, target, deps)
+      const place = placeOf(workspace, target, format)
+      const there = existing(workspace, place)
+      if (there !== undefined) throw refusal(`there are samples already, in ${there}, which stay as they are`)
+      const read = readSamples({ valid, invalid })
+      const faults = read.kind === 'faulty' ? read.faults : faultsOfSamples(read.value, signature)
+      if (read.kind === 'faulty' || faults.length > 0) throw refusal(faults.join('\n'))
+      const file = { source: `${node.path}::${node.qualifiedName}`, signature: signature.signature, ...read.value }
+      const text = writeSampleFile(file, signature, place.format)
+      const bytes = Buffer.byteLength(text)
+      if (bytes > maxSampleBytes)
+        throw refusal(`the file would have ${bytes} bytes; at most ${maxSampleBytes} are allowed`)
+      await workspace.writeText(place.path, text)
+      return { path: place.path, valid: read.value.valid.length, invalid: read.value.invalid.length }
+    },
+  } satisfies Record<string, ExternalFunction>
+}
+
+function refusal(reason: string): WorkspaceFault {
+  return new WorkspaceFault('refused', reason)
+}
+
+async function signatureOf(
+  workspace: Workspace,
+  { node }: Pick<TargetNode, 'node'>,
+  { python }: SampleDeps,
+): Promise<SampledSignature> {
+  if (node.language !== 'python') throw refusal('signatures are read of Python only')
+  const answer = await readSignature(node, textReader(workspace), python)
+  if (answer.kind === 'unfit') throw refusal(`${node.qualifiedName} ${answer.reason}`)
+  return answer.signature
+}
+
+function placeOf(workspace: Workspace, { node }: Pick<TargetNode, 'node'>, format: unknown): SamplePlace {
+  return samplePlace(node, (folder) => workspace.list(folder), formatNamed(format))
+}
+
+function formatNamed(format: unknown): SampleFormat | 'auto' {
+  if (format === undefined || format === null || format === 'auto') return 'auto'
+  if (format === 'json' || format === 'yaml') return format
+  throw refusal(`format must be auto, json or yaml, got: ${JSON.stringify(format)}`)
+}
+
+function existing(workspace: Workspace, place: SamplePlace): string | undefined {
+  return samplePathsOf(place).find((path) => workspace.exists(path))
+}

@@ -1,0 +1,103 @@
+import { z } from 'zod'
+import { AppError } from '#domain/error.ts'
+import { parseJson } from '#domain/json.ts'
+import { folderOf, foldersUp } from '#domain/repo-path.ts'
+import type { Workspace } from '../../workspace/open-workspace.ts'
+import type { AttemptPrograms } from '../programs/attempt-programs.ts'
+import { type TestRunner, vitest } from '../programs/run-tests.ts'
+import { testsNear, textOf } from './find-tests.ts'
+
+/** What runs the tests of a language here, as evidence names it. */
+export type FoundRunner = { runner: Exclude<TestRunner, 'auto'>; tool: string; version: string }
+
+type Deps = { workspace: Pick<Workspace, 'list' | 'readText' | 'exists'>; run: AttemptPrograms['run'] }
+
+/**
+ * The runner that the repository uses: pytest where it is set up for it and the sandbox has it, else unittest; vitest where a package
+ * names it, else node:test. TOOL_005 for a runner that the repository needs and the sandbox does not have, or that nobody here
+ * knows.
+ */
+export async function findRunner(language: string, near: string, deps: Deps): Promise<FoundRunner> {
+  return language === 'python' ? pythonRunner(near, deps) : scriptRunner(near, deps)
+}
+
+const probe = `import importlib.util, platform
+print(platform.python_version())
+if importlib.util.find_spec("pytest"):
+    import pytest
+    print(pytest.__version__)
+`
+
+async function pythonRunner(near: string, deps: Deps): Promise<FoundRunner> {
+  const { ending, output } = await deps.run({ command: ['python3', '-c', probe] })
+  const [version = '', pytest] = output.trim().split('\n')
+  if (ending.kind === 'stopped' || ending.code !== 0 || !isVersion(version))
+    throw new AppError('TOOL_005', `tests cannot be run: the sandbox has no python3 that works (${clipped(output)})`)
+  if (pytest !== undefined && isVersion(pytest) && (await usesPytest(near, deps.workspace)))
+    return { runner: 'pytest', tool: 'pytest', version: pytest }
+  return { runner: 'unittest', tool: 'unittest', version }
+}
+
+const pytestSections: Readonly<Record<string, RegExp>> = {
+  'pytest.ini': /./,
+  'conftest.py': /./,
+  'pyproject.toml': /^\[tool\.pytest\b/m,
+  'setup.cfg': /^\[tool:pytest\]/m,
+  'tox.ini': /^\[pytest\]/m,
+}
+/** So many test files are looked at for what they import. */
+const maxLookedAt = 20
+
+async function usesPytest(near: string, workspace: Deps['workspace']): Promise<boolean> {
+  for (const [path, section] of Object.entries(pytestSections)) {
+    if (section.test(await textOf(workspace, path))) return true
+  }
+  for (const path of testsNear(workspace, near).slice(0, maxLookedAt)) {
+    if (/(?:^|\/)conftest\.py$/.test(path)) return true
+    if (/^\s*(?:import|from) pytest\b/m.test(await textOf(workspace, path))) return true
+  }
+  return false
+}
+
+const Package = z.object({
+  scripts: z.record(z.string(), z.string()).catch({}),
+  dependencies: z.record(z.string(), z.unknown()).catch({}),
+  devDependencies: z.record(z.string(), z.unknown()).catch({}),
+})
+const otherRunners = ['jest', 'mocha', 'ava', 'jasmine', 'tap', 'tape', 'uvu', 'bun']
+
+/** By the nearest package.json that names one. */
+async function scriptRunner(near: string, { workspace, run }: Deps): Promise<FoundRunner> {
+  for (const folder of foldersUp(folderOf(near))) {
+    const path = folder === '' ? 'package.json' : `${folder}/package.json`
+    const parsed = Package.safeParse(parseJson(await textOf(workspace, path))).data
+    if (parsed === undefined) continue
+    const { scripts, dependencies, devDependencies } = parsed
+    const named = { ...dependencies, ...devDependencies }
+    const command = Object.entries(scripts)
+      .flatMap(([name, text]) => (/^(?:test|unit)/.test(name) ? text : []))
+      .join('\n')
+    if ('vitest' in named || /\bvitest\b/.test(command)) return foundVitest(path, run)
+    if (/\bnode\b.*--test\b/.test(command)) break
+    const other = otherRunners.find((name) => new RegExp(`(?:^|[\\s/])${name}\\b`).test(command))
+    if (other !== undefined)
+      throw new AppError('TOOL_005', `the tests of ${path} run with ${other}, which Remora does not know`)
+  }
+  return { runner: 'node', tool: 'node:test', version: process.version.slice(1) }
+}
+
+async function foundVitest(path: string, run: Deps['run']): Promise<FoundRunner> {
+  const { ending, output } = await run({ command: vitest('--version') })
+  const version = /\d+\.\d+\.\d+\S*/.exec(output)?.[0]
+  if (ending.kind === 'exited' && ending.code === 0 && version !== undefined)
+    return { runner: 'vitest', tool: 'vitest', version }
+  throw new AppError('TOOL_005', `the tests of ${path} run with vitest, which the sandbox does not have (node_modules)`)
+}
+
+function isVersion(text: string): boolean {
+  return /^\d+\.\d[\w.+-]*$/.test(text)
+}
+
+function clipped(output: string): string {
+  return output.trim().slice(-200)
+}

@@ -1,0 +1,162 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { testChecks } from '#domain/change-set.ts'
+import { openSandbox } from '#sandbox/open-sandbox.ts'
+import { testSandbox } from '#sandbox/sandbox.fixture.ts'
+import type { SandboxedProgram } from '#sandbox/sandboxed-program.ts'
+import { type BenchFiles, openTestsBench } from './tests-bench.fixture.ts'
+
+const never = new AbortController().signal
+const { sandbox, lack } = await testSandbox(process.env)
+
+const price = 'def price(count):\n    if count > 10:\n        return count * 2\n    return count * 3\n'
+const pythonFiles: BenchFiles = { 'shop.py': `${price}\ndef other():\n    return 1\n` }
+const inClass = (body: string) =>
+  `import random\nimport time\nimport unittest\n\nfrom shop import price\n\n\nclass PriceTest(unittest.TestCase):\n${body}`
+const sound = inClass(
+  '    def test_few(self):\n        self.assertEqual(price(10), 30)\n\n    def test_many(self):\n        self.assertEqual(price(11), 22)\n',
+)
+
+describe.skipIf(lack !== undefined)(`the proof of tests${lack === undefined ? '' : ` (${lack})`}`, () => {
+  let programs: SandboxedProgram['command'][]
+  let bench: ReturnType<typeof openTestsBench>
+  beforeAll(() => {
+    programs = []
+    const counting = {
+      run(program: SandboxedProgram, signal: AbortSignal) {
+        programs.push(program.command)
+        return sandbox.run(program, signal)
+      },
+    }
+    bench = openTestsBench(counting)
+  })
+  afterAll(() => bench.close())
+
+  async function evidenceFor(tests: string, files = pythonFiles, path = 'tests/test_shop_price.py') {
+    const attempt = await bench.attempt(files, { path: 'shop.py', text: 'def price', name: 'price' })
+    await attempt.workspace.writeText(path, tests)
+    programs.length = 0
+    const evidence = await attempt.tests.evidence([path], testChecks, never)
+    return { ...attempt, evidence, path }
+  }
+
+  it('counts them, runs them as often as asked, and plants faults that they notice', async () => {
+    const { evidence, tests, path, workspace } = await evidenceFor(sound)
+    expect(evidence).toMatchObject([
+      { check: 'tests_collected', path, ok: true, tool: 'unittest', before: 0, after: 2 },
+      { check: 'tests_pass', ok: true, before: 0, after: 2, detail: 'each in 3 of 3 runs' },
+      { check: 'tests_kill_mutants', ok: true, before: 8, after: 8 },
+    ])
+    for (const { version, durationMs } of evidence) {
+      expect(version).toMatch(/^3\.\d+\.\d+/)
+      expect(durationMs).toBeGreaterThan(0)
+    }
+    expect(programs).toHaveLength(1 + 3 + 8)
+    await tests.evidence([path], testChecks, never)
+    expect(programs).toHaveLength(1 + 3 + 8) // as long as nothing is written
+    await workspace.writeText('unrelated.py', '')
+    await tests.evidence([path], testChecks, never)
+    expect(programs.length).toBeGreaterThan(12)
+  })
+
+  it('says which faults no test has noticed', async () => {
+    const { evidence } = await evidenceFor(inClass('    def test_it(self):\n        self.assertEqual(price(1), 3)\n'))
+    const [killing] = evidence.filter(({ check }) => check === 'tests_kill_mutants')
+    expect(killing).toMatchObject({ ok: true, before: 8 })
+    expect(killing?.after).toBeLessThan(8)
+    expect(killing?.detail).toContain('not noticed: line 2: `10` became `11`')
+  })
+
+  it('fails for tests that assert nothing', async () => {
+    const { evidence } = await evidenceFor(inClass('    def test_it(self):\n        price(1)\n'))
+    expect(evidence).toMatchObject([{ ok: true }, { ok: true }, { check: 'tests_kill_mutants', ok: false, after: 0 }])
+  })
+
+  it('fails for one that does not always pass, and says so', async () => {
+    const flips = '    def test_it(self):\n        self.assertEqual(price(1), 3 + random.randrange(2))\n'
+    for (let tries = 0; tries < 20; tries++) {
+      const { evidence } = await evidenceFor(inClass(flips))
+      const detail = evidence.find(({ check }) => check === 'tests_pass')?.detail ?? ''
+      if (!/passed in only [12] of 3 runs/.test(detail)) continue
+      expect(evidence.map(({ ok }) => ok)).toEqual([true, false, false])
+      return
+    }
+    throw new Error('it never passed in some runs and failed in others')
+  })
+
+  it.each([
+    ['a text that does not parse', 'def test_(:\n', /SyntaxError/],
+    ['no test at all', 'x = 1\n', /there is no test/],
+    ['tests that end the process', 'import os\nos._exit(0)\n', /exit code 0/],
+  ])('fails for %s', async (_, text, words) => {
+    const { evidence } = await evidenceFor(text)
+    const [, passing, killing] = evidence
+    expect([passing?.ok, killing?.ok]).toEqual([false, false])
+    expect(passing?.detail).toMatch(words)
+  })
+
+  it('counts a fault with which the tests hang as noticed', { timeout: 60_000 }, async () => {
+    const loop = 'def price(n):\n    while n > 0:\n        n -= 1\n    return n\n'
+    const test = inClass('    def test_it(self):\n        self.assertEqual(price(0), 0)\n')
+    const { evidence } = await evidenceFor(test, { 'shop.py': loop })
+    expect(evidence[2]).toMatchObject({ ok: true })
+  })
+
+  it('compares tests that are changed with those that were there', async () => {
+    const files = { ...pythonFiles, 'tests/test_shop_price.py': sound }
+    const { evidence } = await evidenceFor(sound.replace('    def test_many', '    def many'), files)
+    expect(evidence).toMatchObject([
+      { check: 'tests_collected', ok: false, before: 2, after: 1 },
+      { check: 'tests_pass', ok: false, before: 2, after: 1 },
+      {},
+    ])
+  })
+
+  it('is none where nothing with tests was changed, and nothing runs', async () => {
+    const { evidence } = await evidenceFor('x = 1\n', pythonFiles, 'helper.py')
+    expect(evidence.map(({ check, of }) => [check, of])).toEqual(testChecks.map((of) => ['not_checked', of]))
+    expect(programs).toEqual([])
+  })
+
+  it('says so of code in which no fault can be planted', async () => {
+    const test = inClass('    def test_it(self):\n        self.assertIsNone(price(1))\n')
+    const { evidence } = await evidenceFor(test, { 'shop.py': 'def price(n):\n    pass\n' })
+    expect(evidence[2]).toMatchObject({ check: 'not_checked', of: 'tests_kill_mutants' })
+  })
+
+  it('is made of TypeScript with the runner of Node', async () => {
+    const files = { 'src/shop.ts': 'export function price(count: number): number {\n  return count > 10 ? 1 : 2\n}\n' }
+    const attempt = await bench.attempt(files, { path: 'src/shop.ts', text: 'function price', name: 'price' })
+    const path = 'src/shop-price.test.ts'
+    const test = `import { equal } from 'node:assert/strict'\nimport { test } from 'node:test'\nimport { price } from './shop.ts'\n\ntest('few', () => equal(price(10), 2))\ntest('many', () => equal(price(11), 1))\n`
+    await attempt.workspace.writeText(path, test)
+    const evidence = await attempt.tests.evidence([path], testChecks, never)
+    expect(evidence).toMatchObject([
+      { tool: 'node:test', version: process.version.slice(1), after: 2 },
+      { ok: true, after: 2 },
+      { ok: true, before: 6, after: 6 },
+    ])
+  })
+
+  it('is not made where the repository needs a runner that is not there', async () => {
+    const files = {
+      'package.json': '{"devDependencies":{"vitest":"4"}}',
+      'a.js': 'export const f = () => 1\n',
+      'b/package.json': '{"scripts":{"test":"jest --ci"}}',
+      'b/a.js': 'export const f = () => 1\n',
+    }
+    const vitest = await bench.attempt(files, { path: 'a.js', text: 'export' })
+    await expect(vitest.tests.runner('javascript', never)).rejects.toMatchObject({ code: 'TOOL_005' })
+    const jest = await bench.attempt(files, { path: 'b/a.js', text: 'export' })
+    await expect(jest.tests.runner('javascript', never)).rejects.toThrow('run with jest, which Remora does not know')
+  })
+
+  it('is not made, and nothing proved, without a sandbox', async () => {
+    const lacking = openTestsBench(openSandbox({ searchPath: '' }))
+    const attempt = await lacking.attempt(pythonFiles, { path: 'shop.py', text: 'def price' })
+    await attempt.workspace.writeText('test_shop.py', sound)
+    await expect(attempt.tests.evidence(['test_shop.py'], testChecks, never)).rejects.toMatchObject({
+      code: 'TOOL_005',
+    })
+    await lacking.close()
+  })
+})

@@ -1,0 +1,245 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { Evidence, TestCheck } from '#domain/change-set.ts'
+import { unreachable } from '#domain/error.ts'
+import { mapBounded } from '#objects/map-bounded.ts'
+import { languageOf } from '#syntax/grammars.ts'
+import type { Mutant } from '../../evidence/mutants.ts'
+import type { SyntaxChecker } from '../../evidence/syntax-evidence.ts'
+import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
+import type { AttemptPrograms, ProgramOptions } from '../programs/attempt-programs.ts'
+import type { TestCase } from '../programs/junit-report.ts'
+import { runTests, type TestRun } from '../programs/run-tests.ts'
+import { clip } from '../shorten.ts'
+import type { TargetNode } from '../target-node.ts'
+import { findRunner, type FoundRunner } from './find-runner.ts'
+import { isTestFile } from './find-tests.ts'
+
+/** What running the tests of one file has shown. */
+export type TestProof = {
+  path: string
+  used: FoundRunner
+  runs: number
+  /** The tests that passed in every run. */
+  passed: string[]
+  /** Those that did not, with what was said of them. */
+  failed: { name: string; message: string }[]
+  /** How many the file had before, and how many of them passed in every run: none for a new file. */
+  before: { collected: number; passed: number }
+  /** What the runner said where it wrote no report. */
+  unreported: string | undefined
+  mutants: (Mutant & { isKilled: boolean })[]
+  durationMs: { runs: number; mutants: number }
+}
+
+export type TestProofs = {
+  /** What tests of this language are run with. TOOL_005 where there is no such program, or no sandbox. */
+  runner(language: string, signal: AbortSignal): Promise<FoundRunner>
+  /** Runs the tests in a file; as long as nothing more is written, it returns what it found before. Throws as `runner` does. */
+  prove(path: string, signal: AbortSignal): Promise<TestProof>
+  /** The evidence of the named checks on the files with tests among `paths`; `not_checked` for each when there are none. */
+  evidence(paths: readonly string[], checks: readonly TestCheck[], signal: AbortSignal): Promise<Evidence[]>
+}
+
+type Proving = {
+  limits: { runs: number; mutants: number }
+  target: Pick<TargetNode, 'node' | 'locate'>
+  workspace: Pick<Workspace, 'written' | 'readBase' | 'exists' | 'list' | 'readText'>
+  programs(signal: AbortSignal): AttemptPrograms
+}
+
+type ProvingDeps = { syntax: Pick<SyntaxChecker, 'mutants'> }
+
+/** Proves the tests of an attempt, each state of its files once. */
+export function openTestProofs(proving: Proving, deps: ProvingDeps): TestProofs {
+  const { workspace, target, programs } = proving
+  const runners = new Map<string, FoundRunner>()
+  let last: { written: ReturnType<Workspace['written']>; proofs: Map<string, TestProof> } | undefined
+  const runner: TestProofs['runner'] = async (language, signal) => {
+    const { run } = programs(signal)
+    const found = runners.get(language) ?? (await findRunner(language, target.node.path, { workspace, run }))
+    runners.set(language, found)
+    return found
+  }
+  const prove: TestProofs['prove'] = async (path, signal) => {
+    const written = workspace.written()
+    if (last === undefined || !isDeepStrictEqual(written, last.written)) last = { written, proofs: new Map() }
+    const { proofs } = last
+    const used = await runner(languageOf(path) ?? '', signal)
+    const proof = proofs.get(path) ?? (await proofOf(path, used, proving, deps, signal))
+    proofs.set(path, proof)
+    return proof
+  }
+  return {
+    runner,
+    prove,
+    async evidence(paths, checks, signal) {
+      const tests = paths.filter((path) => isTestFile(path) && workspace.exists(path))
+      const [first = target.node.path] = paths
+      if (tests.length === 0) return checks.map((of) => notChecked(of, first, 'no file with tests was changed'))
+      const evidence: Evidence[] = []
+      for (const path of checks.length === 0 ? [] : tests) {
+        const proof = await prove(path, signal)
+        evidence.push(...checks.map((check) => evidenceOf(check, proof)))
+      }
+      return evidence
+    },
+  }
+}
+
+async function proofOf(
+  path: string,
+  used: FoundRunner,
+  proving: Proving,
+  deps: ProvingDeps,
+  signal: AbortSignal,
+): Promise<TestProof> {
+  const { limits, target, workspace } = proving
+  const { run } = proving.programs(signal)
+  const { runner } = used
+  const runOnce = (options: ProgramOptions = {}) =>
+    runTests({ runner, paths: [path], language: '' }, (program) => run(program, options))
+  const own = await runOften(limits.runs, runOnce)
+  const base = await baseText(path, workspace)
+  const asBefore = { instead: new Map([[path, base ?? '']]) }
+  const before = base === undefined ? [] : await runOften(limits.runs, () => runOnce(asBefore))
+  const { passed, failed } = judged(own)
+  const was = judged(before)
+  const slowestMs = Math.max(...own.map(({ result }) => result.durationMs))
+  const mutants = failed.length === 0 && passed.length > 0 ? await mutantsOf(proving, deps) : []
+  const wallMs = Math.max(leastMutantMs, slowestMs * mutantTimes)
+  const tried = await mapBounded(mutants, mutantsAtOnce, async ({ mutant, text }) => {
+    const ran = await runOnce({ wallMs, instead: new Map([[target.node.path, text]]) })
+    return { mutant: { ...mutant, isKilled: isKilled(ran, passed) }, durationMs: ran.result.durationMs }
+  })
+  const unreported = own.find(({ cases }) => cases === undefined)
+  return {
+    path,
+    used,
+    runs: limits.runs,
+    passed,
+    failed,
+    before: { collected: was.passed.length + was.failed.length, passed: was.passed.length },
+    unreported: unreported && howItEnded(unreported),
+    mutants: tried.map(({ mutant }) => mutant),
+    durationMs: { runs: sum([...own, ...before].map(({ result }) => result)), mutants: sum(tried) },
+  }
+}
+
+/** A mutant that makes the tests hang is stopped after this many times what they take without it. */
+const mutantTimes = 10
+const leastMutantMs = 5_000
+/** Beside the other attempts of this worker, which wait for the same places in the sandbox. */
+const mutantsAtOnce = 2
+
+/** Undefined for a new file. */
+async function baseText(path: string, workspace: Pick<Workspace, 'readBase'>): Promise<string | undefined> {
+  try {
+    return await workspace.readBase(path)
+  } catch (error) {
+    if (error instanceof WorkspaceFault) return undefined
+    throw error
+  }
+}
+
+async function runOften(times: number, runOnce: () => Promise<TestRun>): Promise<TestRun[]> {
+  const runs: TestRun[] = []
+  while (runs.length < times) {
+    const run = await runOnce()
+    runs.push(run)
+    if (run.cases === undefined) break
+  }
+  return runs
+}
+
+/** A test passes when every run has it and it passed there. Tests that every run skipped count as none. */
+function judged(runs: readonly TestRun[]): Pick<TestProof, 'passed' | 'failed'> {
+  const names = new Set(runs.flatMap(({ cases = [] }) => cases.map(({ name }) => name)))
+  const found: Pick<TestProof, 'passed' | 'failed'> = { passed: [], failed: [] }
+  for (const name of names) {
+    const cases = runs.map((run) => run.cases?.find((one) => one.name === name))
+    if (cases.every((one) => one?.outcome === 'skipped')) continue
+    const times = cases.filter((one) => one?.outcome === 'passed').length
+    if (times === runs.length) found.passed.push(name)
+    else found.failed.push({ name, message: failureText(cases, times) })
+  }
+  return found
+}
+
+const maxMessage = 1_000
+const maxFailure = 500
+
+function failureText(cases: readonly (TestCase | undefined)[], times: number): string {
+  const message = cases.find((one) => one?.message !== undefined)?.message ?? 'it did not run to its end'
+  const flips = times === 0 ? '' : `it passed in only ${times} of ${cases.length} runs: `
+  return clip(`${flips}${message}`, maxFailure)
+}
+
+async function mutantsOf({ limits, target }: Proving, { syntax }: ProvingDeps) {
+  const { source, start, end } = await target.locate()
+  const mutants = await syntax.mutants(
+    { language: target.node.language, text: source },
+    { start, end, most: limits.mutants },
+  )
+  return mutants.map((mutant) => {
+    return { mutant, text: `${source.slice(0, mutant.start)}${mutant.text}${source.slice(mutant.end)}` }
+  })
+}
+
+/** Noticed by a test that passes without it: that fails now, or does not come to its end. */
+function isKilled({ result, cases }: TestRun, passing: readonly string[]): boolean {
+  if (cases === undefined || result.ending.kind === 'stopped') return true
+  const passed = new Set(cases.filter(({ outcome }) => outcome === 'passed').map(({ name }) => name))
+  return passing.some((name) => !passed.has(name))
+}
+
+function howItEnded({ result: { ending, output } }: TestRun): string {
+  const how = ending.kind === 'stopped' ? `stopped by its limit of ${ending.reason}` : `exit code ${ending.code}`
+  return clip(`${how}: ${output.trim().slice(-maxMessage)}`, maxMessage)
+}
+
+function evidenceOf(check: TestCheck, proof: TestProof): Evidence {
+  const { path, used, passed, failed, before, unreported, mutants, runs, durationMs } = proof
+  const { tool, version } = used
+  const collected = passed.length + failed.length
+  const said = unreported ?? failed.map(({ name, message }) => `${name}: ${message}`)[0]
+  switch (check) {
+    case 'tests_collected': {
+      const isOk = collected > 0 && collected >= before.collected
+      const figures = { before: before.collected, after: collected, durationMs: durationMs.runs }
+      return { check, path, ok: isOk, tool, version, ...figures, ...(unreported && { detail: unreported }) }
+    }
+    case 'tests_pass': {
+      const isOk =
+        unreported === undefined && failed.length === 0 && passed.length > 0 && passed.length >= before.passed
+      const figures = { before: before.passed, after: passed.length, durationMs: durationMs.runs }
+      const detail = said ?? (collected === 0 ? 'there is no test' : `each in ${runs} of ${runs} runs`)
+      return { check, path, ok: isOk, tool, version, ...figures, detail }
+    }
+    case 'tests_kill_mutants': {
+      if (passed.length === 0 || failed.length > 0)
+        return { check, path, ok: false, tool, version, detail: 'the tests do not pass without mutants' }
+      if (mutants.length === 0)
+        return notChecked(check, path, 'nothing in the node can be changed so that it means something else')
+      const killed = mutants.filter(({ isKilled: is }) => is).length
+      const figures = { before: mutants.length, after: killed, durationMs: durationMs.mutants }
+      const survivors = survivorsOf(proof).map((one) => `; not noticed: ${one}`)
+      const detail = clip(`${killed} of ${mutants.length} planted faults noticed${survivors.join('')}`, maxMessage)
+      return { check, path, ok: killed > 0, tool, version, ...figures, detail }
+    }
+    default:
+      return unreachable(check)
+  }
+}
+
+/** The mutants that no test noticed, in words. */
+export function survivorsOf({ mutants }: Pick<TestProof, 'mutants'>): string[] {
+  return mutants.filter(({ isKilled: is }) => !is).map(({ line, what }) => `line ${line}: ${what}`)
+}
+
+function notChecked(of: TestCheck, path: string, detail: string): Evidence {
+  return { check: 'not_checked', of, path, ok: true, tool: 'none', detail }
+}
+
+function sum(results: readonly { durationMs: number }[]): number {
+  return Math.round(results.reduce((all, { durationMs }) => all + durationMs, 0))
+}

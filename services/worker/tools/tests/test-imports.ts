@@ -1,0 +1,105 @@
+import { basename, dirname, join, relative } from 'node:path/posix'
+import { folderOf } from '#domain/repo-path.ts'
+import type { CodeNode } from '#domain/code-node.ts'
+import { exportsOf } from '#syntax/export-kind.ts'
+import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
+import type { FoundRunner } from './find-runner.ts'
+import { textOf } from './find-tests.ts'
+
+type Importing = {
+  /** The file of tests. */
+  path: string
+  source: string
+  used: FoundRunner
+  near: readonly string[]
+  workspace: Pick<Workspace, 'exists' | 'readText'>
+}
+
+type Node = Pick<CodeNode, 'path' | 'language' | 'qualifiedName'>
+
+/** How a file of tests begins, and how a program in the repository's folder gets the node. */
+export type Imports = {
+  imports: string
+  importHere: string
+  /** What a file of tests does first so that its imports are found, as the repository's other tests do; mostly empty. */
+  setup: string
+}
+
+/** Throws WorkspaceFault refused for a node that no other file can import. */
+export async function importsOf(node: Node, importing: Importing): Promise<Imports> {
+  return node.language === 'python' ? pythonImports(node, importing) : scriptImports(node, importing)
+}
+
+async function pythonImports(
+  { path: source, qualifiedName }: Node,
+  { path, used, near, workspace }: Importing,
+): Promise<Imports> {
+  const top = packageTop(source, workspace)
+  const module = (top === '' ? source : source.slice(top.length + 1)).replace(/(?:\/__init__)?\.py$/, '').split('/')
+  if (!module.every((name) => /^[A-Za-z_]\w*$/.test(name)))
+    throw new WorkspaceFault('refused', `no test can import ${source}: its path has names that are none of Python`)
+  const [name = ''] = qualifiedName.split('.')
+  const importHere = `from ${module.join('.')} import ${name}`
+  const [example] = near
+  const othersDo = example !== undefined && (await textOf(workspace, example)).includes('sys.path')
+  // Runners find modules at the top of the repository, and mostly in `src`.
+  const addsPath = top !== '' && (top !== 'src' || (used.runner === 'unittest' && othersDo))
+  const standard = [
+    ...(addsPath ? ['import sys'] : []),
+    ...(used.runner === 'unittest' ? ['import unittest'] : []),
+    ...(addsPath ? ['from pathlib import Path'] : []),
+  ]
+  const up = path.split('/').length - 1
+  const added = addsPath
+    ? [`sys.path.insert(0, str(Path(__file__).resolve().parents[${up}] / ${JSON.stringify(top)}))`]
+    : []
+  const blocks = [standard, added, [importHere]].filter((block) => block.length > 0)
+  const setup = addsPath ? `import sys\nfrom pathlib import Path\n\n${added.join('')}\n\n` : ''
+  return { imports: `${blocks.map((block) => block.join('\n')).join('\n\n')}\n`, importHere, setup }
+}
+
+/** The folder from which its package is imported: the first above it that is no package; of a lone module outside `src` the top. */
+function packageTop(source: string, workspace: Importing['workspace']): string {
+  let folder = folderOf(source)
+  const isPackage = workspace.exists(join(folder, '__init__.py'))
+  while (folder !== '' && workspace.exists(join(folder, '__init__.py'))) folder = folderOf(folder)
+  if (isPackage) return folder
+  return source.startsWith('src/') ? 'src' : ''
+}
+
+async function scriptImports({ path: target, qualifiedName }: Node, importing: Importing): Promise<Imports> {
+  const { path, source, used } = importing
+  const [name = ''] = qualifiedName.split('.')
+  const isModule = isEcmaScript(target, source)
+  const kind = exportsOf(source).get(name)
+  if (kind === undefined)
+    throw new WorkspaceFault('refused', `no test can import ${name}: ${target} does not export it`)
+  const from = (folder: string) => {
+    const to = relative(folder === '' ? '.' : folder, target)
+    return to.startsWith('.') ? to : `./${to}`
+  }
+  const lineFrom = (place: string, asModule: boolean) => {
+    const what = kind === 'default' ? name : `{ ${name} }`
+    return asModule ? `import ${what} from '${place}'` : `const ${what} = require('${place}')`
+  }
+  const header = headers[used.runner === 'vitest' ? 'vitest' : isModule ? 'module' : 'script']
+  const imports = `${[...header, lineFrom(from(folderOf(path)), isModule || used.runner === 'vitest')].join('\n')}\n`
+  return { imports, importHere: lineFrom(from(''), true), setup: '' }
+}
+
+const headers = {
+  vitest: ["import { expect, test } from 'vitest'"],
+  module: ["import assert from 'node:assert/strict'", "import { test } from 'node:test'"],
+  script: ["const assert = require('node:assert/strict')", "const { test } = require('node:test')"],
+} as const
+
+function isEcmaScript(path: string, source: string): boolean {
+  if (/\.m[jt]s$/.test(path)) return true
+  return !/\.c[jt]s$/.test(path) && /^[ \t]*(?:import|export)\b/m.test(source)
+}
+
+/** The module's own name, by which a text may already import it. */
+export function moduleName(path: string): string {
+  const stem = basename(path).replace(/\.[^.]+$/, '')
+  return stem === '__init__' ? basename(dirname(path)) : stem
+}

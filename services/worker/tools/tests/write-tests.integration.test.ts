@@ -1,0 +1,155 @@
+import { afterAll, describe, expect, it } from 'vitest'
+import { defaultPathRules } from '#domain/path-rules.ts'
+import { openPythonLinter } from '#lint/python-linter.ts'
+import { testSandbox } from '#sandbox/sandbox.fixture.ts'
+import { loadLanguage } from '#syntax/parser.ts'
+import { testExternals } from '../externals/test-externals.ts'
+import { type BenchFiles, openTestsBench } from './tests-bench.fixture.ts'
+
+const { sandbox, lack } = await testSandbox(process.env)
+const linter = await openPythonLinter()
+const python = await loadLanguage('python')
+const bench = openTestsBench(sandbox)
+afterAll(async () => {
+  await bench.close()
+  await linter.close()
+})
+
+const shop = 'def price(count):\n    if count > 10:\n        return count * 2\n    return count * 3\n'
+const files: BenchFiles = { 'shop.py': shop, 'tests/test_other.py': 'import unittest\n' }
+const path = 'tests/test_shop_price.py'
+
+async function externals(given: BenchFiles = files, node = { path: 'shop.py', text: 'def price', name: 'price' }) {
+  const { workspace, target, tests, programs } = await bench.attempt(given, node)
+  const signal = new AbortController().signal
+  const rulesOf = () => defaultPathRules
+  const deps = { linter, python, syntax: bench.syntax, programs, tests, rulesOf, signal }
+  return { workspace, ...testExternals(workspace, target, deps) }
+}
+
+/** What becomes of a text of tests, and the file that is left. */
+async function written(text: string, given = files) {
+  const { workspace, write_tests: write } = await externals(given)
+  const outcome = await write([text]).catch((error: unknown) => {
+    if (error instanceof Error) return { refused: error.message }
+    throw error
+  })
+  return { ...outcome, text: workspace.exists(path) ? await workspace.readText(path) : undefined }
+}
+
+const inClass = (body: string) =>
+  `import unittest\n\nfrom shop import price\n\n\nclass PriceTest(unittest.TestCase):\n${body}`
+const few = '    def test_few(self):\n        self.assertEqual(price(10), 30)\n'
+
+describe.skipIf(lack !== undefined)(`write_tests${lack === undefined ? '' : ` (${lack})`}`, () => {
+  it('keeps what always passes, drops what does not, and says which faults nobody noticed', async () => {
+    const random =
+      '    def test_chance(self):\n        import random\n        self.assertLess(random.random(), 0.5 if price(1) else 0)\n'
+    const wrong = '\n    def test_wrong(self):\n        self.assertEqual(price(1), 4)\n\n'
+    const found = await written(inClass(`${few}${wrong}${random.repeat(1)}`))
+    expect(found).toMatchObject({ path, kept: 1, runs: 3, planted_faults: 8 })
+    expect(found).toMatchObject({ not_noticed: expect.arrayContaining(['line 3: `2` became `3`']) })
+    expect(JSON.stringify(found)).toContain('AssertionError: 3 != 4')
+    expect(found.text).toBe(inClass(few))
+  })
+
+  it('adds the imports that a text lacks, and takes away a fence and what is not used', async () => {
+    const body =
+      'class PriceTest(unittest.TestCase):\n    def test_few(self):\n        self.assertEqual(price(10), 30)\n'
+    const { text } = await written(`\`\`\`python\nimport os\n${body}\`\`\``)
+    expect(text).toContain('import unittest\n\nfrom shop import price\n')
+    expect(text).not.toContain('```')
+    expect(text).not.toContain('import os')
+  })
+
+  it.each([
+    ['asserts nothing', inClass('    def test_it(self):\n        price(1)\n'), 'the tests pass whatever the code does'],
+    ['has no test', 'import unittest\n\nfrom shop import price\n\nprint(price(1))\n', 'the text has no test'],
+    ['does not parse', inClass('    def test_it(self:\n'), 'does not parse'],
+    ['is empty', '  \n', 'the text is empty'],
+    ['is a megabyte long', `${inClass(few)}# ${'x'.repeat(1_000_000)}\n`, 'more than 40000 characters'],
+    [
+      'fails as a whole',
+      inClass('    def test_it(self):\n        self.assertEqual(price(1), 4)\n'),
+      'AssertionError: 3 != 4',
+    ],
+    [
+      'reads files of the machine',
+      inClass('    def test_it(self):\n        open("/etc/shadow").read()\n        self.assertEqual(price(1), 3)\n'),
+      'No such file',
+    ],
+    ['ends the process', `${inClass(few)}\n\nimport os  # noqa: E402\n\nos._exit(0)\n`, 'the tests cannot be run'],
+    [
+      'forges a report',
+      `${inClass(few)}\n\nimport os  # noqa: E402\n\nopen("/tmp/remora-tests.xml", "w").write("<testsuites><testsuite><testcase name='test_few'/></testsuite></testsuites>")\nos._exit(0)\n`,
+      'whatever the code does',
+    ],
+  ])('refuses a text that %s, and leaves nothing of it', { timeout: 60_000 }, async (_, text, reason) => {
+    const found = await written(text)
+    expect(found).toMatchObject({ refused: expect.stringContaining(reason) })
+    expect(found.text).toBeUndefined()
+  })
+
+  it.each([
+    ['loops for ever', 'while True:\n            pass'],
+    ['forks without end', 'import os\n        while True:\n            os.fork()'],
+    [
+      'writes gigabytes',
+      'with open("/tmp/x", "wb") as file:\n            while True:\n                file.write(bytes(10_000_000))',
+    ],
+  ])('refuses a test that %s', { timeout: 120_000 }, async (_, body) => {
+    const found = await written(
+      inClass(`    def test_it(self):\n        ${body}\n        self.assertEqual(price(1), 3)\n`),
+    )
+    expect(found).toMatchObject({ refused: expect.any(String) })
+    expect(found.text).toBeUndefined()
+  })
+
+  it('never touches a file of the repository, and one that deletes them in the sandbox deletes nothing', async () => {
+    const there = { ...files, [path]: 'import unittest\n' }
+    expect(await written(inClass(few), there)).toMatchObject({
+      refused: `${path} exists: tests that are there are never changed`,
+      text: 'import unittest\n',
+    })
+    const deleting = inClass(
+      '    def test_it(self):\n        import os\n        os.remove("shop.py")\n        self.assertEqual(price(1), 3)\n',
+    )
+    expect(await written(deleting)).toMatchObject({ kept: 1 })
+  })
+
+  it('keeps what it wrote before when a later text is refused', async () => {
+    const { workspace, write_tests: write } = await externals()
+    await write([inClass(few)])
+    await expect(write([inClass('    def test_it(self):\n        price(1)\n')])).rejects.toThrow('planted faults')
+    expect(await workspace.readText(path)).toBe(inClass(few))
+  })
+})
+
+describe.skipIf(lack !== undefined)(`describe_tests and run_snippet${lack === undefined ? '' : ` (${lack})`}`, () => {
+  it('say what runs the tests, where they go, how they begin, and what the repository has', async () => {
+    const { describe_tests: describeTests } = await externals()
+    expect(await describeTests()).toMatchObject({
+      qualified_name: 'price',
+      runner: 'unittest',
+      test_path: path,
+      imports: 'import unittest\n\nfrom shop import price\n',
+      import_here: 'from shop import price',
+      tests_naming_it: [],
+      example: { path: 'tests/test_other.py' },
+      signature: { parameters: [{ name: 'count' }] },
+    })
+  })
+
+  it('run a program in the language of the node, with its modules', async () => {
+    const { run_snippet: run } = await externals()
+    expect(await run(['from shop import price\nprint(price(11))'])).toMatchObject({ exit_code: 0, output: '22\n' })
+    expect(await run(['1 / 0'])).toMatchObject({ exit_code: 1, output: expect.stringContaining('ZeroDivisionError') })
+    await expect(run(['#'.repeat(20_001)])).rejects.toThrow('at most 20000 characters')
+    const script = await externals(
+      { 'src/a.ts': 'export const f = (n: number): number => n + 1\n' },
+      { path: 'src/a.ts', text: 'export', name: 'f' },
+    )
+    const code = "import { f } from './src/a.ts'\nconst n: number = f(1)\nconsole.log(n)"
+    expect(await script.run_snippet([code])).toMatchObject({ exit_code: 0, output: '2\n' })
+  })
+})

@@ -1,0 +1,153 @@
+import { fixableFaults } from '#lint/fixable-faults.ts'
+import type { PathRules } from '#domain/path-rules.ts'
+import { hasCode } from '#domain/error.ts'
+import { languageOf } from '#syntax/grammars.ts'
+import type { SyntaxChecker } from '../../evidence/syntax-evidence.ts'
+import { hasNewFault } from '../../evidence/parses.ts'
+import { type TestFunction, testNamed, withoutTests } from '../../evidence/test-functions.ts'
+import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
+import { applyFixes, type LintDeps } from '../lint/lint-node.ts'
+import { survivorsOf, type TestProof, type TestProofs } from './prove-tests.ts'
+import { moduleName } from './test-imports.ts'
+import type { TestPlace } from './test-place.ts'
+
+export type WritingDeps = LintDeps & {
+  syntax: Pick<SyntaxChecker, 'read' | 'tests'>
+  workspace: Pick<Workspace, 'exists' | 'readText' | 'writeText' | 'deleteFile' | 'changedPaths'>
+  tests: Pick<TestProofs, 'prove'>
+  rulesOf(path: string): PathRules
+}
+
+/** What became of a text of tests: `kept` always pass and notice at least one planted fault, where there is one. */
+export type WrittenTests = { path: string; proof: TestProof; dropped: TestProof['failed']; kept: number }
+
+const maxCharacters = 40_000
+/** Of writing without the tests that have failed: without them others may fail. */
+const maxRounds = 3
+
+/**
+ * Writes the tests of a node to their own new file, runs them, and keeps those that always pass. Throws WorkspaceFault refused, with a
+ * reason that lets the model correct it, and leaves the file as it was before, where nothing can be kept: a text that does not parse
+ * or has no test, tests that cannot be run, all of which fail, or that notice none of the planted faults. A file of the repository
+ * is never changed.
+ */
+export async function writeTests(
+  given: string,
+  { place, source }: { place: TestPlace; source: string },
+  deps: WritingDeps,
+  signal: AbortSignal,
+): Promise<WrittenTests> {
+  const { workspace } = deps
+  const { path } = place
+  const isOwn = workspace.changedPaths().some((one) => one === path)
+  if (workspace.exists(path) && !isOwn) throw refusal(`${path} exists: tests that are there are never changed`)
+  const former = isOwn ? await workspace.readText(path) : undefined
+  try {
+    return await keptTests(beginning(given, place, source), path, deps, signal)
+  } catch (error) {
+    if (former !== undefined) await workspace.writeText(path, former)
+    else if (workspace.exists(path)) await workspace.deleteFile(path)
+    throw error
+  }
+}
+
+function refusal(reason: string): WorkspaceFault {
+  return new WorkspaceFault('refused', reason)
+}
+
+/** The text without the fence of a Markdown block around it, and with the imports that it needs and does not have. */
+function beginning(given: string, { imports, setup }: TestPlace, source: string): string {
+  if (given.length > maxCharacters) throw refusal(`the text has more than ${maxCharacters} characters`)
+  const lines = given.replaceAll(/\r\n?/g, '\n').trim().split('\n')
+  const isFenced = lines.length > 2 && /^```\w*$/.test(lines[0] ?? '') && lines.at(-1) === '```'
+  const text = (isFenced ? lines.slice(1, -1) : lines).join('\n').trim()
+  if (text === '') throw refusal('the text is empty')
+  const name = new RegExp(`\\b${moduleName(source).replaceAll(/[^\w-]/g, '.')}\\b`)
+  if (!lines.some((line) => /\b(?:from|import|require)\b/.test(line) && name.test(line))) return `${imports}\n${text}\n`
+  return `${text.includes('sys.path') ? '' : setup}${text}\n`
+}
+
+async function keptTests(text: string, path: string, deps: WritingDeps, signal: AbortSignal): Promise<WrittenTests> {
+  const language = languageOf(path) ?? ''
+  const dropped: TestProof['failed'] = []
+  let left = await lintedText(text, path, deps)
+  for (let round = 0; round < maxRounds; round++) {
+    const tests = await testsIn(left, language, deps)
+    await deps.workspace.writeText(path, left)
+    const proof = await deps.tests.prove(path, signal)
+    if (proof.unreported !== undefined) throw refusal(`the tests cannot be run: ${proof.unreported}`)
+    if (proof.failed.length === 0) return provedTests({ path, proof, dropped, kept: proof.passed.length })
+    const failing = failedTests(proof, tests)
+    const without = failing && withoutTests(left, tests, failing)
+    if (without === undefined) throw refusal(failureText(proof.failed))
+    dropped.push(...proof.failed)
+    left = await lintedText(without, path, deps)
+  }
+  throw refusal(`without the tests that failed others fail: ${failureText(dropped)}`)
+}
+
+async function testsIn(text: string, language: string, { syntax }: WritingDeps): Promise<TestFunction[]> {
+  const { faults } = await syntax.read({ language, text })
+  const empty = { places: 0, tokens: [], first: undefined }
+  if (hasNewFault(empty, faults) && faults.first !== undefined)
+    throw refusal(`the text does not parse: line ${faults.first.line}: ${faults.first.words}`)
+  const tests = await syntax.tests({ language, text })
+  if (tests.length === 0) throw refusal('the text has no test')
+  return tests
+}
+
+/** Undefined where something failed that is none of them, such as what is done before all tests. */
+function failedTests({ failed }: TestProof, tests: readonly TestFunction[]): Set<TestFunction> | undefined {
+  const found = failed.map(({ name }) => testNamed(name, tests))
+  return found.every((test) => test !== undefined) ? new Set(found) : undefined
+}
+
+const shownFailures = 5
+
+function failureText(failed: TestProof['failed']): string {
+  const shown = failed.slice(0, shownFailures).map(({ name, message }) => `${name}: ${message}`)
+  const more = failed.length > shownFailures ? [`and ${failed.length - shownFailures} more`] : []
+  return `every test must pass in every run: ${[...shown, ...more].join('; ')}`
+}
+
+function provedTests(written: WrittenTests): WrittenTests {
+  const { proof } = written
+  if (written.kept === 0) throw refusal('no test was run')
+  if (proof.mutants.length === 0 || proof.mutants.some(({ isKilled }) => isKilled)) return written
+  const survivors = survivorsOf(proof).join('; ')
+  throw refusal(`the tests pass whatever the code does: none of these planted faults was noticed: ${survivors}`)
+}
+
+/** A Python text with the linter's safe fixes. Throws WorkspaceFault refused for faults that these do not mend. */
+async function lintedText(text: string, path: string, deps: WritingDeps): Promise<string> {
+  if (languageOf(path) !== 'python') return text
+  const { lint: rules, ownModules } = deps.rulesOf(path)
+  let linted = text
+  for (let round = 0; round <= maxRounds; round++) {
+    const { diagnostics, syntaxErrors } = await lintOf(linted, rules, deps)
+    const [error] = syntaxErrors
+    if (error !== undefined) throw refusal(`the text does not parse: line ${error.line}: ${error.message}`)
+    if (diagnostics.length === 0) return linted
+    const file = { path, text: linted, keptNames: [], ownModules }
+    const fixable = new Set(fixableFaults(diagnostics, file, deps.python))
+    const fixes = diagnostics.map((one) => (fixable.has(one) ? one : { ...one, fix: undefined }))
+    const fixed = await applyFixes({ source: linted, rules, diagnostics: fixes }, undefined, deps)
+    if (fixed.applied.length === 0) {
+      const shown = diagnostics
+        .slice(0, shownFailures)
+        .map(({ line, code, message }) => `line ${line}: ${code} ${message}`)
+      throw refusal(`the repository's linter has faults: ${shown.join('; ')}`)
+    }
+    linted = fixed.source
+  }
+  return linted
+}
+
+async function lintOf(text: string, rules: PathRules['lint'], { linter }: WritingDeps) {
+  try {
+    return await linter.lint(text, rules)
+  } catch (error) {
+    if (hasCode(error, 'TOOL_006')) throw refusal(error.message)
+    throw error
+  }
+}
