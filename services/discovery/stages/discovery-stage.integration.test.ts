@@ -37,7 +37,7 @@ it('goes on with the nodes it stored, also when it has other query packs by then
 })
 
 it('keeps the nodes of a run that has nothing to do, and what it passed over', async () => {
-  const runId = await inDiscovery({ 'notes.md': '# Notes\n', 'dist/out.min.js': 'var a=1', 'node_modules/x.js': '1\n' })
+  const runId = await inDiscovery({ 'notes.md': '# Notes\n', 'dist/out.css': 'a{}', 'node_modules/x.js': '1\n' })
   await runDiscoveryStage(runId, deps, signal)
   const { status, errorCode, nodeListKey, projectId } = await stores.ledger.getRun(runId)
   expect({ status, errorCode }).toEqual({ status: 'failed', errorCode: 'INTAKE_007' })

@@ -78,6 +78,7 @@ describe('pathJudge', () => {
   it('knows what compilers of interfaces write, and lock files, by name', async () => {
     const generated = [
       'a_pb2.py',
+      'dist/a.min.js',
       'a_pb2_grpc.py',
       'a_pb2.pyi',
       'x.pb.go',

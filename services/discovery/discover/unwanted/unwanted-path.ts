@@ -153,9 +153,9 @@ const packageFolder = /^(?:Pods|Carthage|Godeps)$/
 const vendoredFile =
   /^(?:versioneer\.py|ez_setup\.py|distribute_setup\.py|ah_bootstrap\.py|get-pip\.py|gradlew|mvnw|waf|config\.(?:guess|sub)|ltmain\.sh|install-sh|jquery(?:[-.][\d.]+)?\.js)$/
 
-/** Output of interface compilers, whose head does not always say so, and lock files. */
+/** Output of interface compilers and minifiers, whose head does not always say so, and lock files. */
 const generatedFile =
-  /(?:_pb2(?:_grpc)?\.pyi?|\.pb(?:\.\w+)?\.(?:go|cc|h|swift)|_pb\.(?:js|ts|rb)|\.g(?:\.i)?\.cs|\.designer\.cs)$/i
+  /(?:_pb2(?:_grpc)?\.pyi?|\.pb(?:\.\w+)?\.(?:go|cc|h|swift)|_pb\.(?:js|ts|rb)|\.g(?:\.i)?\.cs|\.designer\.cs|\.min\.(?:[cm]?js|css))$/i
 const lockFile =
   /^(?:package-lock\.json|npm-shrinkwrap\.json|pnpm-lock\.yaml|yarn\.lock|bun\.lock|deno\.lock|cargo\.lock|poetry\.lock|uv\.lock|pdm\.lock|pipfile\.lock|composer\.lock|gemfile\.lock|podfile\.lock|mix\.lock|flake\.lock|packages\.lock\.json|module\.bazel\.lock|gopkg\.lock|go\.sum)$/i
 const generatedFolder = /^__generated__$/
