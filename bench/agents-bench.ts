@@ -6,7 +6,7 @@ import { agents, type MeasuredSubject, measureSubject } from './subjects/measure
 import { subjects } from './subjects/subjects.ts'
 
 /**
- * `node bench/agents-bench.ts`: all agents that change code, over the example, three packages of PyPI and two of npm, accepted by policy, with
+ * `node bench/agents-bench.ts`: lint, docstring, test and sample_data over the example, three packages of PyPI and two of npm, accepted by policy, with
  * their own tests as the gate. Writes results/agents.md; with `--packages a,b`, or `--quick` (the example), it only prints. Exit code 1 when
  * tests that passed do not, or something was accepted without evidence.
  */
@@ -28,7 +28,7 @@ for (const subject of chosen) {
 }
 
 const faults = measured.flatMap((one) => faultsOf(one).map((fault) => `${one.subject.name}: ${fault}`))
-const text = `${sectionHead('All agents, accepted by policy', { command: 'node bench/agents-bench.ts' })}
+const text = `${sectionHead('Agents that change code, accepted by policy', { command: 'node bench/agents-bench.ts' })}
 \`remora submit --agents ${agents.join(',')} --accept auto --verify TESTS\` with the rehearsal model (no LLM) over the example, three sdists of PyPI and two
 packages of npm as they are. The tests run on the source and on the source with the accepted patch, outside of the sandbox. A column of an agent says
 change sets made → with every check passed → accepted.

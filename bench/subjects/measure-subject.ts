@@ -37,7 +37,7 @@ export type MeasuredSubject = {
   /** Of all tests that were written: faults planted in their functions, and those that a test noticed. */
   mutants: number
   killed: number
-  /** Accepted change sets without evidence, or with a check that failed. */
+  /** Accepted change sets without evidence, or with a check that failed or could not be made. */
   unproved: number
   patchApplies: boolean
   /** What running its tests says, before and with the accepted patch. */
@@ -83,7 +83,7 @@ export async function measureSubject(subject: Subject, work: string): Promise<Me
       gate: run.gate,
       mutants: sum(mutants.map(({ before = 0 }) => before)),
       killed: sum(mutants.map(({ after: killed = 0 }) => killed)),
-      unproved: accepted.filter(({ evidence }) => evidence.length === 0 || evidence.some(({ ok }) => !ok)).length,
+      unproved: accepted.filter(({ evidence }) => !isProved(evidence)).length,
       patchApplies,
       before: await runTests(subject, source, place),
       after: await runTests(subject, after, place),
@@ -92,6 +92,11 @@ export async function measureSubject(subject: Subject, work: string): Promise<Me
   } finally {
     await programs.end()
   }
+}
+
+/** As `proofOf` has it: every check was made, and passed. */
+function isProved(evidence: z.infer<typeof Change>['evidence']): boolean {
+  return evidence.length > 0 && evidence.every(({ check, ok }) => ok && check !== 'not_checked')
 }
 
 function sum(values: readonly number[]): number {

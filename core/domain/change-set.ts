@@ -30,6 +30,11 @@ export const textChecks = [
 ] as const
 export type TextCheck = (typeof textChecks)[number]
 
+/** Those that look at other files than the changed one, too: what was proved holds with the other files as they were then. */
+export function readsOtherFiles(check: string): boolean {
+  return check === 'samples_match' || check === 'prose_kept'
+}
+
 /** The checks that a bundle may ask for. */
 export const evidenceChecks = [...textChecks, ...testChecks] as const
 export type EvidenceCheck = (typeof evidenceChecks)[number]

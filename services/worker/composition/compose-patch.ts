@@ -18,10 +18,9 @@ import { getComposition, putComposition } from '#objects/stored-records.ts'
 import type { CachedAnswers } from '#platform/cached-answers.ts'
 import type { ReadRunRules } from '../evidence/run-rules.ts'
 import { collectChanges, type CollectDeps, readAccepted, selectProposed, setsOf } from './collect-changes.ts'
-import type { ProvedBefore } from './file-proofs.ts'
+import { type ProvedBefore, readComposed } from './file-proofs.ts'
 import type { ReadFile } from '../evidence/samples-match.ts'
 import type { SnapshotPrograms } from '../tools/programs/attempt-programs.ts'
-import { readComposed } from './composed-tree.ts'
 import type { GateVerdict } from './gate/run-gate.ts'
 import { throughGate, type ThroughGateDeps } from './gate/through-gate.ts'
 import { type GroupProof, proveComposition, type ProofDeps } from './prove-composition.ts'
@@ -89,7 +88,7 @@ export async function proveSets(
     provedBefore,
     others,
     readBlob,
-    readFile: treeOf(run, { sets, others, readBlob }, deps),
+    readFileOf: (own) => treeOf(run, { sets: own, others, readBlob }, deps),
     async storeBlob(bytes) {
       signal.throwIfAborted()
       return deps.blobs.put(projectId, bytes)
@@ -193,7 +192,9 @@ async function proveGated(run: Run, selection: SelectedSets, { deps, composition
   const { culprits, leftOut, report } = verdict
   const sets = selection.sets.filter(({ changeSetId }) => !culprits.has(changeSetId))
   const left = [...gated.leftOut, ...leftOut.filter(({ changeSetId }) => culprits.has(changeSetId))]
-  return proveSets(run, { ...selection, sets, gated: { report, leftOut: left } }, deps, signal)
+  const isWhole = leftOut.length === culprits.size
+  const said = { ...report, leftOut: culprits.size, ...(!isWhole && { verdict: 'unproved' as const }) }
+  return proveSets(run, { ...selection, sets, gated: { report: said, leftOut: left } }, deps, signal)
 }
 
 function setsIn({ files }: Composition): ReadonlySet<string> {

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest'
 import type { ChangeSet, FileChange } from '#domain/change-set.ts'
 import { aPlannedOperation } from '#testing/open-test-ledger.ts'
-import { readComposed } from './composed-tree.ts'
+import { readComposed } from './file-proofs.ts'
 
 const { operationId, node } = aPlannedOperation('f')
 

@@ -1,6 +1,15 @@
-import { applyEdits, type ChangeSet, type Evidence, isTestCheck, type TextCheck } from '#domain/change-set.ts'
+import {
+  applyEdits,
+  type ChangeSet,
+  type Evidence,
+  isTestCheck,
+  type TextCheck,
+  readsOtherFiles,
+} from '#domain/change-set.ts'
 import type { FileResult } from '#composition/changes-at-path.ts'
+import { composeChangeSets, type KnownSets } from '#composition/compose-change-sets.ts'
 import type { ComposedFile } from '#objects/composition.ts'
+import type { SnapshotView } from '#objects/snapshot.ts'
 import { moduleNamesOf, moduleUsesOf } from '#python/module-uses.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
@@ -64,7 +73,8 @@ async function proofOf(file: FileResult, checks: readonly TextCheck[], deps: Fil
   const contents = await contentsOf(file, deps)
   const { before, after } = contents
   const { path, sets, executable } = file
-  const known = deps.provedBefore?.({ path, changeSetIds: sets.map((set) => set.changeSetId) }, checks)
+  const made = { path, changeSetIds: sets.map((set) => set.changeSetId) }
+  const known = checks.some(readsOtherFiles) ? undefined : deps.provedBefore?.(made, checks)
   const ran = testEvidenceOf(file)
   if (known !== undefined) return { file, ...contents, evidence: [...known, ...ran] }
   const texts = { before: before?.toString(), after: after?.toString() }
@@ -140,4 +150,25 @@ export function checksFor({ path, sets, kind }: FileResult): TextCheck[] {
   checks.delete('only_node_changed')
   checks.delete('docstring_only')
   return docstringsOnly ? [...checks, 'docstring_only'] : [...checks]
+}
+
+type ComposedTreeDeps = {
+  known: KnownSets
+  snapshot(): Promise<Pick<SnapshotView, 'find'>>
+  readBlob(hash: string): Promise<Uint8Array>
+}
+
+/**
+ * Reads files of the repository as all of `sets` together make it, for checks that look at more than one file. Nothing is composed, and
+ * no snapshot read, before the first file is asked for.
+ */
+export function readComposed(sets: readonly ChangeSet[], deps: ComposedTreeDeps): ReadFile {
+  let composed: ReadonlyMap<string, FileResult> | undefined
+  return async (path) => {
+    composed ??= new Map(composeChangeSets(sets, deps.known).files.map((file) => [file.path, file]))
+    const changed = composed.get(path)
+    if (changed !== undefined) return (await contentsOf(changed, deps)).after?.toString()
+    const file = (await deps.snapshot()).find(path)
+    return file && Buffer.from(await deps.readBlob(file.hash)).toString()
+  }
 }

@@ -1,9 +1,10 @@
-import type { ChangeSet } from '#domain/change-set.ts'
+import { type ChangeSet, readsOtherFiles } from '#domain/change-set.ts'
 import { sha256 } from '#domain/ids.ts'
 import { composeChangeSets, type KnownSets, type LeftOutSet } from '#composition/compose-change-sets.ts'
 import { independentGroups } from '#composition/independent-groups.ts'
 import type { ComposedFile } from '#objects/composition.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
+import type { ReadFile } from '../evidence/samples-match.ts'
 import type { ComposedModule } from './composed-names.ts'
 import {
   checksFor,
@@ -17,7 +18,9 @@ import {
 } from './file-proofs.ts'
 import { fileCulprit, nameCulprit } from './find-culprits.ts'
 
-export type ProofDeps = FileProofDeps & {
+export type ProofDeps = Omit<FileProofDeps, 'readFile'> & {
+  /** Reads files of the repository with the changes of these sets, for checks that look at more than one file. */
+  readFileOf?(sets: readonly ChangeSet[]): ReadFile | undefined
   /** Gives the proof of a group of sets that was made before under the key, or makes it. */
   proofs?: ((key: string, make: () => Promise<GroupProof>) => Promise<GroupProof>) | undefined
   /** Change sets that are not to be composed, but may be named. */
@@ -35,11 +38,30 @@ const groupsAtOnce = 8
  * Composes the sets, checks every composed file again, and then the names that the files use of each other: proof of
  * the parts is no proof of the whole. A set with which a check fails is left out as WORK_004, and what it touches is composed
  * again, no other file: sets that are built on it are left out, too. Of two that fail only together, it is the later one.
- * Conflicts are in the order of the sets.
+ * Conflicts are in the order of the sets. What was checked against other files is so once more when sets were left out, that
+ * may have changed these.
  */
 export async function proveComposition(sets: readonly ChangeSet[], options: ProofDeps): Promise<Proven> {
-  const known = new Map([...(options.others ?? []), ...sets.map((set) => [set.changeSetId, set] as const)])
-  const deps = { ...options, known }
+  const first = await proveTogether(sets, options)
+  const out = new Set(first.conflicts.map(({ changeSetId }) => changeSetId))
+  const left = sets.filter(({ changeSetId }) => !out.has(changeSetId))
+  if (out.size === 0 || !left.some(isProvedByOthers)) return first
+  const { onFiles: _, ...quiet } = options
+  const again = await proveComposition(left, { ...quiet, others: knownOf(sets, options) })
+  return { files: again.files, conflicts: inOrder([...first.conflicts, ...again.conflicts], sets) }
+}
+
+/** A set with evidence that other files than its own have part in. */
+function isProvedByOthers({ evidence }: ChangeSet): boolean {
+  return evidence.some(({ check, of = check }) => readsOtherFiles(of))
+}
+
+function knownOf(sets: readonly ChangeSet[], { others }: Pick<ProofDeps, 'others'>): KnownSets {
+  return new Map([...(others ?? []), ...sets.map((set) => [set.changeSetId, set] as const)])
+}
+
+async function proveTogether(sets: readonly ChangeSet[], options: ProofDeps): Promise<Proven> {
+  const deps = { ...options, known: knownOf(sets, options), readFile: options.readFileOf?.(sets) }
   const groups = await mapBounded(independentGroups(sets), groupsAtOnce, async (group) => {
     const proof = await provedGroup(group, deps)
     await deps.onFiles?.(new Set(group.flatMap(({ files }) => files.map(({ path }) => path))).size)
@@ -55,11 +77,11 @@ export async function proveComposition(sets: readonly ChangeSet[], options: Proo
   }
 }
 
-type KnowingDeps = ProofDeps & { known: KnownSets }
+type KnowingDeps = ProofDeps & Pick<FileProofDeps, 'readFile'> & { known: KnownSets }
 
 /** A proof that was made before is used again, but its files are stored again: they may have been collected since. */
 async function provedGroup(group: readonly ChangeSet[], deps: KnowingDeps): Promise<GroupProof> {
-  if (deps.proofs === undefined) return proveGroup(group, deps)
+  if (deps.proofs === undefined || group.some(isProvedByOthers)) return proveGroup(group, deps)
   let isNew = false
   const proof = await deps.proofs(proofKey(group, deps), async () => {
     isNew = true
@@ -84,13 +106,17 @@ function proofKey(group: readonly ChangeSet[], { known }: KnowingDeps): string {
 }
 
 function together(sets: readonly ChangeSet[], groups: readonly GroupProof[]): Proven {
-  const place = new Map(sets.map((set, at) => [set.changeSetId, at]))
-  const placeOf = ({ changeSetId }: LeftOutSet) => place.get(changeSetId) ?? sets.length
   const conflicts = groups.flatMap((group) => [...group.conflicts, ...group.broken])
   return {
     files: groups.flatMap(({ files }) => files).toSorted((one, other) => (one.path < other.path ? -1 : 1)),
-    conflicts: conflicts.toSorted((one, other) => placeOf(one) - placeOf(other)),
+    conflicts: inOrder(conflicts, sets),
   }
+}
+
+function inOrder(conflicts: readonly LeftOutSet[], sets: readonly ChangeSet[]): LeftOutSet[] {
+  const place = new Map(sets.map((set, at) => [set.changeSetId, at]))
+  const placeOf = ({ changeSetId }: LeftOutSet) => place.get(changeSetId) ?? sets.length
+  return conflicts.toSorted((one, other) => placeOf(one) - placeOf(other))
 }
 
 /** `left`: the sets of the group without the `broken` ones. */
