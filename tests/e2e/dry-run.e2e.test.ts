@@ -16,7 +16,7 @@ const files = {
   'shop/stock.py':
     'import os\n\n\ndef label(row):\n    return f"shelf" + row\n\n\ndef total(rows):\n    return sum(row)\n',
   'old/prices.py': 'import sys\n\n\nclass Price:\n    value = 1\n',
-  'web/app.ts': 'export const one = 1\n',
+  'web/app.rb': 'ONE = 1\n',
 }
 const clean = { 'shop/stock.py': '"""Stock."""\n\n\ndef label(row):\n    """Label a row."""\n    return row\n' }
 
@@ -104,9 +104,9 @@ describe('remora run --dry-run', () => {
     expect(withoutOld.agents['docstring']).toMatchObject({ planned: 2, folders: [{ path: 'shop', planned: 2 }] })
     const classes = await planOf(folder, '--kinds', 'class', '--languages', 'python')
     expect(classes.agents).toMatchObject({ lint: { looked_at: 1 }, docstring: { looked_at: 1, planned: 1 } })
-    const { code, out, err } = await planned(folder, '--agents', 'lint', '--languages', 'typescript')
+    const { code, out, err } = await planned(folder, '--agents', 'lint', '--languages', 'ruby')
     expect(code, out).toBe(1) // the run failed: INTAKE_007
-    expect(out + err).toContain('this agent works on Python; found: TypeScript 1 file')
+    expect(out + err).toContain('this agent works on JavaScript, Python, TSX and TypeScript; found: Ruby 1 file')
   })
 })
 

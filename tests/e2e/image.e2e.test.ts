@@ -66,7 +66,7 @@ describe('what the container image has', () => {
       expect(existsSync(join(app, file)), language).toBe(true)
     }
     const files = await readdir(app, { recursive: true })
-    const unwanted = /\.(?:ts|map|c)$|\.test\.js$|^node_modules\/(?:typescript|vitest|oxlint|knip)$/
+    const unwanted = /\.(?:ts|map|c)$|\.test\.js$|^node_modules\/(?:typescript|vitest|oxfmt|knip)$/
     expect(files.filter((file) => unwanted.test(file))).toEqual([])
   })
 })

@@ -167,7 +167,7 @@ describe('the services as processes of their own', () => {
     )
     for (const { agent, diff, evidence } of changes) {
       expect(diff).toContain('shop/stock.py')
-      const checks = agent === 'lint' ? [] : ['docstring_only', 'only_node_changed']
+      const checks = agent === 'lint' ? [] : ['docstring_only', 'parameters_documented', 'only_node_changed']
       expect(evidence.map(({ check }) => check)).toEqual([...changeChecks, ...checks])
       expect(evidence.filter(({ ok }) => !ok)).toEqual([])
     }

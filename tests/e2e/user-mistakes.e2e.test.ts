@@ -53,9 +53,12 @@ const misuses: Mistake[] = [
   { args: ['queries', 'lst'], says: /Did you mean list\?\)\nSee: remora queries --help/ },
   {
     args: ['run'],
-    says: /no agents named: choose with --agents from docstring, harness, lint, review, test\nSee: remora run --help/,
+    says: /no agents named: choose with --agents from article_section, article_summary, docstring, harness, lint, review, sample_data, test\nSee: remora run --help/,
   },
-  { args: ['submit', '.'], says: /no agents named: choose with --agents from docstring, harness, lint, review/ },
+  {
+    args: ['submit', '.'],
+    says: /no agents named: choose with --agents from article_section, article_summary, docstring, harness, lint, review/,
+  },
   { args: ['run', '--agent', 'lint'], says: /unknown option '--agent'\n\(Did you mean --agents\?\)/ },
   { args: ['run', '--agents'], says: /argument missing/ },
   { args: ['run', '.', 'other', ...lint], says: /too many arguments for 'run'\. Expected 1 argument but got 2/ },
@@ -101,7 +104,10 @@ const misuses: Mistake[] = [
 
 /** Agents, paths, languages, kinds and revisions that do not exist. Each is wrong usage: exit code 2 and an error code. */
 const missing: Mistake[] = [
-  { args: ['run', '--agents', 'lnt'], says: /INTAKE_006 unknown agent: lnt \(did you mean lint\?\); known: docstring/ },
+  {
+    args: ['run', '--agents', 'lnt'],
+    says: /INTAKE_006 unknown agent: lnt \(did you mean lint\?\); known: article_section/,
+  },
   { args: ['run', 'nowhere', ...lint], says: /INTAKE_001 there is no such file or folder: nowhere/ },
   { args: ['discover', 'nowhere'], says: /DISC_005 there is no such folder: nowhere/ },
   { args: ['discover', 'notes.txt'], says: /DISC_005 notes\.txt is no folder/ },
