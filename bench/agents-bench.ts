@@ -51,13 +51,13 @@ ${faults.map((fault) => `\n**Not proved:** ${fault}\n`).join('')}`
 await saveReport('agents', text, { quick: named !== undefined })
 process.exitCode = faults.length === 0 ? 0 : 1
 
-function faultsOf({ before, after, patchApplies, unproved, gate }: MeasuredSubject): string[] {
+function faultsOf({ before, after, patchApplies, unproved, gate, funnel }: MeasuredSubject): string[] {
   return [
     ...(before.passes && !after.passes ? ['its tests passed before and do not with the patch'] : []),
     ...(after.tests < before.tests ? [`${before.tests} tests before, ${after.tests} after`] : []),
     ...(patchApplies ? [] : ['the patch does not apply']),
     ...(unproved === 0 ? [] : [`${unproved} change sets were accepted without proof`]),
-    ...(gate?.verdict === 'passed' ? [] : ['its gate did not pass']),
+    ...(gate?.verdict === 'passed' || funnel.length === 0 ? [] : ['its gate did not pass']),
   ]
 }
 

@@ -48,7 +48,7 @@ export const subjects: readonly Subject[] = [
       file: 'shortuuid-1.0.13.tar.gz',
       sha256: '3bb9cf07f606260584b1df46399c0b87dd84773e7b25912b7e391e30797c5e72',
     },
-    tests: `${unittest} shortuuid.tests`,
+    tests: `${unittest} shortuuid.test_shortuuid`,
   },
   {
     name: '@fastify/error',
