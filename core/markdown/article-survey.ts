@@ -6,6 +6,8 @@ import { maxArticleCharacters, readArticle } from './read-article.ts'
 /** What is wrong in an article, and what it lacks. Lines are 1-based. */
 export type SurveyedArticle = {
   faultLines: number[]
+  /** The lines of links that were not judged. */
+  unjudged: number[]
   headingLines: number[]
   words: number
   /** Why it gets no summary, whatever its length; undefined where it lacks one. */
@@ -19,10 +21,11 @@ export async function surveyArticle(
   tree: ArticleTree,
 ): Promise<SurveyedArticle | undefined> {
   if (source.length > maxArticleCharacters) return undefined
-  const faults = await proseFaults(source, path, tree)
+  const { faults, unjudged } = await proseFaults(source, path, tree)
   const { headings, words } = readArticle(source)
   return {
     faultLines: faults.map(({ line }) => line),
+    unjudged,
     headingLines: headings.map(({ line }) => line),
     words,
     needsNoSummary: reasonForNoSummary(source, path),

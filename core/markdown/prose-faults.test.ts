@@ -9,13 +9,18 @@ const files: Record<string, string> = {
 }
 const path = 'docs/guide/use.md'
 
-function faultsIn(source: string) {
+function judge(source: string, asks: string[] = []) {
   const tree = {
-    read: async (asked: string) => (asked === path ? source : files[asked]),
+    read: async (asked: string) => {
+      asks.push(asked)
+      return asked === path ? source : files[asked]
+    },
     filesNamed: (name: string) => Object.keys(files).filter((one) => one.endsWith(`/${name}`)),
   }
   return proseFaults(source, path, tree)
 }
+
+const faultsIn = async (source: string) => (await judge(source)).faults
 
 const mended = async (source: string) => (await faultsIn(source)).map((fault) => fault.mended)
 
@@ -86,4 +91,35 @@ describe('other faults', () => {
       expect(await mended(`# A\n\n\`\`\`\n${code}\n\`\`\`\n`)).toEqual([])
     },
   )
+})
+
+describe('a very large article', () => {
+  const numbers = (length: number) => Array.from({ length }, (_, at) => at)
+  const lines = (length: number, line: (at: number) => string) => numbers(length).map(line).join('\n\n')
+
+  it('is parsed once for all links to it', { timeout: 5_000 }, async () => {
+    const asks: string[] = []
+    const headings = lines(8_000, (at) => `## Part ${at}`)
+    const { faults } = await judge(`# A\n\n${headings}\n\n${lines(1_000, (at) => `[a](#patr-${at}x)`)}\n`, asks)
+    expect(faults).toHaveLength(1_000)
+    expect(asks).toEqual([path, path])
+  })
+
+  it('has links that are not judged, and is told so', async () => {
+    const source = `${lines(1_500, (at) => `[web](https://example.com/${at})`)}\n\n${lines(1_001, (at) => `[a](#s${at})`)}\n`
+    const { faults, unjudged } = await judge(source)
+    expect(faults).toHaveLength(1_000)
+    expect(unjudged).toEqual([5_001])
+  })
+
+  it('has one fault for one broken link many times on a line', { timeout: 5_000 }, async () => {
+    const { faults } = await judge(`# Here\n\n${'[a](#heree) '.repeat(15_000)}\n`)
+    expect(faults).toMatchObject([{ line: 3, mended: '[a](#here) '.repeat(15_000) }])
+  })
+
+  it.each(['[', '<', '](', '[a](', '`'])('may be of %s alone', { timeout: 10_000 }, async (part) => {
+    const long = part.repeat(190_000 / part.length)
+    const { faults } = await judge(`# The the ${long}\n\n[it](#none)\n`)
+    expect(faults).toMatchObject([{ kind: 'doubled_word' }, { kind: 'broken_link' }])
+  })
 })

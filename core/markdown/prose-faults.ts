@@ -1,6 +1,14 @@
 import { parseJson } from '#domain/json.ts'
 import { folderOf } from '#domain/repo-path.ts'
-import { anchorMeant, type ReadText, reasonBroken } from './broken-links.ts'
+import {
+  anchorMeant,
+  judgedTarget,
+  type LinkedFiles,
+  openLinkedFiles,
+  type ReadText,
+  reasonBroken,
+  type Target,
+} from './broken-links.ts'
 import { type ArticleFacts, readArticle } from './read-article.ts'
 
 export type ProseFault = {
@@ -17,65 +25,85 @@ export type ArticleTree = {
   filesNamed(name: string): readonly string[]
 }
 
+/** `unjudged`: the lines of links that were not judged, as the article has very many. */
+export type ArticleFaults = { faults: ProseFault[]; unjudged: number[] }
+
 /** What is wrong in an article as the text and the repository show it, in the order of the lines. */
-export async function proseFaults(source: string, path: string, tree: ArticleTree): Promise<ProseFault[]> {
+export async function proseFaults(source: string, path: string, tree: ArticleTree): Promise<ArticleFaults> {
   const facts = readArticle(source)
   const lines = source.split(/\r?\n/)
   const lineAt = (line: number) => lines[line - 1] ?? ''
-  const links = await brokenLinks(facts, { path, lines, tree })
+  const links = await brokenLinks(facts, {
+    path,
+    lines,
+    files: openLinkedFiles(tree.read),
+    filesNamed: tree.filesNamed,
+  })
   const found = [
-    ...links,
+    ...links.faults,
     ...skippedLevels(facts, lineAt),
     ...missingLanguages(facts, lineAt),
     ...doubledWords(facts, lineAt),
   ]
-  return found.toSorted((one, other) => one.line - other.line)
+  return { faults: found.toSorted((one, other) => one.line - other.line), unjudged: links.unjudged }
 }
 
-type Around = { path: string; lines: readonly string[]; tree: ArticleTree }
+type Around = Pick<ArticleTree, 'filesNamed'> & { path: string; lines: readonly string[]; files: LinkedFiles }
 
-async function brokenLinks({ links, prose }: ArticleFacts, { path, lines, tree }: Around): Promise<ProseFault[]> {
-  const faults: ProseFault[] = []
-  for (const [target, same] of Map.groupBy(links, (link) => link.target)) {
-    const broken = await reasonBroken(target, path, tree.read)
-    if (broken === undefined) continue
-    const meant = await linkMeant(target, broken.target, { path, lines, tree })
-    for (const { line: first } of same) {
-      const last = prose.find((one) => one.first === first)?.last ?? first
-      const line = lineWith(target, lines, first, last)
+/** Of one article. Links to the same target count once; for broken ones beyond `maxMeant` no other target is looked for. */
+const maxJudged = 1_000
+const maxMeant = 200
+const maxLinkedCharacters = 2_000_000
+
+async function brokenLinks({ links, prose }: ArticleFacts, around: Around): Promise<ArticleFaults> {
+  const { path, lines, files } = around
+  const found: ArticleFaults = { faults: [], unjudged: [] }
+  const lastLines = new Map(prose.toReversed().map(({ first, last }) => [first, last]))
+  let [judged, broken] = [0, 0]
+  for (const [link, same] of Map.groupBy(links, ({ target }) => target)) {
+    const target = judgedTarget(link, path)
+    if (target === undefined) continue
+    const firstLines = [...new Set(same.map(({ line }) => line))]
+    const isJudged = judged < maxJudged && files.characters() < maxLinkedCharacters
+    if (!isJudged) found.unjudged.push(...firstLines.map((first) => lineWith(link, lines, first, lastLines.get(first))))
+    if (!isJudged) continue
+    judged += 1
+    const why = await reasonBroken(target, files)
+    if (why === undefined) continue
+    broken += 1
+    const meant = broken > maxMeant ? undefined : await linkMeant(link, target, around)
+    for (const first of firstLines) {
+      const line = lineWith(link, lines, first, lastLines.get(first))
       const text = lines[line - 1] ?? ''
-      const mended = meant === undefined ? text : text.replaceAll(`](${target}`, `](${meant}`)
-      faults.push({
-        kind: 'broken_link',
-        line,
-        message: `the link ${target} is broken: ${broken.why}`,
-        ...(mended !== text && { mended }),
-      })
+      const mended = meant === undefined ? text : text.replaceAll(`](${link}`, `](${meant}`)
+      const message = `the link ${link} is broken: ${why}${broken > maxMeant ? '; no other target was looked for' : ''}`
+      found.faults.push({ kind: 'broken_link', line, message, ...(mended !== text && { mended }) })
     }
   }
-  return faults
+  return found
 }
 
-function lineWith(target: string, lines: readonly string[], first: number, last: number): number {
+function lineWith(target: string, lines: readonly string[], first: number, last = first): number {
   const at = lines.slice(first - 1, last).findIndex((text) => text.includes(`](${target}`))
   return first + Math.max(0, at)
 }
 
 async function linkMeant(
   link: string,
-  target: { path: string; anchor: string },
-  { path, tree }: Around,
+  target: Target,
+  { path, files, filesNamed }: Around,
 ): Promise<string | undefined> {
-  const there = await tree.read(target.path)
+  const there = await files.at(target.path)
   if (there !== undefined) {
-    const anchor = anchorMeant(target.anchor, there)
+    const anchor = anchorMeant(target.anchor, (await there.anchors()) ?? new Set())
     return anchor === undefined ? undefined : `${link.slice(0, link.indexOf('#'))}#${anchor}`
   }
-  const [only, ...others] = tree.filesNamed(target.path.slice(target.path.lastIndexOf('/') + 1))
+  const [only, ...others] = filesNamed(target.path.slice(target.path.lastIndexOf('/') + 1))
   if (only === undefined || others.length > 0) return undefined
   const anchor = link.includes('#') ? link.slice(link.indexOf('#')) : ''
   const moved = `${relativePath(only, folderOf(path))}${anchor}`
-  return (await reasonBroken(moved, path, tree.read)) === undefined ? moved : undefined
+  const movedTo = judgedTarget(moved, path)
+  return movedTo === undefined || (await reasonBroken(movedTo, files)) === undefined ? moved : undefined
 }
 
 function relativePath(to: string, folder: string): string {
@@ -139,7 +167,7 @@ function doubledWords({ prose }: ArticleFacts, lineAt: (line: number) => string)
   })
 }
 
-/** A line with its code, targets of links and HTML blotted out, and of the same length. */
+/** A line with its code, targets of links and HTML blotted out, and of the same length. Bounded like the patterns of `slugOf`. */
 function proseOf(line: string): string {
-  return line.replaceAll(/`+[^`]*`+|\]\([^)]*\)|<[^>]*>/g, (part) => '\u0000'.repeat(part.length))
+  return line.replaceAll(/`+[^`]*`+|\]\([^)]{0,1000}\)|<[^>]{0,1000}>/g, (part) => '\u0000'.repeat(part.length))
 }

@@ -114,8 +114,9 @@ export function anchorsOf({ headings, html }: Pick<ArticleFacts, 'headings' | 'h
   return anchors
 }
 
+/** The patterns are bounded, or a heading of brackets alone would take minutes. */
 export function slugOf(heading: string): string {
-  const shown = heading.replaceAll(/!?\[([^\]]*)\]\([^)]*\)/g, '$1').replaceAll(/<[^>]*>/g, '')
+  const shown = heading.replaceAll(/!?\[([^\]]{0,300})\]\([^)]{0,1000}\)/g, '$1').replaceAll(/<[^>]{0,1000}>/g, '')
   return shown
     .toLowerCase()
     .replaceAll(/[^\p{L}\p{M}\p{N}\p{Pc}\- ]/gu, '')

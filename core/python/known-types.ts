@@ -90,3 +90,7 @@ function isForm(name: string): name is TypeForm {
 export const enumBases = named('Enum IntEnum StrEnum Flag IntFlag ReprEnum')
 export const recordBases = named('TypedDict NamedTuple BaseModel BaseSettings SQLModel Struct')
 export const recordDecorators = named('dataclass define frozen mutable s attrs')
+
+export function allowsNull({ type, anyOf }: JsonSchema): boolean {
+  return type === 'null' || (anyOf ?? []).some(allowsNull)
+}

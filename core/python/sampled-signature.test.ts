@@ -146,6 +146,42 @@ describe('a class that holds data', () => {
       path === 'p/a.py' ? module : undefined,
     )
     expect(answer).toEqual({ kind: 'unread', paths: ['p/b.py', 'p/b/__init__.py'] })
+    const heir = python.read('from .b import X\nclass Y(X): ...\n', (tree) => moduleTypesOf(tree, python))
+    const asked = sampledSignature({ path: 'p/a.py', qualifiedName: 'Y' }, (path) =>
+      path === 'p/a.py' ? heir : undefined,
+    )
+    expect(asked).toEqual(answer)
+  })
+})
+
+/** 30 definitions, each made of the one before it. */
+const tower = (step: (name: string, below: string) => string) =>
+  Array.from({ length: 30 }, (_, at) => step(`A${at + 1}`, `A${at}`)).join('')
+
+const manyValues = Array.from({ length: 3_000 }, (_, at) => at)
+
+describe('types that double from one to the next', () => {
+  const data = 'from dataclasses import dataclass\n'
+  const pair = (name: string, below: string) => `@dataclass\nclass ${name}:\n    x: ${below}\n    y: ${below}\n`
+  const diamond = (name: string, below: string) =>
+    `class B${name}(${below}): ...\nclass ${name}(B${name}, ${below}): ...\n`
+  const literal = `from typing import Literal\nA0 = Literal[${manyValues.join(', ')}]\n`
+  const aliases: Record<string, string> = {
+    aliases: `A0 = int\n${tower((name, below) => `${name} = tuple[${below}, ${below}]\n`)}`,
+    unions: `A0 = int\n${tower((name, below) => `${name} = list[${below}] | set[${below}]\n`)}`,
+    bases: `${data}@dataclass\nclass A0:\n    x: int\n${tower(diamond)}`,
+    'records of what is no data': `${data}class A0: ...\n${tower(pair)}`,
+    'long literals': `${literal}A30 = tuple[${manyValues.map(() => 'A0').join(', ')}]\n`,
+  }
+
+  it.each(Object.keys(aliases))('are refused soon: %s', { timeout: 5_000 }, (kind) => {
+    const reason = 'has types of too many parts'
+    expect(signatureIn({ 'a.py': `${aliases[kind]}def f(x: A30, y: int): ...\n` })).toEqual({ kind: 'unfit', reason })
+  })
+
+  it('are read where a record is made once', () => {
+    const answer = signatureIn({ 'a.py': `${data}A0 = int\n${tower(pair)}def f(x: A30, y: int): ...\n` })
+    expect(answer.kind).toBe('found')
   })
 })
 

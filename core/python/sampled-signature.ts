@@ -1,7 +1,7 @@
 import type { JsonSchema } from './known-types.ts'
-import type { ModuleTypes, TypedName } from './module-types.ts'
+import type { TypedName } from './module-types.ts'
 import type { ModuleAt, TypeScope } from './resolve-type.ts'
-import { newDefinitions, objectSchema, recordFields } from './type-schema.ts'
+import { type Definitions, isOverLimit, newDefinitions, objectSchema, recordFields } from './type-schema.ts'
 
 /** What a definition may be called with, as data. */
 export type SampledSignature = {
@@ -32,11 +32,12 @@ export function sampledSignature(
   const module = at(path)
   if (module === undefined) return { kind: 'unread', paths: [path] }
   const scope = module && { path, module, at, unread: new Set<string>() }
-  const taken = scope && takenBy(qualifiedName, module, scope)
-  if (taken === null || taken === undefined) return unfit('is no function of its module, and no class that holds data')
-  const answer = answerFor(taken)
-  const unread = [...new Set(taken.flatMap((one) => [...one.scope.unread]))]
-  return unread.length > 0 ? { kind: 'unread', paths: unread } : answer
+  const shared = newDefinitions()
+  const taken = scope && takenBy(qualifiedName, scope, shared)
+  const answer = taken ? answerFor(taken, shared) : unfit('is no function of its module, and no class that holds data')
+  const unread = [...(scope?.unread ?? [])]
+  if (unread.length > 0) return { kind: 'unread', paths: unread }
+  return isOverLimit(shared, 0) ? unfit('has types of too many parts') : answer
 }
 
 function unfit(reason: string): SignatureAnswer {
@@ -45,16 +46,16 @@ function unfit(reason: string): SignatureAnswer {
 
 type Taken = { field: TypedName; scope: TypeScope }
 
-function takenBy(qualifiedName: string, { definitions }: ModuleTypes, scope: TypeScope): Taken[] | undefined {
+function takenBy(qualifiedName: string, scope: TypeScope, shared: Definitions): Taken[] | undefined {
+  const { definitions } = scope.module
   const definition = Object.hasOwn(definitions, qualifiedName) ? definitions[qualifiedName] : undefined
   if (definition?.kind === 'function') return definition.parameters.map((field) => ({ field, scope }))
-  return definition?.kind === 'class' ? recordFields(definition, { scope }) : undefined
+  return definition?.kind === 'class' ? recordFields(definition, { scope, definitions: shared }) : undefined
 }
 
-function answerFor(taken: readonly Taken[]): SignatureAnswer {
+function answerFor(taken: readonly Taken[], definitions: Definitions): SignatureAnswer {
   if (taken.length === 0) return unfit('takes no arguments')
   if (taken.every(({ field }) => field.type === undefined)) return unfit('has no types of its parameters')
-  const definitions = newDefinitions()
   const names = taken.map(({ field, scope }) => ({ field, place: { scope, definitions } }))
   const { schema, hidden, leftOut, unconstrained } = objectSchema(names)
   if (hidden !== undefined) return unfit(`takes what is no data (${hidden})`)

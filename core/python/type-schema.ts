@@ -1,5 +1,5 @@
-import { isDeepStrictEqual } from 'node:util'
 import {
+  allowsNull,
   formOf,
   type JsonSchema,
   recordBases,
@@ -15,28 +15,35 @@ import type { TypeExpression } from './type-expression.ts'
 /** What the values of a type are in JSON. `opaque`: they cannot be written as data, as those of an ordinary class. */
 export type TypeSchema = { kind: 'schema'; schema: JsonSchema } | { kind: 'opaque'; type: string }
 
-/** The records that schemas refer to by `#/$defs/NAME`. `open`: those whose schema is being made. */
-export type Definitions = { made: Map<string, JsonSchema>; open: Map<string, string>; names: Map<string, string> }
+/** The records that schemas refer to by `#/$defs/NAME`, and how many types have been looked at for a signature. */
+export type Definitions = { made: Map<string, JsonSchema>; names: Map<string, string>; visits: number }
 
 type Place = { scope: TypeScope; definitions: Definitions; depth: number }
 
-/** Types nested deeper, or records beyond these, count as opaque. */
+/** Types nested deeper, or records beyond these, count as opaque. Types beyond these too: aliases can double from one to the next. */
 const maxDepth = 40
+const maxVisits = 5_000
 const maxDefinitions = 60
 
 const fits = (schema: JsonSchema): TypeSchema => ({ kind: 'schema', schema })
 const opaque = (type: string): TypeSchema => ({ kind: 'opaque', type })
+const tooMany = opaque('a type of too many parts')
 /** A type that nothing is known of allows every value. */
 const anything: TypeSchema = fits({})
 
-export function newDefinitions(): Definitions {
-  return { made: new Map(), open: new Map(), names: new Map() }
+export const newDefinitions = (): Definitions => ({ made: new Map(), names: new Map(), visits: 0 })
+
+/** Counts what is looked at next. Once it is true, what was made is not complete. */
+export function isOverLimit(definitions: Definitions, visits = 1): boolean {
+  definitions.visits += visits
+  return definitions.visits > maxVisits
 }
 
 function schemaOfType(type: TypeExpression, place: Omit<Place, 'depth'> & { depth?: number }): TypeSchema {
   const { depth = 0 } = place
   const here = { ...place, depth: depth + 1 }
   if (depth > maxDepth) return opaque('a type nested too deeply')
+  if (isOverLimit(place.definitions)) return tooMany
   switch (type.kind) {
     case 'value':
       return fits({ enum: [type.value] })
@@ -80,6 +87,7 @@ function formedType(form: TypeForm, args: readonly TypeExpression[], place: Plac
     case 'optional':
       return unionOf([...args, { kind: 'name', name: 'None' }], place)
     case 'literal':
+      if (isOverLimit(place.definitions, args.length)) return tooMany
       return fits({ enum: args.flatMap((one) => (one.kind === 'value' ? [one.value] : [])) })
     case 'list':
       return around(inner(first), (items) => ({ type: 'array', items }))
@@ -113,12 +121,11 @@ function unionOf(options: readonly TypeExpression[], place: Place): TypeSchema {
 
 /** Without those that another one includes, as far as that shows: a path is a text, and a whole number is a number. */
 function alternatives(schemas: readonly JsonSchema[]): JsonSchema[] {
-  const flat = schemas.flatMap((one) => one.anyOf ?? [one])
-  const has = (name: string) => flat.some((one) => isDeepStrictEqual(one, { type: name }))
+  const byText = new Map(schemas.flatMap((one) => one.anyOf ?? [one]).map((one) => [JSON.stringify(one), one]))
+  const has = (name: string) => byText.has(JSON.stringify({ type: name }))
   const isIncluded = ({ type, ...more }: JsonSchema) =>
     (type === 'integer' && has('number')) || (type === 'string' && Object.keys(more).length > 0 && has('string'))
-  const left = flat.filter((one) => !isIncluded(one))
-  return left.filter((one, at) => left.findIndex((other) => isDeepStrictEqual(one, other)) === at)
+  return [...byText.values()].filter((one) => !isIncluded(one))
 }
 
 function tupleOf(args: readonly TypeExpression[], place: Place): TypeSchema {
@@ -182,10 +189,11 @@ function lastPart(name: string): string {
 }
 
 /** A member is written as its value, and as its name where its value is not known. */
-function enumSchema({ bases, members }: ClassDefinition, { scope }: Pick<Place, 'scope'>): TypeSchema | undefined {
+function enumSchema({ bases, members }: ClassDefinition, { scope, definitions }: Place): TypeSchema | undefined {
   if (!bases.some((base) => enumBases.has(lastPart(base)) && resolveType(base, scope).kind !== 'definition'))
     return undefined
   if (members.length === 0) return opaque('an enumeration without members')
+  if (isOverLimit(definitions, members.length)) return tooMany
   const isKnown = members.every(([, value]) => value !== undefined)
   const values = members.map(([name, value]) => (isKnown ? value : name))
   return fits({ enum: values, ...(isKnown ? {} : { description: 'the name of a member' }) })
@@ -194,14 +202,16 @@ function enumSchema({ bases, members }: ClassDefinition, { scope }: Pick<Place, 
 /** The fields of a dataclass, TypedDict, NamedTuple or model, those of its bases first; undefined for any other class. */
 export function recordFields(
   { bases, decorators, fields, isPartial }: ClassDefinition,
-  { scope, depth = 0 }: Pick<Place, 'scope'> & { depth?: number },
+  { scope, definitions, depth = 0 }: Omit<Place, 'depth'> & { depth?: number },
 ): { field: TypedName; scope: TypeScope }[] | undefined {
-  if (depth > maxDepth) return undefined
+  if (depth > maxDepth || isOverLimit(definitions)) return undefined
   const inherited = bases.map((base) => {
     const found = resolveType(base, scope)
     if (found.kind !== 'definition') return recordBases.has(lastPart(base)) ? [] : undefined
     const { definition, scope: there } = found
-    return definition.kind === 'class' ? recordFields(definition, { scope: there, depth: depth + 1 }) : undefined
+    return definition.kind === 'class'
+      ? recordFields(definition, { scope: there, definitions, depth: depth + 1 })
+      : undefined
   })
   const isRecord =
     decorators.some((one) => recordDecorators.has(lastPart(one))) || inherited.some((one) => one !== undefined)
@@ -286,8 +296,4 @@ function fieldSchema(
   if (value === undefined || Object.keys(schema).length === 0) return one
   const allowed = value !== null || allowsNull(schema) ? schema : { anyOf: [schema, { type: 'null' }] }
   return fits({ ...allowed, default: value })
-}
-
-function allowsNull({ type, anyOf }: JsonSchema): boolean {
-  return type === 'null' || (anyOf ?? []).some(allowsNull)
 }

@@ -27,7 +27,23 @@ class Size:
 class Base:
     def keep(self, sizes: list[Size]): ...
 `
-const files = { 'shop/a.py': shop, 'shop/base.py': base, 'tests/test_a.py': 'def test(a: int, b: str): ...\n' }
+const chain = Array.from({ length: 20_000 }, (_, at) => `class C${at + 1}(C${at}): ...\n`).join('')
+const fields = `from base import Field
+class Field(Field): ...
+class Money(Field):
+    def pay(self, kind: "dict[str, int]", parts: list[int]): ...
+class One(Two):
+    def one(self, parts: list[int]): ...
+class Two(One): ...
+${chain}class Long(C20000):
+    def last(self, parts: list[int]): ...
+`
+const files = {
+  'shop/fields.py': fields,
+  'shop/a.py': shop,
+  'shop/base.py': base,
+  'tests/test_a.py': 'def test(a: int, b: str): ...\n',
+}
 const paths = [...Object.keys(files), 'tests/fixtures/shop/a.stored.yml'].map((path) => ({ path }))
 
 const { reasonToSkip } = foldSamples({
@@ -72,6 +88,10 @@ describe('which definitions get samples', () => {
   ])('%s', (name, auto, all) => {
     expect(reasonFor('shop/a.py', name)).toBe(auto)
     expect(reasonFor('shop/a.py', name, 'all')).toBe(all)
+  })
+
+  it.each(['Money.pay', 'One.one', 'Long.last'])('%s, whose class inherits from itself or from very many', (name) => {
+    expect(reasonFor('shop/fields.py', name)).toBeUndefined()
   })
 
   it('counts the classes that hold data in, and tests out', () => {

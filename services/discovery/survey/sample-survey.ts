@@ -85,10 +85,15 @@ function limitsLittle({ type, items, additionalProperties, default: _, ...more }
   return Object.keys(more).length === 0 && (isLoose || (isScalar && inner === undefined))
 }
 
+/** Looked at for one method, as far as its class inherits from them. */
+const maxClasses = 500
+
 function overridesMethod(
   { path, qualifiedName }: { path: string; qualifiedName: string },
   moduleAt: (path: string) => ModuleTypes | null,
+  seen = new Set<string>(),
 ): boolean {
+  seen.add(`${path}:${qualifiedName}`)
   const at = qualifiedName.lastIndexOf('.')
   const [owner, method] = [qualifiedName.slice(0, at), qualifiedName.slice(at + 1)]
   const module = moduleAt(path)
@@ -98,8 +103,11 @@ function overridesMethod(
     const found = resolveType(base, { path, module, at: moduleAt, unread: new Set() })
     if (found.kind !== 'definition') return false
     const inherited = { path: found.scope.path, qualifiedName: `${found.name}.${method}` }
+    // By their names, classes may inherit from themselves: `from base import Field` and `class Field(Field)`.
+    if (seen.has(`${inherited.path}:${inherited.qualifiedName}`) || seen.size >= maxClasses) return false
     return (
-      Object.hasOwn(found.scope.module.definitions, inherited.qualifiedName) || overridesMethod(inherited, moduleAt)
+      Object.hasOwn(found.scope.module.definitions, inherited.qualifiedName) ||
+      overridesMethod(inherited, moduleAt, seen)
     )
   })
 }

@@ -16,7 +16,9 @@ All is well.
 
 The the end.
 `
+const links = Array.from({ length: 1_000 }, (_, at) => `[a](guide.md#L${at})\n`).join('')
 const files: Record<string, string> = {
+  'docs/many.md': `# Many\n\n${links}\n## More\n\n[gone](gone.md)\n`,
   'docs/guide.md': guide,
   'docs/long.md': 'a '.repeat(150_000),
   'README.md': guide,
@@ -49,6 +51,9 @@ describe('the survey of articles', () => {
     expect(survey.reasonNotToMend(node('docs/guide.md', '### Inner', '## Two'))).toBe(none)
     expect(survey.reasonNotToMend(node('docs/guide.md', '# Güide'))).toBe(none)
     expect(survey.reasonNotToMend(node('docs/long.md', 'a'))).toBe('is in a file that is too long to be read')
+    expect(survey.reasonNotToMend(node('docs/many.md', '# Many', '## More'))).toBe(none)
+    const more = `${none}, but more links than are judged in a file`
+    expect(survey.reasonNotToMend(node('docs/many.md', '## More'))).toBe(more)
   })
 
   it.each([

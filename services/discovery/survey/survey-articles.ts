@@ -1,6 +1,7 @@
 import type { CodeNode } from '#domain/code-node.ts'
 import { surveyArticle, type SurveyedArticle, lastOwnLine } from '#markdown/article-survey.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
+import { nextTurn } from '#platform/clock.ts'
 import type { SourceFile } from '../discover/choose-files.ts'
 
 export type ArticleSurvey = {
@@ -21,7 +22,7 @@ type Article = SurveyedArticle & { lineStarts: readonly number[] }
 
 const tooLong = 'is in a file that is too long to be read'
 
-/** Reads the articles one by one: parsing is quick, and the loop gets its turn between two of them. */
+/** Reads the articles one by one. One takes milliseconds, the worst of a readable length seconds; between two the loop gets its turn. */
 export async function surveyArticles(input: ArticlesInput, signal: AbortSignal): Promise<ArticleSurvey> {
   const byPath = new Map(input.files.map((file) => [file.path, file]))
   const byName = new Map<string, string[]>()
@@ -36,6 +37,7 @@ export async function surveyArticles(input: ArticlesInput, signal: AbortSignal):
   }
   const articles = new Map<string, Article>()
   for (const path of input.paths) {
+    await nextTurn()
     signal.throwIfAborted()
     const bytes = await textOf(path)
     const found = bytes && (await surveyArticle(bytes.toString(), path, tree))
@@ -45,10 +47,12 @@ export async function surveyArticles(input: ArticlesInput, signal: AbortSignal):
     reasonNotToMend({ path, startByte, endByte }) {
       const article = articles.get(path)
       if (article === undefined) return tooLong
-      const { faultLines, headingLines, lineStarts } = article
+      const { faultLines, unjudged, headingLines, lineStarts } = article
       const first = lineAt(lineStarts, startByte)
       const last = lastOwnLine(first, lineAt(lineStarts, Math.max(startByte, endByte - 1)), headingLines)
-      return faultLines.some((line) => line >= first && line <= last) ? undefined : 'has no fault that shows'
+      const isOwn = (line: number) => line >= first && line <= last
+      if (faultLines.some(isOwn)) return undefined
+      return `has no fault that shows${unjudged.some(isOwn) ? ', but more links than are judged in a file' : ''}`
     },
     reasonForNoSummary({ path }, minWords) {
       const article = articles.get(path)

@@ -1,7 +1,7 @@
 import type { Evidence } from '#domain/change-set.ts'
 import { faultOfWording } from '#markdown/article-kept.ts'
 import { faultOfInsertion } from '#markdown/article-summary.ts'
-import { reasonBroken } from '#markdown/broken-links.ts'
+import { judgedTarget, openLinkedFiles, reasonBroken } from '#markdown/broken-links.ts'
 import { maxArticleCharacters } from '#markdown/read-article.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import type { ReadFile } from './samples-match.ts'
@@ -40,5 +40,9 @@ export async function proseEvidence(
 /** Without the other files no link counts as broken, so none may change. */
 function brokenIn({ path, after, readFile }: ProseFile): (target: string) => Promise<boolean> {
   const read: ReadFile = async (asked) => (asked === path ? after : readFile?.(asked))
-  return async (target) => readFile !== undefined && (await reasonBroken(target, path, read)) !== undefined
+  const files = openLinkedFiles(read)
+  return async (link) => {
+    const target = judgedTarget(link, path)
+    return readFile !== undefined && target !== undefined && (await reasonBroken(target, files)) !== undefined
+  }
 }

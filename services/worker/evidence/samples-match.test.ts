@@ -4,6 +4,7 @@ import { defaultPathRules } from '#domain/path-rules.ts'
 import { openLinter } from '#lint/linter.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { openEvidenceChecker } from './evidence-checker.ts'
+import { readSignature } from './samples-match.ts'
 import { openSyntaxChecker } from './syntax-evidence.ts'
 
 const linter = await openLinter()
@@ -68,6 +69,24 @@ describe('proof that samples match the definition in the tree', () => {
     expect(await evidenceOf(sound, ['samples_match'], tree)).toMatchObject([
       { ok: false, detail: expect.stringContaining('kind') },
     ])
+  })
+
+  it('reads no more than 200 files for a signature, however many modules its types name', async () => {
+    const numbers = Array.from({ length: 300 }, (_, at) => at)
+    const parameters = numbers.map((at) => `a${at}: T${at}`).join(', ')
+    const imports = numbers.map((at) => `from m${at} import T${at}\n`).join('')
+    const asked: string[] = []
+    const readFile = async (path: string) => {
+      asked.push(path)
+      return path === 'shop.py' ? `${imports}def price(${parameters}): ...\n` : undefined
+    }
+    const answer = await readSignature(
+      { path: 'shop.py', qualifiedName: 'price' },
+      readFile,
+      await loadLanguage('python'),
+    )
+    expect(answer.kind).toBe('unfit')
+    expect(asked).toHaveLength(200)
   })
 
   it('is said to be missing where other files cannot be read, and refused for a deleted file', async () => {

@@ -25,7 +25,7 @@ export async function readSignature(
     const isLast = round === maxRounds - 1 || known.size >= maxFiles
     const answer = sampledSignature(target, (path) => known.get(path) ?? (isLast || known.has(path) ? null : undefined))
     if (answer.kind !== 'unread') return answer
-    for (const path of answer.paths) {
+    for (const path of answer.paths.slice(0, maxFiles - known.size)) {
       const text = await readFile(path)
       const isRead = text !== undefined && text.length <= maxCharacters
       known.set(path, isRead ? python.read(text, (tree) => moduleTypesOf(tree, python)) : null)

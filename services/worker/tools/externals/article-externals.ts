@@ -75,7 +75,7 @@ async function articleText(workspace: Pick<Workspace, 'readText'>, path: string)
   return source
 }
 
-type Section = { path: string; source: string; first: number; last: number; faults: ProseFault[] }
+type Section = { path: string; source: string; first: number; last: number; faults: ProseFault[]; unjudged: number[] }
 
 async function sectionNow(workspace: Workspace, target: Pick<TargetNode, 'node' | 'locate'>): Promise<Section> {
   const { path } = target.node
@@ -90,15 +90,23 @@ async function sectionNow(workspace: Workspace, target: Pick<TargetNode, 'node' 
     readArticle(source).headings.map(({ line }) => line),
   )
   const tree = { read: textReader(workspace), filesNamed: (name: string) => filesNamed(workspace, name) }
-  const faults = await proseFaults(source, path, tree)
-  return { path, source, first, last, faults: faults.filter(({ line }) => line >= first && line <= last) }
+  const { faults, unjudged } = await proseFaults(source, path, tree)
+  const isOwn = (line: number) => line >= first && line <= last
+  return {
+    path,
+    source,
+    first,
+    last,
+    faults: faults.filter(({ line }) => isOwn(line)),
+    unjudged: unjudged.filter(isOwn),
+  }
 }
 
 function filesNamed(workspace: Pick<Workspace, 'list'>, name: string): string[] {
   return /^[\w.-]+$/.test(name) ? findFiles(workspace, `**/${name}`) : []
 }
 
-function shownSection({ path, source, first, last, faults }: Section) {
+function shownSection({ path, source, first, last, faults, unjudged }: Section) {
   const lines = source.split(/\r?\n/).slice(first - 1, last)
   return {
     path,
@@ -114,5 +122,6 @@ function shownSection({ path, source, first, last, faults }: Section) {
       message,
       can_be_mended: mended !== undefined,
     })),
+    ...(unjudged.length > 0 && { links_not_judged: unjudged.length }),
   }
 }
