@@ -154,3 +154,28 @@ describe('the rules of JavaScript', () => {
     ])
   })
 })
+
+describe.each(['.eslintrc.json', '.oxlintrc.json'])('what %s extends', (name) => {
+  it('is read once where it leads back to itself, and that is said', async () => {
+    const repository = await read({
+      [name]: json({ extends: Array.from({ length: 5 }, () => `./${name}`), rules: { 'no-var': 'error' } }),
+      'a.js': 'var b = 1\nexport { b }\n',
+    })
+    expect(await repository.codes('a.js')).toEqual(['no-var'])
+    expect(repository.notices).toEqual([`${name}: "extends" leads back to ${name}, which is not read again`])
+  })
+
+  it('ends although it branches on every level, and its own rules count all the same', async () => {
+    const eightOf = (level: number) => Array.from({ length: 8 }, () => `./${level}/${name}`)
+    const levels = Array.from({ length: 9 }, (_, at) => {
+      return [`${at}/${name}`, json({ extends: at === 8 ? [] : eightOf(at + 1).map((path) => `.${path}`) })]
+    })
+    const repository = await read({
+      ...Object.fromEntries(levels),
+      [name]: json({ extends: eightOf(0), rules: { 'no-var': 'error' } }),
+      'a.js': 'var b = 1\nexport { b }\n',
+    })
+    expect(await repository.codes('a.js')).toEqual(['no-var'])
+    expect(repository.notices).toEqual([expect.stringContaining(`${name} has more than 200 parts`)])
+  })
+})

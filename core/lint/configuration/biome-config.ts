@@ -67,7 +67,9 @@ export function biomeConfig(folder: string, sources: ScriptSources): ScriptConfi
   const path = names.map((name) => within(folder, name)).find((one) => tree.table(one) !== undefined)
   const table = path === undefined ? undefined : tree.table(path)
   if (path === undefined || table === undefined) return undefined
-  notice(`${path}: of Biome's rules, the ${known.length} that oxlint has as well are checked, without their options`)
+  notice(
+    `${path}: of Biome's rules, the ${known.length} that oxlint has as well are checked; options given here are not read`,
+  )
   if (table['extends'] !== undefined) notice(`${path}: "extends" is not read`)
   const linter = tableAt(table['linter']) ?? {}
   if (linter['enabled'] === false) return { source: path, parts: [], isIgnored: ofAll }

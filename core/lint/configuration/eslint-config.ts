@@ -4,8 +4,10 @@ import { stringOf, stringsOf, type Table, tableAt, tablesOf, within } from './co
 import type { PathTest } from './file-patterns.ts'
 import {
   extendedPath,
+  isCircular,
   ofAll,
   ofNone,
+  openPartLimit,
   patternTest,
   type ScriptConfig,
   type ScriptPart,
@@ -16,8 +18,6 @@ import {
 const flatNames = ['js', 'mjs', 'cjs', 'ts', 'mts', 'cts'].map((ending) => `eslint.config.${ending}`)
 const programNames = ['.eslintrc.js', '.eslintrc.cjs']
 const dataNames = ['.eslintrc.yaml', '.eslintrc.yml', '.eslintrc.json', '.eslintrc']
-
-const maxDepth = 10
 
 /**
  * ESLint's configuration that begins in a folder: that of the folder itself and of those above it, up to the one with `root: true`.
@@ -40,7 +40,12 @@ export function eslintConfig(folder: string, sources: ScriptSources): ScriptConf
     if (found !== undefined) chain.unshift(found)
     if (found?.table['root'] === true) break
   }
-  const parts = chain.flatMap(({ path, table }) => partsOf({ path, table, isMeant: ofAll, depth: 0 }, sources))
+  const limited = { ...sources, hasRoom: openPartLimit(nearestOne.path, sources.notice) }
+  // The nearest first, so that it is the farthest that is left out where there are too many.
+  const nearestFirst = chain.toReversed().map(({ path, table }) => {
+    return partsOf({ path, table, isMeant: ofAll, open: [path] }, limited)
+  })
+  const parts = nearestFirst.toReversed().flat()
   return { source: chain.map(({ path }) => path).join(', '), parts, isIgnored: ignoredBy(chain, sources) }
 }
 
@@ -63,13 +68,14 @@ function configIn(
   return table && { path, table }
 }
 
-type Level = { path: string; table: Table; isMeant: PathTest; depth: number }
+/** `open`: the files that lead here by extending each other, this one last. */
+type Level = { path: string; table: Table; isMeant: PathTest; open: readonly string[] }
+type LimitedSources = ScriptSources & { hasRoom(): boolean }
 
 /** What is extended comes first, then the configuration itself, then its overrides. */
-function partsOf(level: Level, sources: ScriptSources): ScriptPart[] {
-  const { path, table, isMeant, depth } = level
+function partsOf(level: Level, sources: LimitedSources): ScriptPart[] {
+  const { path, table, isMeant, open } = level
   const { notice } = sources
-  if (depth > maxDepth) return []
   const extended = namesIn(table['extends']).flatMap((target) => extendedParts(target, level, sources))
   const own = {
     isMeant,
@@ -81,9 +87,10 @@ function partsOf(level: Level, sources: ScriptSources): ScriptPart[] {
   const overrides = tablesOf(table['overrides'])
   const place = { folder: folderOf(path), source: path, notice }
   const inOverrides = overrides.flatMap((override) => {
+    if (!sources.hasRoom()) return []
     const [isIn, isOut] = [patternTest(override['files'], place), patternTest(override['excludedFiles'], place)]
     const isAlso: PathTest = (file) => isMeant(file) && isIn(file) && !isOut(file)
-    return partsOf({ path, table: override, isMeant: isAlso, depth: depth + 1 }, sources)
+    return partsOf({ path, table: override, isMeant: isAlso, open }, sources)
   })
   return [...extended, own, ...inOverrides]
 }
@@ -92,7 +99,8 @@ function namesIn(value: unknown): string[] {
   return typeof value === 'string' ? [value] : stringsOf(value)
 }
 
-function extendedParts(target: string, { path, isMeant, depth }: Level, sources: ScriptSources): ScriptPart[] {
+function extendedParts(target: string, { path, isMeant, open }: Level, sources: LimitedSources): ScriptPart[] {
+  if (!sources.hasRoom()) return []
   const { recommended, tree, notice } = sources
   const errors = (rules: readonly string[]): ScriptPart[] => [
     { isMeant, rules: Object.fromEntries(rules.map((rule) => [rule, 'error'])) },
@@ -105,8 +113,10 @@ function extendedParts(target: string, { path, isMeant, depth }: Level, sources:
   const candidates = other === undefined ? [] : [other, `${other}.json`]
   const found = candidates.find((one) => tree.table(one) !== undefined)
   const table = found === undefined ? undefined : tree.table(found)
-  if (found !== undefined && table !== undefined)
-    return partsOf({ path: found, table, isMeant, depth: depth + 1 }, sources)
+  if (found !== undefined && table !== undefined) {
+    if (isCircular(found, open, notice)) return []
+    return partsOf({ path: found, table, isMeant, open: [...open, found] }, sources)
+  }
   notice(`${path}: "extends" names ${JSON.stringify(target)}, a package or a program: its rules are not checked`)
   return []
 }

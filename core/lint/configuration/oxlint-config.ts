@@ -5,7 +5,9 @@ import { knownRules } from './eslint-config.ts'
 import type { PathTest } from './file-patterns.ts'
 import {
   extendedPath,
+  isCircular,
   ofAll,
+  openPartLimit,
   patternTest,
   type ScriptConfig,
   type ScriptPart,
@@ -15,7 +17,6 @@ import {
 const names = ['.oxlintrc.json', '.oxlintrc.jsonc']
 /** Those that are on without being named. */
 const usualPlugins = ['unicorn', 'typescript', 'oxc']
-const maxDepth = 10
 
 /** The configuration of oxlint in a folder. Plugins that are programs are never loaded. */
 export function oxlintConfig(folder: string, sources: ScriptSources): ScriptConfig | undefined {
@@ -26,30 +27,35 @@ export function oxlintConfig(folder: string, sources: ScriptSources): ScriptConf
   const top = within(folder, '')
   const isIgnored: PathTest = (one) => one.startsWith(top) && rules.ignores(one.slice(top.length))
   const base: ScriptPart = { isMeant: ofAll, rules: {}, categories: { correctness: 'error' } }
-  return { source: path, parts: [base, ...partsOf(path, { table, depth: 0 }, sources)], isIgnored }
+  const limited = { ...sources, hasRoom: openPartLimit(path, sources.notice) }
+  return { source: path, parts: [base, ...partsOf(path, { table, open: [path] }, limited)], isIgnored }
 }
 
 function partsOf(
   path: string,
-  { table, depth }: { table: Table; depth: number },
-  sources: ScriptSources,
+  { table, open }: { table: Table; open: readonly string[] },
+  sources: ScriptSources & { hasRoom(): boolean },
 ): ScriptPart[] {
-  const { tree, notice } = sources
-  if (depth > maxDepth) return []
+  const { tree, notice, hasRoom } = sources
   if (table['jsPlugins'] !== undefined)
     notice(`${path}: "jsPlugins" are programs and are not run: their rules are not checked`)
   const extended = stringsOf(table['extends']).flatMap((target) => {
+    if (!hasRoom()) return []
     const other = extendedPath(path, target)
     const found = other === undefined ? undefined : tree.table(other)
-    if (other !== undefined && found !== undefined) return partsOf(other, { table: found, depth: depth + 1 }, sources)
+    if (other !== undefined && found !== undefined) {
+      if (isCircular(other, open, notice)) return []
+      return partsOf(other, { table: found, open: [...open, other] }, sources)
+    }
     notice(`${path}: "extends" names ${JSON.stringify(target)}, which is not among the configurations: it is left out`)
     return []
   })
   const place = { folder: folderOf(path), source: path, notice }
   const overrides = tablesOf(table['overrides'])
-  const parts = overrides.map((override): ScriptPart => {
+  const parts = overrides.flatMap((override): ScriptPart[] => {
+    if (!hasRoom()) return []
     const [isIn, isOut] = [patternTest(override['files'], place), patternTest(override['excludeFiles'], place)]
-    return partOf(override, (file) => isIn(file) && !isOut(file), sources)
+    return [partOf(override, (file) => isIn(file) && !isOut(file), sources)]
   })
   const plugins = table['plugins'] === undefined ? usualPlugins : []
   const own = partOf(table, ofAll, sources)

@@ -106,6 +106,29 @@ export function patternTest(
   return (path) => path.startsWith(top) && isMatch(path.slice(top.length))
 }
 
+const maxParts = 200
+
+/**
+ * Tells whether there is room for another part of the configuration at `source`, and notices once where there is none: files that
+ * extend each other in many ways may have any number of parts.
+ */
+export function openPartLimit(source: string, notice: (words: string) => void): () => boolean {
+  let parts = 0
+  return () => {
+    parts += 1
+    if (parts === maxParts + 1)
+      notice(`${source} has more than ${maxParts} parts with those that it extends: the others are left out`)
+    return parts <= maxParts
+  }
+}
+
+/** Whether the file at `found`, which `extends` names in the last of the `open` ones, leads back to itself; notices that. */
+export function isCircular(found: string, open: readonly string[], notice: (words: string) => void): boolean {
+  if (!open.includes(found)) return false
+  notice(`${open.at(-1)}: "extends" leads back to ${found}, which is not read again`)
+  return true
+}
+
 export const ofAll: PathTest = () => true
 export const ofNone: PathTest = () => false
 

@@ -42,7 +42,7 @@ export async function readScriptRules(
     isConfigured ||= lint.source !== 'default'
     const options = lint.isExcluded
       ? lint.options
-      : await getOrMake(accepted, JSON.stringify(lint.options), () => acceptedOptions(lint, { check, notice }))
+      : await getOrMake(accepted, JSON.stringify(lint.options), () => withoutRefusedRules(lint, { check, notice }))
     rules.set(path, { lint: { ...lint, suffix, options }, lineLength: lengthIn(folder) ?? usualLength })
   }
   if (!isConfigured)
@@ -131,8 +131,11 @@ function overridden(before: unknown, value: unknown): unknown {
 /** As many rules may be refused one after the other. */
 const maxRounds = 20
 
-/** The options without what oxlint refuses. It names the rules whose options it does not accept. */
-async function acceptedOptions({ source, options }: Pick<LintRules, 'source' | 'options'>, { check, notice }: Reading) {
+/** The options without the rules that oxlint refuses, which it names; without any rule where it refuses something else. */
+async function withoutRefusedRules(
+  { source, options }: Pick<LintRules, 'source' | 'options'>,
+  { check, notice }: Reading,
+) {
   let accepted = options
   for (let round = 0; round < maxRounds; round++) {
     const refusal = await check.refusalOf(accepted)

@@ -92,7 +92,7 @@ function startServer() {
   }
   const process = startOxlint(folder, { onNotice, onExit: end })
   const ready = initialized(process)
-  const configurations = openFolders(folder, process)
+  const configurations = openConfigurations(folder, process)
 
   return {
     end,
@@ -133,7 +133,7 @@ function noticeOf(method: string, params: unknown): (Found & { uri?: string }) |
 }
 
 /** One folder for each configuration: oxlint reads it when the folder is added. */
-function openFolders(top: string, { notify }: OxlintProcess) {
+function openConfigurations(top: string, { notify }: OxlintProcess) {
   const known = new Map<string, string>()
   return {
     size: () => known.size,

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process'
-import { mkdtemp, readdir, rm } from 'node:fs/promises'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, describe, expect, it } from 'vitest'
@@ -82,6 +82,25 @@ it('a rule that oxlint does not accept is named in its words', async () => {
   expect(await linter.refusalOf({ rules: { eqeqeq: 'error' } })).toBeUndefined()
 })
 
+describe('a configuration that oxlint did not get to check', () => {
+  const configuration = { rules: { eqeqeq: 'error' } }
+
+  it('is checked by a new process', async () => {
+    await linter.refusalOf({})
+    const pids = await oxlintProcesses()
+    expect(pids).not.toEqual([])
+    const asked = linter.refusalOf(configuration)
+    for (const pid of pids) process.kill(-pid, 'SIGKILL')
+    expect(await asked).toBeUndefined()
+  })
+
+  it('does not count as refused', async () => {
+    const slow = openScriptLinter({ limitMs: 1 })
+    await expect(slow.refusalOf(configuration)).rejects.toMatchObject({ code: 'TOOL_004' })
+    await slow.close()
+  })
+})
+
 it('leaves no process and no folder behind, although its owner is killed', async () => {
   const folder = await mkdtemp(join(tmpdir(), 'oxlint-owner-'))
   const module = new URL('./script-linter.ts', import.meta.url).href
@@ -95,6 +114,15 @@ it('leaves no process and no folder behind, although its owner is killed', async
   await until(async () => (await readdir(folder)).length === 0)
   await rm(folder, { recursive: true })
 })
+
+/** Those that this process started, each the leader of its group. */
+async function oxlintProcesses(): Promise<number[]> {
+  const threads = await readdir('/proc/self/task')
+  const lists = await Promise.all(threads.map((thread) => readFile(`/proc/self/task/${thread}/children`, 'utf8')))
+  const pids = lists.flatMap((list) => list.split(' ').filter((pid) => pid !== ''))
+  const commands = await Promise.all(pids.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8')))
+  return pids.filter((_pid, at) => commands[at]?.includes('oxlint')).map(Number)
+}
 
 function defaultRules() {
   return { ...defaultScriptRules('.js'), suffix: '.js' as const }

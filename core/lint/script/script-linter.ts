@@ -3,13 +3,19 @@ import { sha256 } from '#domain/ids.ts'
 import type { LintRules, ScriptSuffix } from '#domain/path-rules.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
 import type { LintReport } from '../lint-report.ts'
-import { openOxlintServer, type OxlintRule, type OxlintServer, readOxlintRules } from './oxlint-server.ts'
+import {
+  openOxlintServer,
+  type OxlintQuestion,
+  type OxlintRule,
+  type OxlintServer,
+  readOxlintRules,
+} from './oxlint-server.ts'
 import { scriptReportOf } from './script-report.ts'
 
 export type ScriptLinter = {
   /** TOOL_006 for a text that oxlint cannot handle: nested too deeply, or too slow. The next text is not affected. */
   lint(text: string, rules: ScriptRules): Promise<LintReport>
-  /** oxlint's reason for refusing a configuration, in its words; undefined when it accepts it. */
+  /** oxlint's reason for refusing a configuration, in its words; undefined when it accepts it. TOOL_004 when it crashes or is too slow, twice. */
   refusalOf(configuration: LintRules['options']): Promise<string | undefined>
   /** All rules that oxlint has. */
   rules(): Promise<readonly OxlintRule[]>
@@ -62,8 +68,12 @@ export function openScriptLinter({ limitMs = 10_000 }: { limitMs?: number } = {}
       throw new AppError('TOOL_006', `the file cannot be linted: ${answer.why}`, { phase: 'execution' })
     },
     async refusalOf(configuration) {
-      const answer = await server.check({ text: '', suffix: '.js', configuration })
-      return answer.kind === 'report' ? undefined : answer.why
+      const question: OxlintQuestion = { text: '', suffix: '.js', configuration }
+      const first = await server.check(question)
+      // A process that ended says nothing about the configuration; the next question gets a new one.
+      const answer = first.kind === 'lost' ? await server.check(question) : first
+      if (answer.kind === 'lost') throw new AppError('TOOL_004', `oxlint does not check a configuration: ${answer.why}`)
+      return answer.kind === 'refused' ? answer.why : undefined
     },
     rules: readOxlintRules,
     close: server.close,

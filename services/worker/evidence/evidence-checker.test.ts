@@ -157,6 +157,16 @@ it.each([true, false])(
   },
 )
 
+it('a script that is too slow to parse ends the thread it is parsed in, and the next one is checked', async () => {
+  const parsing = openSyntaxChecker({ limitMs: 1_000 })
+  const own = openEvidenceChecker({ linter, python: await loadLanguage('python'), syntax: parsing })
+  const prove = (after: string) => own.check({ path: 'a.ts', before: 'f()\n', after, rules: wideRules }, ['names_kept'])
+  const late = { check: 'names_kept', ok: false, detail: expect.stringContaining('took longer') }
+  expect(await prove('f(1 < 2)\n'.repeat(300_000))).toMatchObject([late])
+  expect(await prove('f(1)\n')).toMatchObject([{ check: 'names_kept', ok: true }])
+  await parsing.close()
+}, 60_000)
+
 describe('proof of a deletion', () => {
   const none: string[] = []
   const lost = async (name: TextCheck, { path = 'a.py', before = plain, keptNames = none } = {}) => {

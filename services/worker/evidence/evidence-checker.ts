@@ -14,7 +14,7 @@ import { importsKept, namesKept } from './names-and-imports-kept.ts'
 import { operandsKept } from './operands-kept.ts'
 import { type ProseCheck, proseEvidence } from './prose-evidence.ts'
 import { parsesAsBefore } from './parses.ts'
-import { isScriptCheck, isScriptLanguage, openScriptChecks, type ScriptLanguage } from './scripts/script-evidence.ts'
+import { isScriptCheck, isScriptLanguage, type ScriptLanguage } from './scripts/script-evidence.ts'
 import { changedRuns, linesOf } from '../workspace/changed-runs.ts'
 import { type ComparedFacts, type Finding, openPythonFacts } from './python-facts.ts'
 import { type PythonReader, type ReadFile, samplesMatch } from './samples-match.ts'
@@ -45,10 +45,10 @@ export type EvidenceChecker = {
 /** What the evidence for files that are linted names as its tools, with the versions of the linters. */
 export type EvidenceTools = { tools: ReadonlySet<string> }
 
+type OtherDeps = { syntax: Pick<SyntaxChecker, 'read' | 'find'> }
+
 /** Caches what it reads of a text for the next operation on it. `cachedLength` bounds this for Python, in characters of text. */
-export function openEvidenceChecker(
-  deps: PythonDeps & { syntax: Pick<SyntaxChecker, 'read'> },
-): EvidenceChecker & EvidenceTools {
+export function openEvidenceChecker(deps: PythonDeps & OtherDeps): EvidenceChecker & EvidenceTools {
   const python = openPythonEvidence(deps)
   const other = openSyntaxEvidence(deps.syntax)
   const script = openScriptEvidence(deps, other)
@@ -184,10 +184,9 @@ async function samplesEvidence({ path, after, readFile }: TextFile, python: Pyth
 
 /** Makes the checks of JavaScript and TypeScript; those that any language has are left to `other`. */
 function openScriptEvidence(
-  { linter, cachedLength }: Pick<PythonDeps, 'linter' | 'cachedLength'>,
+  { linter, syntax }: Pick<PythonDeps, 'linter'> & OtherDeps,
   other: ReturnType<typeof openSyntaxEvidence>,
 ) {
-  const find = openScriptChecks(cachedLength)
   return (file: TextFile, language: ScriptLanguage) => {
     const { path, before, after } = file
     const rules = file.rules.lint.suffix === undefined ? { ...file.rules, lint: defaultRulesOf(path).lint } : file.rules
@@ -202,7 +201,8 @@ function openScriptEvidence(
       }
       if (!isScriptCheck(check)) return proveOther(check)
       const tool = grammarVersion(language)
-      const own = await evidenceOf({ check, path, tool }, () => find(check, { before, after, language, rules }))
+      const of = { check, before, after, language, limits: rules.text }
+      const own = await evidenceOf({ check, path, tool }, () => syntax.find(of))
       // Where only comments change, this also looks at the lines between a directive and its code.
       return check === 'comments_kept' && own.ok ? proveOther(check) : own
     }

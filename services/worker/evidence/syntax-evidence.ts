@@ -13,6 +13,7 @@ import type { Mutant } from './mutants.ts'
 import { hasNewFault, type SyntaxFacts } from './parses.ts'
 import { parametersDocumented } from './parameters-documented.ts'
 import type { Finding } from './python-facts.ts'
+import type { ScriptQuestion } from './scripts/script-evidence.ts'
 import type { Definition, TestFunction } from './test-functions.ts'
 
 type CheckedText = { path: string; before: string | undefined; after: string; rules: Pick<PathRules, 'text'> }
@@ -115,6 +116,7 @@ type Text = { language: string; text: string }
 export type SyntaxQuestion =
   | ({ want: 'facts' | 'tests' | 'definitions' } & Text)
   | ({ want: 'mutants'; start: number; end: number; most: number } & Text)
+  | { want: 'finding'; of: ScriptQuestion }
   | { want: 'description'; of: DocPlace }
   | { want: 'insertion'; of: DocPlace; docstring: string }
 export type SyntaxReport =
@@ -122,6 +124,7 @@ export type SyntaxReport =
   | { found: 'tests'; tests: TestFunction[] }
   | { found: 'definitions'; definitions: Definition[] }
   | { found: 'mutants'; mutants: Mutant[] }
+  | { found: 'finding'; finding: Finding }
   | { found: 'description'; description: DescribedDefinition | undefined }
   | { found: 'insertion'; insertion: InsertedComment }
 
@@ -133,6 +136,8 @@ export type SyntaxChecker = {
   definitions(text: Text): Promise<Definition[]>
   /** Faults to plant in the text, from `start` to `end`. */
   mutants(text: Text, of: { start: number; end: number; most: number }): Promise<Mutant[]>
+  /** What a check of a change in JavaScript or TypeScript finds. */
+  find(of: ScriptQuestion): Promise<Finding>
   /** Undefined where there is no definition that may have a doc comment. */
   describe(of: DocPlace): Promise<DescribedDefinition | undefined>
   insert(of: DocPlace, docstring: string): Promise<InsertedComment>
@@ -165,6 +170,10 @@ export function openSyntaxChecker({ limitMs = 10_000 }: { limitMs?: number } = {
     async mutants(text, of) {
       const report = await ask({ ...text, ...of, want: 'mutants' })
       return report.found === 'mutants' ? report.mutants : otherReport()
+    },
+    async find(of) {
+      const report = await ask({ want: 'finding', of })
+      return report.found === 'finding' ? report.finding : otherReport()
     },
     async describe(of) {
       const report = await ask({ want: 'description', of })

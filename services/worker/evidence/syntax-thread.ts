@@ -1,4 +1,4 @@
-/** Entry of the thread that parses texts of languages other than Python, and test files and mutants of any language. */
+/** Entry of the thread that parses texts of languages other than Python and compares them, and parses test files and mutants of any language. */
 import type { Tree } from 'web-tree-sitter'
 import { describeDefinition, insertComment } from '#doc-comments/doc-comments.ts'
 import { docLanguageOf } from '#doc-comments/doc-language.ts'
@@ -8,11 +8,19 @@ import { answerRequests } from '#platform/thread-entry.ts'
 import { codeAndComments } from './code-and-comments.ts'
 import { mutantsOf } from './mutants.ts'
 import { syntaxFaultsOf, type SyntaxFacts } from './parses.ts'
+import { openScriptChecks } from './scripts/script-evidence.ts'
 import type { SyntaxQuestion, SyntaxReport } from './syntax-evidence.ts'
 import { definitionsOf, testFunctionsOf } from './test-functions.ts'
 
+const findInScript = openScriptChecks()
+
 answerRequests<SyntaxQuestion, SyntaxReport>(async (question, begin) => {
   begin(0)
+  if (question.want === 'finding') {
+    const loaded = await loadLanguage(question.of.language)
+    begin(0)
+    return { found: 'finding', finding: findInScript(question.of, loaded) }
+  }
   const { language, text } = 'of' in question ? { ...question.of, text: question.of.source } : question
   const loaded = await loadLanguage(language)
   begin(0)

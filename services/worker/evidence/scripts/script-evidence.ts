@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache'
 import type { EvidenceCheck } from '#domain/change-set.ts'
-import type { PathRules } from '#domain/path-rules.ts'
+import type { TextStyle } from '#domain/path-rules.ts'
 import { unreachable } from '#domain/error.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
-import { loadLanguage, type LoadedLanguage } from '#syntax/parser.ts'
+import type { LoadedLanguage } from '#syntax/parser.ts'
 import { changedRuns, linesOf } from '../../workspace/changed-runs.ts'
 import { bodiesKept } from '../bodies-kept.ts'
 import { commentsKept } from '../comments-kept.ts'
@@ -40,25 +40,32 @@ export function isScriptLanguage(language: string | undefined): language is Scri
 const pragma =
   /^\/[/*]!?\s*(?:@(?:ts-|jsx|flow|noflow|vite-|license\b|preserve\b)|[#@]__|[#@]\s*source|\/\s*<|eslint|oxlint|biome-|prettier-|tslint:|js[hl]int\b|globals?\b|exported\b|istanbul|[cv]8 ignore|node:coverage|stylelint|dprint-|deno-|webpack|webpackChunkName|stryker|sonar|NOSONAR|cspell|spell-?checker)/i
 
-const usualCachedLength = 1_000_000
+/** In characters of text; facts take some 27 times as much memory. */
+const cachedLength = 1_000_000
 const cachedTexts = 200
 
-export type ScriptText = { before: string | undefined; after: string; language: ScriptLanguage; rules: PathRules }
+/** A change of a text and the check to make of it. Plain data: it is sent to the thread that parses. */
+export type ScriptQuestion = {
+  check: ScriptCheck
+  before: string | undefined
+  after: string
+  language: ScriptLanguage
+  limits: TextStyle
+}
 
 /**
- * The checks of changes in JavaScript and TypeScript, by the same statements and pairs of statements as in Python. What is read of a text is
- * cached for the next check of it; `cachedLength` bounds this, in characters of text.
+ * Makes the checks of changes in JavaScript and TypeScript, by the same statements and pairs of statements as in Python. What is read of
+ * a text is cached for the next check of it. It parses, so only a thread that may end calls it.
  */
-export function openScriptChecks(cachedLength = usualCachedLength) {
+export function openScriptChecks() {
   const cache = new LRUCache<string, ScriptFacts>({
     max: cachedTexts,
     maxSize: cachedLength,
     sizeCalculation: (_facts, key) => Math.min(key.length, cachedLength),
   })
-  return async (check: ScriptCheck, { before = '', after, language, rules }: ScriptText): Promise<Finding> => {
-    const loaded = await loadLanguage(language)
-    const factsOf = (text: string) => getOrMake(cache, `${language} ${text}`, () => scriptFacts(text, loaded))
-    return findingOf(check, compared(factsOf(before), factsOf(after)), { language, rules })
+  return ({ before = '', after, ...question }: ScriptQuestion, loaded: Pick<LoadedLanguage, 'read'>): Finding => {
+    const factsOf = (text: string) => getOrMake(cache, `${question.language} ${text}`, () => scriptFacts(text, loaded))
+    return findingOf(question, compared(factsOf(before), factsOf(after)))
   }
 }
 
@@ -86,9 +93,8 @@ function compared(before: ScriptFacts, now: ScriptFacts) {
 }
 
 function findingOf(
-  check: ScriptCheck,
+  { check, language, limits }: Pick<ScriptQuestion, 'check' | 'language' | 'limits'>,
   facts: ReturnType<typeof compared>,
-  { language, rules }: Pick<ScriptText, 'language' | 'rules'>,
 ): Finding {
   const names = () => ({ before: facts.before.names(), after: facts.after.names() })
   switch (check) {
@@ -99,7 +105,7 @@ function findingOf(
     case 'imports_kept':
       return scriptImportsKept(names(), { isTyped: language !== 'javascript' })
     case 'line_length':
-      return lineLengthKept(facts, rules.text)
+      return lineLengthKept(facts, limits)
     case 'bodies_kept':
       return bodiesKept(facts)
     case 'operands_kept':
