@@ -111,6 +111,41 @@ describe.skipIf(lack !== undefined)(`the proof of tests${lack === undefined ? ''
     ])
   })
 
+  it('misses each test that was there by its name, whatever was added in its place', async () => {
+    const files = { ...pythonFiles, 'tests/test_shop_price.py': sound }
+    const weaker = `${sound.replace(/ {4}def test_many[^]*/, '')}    def test_x(self):\n        price(1)\n`
+    const { evidence } = await evidenceFor(weaker, files)
+    const name = 'test_shop_price.PriceTest::test_many'
+    expect(evidence).toMatchObject([
+      { check: 'tests_collected', ok: false, before: 2, after: 2, detail: `no longer there: ${name}` },
+      { check: 'tests_pass', ok: false, before: 2, after: 2, detail: expect.stringContaining(name) },
+      {},
+    ])
+  })
+
+  it('misses the tests of a file that was deleted', async () => {
+    const path = 'tests/test_shop_price.py'
+    const files = { ...pythonFiles, [path]: sound }
+    const attempt = await bench.attempt(files, { path: 'shop.py', text: 'def price', name: 'price' })
+    await attempt.workspace.deleteFile(path)
+    const evidence = await attempt.tests.evidence([path], testChecks, never)
+    expect(evidence.map(({ ok }) => ok)).toEqual([false, false, false])
+    expect(evidence[0]).toMatchObject({ before: 2, after: 0 })
+  })
+
+  it('does not miss what a runner reported in place of tests', async () => {
+    const path = 'tests/test_shop_price.py'
+    const broken = await evidenceFor(sound, { ...pythonFiles, [path]: `import nowhere\n${sound}` })
+    expect(broken.evidence).toMatchObject([{ ok: true, before: 0, after: 2 }, { ok: true, before: 0, after: 2 }, {}])
+    const script = 'src/shop.test.js'
+    const test = `import { equal } from 'node:assert/strict'\nimport { test } from 'node:test'\n\ntest('it', () => equal(1, 1))\n`
+    const noFaults = { 'shop.py': 'def price(n):\n    pass\n' }
+    const emptied = await evidenceFor('1\n', { ...noFaults, [script]: test }, script)
+    expect(emptied.evidence).toMatchObject([{ ok: false, before: 1, after: 0 }, { ok: false }, {}])
+    const filled = await evidenceFor(test, { ...noFaults, [script]: '1\n' }, script)
+    expect(filled.evidence).toMatchObject([{ ok: true, before: 0, after: 1 }, { ok: true, after: 1 }, {}])
+  })
+
   it('is none where nothing with tests was changed, and nothing runs', async () => {
     const { evidence } = await evidenceFor('x = 1\n', pythonFiles, 'helper.py')
     expect(evidence.map(({ check, of }) => [check, of])).toEqual(testChecks.map((of) => ['not_checked', of]))

@@ -23,8 +23,8 @@ export type TestProof = {
   passed: string[]
   /** Those that did not, with what was said of them. */
   failed: { name: string; message: string }[]
-  /** How many the file had before, and how many of them passed in every run: none for a new file. */
-  before: { collected: number; passed: number }
+  /** The tests that the file had before, and those of them that passed in every run: none for a new file. */
+  before: { collected: string[]; passed: string[] }
   /** What the runner said where it wrote no report. */
   unreported: string | undefined
   mutants: (Mutant & { isKilled: boolean })[]
@@ -73,7 +73,8 @@ export function openTestProofs(proving: Proving, deps: ProvingDeps): TestProofs 
     runner,
     prove,
     async evidence(paths, checks, signal) {
-      const tests = paths.filter((path) => isTestFile(path) && workspace.exists(path))
+      // A file that was deleted has lost its tests.
+      const tests = paths.filter(isTestFile)
       const [first = target.node.path] = paths
       if (tests.length === 0) return checks.map((of) => notChecked(of, first, 'no file with tests was changed'))
       const evidence: Evidence[] = []
@@ -102,8 +103,9 @@ async function proofOf(
   const base = await baseText(path, workspace)
   const asBefore = { instead: new Map([[path, base ?? '']]) }
   const before = base === undefined ? [] : await runOften(limits.runs, () => runOnce(asBefore))
-  const { passed, failed } = judged(own)
-  const was = judged(before)
+  const { passed, failed } = judged(own, path)
+  const was = judged(before, path)
+  const wasFailed = was.failed.map(({ name }) => name).filter((name) => !isFileItself(name, path))
   const slowestMs = Math.max(...own.map(({ result }) => result.durationMs))
   const mutants = failed.length === 0 && passed.length > 0 ? await mutantsOf(proving, deps) : []
   const wallMs = Math.max(leastMutantMs, slowestMs * mutantTimes)
@@ -118,7 +120,7 @@ async function proofOf(
     runs: limits.runs,
     passed,
     failed,
-    before: { collected: was.passed.length + was.failed.length, passed: was.passed.length },
+    before: { collected: [...was.passed, ...wasFailed], passed: was.passed },
     unreported: unreported && howItEnded(unreported),
     mutants: tried.map(({ mutant }) => mutant),
     durationMs: { runs: sum([...own, ...before].map(({ result }) => result)), mutants: sum(tried) },
@@ -151,18 +153,28 @@ async function runOften(times: number, runOnce: () => Promise<TestRun>): Promise
   return runs
 }
 
-/** A test passes when every run has it and it passed there. Tests that every run skipped count as none. */
-function judged(runs: readonly TestRun[]): Pick<TestProof, 'passed' | 'failed'> {
+/**
+ * A test passes when every run has it and it passed there. Tests that every run skipped count as none, and so does a file that ran
+ * without a test, which node:test reports as one.
+ */
+function judged(runs: readonly TestRun[], path: string): Pick<TestProof, 'passed' | 'failed'> {
   const names = new Set(runs.flatMap(({ cases = [] }) => cases.map(({ name }) => name)))
   const found: Pick<TestProof, 'passed' | 'failed'> = { passed: [], failed: [] }
   for (const name of names) {
     const cases = runs.map((run) => run.cases?.find((one) => one.name === name))
     if (cases.every((one) => one?.outcome === 'skipped')) continue
     const times = cases.filter((one) => one?.outcome === 'passed').length
-    if (times === runs.length) found.passed.push(name)
-    else found.failed.push({ name, message: failureText(cases, times) })
+    if (times < runs.length) found.failed.push({ name, message: failureText(cases, times) })
+    else if (!isFileItself(name, path)) found.passed.push(name)
   }
   return found
+}
+
+/** Whether a name of a report is that of the file, under which runners report one that cannot be loaded. */
+function isFileItself(name: string, path: string): boolean {
+  const last = name.split('::').at(-1) ?? ''
+  const module = path.replace(/\.py$/, '').replaceAll('/', '.')
+  return last === path || last.endsWith(`/${path}`) || name === module || name.startsWith('unittest.loader._FailedTest::')
 }
 
 const maxMessage = 1_000
@@ -200,20 +212,22 @@ function howItEnded({ result: { ending, output } }: TestRun): string {
 function evidenceOf(check: TestCheck, proof: TestProof): Evidence {
   const { path, used, passed, failed, before, unreported, mutants, runs, durationMs } = proof
   const { tool, version } = used
-  const collected = passed.length + failed.length
+  const collected = [...passed, ...failed.map(({ name }) => name)]
   const said = unreported ?? failed.map(({ name, message }) => `${name}: ${message}`)[0]
   switch (check) {
     case 'tests_collected': {
-      const isOk = collected > 0 && collected >= before.collected
-      const figures = { before: before.collected, after: collected, durationMs: durationMs.runs }
-      return { check, path, ok: isOk, tool, version, ...figures, ...(unreported && { detail: unreported }) }
+      const detail = unreported ?? goneText(before.collected, collected, 'no longer there')
+      const isOk = collected.length > 0 && detail === undefined
+      const figures = { before: before.collected.length, after: collected.length, durationMs: durationMs.runs }
+      return { check, path, ok: isOk, tool, version, ...figures, ...(detail !== undefined && { detail }) }
     }
     case 'tests_pass': {
-      const isOk =
-        unreported === undefined && failed.length === 0 && passed.length > 0 && passed.length >= before.passed
-      const figures = { before: before.passed, after: passed.length, durationMs: durationMs.runs }
-      const detail = said ?? (collected === 0 ? 'there is no test' : `each in ${runs} of ${runs} runs`)
-      return { check, path, ok: isOk, tool, version, ...figures, detail }
+      const fault =
+        said ??
+        (passed.length === 0 ? 'there is no test' : goneText(before.passed, passed, 'passed before and does not now'))
+      const figures = { before: before.passed.length, after: passed.length, durationMs: durationMs.runs }
+      const detail = fault ?? `each in ${runs} of ${runs} runs`
+      return { check, path, ok: fault === undefined, tool, version, ...figures, detail }
     }
     case 'tests_kill_mutants': {
       if (passed.length === 0 || failed.length > 0)
@@ -229,6 +243,12 @@ function evidenceOf(check: TestCheck, proof: TestProof): Evidence {
     default:
       return unreachable(check)
   }
+}
+
+/** The names that are not there any more, in words; undefined where all are. */
+function goneText(before: readonly string[], now: readonly string[], what: string): string | undefined {
+  const gone = before.filter((name) => !now.includes(name))
+  return gone.length === 0 ? undefined : clip(`${what}: ${gone.join(', ')}`, maxMessage)
 }
 
 /** The mutants that no test noticed, in words. */
