@@ -99,6 +99,29 @@ describe.skipIf(lack !== undefined)(`the proof of tests${lack === undefined ? ''
     const test = inClass('    def test_it(self):\n        self.assertEqual(price(0), 0)\n')
     const { evidence } = await evidenceFor(test, { 'shop.py': loop })
     expect(evidence[2]).toMatchObject({ ok: true })
+    // The faults that hang run a second time.
+    expect(programs.length).toBeGreaterThan(1 + 3 + (evidence[2]?.before ?? 0))
+  })
+
+  it('does not count a fault with which the run ends without a report', async () => {
+    const exits = 'import os\n\n\ndef price(n):\n    if n == 1:\n        os._exit(7)\n    return n * 2\n'
+    const files = { 'shop.py': exits }
+    const { evidence } = await evidenceFor(inClass('    def test_it(self):\n        price(2)\n'), files)
+    const killing = evidence[2]
+    expect(killing).toMatchObject({ ok: false, after: 0 })
+    expect(killing?.detail).toMatch(/not judged: line 5: .*\(exit code 7\)/)
+    const asserting = inClass('    def test_it(self):\n        self.assertEqual(price(2), 4)\n')
+    const noticing = (await evidenceFor(asserting, files)).evidence[2]
+    expect(noticing).toMatchObject({ ok: true })
+    expect(noticing?.before).toBe(killing?.before)
+  })
+
+  it('does not count a fault with which the run is stopped by its limit of output', async () => {
+    const writes = 'def price(n):\n    while n > 1:\n        print("x" * 1_000_000)\n    return n\n'
+    const { evidence } = await evidenceFor(inClass('    def test_it(self):\n        price(1)\n'), { 'shop.py': writes })
+    const killing = evidence[2]
+    expect(killing).toMatchObject({ ok: false, after: 0 })
+    expect(killing?.detail).toMatch(/not judged: line 2: `>` became `>=` \(stopped by its limit of output\)/)
   })
 
   it('compares tests that are changed with those that were there', async () => {

@@ -1,9 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Evidence, TestCheck } from '#domain/change-set.ts'
 import { unreachable } from '#domain/error.ts'
-import { mapBounded } from '#objects/map-bounded.ts'
 import { languageOf } from '#syntax/grammars.ts'
-import type { Mutant } from '../../evidence/mutants.ts'
 import type { SyntaxChecker } from '../../evidence/syntax-evidence.ts'
 import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
 import type { AttemptPrograms, ProgramOptions } from '../programs/attempt-programs.ts'
@@ -13,9 +11,10 @@ import { clip } from '../shorten.ts'
 import type { TargetNode } from '../target-node.ts'
 import { findRunner, type FoundRunner } from './find-runner.ts'
 import { isTestFile } from './find-tests.ts'
+import { endingText, survivorsOf, type TriedMutants, tryMutants } from './try-mutants.ts'
 
 /** What running the tests of one file has shown. */
-export type TestProof = {
+export type TestProof = TriedMutants & {
   path: string
   used: FoundRunner
   runs: number
@@ -27,8 +26,7 @@ export type TestProof = {
   before: { collected: string[]; passed: string[] }
   /** What the runner said where it wrote no report. */
   unreported: string | undefined
-  mutants: (Mutant & { isKilled: boolean })[]
-  durationMs: { runs: number; mutants: number }
+  runsMs: number
 }
 
 export type TestProofs = {
@@ -107,12 +105,10 @@ async function proofOf(
   const was = judged(before, path)
   const wasFailed = was.failed.map(({ name }) => name).filter((name) => !isFileItself(name, path))
   const slowestMs = Math.max(...own.map(({ result }) => result.durationMs))
-  const mutants = failed.length === 0 && passed.length > 0 ? await mutantsOf(proving, deps) : []
-  const wallMs = Math.max(leastMutantMs, slowestMs * mutantTimes)
-  const tried = await mapBounded(mutants, mutantsAtOnce, async ({ mutant, text }) => {
-    const ran = await runOnce({ wallMs, instead: new Map([[target.node.path, text]]) })
-    return { mutant: { ...mutant, isKilled: isKilled(ran, passed) }, durationMs: ran.result.durationMs }
-  })
+  const tried =
+    failed.length === 0 && passed.length > 0
+      ? await tryMutants({ target, syntax: deps.syntax, most: limits.mutants, slowestMs, runOnce })
+      : { mutants: [], unjudged: [], mutantsMs: 0 }
   const unreported = own.find(({ cases }) => cases === undefined)
   return {
     path,
@@ -122,16 +118,10 @@ async function proofOf(
     failed,
     before: { collected: [...was.passed, ...wasFailed], passed: was.passed },
     unreported: unreported && howItEnded(unreported),
-    mutants: tried.map(({ mutant }) => mutant),
-    durationMs: { runs: sum([...own, ...before].map(({ result }) => result)), mutants: sum(tried) },
+    ...tried,
+    runsMs: sum([...own, ...before].map(({ result }) => result)),
   }
 }
-
-/** A mutant that makes the tests hang is stopped after this many times what they take without it. */
-const mutantTimes = 10
-const leastMutantMs = 5_000
-/** Beside the other attempts of this worker, which wait for the same places in the sandbox. */
-const mutantsAtOnce = 2
 
 /** Undefined for a new file. */
 async function baseText(path: string, workspace: Pick<Workspace, 'readBase'>): Promise<string | undefined> {
@@ -174,7 +164,9 @@ function judged(runs: readonly TestRun[], path: string): Pick<TestProof, 'passed
 function isFileItself(name: string, path: string): boolean {
   const last = name.split('::').at(-1) ?? ''
   const module = path.replace(/\.py$/, '').replaceAll('/', '.')
-  return last === path || last.endsWith(`/${path}`) || name === module || name.startsWith('unittest.loader._FailedTest::')
+  return (
+    last === path || last.endsWith(`/${path}`) || name === module || name.startsWith('unittest.loader._FailedTest::')
+  )
 }
 
 const maxMessage = 1_000
@@ -186,31 +178,12 @@ function failureText(cases: readonly (TestCase | undefined)[], times: number): s
   return clip(`${flips}${message}`, maxFailure)
 }
 
-async function mutantsOf({ limits, target }: Proving, { syntax }: ProvingDeps) {
-  const { source, start, end } = await target.locate()
-  const mutants = await syntax.mutants(
-    { language: target.node.language, text: source },
-    { start, end, most: limits.mutants },
-  )
-  return mutants.map((mutant) => {
-    return { mutant, text: `${source.slice(0, mutant.start)}${mutant.text}${source.slice(mutant.end)}` }
-  })
-}
-
-/** Noticed by a test that passes without it: that fails now, or does not come to its end. */
-function isKilled({ result, cases }: TestRun, passing: readonly string[]): boolean {
-  if (cases === undefined || result.ending.kind === 'stopped') return true
-  const passed = new Set(cases.filter(({ outcome }) => outcome === 'passed').map(({ name }) => name))
-  return passing.some((name) => !passed.has(name))
-}
-
-function howItEnded({ result: { ending, output } }: TestRun): string {
-  const how = ending.kind === 'stopped' ? `stopped by its limit of ${ending.reason}` : `exit code ${ending.code}`
-  return clip(`${how}: ${output.trim().slice(-maxMessage)}`, maxMessage)
+function howItEnded(run: TestRun): string {
+  return clip(`${endingText(run)}: ${run.result.output.trim().slice(-maxMessage)}`, maxMessage)
 }
 
 function evidenceOf(check: TestCheck, proof: TestProof): Evidence {
-  const { path, used, passed, failed, before, unreported, mutants, runs, durationMs } = proof
+  const { path, used, passed, failed, before, unreported, mutants, unjudged, runs, runsMs, mutantsMs } = proof
   const { tool, version } = used
   const collected = [...passed, ...failed.map(({ name }) => name)]
   const said = unreported ?? failed.map(({ name, message }) => `${name}: ${message}`)[0]
@@ -218,26 +191,28 @@ function evidenceOf(check: TestCheck, proof: TestProof): Evidence {
     case 'tests_collected': {
       const detail = unreported ?? goneText(before.collected, collected, 'no longer there')
       const isOk = collected.length > 0 && detail === undefined
-      const figures = { before: before.collected.length, after: collected.length, durationMs: durationMs.runs }
+      const figures = { before: before.collected.length, after: collected.length, durationMs: runsMs }
       return { check, path, ok: isOk, tool, version, ...figures, ...(detail !== undefined && { detail }) }
     }
     case 'tests_pass': {
       const fault =
         said ??
         (passed.length === 0 ? 'there is no test' : goneText(before.passed, passed, 'passed before and does not now'))
-      const figures = { before: before.passed.length, after: passed.length, durationMs: durationMs.runs }
+      const figures = { before: before.passed.length, after: passed.length, durationMs: runsMs }
       const detail = fault ?? `each in ${runs} of ${runs} runs`
       return { check, path, ok: fault === undefined, tool, version, ...figures, detail }
     }
     case 'tests_kill_mutants': {
       if (passed.length === 0 || failed.length > 0)
         return { check, path, ok: false, tool, version, detail: 'the tests do not pass without mutants' }
-      if (mutants.length === 0)
+      if (mutants.length + unjudged.length === 0)
         return notChecked(check, path, 'nothing in the node can be changed so that it means something else')
       const killed = mutants.filter(({ isKilled: is }) => is).length
-      const figures = { before: mutants.length, after: killed, durationMs: durationMs.mutants }
+      const figures = { before: mutants.length, after: killed, durationMs: mutantsMs }
       const survivors = survivorsOf(proof).map((one) => `; not noticed: ${one}`)
-      const detail = clip(`${killed} of ${mutants.length} planted faults noticed${survivors.join('')}`, maxMessage)
+      const silent = unjudged.map((one) => `; not judged: ${one}`)
+      const noticed = `${killed} of ${mutants.length} planted faults noticed`
+      const detail = clip(`${noticed}${[...survivors, ...silent].join('')}`, maxMessage)
       return { check, path, ok: killed > 0, tool, version, ...figures, detail }
     }
     default:
@@ -249,11 +224,6 @@ function evidenceOf(check: TestCheck, proof: TestProof): Evidence {
 function goneText(before: readonly string[], now: readonly string[], what: string): string | undefined {
   const gone = before.filter((name) => !now.includes(name))
   return gone.length === 0 ? undefined : clip(`${what}: ${gone.join(', ')}`, maxMessage)
-}
-
-/** The mutants that no test noticed, in words. */
-export function survivorsOf({ mutants }: Pick<TestProof, 'mutants'>): string[] {
-  return mutants.filter(({ isKilled: is }) => !is).map(({ line, what }) => `line ${line}: ${what}`)
 }
 
 function notChecked(of: TestCheck, path: string, detail: string): Evidence {
