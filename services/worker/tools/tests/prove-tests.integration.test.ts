@@ -208,6 +208,24 @@ describe.skipIf(lack !== undefined)(`the proof of tests${lack === undefined ? ''
     await expect(jest.tests.runner('javascript', never)).rejects.toThrow('run with jest, which Remora does not know')
   })
 
+  it('asks the Node of the sandbox for its version, and is not made where it does not work', async () => {
+    const nodeIn = (folder: string) =>
+      openTestsBench({
+        run: (program, signal) =>
+          sandbox.run({ ...program, environment: { PATH: `/workspace/${folder}:/usr/bin:/bin` } }, signal),
+      })
+    const own = nodeIn('bin')
+    const fake = { 'bin/node': '#!/bin/sh\necho v99.1.2\n', 'broken/node': '#!/bin/sh\nexit 1\n' }
+    const files = { ...fake, 'a.js': 'export const f = () => 1\n' }
+    const attempt = await own.attempt(files, { path: 'a.js', text: 'export' })
+    expect(await attempt.tests.runner('javascript', never)).toMatchObject({ tool: 'node:test', version: '99.1.2' })
+    await own.close()
+    const broken = nodeIn('broken')
+    const lacking = await broken.attempt(files, { path: 'a.js', text: 'export' })
+    await expect(lacking.tests.runner('javascript', never)).rejects.toThrow('the sandbox has no node that works')
+    await broken.close()
+  })
+
   it('is not made, and nothing proved, without a sandbox', async () => {
     const lacking = openTestsBench(openSandbox({ searchPath: '' }))
     const attempt = await lacking.attempt(pythonFiles, { path: 'shop.py', text: 'def price' })
