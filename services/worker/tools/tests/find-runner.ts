@@ -83,7 +83,15 @@ async function scriptRunner(near: string, { workspace, run }: Deps): Promise<Fou
     if (other !== undefined)
       throw new AppError('TOOL_005', `the tests of ${path} run with ${other}, which Remora does not know`)
   }
-  return { runner: 'node', tool: 'node:test', version: process.version.slice(1) }
+  return foundNode(run)
+}
+
+async function foundNode(run: Deps['run']): Promise<FoundRunner> {
+  const { ending, output } = await run({ command: ['node', '--version'] })
+  const version = output.trim().replace(/^v/, '')
+  if (ending.kind === 'exited' && ending.code === 0 && isVersion(version))
+    return { runner: 'node', tool: 'node:test', version }
+  throw new AppError('TOOL_005', `tests cannot be run: the sandbox has no node that works (${clipped(output)})`)
 }
 
 async function foundVitest(path: string, run: Deps['run']): Promise<FoundRunner> {

@@ -99,6 +99,29 @@ describe.skipIf(lack !== undefined)(`the proof of tests${lack === undefined ? ''
     const test = inClass('    def test_it(self):\n        self.assertEqual(price(0), 0)\n')
     const { evidence } = await evidenceFor(test, { 'shop.py': loop })
     expect(evidence[2]).toMatchObject({ ok: true })
+    // The faults that hang run a second time.
+    expect(programs.length).toBeGreaterThan(1 + 3 + (evidence[2]?.before ?? 0))
+  })
+
+  it('does not count a fault with which the run ends without a report', async () => {
+    const exits = 'import os\n\n\ndef price(n):\n    if n == 1:\n        os._exit(7)\n    return n * 2\n'
+    const files = { 'shop.py': exits }
+    const { evidence } = await evidenceFor(inClass('    def test_it(self):\n        price(2)\n'), files)
+    const killing = evidence[2]
+    expect(killing).toMatchObject({ ok: false, after: 0 })
+    expect(killing?.detail).toMatch(/not judged: line 5: .*\(exit code 7\)/)
+    const asserting = inClass('    def test_it(self):\n        self.assertEqual(price(2), 4)\n')
+    const noticing = (await evidenceFor(asserting, files)).evidence[2]
+    expect(noticing).toMatchObject({ ok: true })
+    expect(noticing?.before).toBe(killing?.before)
+  })
+
+  it('does not count a fault with which the run is stopped by its limit of output', async () => {
+    const writes = 'def price(n):\n    while n > 1:\n        print("x" * 1_000_000)\n    return n\n'
+    const { evidence } = await evidenceFor(inClass('    def test_it(self):\n        price(1)\n'), { 'shop.py': writes })
+    const killing = evidence[2]
+    expect(killing).toMatchObject({ ok: false, after: 0 })
+    expect(killing?.detail).toMatch(/not judged: line 2: `>` became `>=` \(stopped by its limit of output\)/)
   })
 
   it('compares tests that are changed with those that were there', async () => {
@@ -109,6 +132,41 @@ describe.skipIf(lack !== undefined)(`the proof of tests${lack === undefined ? ''
       { check: 'tests_pass', ok: false, before: 2, after: 1 },
       {},
     ])
+  })
+
+  it('misses each test that was there by its name, whatever was added in its place', async () => {
+    const files = { ...pythonFiles, 'tests/test_shop_price.py': sound }
+    const weaker = `${sound.replace(/ {4}def test_many[^]*/, '')}    def test_x(self):\n        price(1)\n`
+    const { evidence } = await evidenceFor(weaker, files)
+    const name = 'test_shop_price.PriceTest::test_many'
+    expect(evidence).toMatchObject([
+      { check: 'tests_collected', ok: false, before: 2, after: 2, detail: `no longer there: ${name}` },
+      { check: 'tests_pass', ok: false, before: 2, after: 2, detail: expect.stringContaining(name) },
+      {},
+    ])
+  })
+
+  it('misses the tests of a file that was deleted', async () => {
+    const path = 'tests/test_shop_price.py'
+    const files = { ...pythonFiles, [path]: sound }
+    const attempt = await bench.attempt(files, { path: 'shop.py', text: 'def price', name: 'price' })
+    await attempt.workspace.deleteFile(path)
+    const evidence = await attempt.tests.evidence([path], testChecks, never)
+    expect(evidence.map(({ ok }) => ok)).toEqual([false, false, false])
+    expect(evidence[0]).toMatchObject({ before: 2, after: 0 })
+  })
+
+  it('does not miss what a runner reported in place of tests', async () => {
+    const path = 'tests/test_shop_price.py'
+    const broken = await evidenceFor(sound, { ...pythonFiles, [path]: `import nowhere\n${sound}` })
+    expect(broken.evidence).toMatchObject([{ ok: true, before: 0, after: 2 }, { ok: true, before: 0, after: 2 }, {}])
+    const script = 'src/shop.test.js'
+    const test = `import { equal } from 'node:assert/strict'\nimport { test } from 'node:test'\n\ntest('it', () => equal(1, 1))\n`
+    const noFaults = { 'shop.py': 'def price(n):\n    pass\n' }
+    const emptied = await evidenceFor('1\n', { ...noFaults, [script]: test }, script)
+    expect(emptied.evidence).toMatchObject([{ ok: false, before: 1, after: 0 }, { ok: false }, {}])
+    const filled = await evidenceFor(test, { ...noFaults, [script]: '1\n' }, script)
+    expect(filled.evidence).toMatchObject([{ ok: true, before: 0, after: 1 }, { ok: true, after: 1 }, {}])
   })
 
   it('is none where nothing with tests was changed, and nothing runs', async () => {
@@ -148,6 +206,24 @@ describe.skipIf(lack !== undefined)(`the proof of tests${lack === undefined ? ''
     await expect(vitest.tests.runner('javascript', never)).rejects.toMatchObject({ code: 'TOOL_005' })
     const jest = await bench.attempt(files, { path: 'b/a.js', text: 'export' })
     await expect(jest.tests.runner('javascript', never)).rejects.toThrow('run with jest, which Remora does not know')
+  })
+
+  it('asks the Node of the sandbox for its version, and is not made where it does not work', async () => {
+    const nodeIn = (folder: string) =>
+      openTestsBench({
+        run: (program, signal) =>
+          sandbox.run({ ...program, environment: { PATH: `/workspace/${folder}:/usr/bin:/bin` } }, signal),
+      })
+    const own = nodeIn('bin')
+    const fake = { 'bin/node': '#!/bin/sh\necho v99.1.2\n', 'broken/node': '#!/bin/sh\nexit 1\n' }
+    const files = { ...fake, 'a.js': 'export const f = () => 1\n' }
+    const attempt = await own.attempt(files, { path: 'a.js', text: 'export' })
+    expect(await attempt.tests.runner('javascript', never)).toMatchObject({ tool: 'node:test', version: '99.1.2' })
+    await own.close()
+    const broken = nodeIn('broken')
+    const lacking = await broken.attempt(files, { path: 'a.js', text: 'export' })
+    await expect(lacking.tests.runner('javascript', never)).rejects.toThrow('the sandbox has no node that works')
+    await broken.close()
   })
 
   it('is not made, and nothing proved, without a sandbox', async () => {

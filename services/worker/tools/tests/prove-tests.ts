@@ -1,9 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { Evidence, TestCheck } from '#domain/change-set.ts'
 import { unreachable } from '#domain/error.ts'
-import { mapBounded } from '#objects/map-bounded.ts'
 import { languageOf } from '#syntax/grammars.ts'
-import type { Mutant } from '../../evidence/mutants.ts'
 import type { SyntaxChecker } from '../../evidence/syntax-evidence.ts'
 import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
 import type { AttemptPrograms, ProgramOptions } from '../programs/attempt-programs.ts'
@@ -13,9 +11,10 @@ import { clip } from '../shorten.ts'
 import type { TargetNode } from '../target-node.ts'
 import { findRunner, type FoundRunner } from './find-runner.ts'
 import { isTestFile } from './find-tests.ts'
+import { endingText, survivorsOf, type TriedMutants, tryMutants } from './try-mutants.ts'
 
 /** What running the tests of one file has shown. */
-export type TestProof = {
+export type TestProof = TriedMutants & {
   path: string
   used: FoundRunner
   runs: number
@@ -23,12 +22,11 @@ export type TestProof = {
   passed: string[]
   /** Those that did not, with what was said of them. */
   failed: { name: string; message: string }[]
-  /** How many the file had before, and how many of them passed in every run: none for a new file. */
-  before: { collected: number; passed: number }
+  /** The tests that the file had before, and those of them that passed in every run: none for a new file. */
+  before: { collected: string[]; passed: string[] }
   /** What the runner said where it wrote no report. */
   unreported: string | undefined
-  mutants: (Mutant & { isKilled: boolean })[]
-  durationMs: { runs: number; mutants: number }
+  runsMs: number
 }
 
 export type TestProofs = {
@@ -73,7 +71,8 @@ export function openTestProofs(proving: Proving, deps: ProvingDeps): TestProofs 
     runner,
     prove,
     async evidence(paths, checks, signal) {
-      const tests = paths.filter((path) => isTestFile(path) && workspace.exists(path))
+      // A file that was deleted has lost its tests.
+      const tests = paths.filter(isTestFile)
       const [first = target.node.path] = paths
       if (tests.length === 0) return checks.map((of) => notChecked(of, first, 'no file with tests was changed'))
       const evidence: Evidence[] = []
@@ -102,15 +101,14 @@ async function proofOf(
   const base = await baseText(path, workspace)
   const asBefore = { instead: new Map([[path, base ?? '']]) }
   const before = base === undefined ? [] : await runOften(limits.runs, () => runOnce(asBefore))
-  const { passed, failed } = judged(own)
-  const was = judged(before)
+  const { passed, failed } = judged(own, path)
+  const was = judged(before, path)
+  const wasFailed = was.failed.map(({ name }) => name).filter((name) => !isFileItself(name, path))
   const slowestMs = Math.max(...own.map(({ result }) => result.durationMs))
-  const mutants = failed.length === 0 && passed.length > 0 ? await mutantsOf(proving, deps) : []
-  const wallMs = Math.max(leastMutantMs, slowestMs * mutantTimes)
-  const tried = await mapBounded(mutants, mutantsAtOnce, async ({ mutant, text }) => {
-    const ran = await runOnce({ wallMs, instead: new Map([[target.node.path, text]]) })
-    return { mutant: { ...mutant, isKilled: isKilled(ran, passed) }, durationMs: ran.result.durationMs }
-  })
+  const tried =
+    failed.length === 0 && passed.length > 0
+      ? await tryMutants({ target, syntax: deps.syntax, most: limits.mutants, slowestMs, runOnce })
+      : { mutants: [], unjudged: [], mutantsMs: 0 }
   const unreported = own.find(({ cases }) => cases === undefined)
   return {
     path,
@@ -118,18 +116,12 @@ async function proofOf(
     runs: limits.runs,
     passed,
     failed,
-    before: { collected: was.passed.length + was.failed.length, passed: was.passed.length },
+    before: { collected: [...was.passed, ...wasFailed], passed: was.passed },
     unreported: unreported && howItEnded(unreported),
-    mutants: tried.map(({ mutant }) => mutant),
-    durationMs: { runs: sum([...own, ...before].map(({ result }) => result)), mutants: sum(tried) },
+    ...tried,
+    runsMs: sum([...own, ...before].map(({ result }) => result)),
   }
 }
-
-/** A mutant that makes the tests hang is stopped after this many times what they take without it. */
-const mutantTimes = 10
-const leastMutantMs = 5_000
-/** Beside the other attempts of this worker, which wait for the same places in the sandbox. */
-const mutantsAtOnce = 2
 
 /** Undefined for a new file. */
 async function baseText(path: string, workspace: Pick<Workspace, 'readBase'>): Promise<string | undefined> {
@@ -151,18 +143,30 @@ async function runOften(times: number, runOnce: () => Promise<TestRun>): Promise
   return runs
 }
 
-/** A test passes when every run has it and it passed there. Tests that every run skipped count as none. */
-function judged(runs: readonly TestRun[]): Pick<TestProof, 'passed' | 'failed'> {
+/**
+ * A test passes when every run has it and it passed there. Tests that every run skipped count as none, and so does a file that ran
+ * without a test, which node:test reports as one.
+ */
+function judged(runs: readonly TestRun[], path: string): Pick<TestProof, 'passed' | 'failed'> {
   const names = new Set(runs.flatMap(({ cases = [] }) => cases.map(({ name }) => name)))
   const found: Pick<TestProof, 'passed' | 'failed'> = { passed: [], failed: [] }
   for (const name of names) {
     const cases = runs.map((run) => run.cases?.find((one) => one.name === name))
     if (cases.every((one) => one?.outcome === 'skipped')) continue
     const times = cases.filter((one) => one?.outcome === 'passed').length
-    if (times === runs.length) found.passed.push(name)
-    else found.failed.push({ name, message: failureText(cases, times) })
+    if (times < runs.length) found.failed.push({ name, message: failureText(cases, times) })
+    else if (!isFileItself(name, path)) found.passed.push(name)
   }
   return found
+}
+
+/** Whether a name of a report is that of the file, under which runners report one that cannot be loaded. */
+function isFileItself(name: string, path: string): boolean {
+  const last = name.split('::').at(-1) ?? ''
+  const module = path.replace(/\.py$/, '').replaceAll('/', '.')
+  return (
+    last === path || last.endsWith(`/${path}`) || name === module || name.startsWith('unittest.loader._FailedTest::')
+  )
 }
 
 const maxMessage = 1_000
@@ -174,56 +178,41 @@ function failureText(cases: readonly (TestCase | undefined)[], times: number): s
   return clip(`${flips}${message}`, maxFailure)
 }
 
-async function mutantsOf({ limits, target }: Proving, { syntax }: ProvingDeps) {
-  const { source, start, end } = await target.locate()
-  const mutants = await syntax.mutants(
-    { language: target.node.language, text: source },
-    { start, end, most: limits.mutants },
-  )
-  return mutants.map((mutant) => {
-    return { mutant, text: `${source.slice(0, mutant.start)}${mutant.text}${source.slice(mutant.end)}` }
-  })
-}
-
-/** Noticed by a test that passes without it: that fails now, or does not come to its end. */
-function isKilled({ result, cases }: TestRun, passing: readonly string[]): boolean {
-  if (cases === undefined || result.ending.kind === 'stopped') return true
-  const passed = new Set(cases.filter(({ outcome }) => outcome === 'passed').map(({ name }) => name))
-  return passing.some((name) => !passed.has(name))
-}
-
-function howItEnded({ result: { ending, output } }: TestRun): string {
-  const how = ending.kind === 'stopped' ? `stopped by its limit of ${ending.reason}` : `exit code ${ending.code}`
-  return clip(`${how}: ${output.trim().slice(-maxMessage)}`, maxMessage)
+function howItEnded(run: TestRun): string {
+  return clip(`${endingText(run)}: ${run.result.output.trim().slice(-maxMessage)}`, maxMessage)
 }
 
 function evidenceOf(check: TestCheck, proof: TestProof): Evidence {
-  const { path, used, passed, failed, before, unreported, mutants, runs, durationMs } = proof
+  const { path, used, passed, failed, before, unreported, mutants, unjudged, runs, runsMs, mutantsMs } = proof
   const { tool, version } = used
-  const collected = passed.length + failed.length
+  const collected = [...passed, ...failed.map(({ name }) => name)]
   const said = unreported ?? failed.map(({ name, message }) => `${name}: ${message}`)[0]
   switch (check) {
     case 'tests_collected': {
-      const isOk = collected > 0 && collected >= before.collected
-      const figures = { before: before.collected, after: collected, durationMs: durationMs.runs }
-      return { check, path, ok: isOk, tool, version, ...figures, ...(unreported && { detail: unreported }) }
+      const detail = unreported ?? goneText(before.collected, collected, 'no longer there')
+      const isOk = collected.length > 0 && detail === undefined
+      const figures = { before: before.collected.length, after: collected.length, durationMs: runsMs }
+      return { check, path, ok: isOk, tool, version, ...figures, ...(detail !== undefined && { detail }) }
     }
     case 'tests_pass': {
-      const isOk =
-        unreported === undefined && failed.length === 0 && passed.length > 0 && passed.length >= before.passed
-      const figures = { before: before.passed, after: passed.length, durationMs: durationMs.runs }
-      const detail = said ?? (collected === 0 ? 'there is no test' : `each in ${runs} of ${runs} runs`)
-      return { check, path, ok: isOk, tool, version, ...figures, detail }
+      const fault =
+        said ??
+        (passed.length === 0 ? 'there is no test' : goneText(before.passed, passed, 'passed before and does not now'))
+      const figures = { before: before.passed.length, after: passed.length, durationMs: runsMs }
+      const detail = fault ?? `each in ${runs} of ${runs} runs`
+      return { check, path, ok: fault === undefined, tool, version, ...figures, detail }
     }
     case 'tests_kill_mutants': {
       if (passed.length === 0 || failed.length > 0)
         return { check, path, ok: false, tool, version, detail: 'the tests do not pass without mutants' }
-      if (mutants.length === 0)
+      if (mutants.length + unjudged.length === 0)
         return notChecked(check, path, 'nothing in the node can be changed so that it means something else')
       const killed = mutants.filter(({ isKilled: is }) => is).length
-      const figures = { before: mutants.length, after: killed, durationMs: durationMs.mutants }
+      const figures = { before: mutants.length, after: killed, durationMs: mutantsMs }
       const survivors = survivorsOf(proof).map((one) => `; not noticed: ${one}`)
-      const detail = clip(`${killed} of ${mutants.length} planted faults noticed${survivors.join('')}`, maxMessage)
+      const silent = unjudged.map((one) => `; not judged: ${one}`)
+      const noticed = `${killed} of ${mutants.length} planted faults noticed`
+      const detail = clip(`${noticed}${[...survivors, ...silent].join('')}`, maxMessage)
       return { check, path, ok: killed > 0, tool, version, ...figures, detail }
     }
     default:
@@ -231,9 +220,10 @@ function evidenceOf(check: TestCheck, proof: TestProof): Evidence {
   }
 }
 
-/** The mutants that no test noticed, in words. */
-export function survivorsOf({ mutants }: Pick<TestProof, 'mutants'>): string[] {
-  return mutants.filter(({ isKilled: is }) => !is).map(({ line, what }) => `line ${line}: ${what}`)
+/** The names that are not there any more, in words; undefined where all are. */
+function goneText(before: readonly string[], now: readonly string[], what: string): string | undefined {
+  const gone = before.filter((name) => !now.includes(name))
+  return gone.length === 0 ? undefined : clip(`${what}: ${gone.join(', ')}`, maxMessage)
 }
 
 function notChecked(of: TestCheck, path: string, detail: string): Evidence {

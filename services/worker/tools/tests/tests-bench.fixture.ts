@@ -33,7 +33,7 @@ export function openTestsBench(sandbox: Pick<Sandbox, 'run'>) {
     folders.push(folder)
     const path = join(folder, 'files.tar')
     const items = Object.entries(files).map(([name, text]) => {
-      return { path: name, executable: false, content: Buffer.from(text) }
+      return { path: name, executable: text.startsWith('#!'), content: Buffer.from(text) }
     })
     await pipeline(Readable.from(plainTar(items)), createWriteStream(path))
     return path

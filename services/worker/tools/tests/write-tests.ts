@@ -7,9 +7,10 @@ import { hasNewFault } from '../../evidence/parses.ts'
 import { type TestFunction, testNamed, withoutTests } from '../../evidence/test-functions.ts'
 import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
 import { applyFixes, type LintDeps } from '../lint/lint-node.ts'
-import { survivorsOf, type TestProof, type TestProofs } from './prove-tests.ts'
+import type { TestProof, TestProofs } from './prove-tests.ts'
 import { moduleName } from './test-imports.ts'
 import type { TestPlace } from './test-place.ts'
+import { survivorsOf } from './try-mutants.ts'
 
 export type WritingDeps = LintDeps & {
   syntax: Pick<SyntaxChecker, 'read' | 'tests'>
@@ -113,7 +114,10 @@ function failureText(failed: TestProof['failed']): string {
 function provedTests(written: WrittenTests): WrittenTests {
   const { proof } = written
   if (written.kept === 0) throw refusal('no test was run')
-  if (proof.mutants.length === 0 || proof.mutants.some(({ isKilled }) => isKilled)) return written
+  const { mutants, unjudged } = proof
+  if (mutants.length + unjudged.length === 0 || mutants.some(({ isKilled }) => isKilled)) return written
+  if (mutants.length === 0)
+    throw refusal(`the tests came to no verdict on any of the planted faults: ${unjudged.join('; ')}`)
   const survivors = survivorsOf(proof).join('; ')
   throw refusal(`the tests pass whatever the code does: none of these planted faults was noticed: ${survivors}`)
 }

@@ -1,0 +1,61 @@
+import { execFile } from 'node:child_process'
+import { join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { testSandbox } from '#sandbox/sandbox.fixture.ts'
+import { lastDocument, openPrograms, remora } from './program.ts'
+import { sourceFolder, type SourceFolder } from './source-folder.ts'
+
+const exec = promisify(execFile)
+const { lack } = await testSandbox(process.env)
+const files = {
+  'repo/shop.py': 'def price(count):\n    if count > 10:\n        return count * 2\n    return count * 3\n',
+  'repo/tests/__init__.py': '',
+  'repo/tests/test_other.py':
+    'import unittest\n\n\nclass Other(unittest.TestCase):\n    def test_it(self):\n        self.assertEqual(1, 1)\n',
+  'repo/package.json': '{ "type": "module", "scripts": { "test": "node --test" } }\n',
+  'repo/label.js': 'export function label(count) {\n  return count > 1 ? count + 1 : count\n}\n',
+}
+const Run = z.object({ result: z.looseObject({ run_id: z.string() }) })
+const Proof = z.looseObject({ check: z.string(), path: z.string(), ok: z.boolean(), after: z.number().optional() })
+const Reviewed = z.object({ changes: z.array(z.object({ evidence: z.array(Proof) })) })
+
+describe.skipIf(lack !== undefined)(`the agent that writes tests${lack === undefined ? '' : ` (${lack})`}`, () => {
+  const programs = openPrograms()
+  let folder: SourceFolder
+  const ask = async (...args: string[]) => {
+    const command = remora(programs, folder, args)
+    return { code: await command.exited, out: command.out(), err: command.err() }
+  }
+
+  beforeAll(async () => {
+    folder = await sourceFolder(files)
+  })
+  afterAll(async () => {
+    await programs.end()
+    await folder.remove()
+  })
+
+  it('proposes tests of Python and JavaScript that pass outside of the sandbox, too', async () => {
+    const options = ['--agents', 'test', '--accept', 'auto', '--verify', 'python3 -m unittest', '--json']
+    const ran = await ask('run', 'repo', ...options)
+    expect(ran).toMatchObject({ code: 0 })
+    const { result } = Run.parse(lastDocument(ran.out))
+    const reviewed = await ask('review', result.run_id, '--where', 'verdict=accepted', '--json')
+    const evidence = Reviewed.parse(lastDocument(reviewed.out)).changes.flatMap((change) => change.evidence)
+    const killing = evidence.filter(({ check }) => check === 'tests_kill_mutants')
+    expect(killing.map(({ path, ok }) => `${path} ${ok}`).toSorted()).toEqual([
+      'label-label.test.js true',
+      'tests/test_shop_price.py true',
+    ])
+    for (const { after } of killing) expect(after).toBeGreaterThan(0)
+
+    expect(await ask('apply', result.run_id, '--to', 'repo')).toMatchObject({ code: 0 })
+    const cwd = join(folder.path, 'repo')
+    const python = await exec('python3', ['-m', 'unittest', '-v'], { cwd })
+    expect(python.stderr).toContain('test_price_3')
+    const node = await exec('node', ['--test', '--test-reporter=tap'], { cwd, env: { PATH: process.env['PATH'] } })
+    expect(node.stdout).toContain('label(3) is 4')
+  })
+})
