@@ -103,38 +103,6 @@ describe('a run’s composed patch', () => {
     expect(proven.files[0]?.changeSetIds).toEqual(['c2'])
   })
 
-  it('leaves out samples that only match with a change that is left out', async () => {
-    const module = 'def price(sku: int) -> int:\n    return 1\n'
-    const edit = (from: string, to: string) => only('c1', from, to, { path: 'shop.py', text: module })
-    const retyped = edit('sku: int', 'sku: str')
-    const broken: ChangeSet = {
-      ...retyped,
-      files: [...retyped.files, { kind: 'create', path: 'broken.py', content: 'def (\n' }],
-      evidence: [{ check: 'parses', path: 'broken.py', ok: true, tool: 'test' }],
-    }
-    const path = 'tests/fixtures/shop.price.json'
-    const samples = {
-      source: 'shop.py::price',
-      signature: '(sku: str)',
-      valid: [{ name: 'usual', arguments: { sku: 'A-1' } }],
-      invalid: [{ name: 'a number', why: 'sku', arguments: { sku: 1 } }],
-    }
-    const made: ChangeSet = {
-      ...set('c2', []),
-      files: [{ kind: 'create', path, content: `${JSON.stringify(samples)}\n` }],
-      evidence: [{ check: 'samples_match', path, ok: true, tool: 'test' }],
-    }
-    const readFileOf: ProofDeps['readFileOf'] = (sets) => async () =>
-      sets.includes(broken) ? module.replace('int', 'str') : module
-    const options = { ...deps, readBlob: async () => Buffer.from(module), readFileOf }
-    const { files, conflicts } = await proveComposition([broken, made], options)
-    expect(conflicts.map(({ changeSetId, errorCode }) => [changeSetId, errorCode])).toEqual([
-      ['c1', 'WORK_004'],
-      ['c2', 'WORK_004'],
-    ])
-    expect(files).toEqual([])
-  })
-
   it('leaves out what breaks a file of another language, unless no bundle asks that it parses', async () => {
     const broken = (id: string, asked: ChangeSet['evidence']): ChangeSet => ({
       ...set(id, []),
