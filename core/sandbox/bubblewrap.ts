@@ -1,6 +1,7 @@
 import { lstat, readlink, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import {
+  folderBytes,
   homeFolder,
   launcherOf,
   sandboxVariables,
@@ -92,7 +93,7 @@ export function bubblewrapArgs(program: SandboxedProgram, mounts: SystemMounts):
     inMemory(limits.diskBytes, '/tmp'),
     inMemory(limits.diskBytes, workFolder),
     own.flatMap(({ from, to }) => ['--ro-bind', from, to]),
-    folders.flatMap((path) => inMemory(limits.diskBytes, path)),
+    folders.flatMap((path) => inMemory(folderBytes(program), path)),
     ['--remount-ro', '/', '--chdir', '/', '--'],
     launcherOf(program, launch),
   ].flat()

@@ -11,7 +11,7 @@ export type SandboxedProgram = {
   /** A file of the sandbox that the program writes, whose first `maxReportBytes` are returned. */
   report?: string
   mounts?: readonly SandboxMount[]
-  /** Further folders of its own that it may write, empty at first, each as large as the working folder. */
+  /** Further folders of its own that it may write, empty at first, all together as large as the working folder. */
   folders?: readonly string[]
   /** Gets what the program writes to its descriptor 6. The program waits while that takes no more. */
   result?: Writable
@@ -20,6 +20,16 @@ export type SandboxedProgram = {
 
 /** A file or folder of this machine, `from`, that a program finds at `to`, read-only. */
 export type SandboxMount = { from: string; to: string }
+
+/** Whether a path can be mounted: in the options of a container engine these characters begin another option. */
+export function isMountable(path: string): boolean {
+  return !/[,:="\p{Cc}]/u.test(path)
+}
+
+/** The bytes of each of a program's own folders: they share what the working folder has once more. */
+export function folderBytes({ folders = [], limits }: Pick<SandboxedProgram, 'folders' | 'limits'>): number {
+  return Math.ceil(limits.diskBytes / Math.max(1, folders.length))
+}
 
 /** What is put into the working folder: `base`, without what is `deleted`, and then `changed`. */
 export type ProgramFiles = {

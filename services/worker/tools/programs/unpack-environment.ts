@@ -4,6 +4,7 @@ import { createGunzip } from 'node:zlib'
 import { pipeline } from 'node:stream/promises'
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
 import { AppError } from '#domain/error.ts'
+import { isMountable } from '#sandbox/sandboxed-program.ts'
 
 /** Folders of an unpacked environment: what is found in /environment, what is laid into the working folder, and its node_modules. */
 export const environmentParts = { environment: 'environment', added: 'added', modules: 'modules' } as const
@@ -20,6 +21,9 @@ export type Unpacked = {
 const cacheNames = ['.cache', '.vite', '.vite-temp']
 
 const mostChars = 4_096
+/** Each module is an argument of what starts a program, with its caches. */
+const mostModules = 200
+const mostModuleChars = 500
 
 /**
  * Unpacks what a setup has made into `dir`, an empty folder. Programs of a repository wrote it: only files, folders and symbolic links
@@ -42,7 +46,7 @@ export async function unpackEnvironment(
       const { path, module } = placeOf(header.name)
       if ((entries += 1) > maxEntries) throw refused(`has more than ${maxEntries} entries`)
       if ((bytes += header.size) > maxBytes) throw refused(`has more than ${maxBytes} bytes`)
-      if (module !== undefined && header.type === 'directory') modules.add(module)
+      if (module !== undefined && header.type === 'directory') addModule(modules, module)
       if (header.type === 'directory') await folders.make(path)
       else if (header.type === 'symlink') links.set(path, header.linkname ?? '')
       else if (header.type === undefined || header.type === 'file') await writeEntry(entry, { path, dir, folders })
@@ -74,6 +78,11 @@ async function* unzipped(gzipped: AsyncIterable<Uint8Array>): AsyncGenerator<Uin
 
 function refused(why: string, cause?: unknown): AppError {
   return new AppError('SETUP_001', `what the setup made ${why}`, { cause })
+}
+
+function addModule(modules: Set<string>, path: string): void {
+  if (path.length > mostModuleChars || !isMountable(path)) throw refused(`has a folder ${JSON.stringify(path)}`)
+  if (modules.add(path).size > mostModules) throw refused(`has more than ${mostModules} folders node_modules`)
 }
 
 /** Where an entry goes. `module`: the folder `node_modules` that it is, if it is in no other. */
