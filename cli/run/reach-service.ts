@@ -111,8 +111,10 @@ async function findService({ config, signal }: CliContext): Promise<Pick<Service
 /** The services are loaded only here, because they take most of the time to load. */
 export async function startEmbedded(choice: StackChoice & { port?: number }, context: CliContext): Promise<Stack> {
   const { config, signal, verbose, io, cwd } = context
-  const { keyFault, path } = config.settings
+  const { keyFault, pathsFault, path } = config.settings
   if (keyFault !== undefined && choice.workers > 0 && choice.model === undefined) throw keyFault
+  const setsUp = choice.setsUp === true || config.allowsSetups
+  if (pathsFault !== undefined && choice.workers > 0 && setsUp) throw pathsFault
   if (path !== undefined) io.err(visible(`settings: ${shownPath(path, cwd)}\n`))
   for (const line of unservedSettings(config.settings, cwd)) io.err(visible(`${line}\n`))
   const model = choice.model ?? config.modelUrls
@@ -126,6 +128,8 @@ export async function startEmbedded(choice: StackChoice & { port?: number }, con
     port: choice.port ?? 0,
     model: { urls: model === 'rehearsal' ? undefined : model, name: config.modelName, apiKey: config.modelApiKey },
     environment: choice.setsUp === true ? { ...config.environment, REMORA_SETUP: 'on' } : config.environment,
+    // A setup that an earlier command has left may still be waiting.
+    setupPaths: pathsFault === undefined ? undefined : '',
     token: config.token,
     logging: verbose() ? { ...config.logging, level: 'debug' } : config.logging,
     logPath: verbose() ? undefined : join(config.dataDir, 'stack.log'),
