@@ -81,7 +81,7 @@ export function bubblewrapArgs(program: SandboxedProgram, mounts: SystemMounts):
   }
   return [
     isolation,
-    Object.entries({ PATH: programPath, ...sandboxVariables, ...environment }).flatMap(([name, value]) => [
+    Object.entries({ ...sandboxVariables, ...environment, PATH: programPath }).flatMap(([name, value]) => [
       '--setenv',
       name,
       value,

@@ -62,7 +62,7 @@ export function containerArgs(program: SandboxedProgram, engine: ContainerEngine
   for (const path of [...shown.flatMap(({ from, to }) => [from, to]), ...folders]) {
     if (!isMountable(path)) throw new AppError('TOOL_005', `a container cannot be given ${JSON.stringify(path)}`)
   }
-  const variables = Object.entries({ PATH: searchPath, ...sandboxVariables, ...environment })
+  const variables = Object.entries({ ...sandboxVariables, ...environment, PATH: searchPath })
   return [
     ['run', '--rm', '--interactive', '--pull', 'never', '--name', started.name],
     ['--label', `${ownerLabel}=${started.label}`, '--log-driver', 'none', '--no-healthcheck'],
@@ -85,7 +85,7 @@ export function memoryOf({ limits, folders = [] }: Pick<SandboxedProgram, 'limit
   return limits.memoryBytes + (folders.length === 0 ? 2 : 3) * limits.diskBytes + sharedMemoryBytes
 }
 
-const needed = ['tar', 'xargs', 'cp', 'head', 'cat', 'mkdir', 'rm', 'nice', 'prlimit']
+const needed = ['tar', 'xargs', 'cp', 'head', 'cat', 'mkdir', 'rm', 'nice', 'prlimit', 'env']
 
 /** Memory and processes are the engine's to limit. */
 function launchOf({ bytes }: Started) {

@@ -113,6 +113,15 @@ describe.skipIf(lack !== undefined)(`a setup${lack === undefined ? '' : ` (${lac
     expect(outputOf(ran)).toContain('install it editable (-e)')
   })
 
+  it('gives back what it made, whatever it installed under the names of the programs that pack it', async () => {
+    const planted = (name: string) => `printf '#!/bin/sh\\nexit 0\\n' > $1/${name}; chmod +x $1/${name}`
+    const names = ['tar', 'comm', 'sort', 'find', 'grep', 'sh']
+    const script = `set -- /environment/bin; mkdir $1; ${names.map(planted).join('; ')}; echo x > added`
+    const ran = await setUp(script)
+    expect(ran.end, outputOf(ran)).toMatchObject({ kind: 'made' })
+    expect(ran.names).toEqual(expect.arrayContaining([...names.map((name) => `environment/bin/${name}`), 'workspace/added']))
+  })
+
   const fetching = (url: string) =>
     `node -e 'fetch("${url}").then((r) => console.log(r.status), (e) => console.log(e.cause.code))'; exit 1`
   const connecting = (host: string, port: number) =>
