@@ -49,6 +49,17 @@ it('makes files, folders and links, with times and the bit of programs alone', a
   expect(await readdir(join(dir, 'modules/node_modules'))).toEqual(['.cache', '.vite', '.vite-temp', 'a'])
 })
 
+it('lays into a node_modules of the repository what is new in it, and hides nothing', async () => {
+  const { modules } = await unpack(
+    folder('workspace/node_modules/new'),
+    file('workspace/node_modules/new/index.js'),
+    link('workspace/web/node_modules', '../node_modules'),
+  )
+  expect(modules).toEqual([])
+  expect(await readFile(join(dir, 'added/node_modules/new/index.js'), 'utf8')).toBe('x')
+  expect(await readlink(join(dir, 'added/web/node_modules'))).toBe('../node_modules')
+})
+
 it.each<[string, TarEntry[]]>([
   ['a path that leaves its folder', [file('environment/../../escaped')]],
   ['an absolute path', [file('/tmp/escaped')]],
