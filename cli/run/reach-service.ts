@@ -158,7 +158,8 @@ async function bubblewrapProgram(choice: StackChoice, context: CliContext): Prom
   const { sandbox, agentsDir, mayInstallRedis } = context.config
   const { runtime, image } = sandbox
   if (runtime === 'none' || runtime === 'container' || sandbox.bubblewrap !== undefined) return sandbox.bubblewrap
-  const isNeeded = choice.verifies === true || choice.setsUp !== undefined || (await runsPrograms(agentsDir, choice.agents))
+  const isNeeded =
+    choice.verifies === true || choice.setsUp !== undefined || (await runsPrograms(agentsDir, choice.agents))
   const options = obtaining(context)
   const programDir = bubblewrapDir(options.env, options.isRoot)
   const got = await obtainBubblewrap({ ...options, programDir, mayInstall: mayInstallRedis && isNeeded })

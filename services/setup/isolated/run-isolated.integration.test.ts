@@ -131,7 +131,9 @@ describe.skipIf(lack !== undefined)(`a setup${lack === undefined ? '' : ` (${lac
     const script = `set -- /environment/bin; mkdir $1; ${names.map(planted).join('; ')}; echo x > added`
     const ran = await setUp(script)
     expect(ran.end, outputOf(ran)).toMatchObject({ kind: 'made' })
-    expect(ran.names).toEqual(expect.arrayContaining([...names.map((name) => `environment/bin/${name}`), 'workspace/added']))
+    expect(ran.names).toEqual(
+      expect.arrayContaining([...names.map((name) => `environment/bin/${name}`), 'workspace/added']),
+    )
   })
 
   const fetching = (url: string) =>

@@ -27,7 +27,8 @@ const ready = (key: string) =>
 /** The environments of a worker, with how often it has asked the store. */
 async function environmentsOf(key: string, entries: readonly TarEntry[]) {
   const project = ProjectId.parse(store.project)
-  const put = () => packTar([...entries]).then((tar) => store.objects.put(objectKeys.environment(project, key), gzipSync(tar)))
+  const put = () =>
+    packTar([...entries]).then((tar) => store.objects.put(objectKeys.environment(project, key), gzipSync(tar)))
   let asked = 0
   const getStream: ObjectStore['getStream'] = (...of) => {
     asked += 1
