@@ -62,7 +62,7 @@ export function readCliConfig(
     mayInstallRedis: values.REMORA_REDIS_INSTALL === 'auto',
     searchPath: values.PATH,
     sandbox: { ...sandboxConfig(values), searchPath: values.PATH, env: bareEnv(settings.own) },
-    allowsSetups: values.REMORA_SETUP === 'on',
+    allowsSetups: values.REMORA_SETUP !== 'off',
     color: colorOf(values),
     agentsDir: values.REMORA_AGENTS_DIR === undefined ? undefined : resolve(cwd, values.REMORA_AGENTS_DIR),
     apiPort: values.REMORA_API_PORT,

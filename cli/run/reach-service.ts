@@ -33,8 +33,8 @@ export type StackChoice = {
   agents?: readonly string[] | undefined
   /** Whether that run has a gate. */
   verifies?: boolean
-  /** Whether its runs may have a setup, also where the settings do not allow it. */
-  setsUp?: boolean
+  /** Allows the setups that requests name, also where the settings do not: the command has named one, or its run may have one. */
+  setsUp?: 'named' | 'stored' | undefined
   /** The value of `--model`: a URL, `rehearsal`, or undefined for that of the environment. */
   model?: string | undefined
 }
@@ -111,8 +111,10 @@ async function findService({ config, signal }: CliContext): Promise<Pick<Service
 /** The services are loaded only here, because they take most of the time to load. */
 export async function startEmbedded(choice: StackChoice & { port?: number }, context: CliContext): Promise<Stack> {
   const { config, signal, verbose, io, cwd } = context
-  const { keyFault, path } = config.settings
+  const { keyFault, pathsFault, path } = config.settings
   if (keyFault !== undefined && choice.workers > 0 && choice.model === undefined) throw keyFault
+  const setsUp = choice.setsUp === 'named' || config.allowsSetups
+  if (pathsFault !== undefined && choice.workers > 0 && setsUp) throw pathsFault
   if (path !== undefined) io.err(visible(`settings: ${shownPath(path, cwd)}\n`))
   for (const line of unservedSettings(config.settings, cwd)) io.err(visible(`${line}\n`))
   const model = choice.model ?? config.modelUrls
@@ -125,13 +127,20 @@ export async function startEmbedded(choice: StackChoice & { port?: number }, con
     discovery: choice.discovery,
     port: choice.port ?? 0,
     model: { urls: model === 'rehearsal' ? undefined : model, name: config.modelName, apiKey: config.modelApiKey },
-    environment: choice.setsUp === true ? { ...config.environment, REMORA_SETUP: 'on' } : config.environment,
+    environment: choice.setsUp !== undefined && !config.allowsSetups ? askedSetups(config) : config.environment,
+    // A setup that an earlier command has left may still be waiting.
+    setupPaths: pathsFault === undefined ? undefined : '',
     token: config.token,
     logging: verbose() ? { ...config.logging, level: 'debug' } : config.logging,
     logPath: verbose() ? undefined : join(config.dataDir, 'stack.log'),
     say: (line) => io.err(visible(`${line}\n`)),
     signal,
   })
+}
+
+/** Bundles may come with the sources: only the setup that a person has named counts. */
+function askedSetups({ environment }: CliContext['config']) {
+  return { ...environment, REMORA_SETUP: 'asked' }
 }
 
 /** A command that only reads former runs installs nothing: where there are runs, there was a Redis. */
@@ -149,7 +158,8 @@ async function bubblewrapProgram(choice: StackChoice, context: CliContext): Prom
   const { sandbox, agentsDir, mayInstallRedis } = context.config
   const { runtime, image } = sandbox
   if (runtime === 'none' || runtime === 'container' || sandbox.bubblewrap !== undefined) return sandbox.bubblewrap
-  const isNeeded = choice.verifies === true || choice.setsUp === true || (await runsPrograms(agentsDir, choice.agents))
+  const isNeeded =
+    choice.verifies === true || choice.setsUp !== undefined || (await runsPrograms(agentsDir, choice.agents))
   const options = obtaining(context)
   const programDir = bubblewrapDir(options.env, options.isRoot)
   const got = await obtainBubblewrap({ ...options, programDir, mayInstall: mayInstallRedis && isNeeded })

@@ -33,8 +33,9 @@ export async function runOnce(ordered: RunOrder, context: CliContext): Promise<v
     const isNew = source.kind === 'folder'
     const agents = isNew ? source.submission.agents : undefined
     const verifies = isNew && source.submission.verify !== undefined
-    // Whoever names a setup allows it, and so does who goes on with a run that has one.
-    const setsUp = !isNew || order.setsUp === true
+    // Whoever names a setup allows it, and so does who goes on with a run whose request named one.
+    const ofNew = order.setsUp === true ? ('named' as const) : undefined
+    const setsUp = isNew ? ofNew : ('stored' as const)
     const choice = { workers: order.workers, model: order.model, agents, verifies, setsUp }
     const service = isNew ? await reachService(choice, context) : await reachRuns(context, choice)
     try {

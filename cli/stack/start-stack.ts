@@ -29,6 +29,8 @@ export type StackOptions = {
   discovery?: boolean | undefined
   /** The environment; services get the settings in it that they read, unless the stack sets these itself. */
   environment?: Env
+  /** The folders of the machine that setups may read; undefined: those in the environment. */
+  setupPaths?: string | undefined
   /** The port of the API; 0: any free one. */
   port: number
   model: ModelAccess
@@ -145,7 +147,9 @@ async function startWorkers(
   const { workers: count, model, environment = {}, say, restartPauses: pauses } = options
   const modelUrls = model.urls ?? (await rehearsalUrl(environment, releaser))
   const bubblewrap = await options.bubblewrap?.()
-  await startSetups(setupEnv(stores, { environment, bubblewrap }), { log: log.entry, secrets, releaser })
+  const { REMORA_SANDBOX_PATHS: paths } = environment
+  const ofSetups = { ...environment, REMORA_SANDBOX_PATHS: options.setupPaths ?? paths }
+  await startSetups(setupEnv(stores, { environment: ofSetups, bubblewrap }), { log: log.entry, secrets, releaser })
   const env = workerEnv(stores, { modelUrls, model, compileCache: getCompileCacheDir(), environment, bubblewrap })
   const workers = startWorkerPool({ count, env, log, say, pauses })
   releaser.add('workers', workers.stop)

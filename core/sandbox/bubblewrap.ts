@@ -1,6 +1,7 @@
 import { lstat, readlink, stat } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import {
+  folderBytes,
   homeFolder,
   launcherOf,
   sandboxVariables,
@@ -80,7 +81,7 @@ export function bubblewrapArgs(program: SandboxedProgram, mounts: SystemMounts):
   }
   return [
     isolation,
-    Object.entries({ PATH: programPath, ...sandboxVariables, ...environment }).flatMap(([name, value]) => [
+    Object.entries({ ...sandboxVariables, ...environment, PATH: programPath }).flatMap(([name, value]) => [
       '--setenv',
       name,
       value,
@@ -92,7 +93,7 @@ export function bubblewrapArgs(program: SandboxedProgram, mounts: SystemMounts):
     inMemory(limits.diskBytes, '/tmp'),
     inMemory(limits.diskBytes, workFolder),
     own.flatMap(({ from, to }) => ['--ro-bind', from, to]),
-    folders.flatMap((path) => inMemory(limits.diskBytes, path)),
+    folders.flatMap((path) => inMemory(folderBytes(program), path)),
     ['--remount-ro', '/', '--chdir', '/', '--'],
     launcherOf(program, launch),
   ].flat()

@@ -1,5 +1,8 @@
+import { AppError } from '#domain/error.ts'
 import type { Env } from '#platform/env.ts'
 import {
+  folderBytes,
+  isMountable,
   launcherOf,
   sandboxVariables,
   type SandboxedProgram,
@@ -47,13 +50,19 @@ type Started = {
 /**
  * The arguments of `podman` and `docker` for one program: no network, nothing of this machine but `paths`, no other process to be seen,
  * no privilege to be had, nothing to be written but the working folder, /tmp and shared memory. All of it ends with its first process,
- * and that with the stdin of this command. Files in memory count as memory, so it may have its own and that of full folders.
+ * and that with the stdin of this command. Files in memory count as memory, so it may have its own and that of full folders. TOOL_005 for a
+ * path that would be read as more than a path.
  */
 export function containerArgs(program: SandboxedProgram, engine: ContainerEngine, started: Started): string[] {
   const { limits, environment, mounts = [], folders = [] } = program
   const memory = String(memoryOf(program))
-  const inMemory = (folder: string) => `${folder}:rw,exec,nosuid,nodev,size=${limits.diskBytes},mode=1777`
-  const variables = Object.entries({ PATH: searchPath, ...sandboxVariables, ...environment })
+  const inMemory = (folder: string, bytes = limits.diskBytes) =>
+    `${folder}:rw,exec,nosuid,nodev,size=${bytes},mode=1777`
+  const shown = [...engine.paths.map((path) => ({ from: path, to: path })), ...mounts]
+  for (const path of [...shown.flatMap(({ from, to }) => [from, to]), ...folders]) {
+    if (!isMountable(path)) throw new AppError('TOOL_005', `a container cannot be given ${JSON.stringify(path)}`)
+  }
+  const variables = Object.entries({ ...sandboxVariables, ...environment, PATH: searchPath })
   return [
     ['run', '--rm', '--interactive', '--pull', 'never', '--name', started.name],
     ['--label', `${ownerLabel}=${started.label}`, '--log-driver', 'none', '--no-healthcheck'],
@@ -62,11 +71,8 @@ export function containerArgs(program: SandboxedProgram, engine: ContainerEngine
     started.seccompFile === undefined ? [] : ['--security-opt', `seccomp=${started.seccompFile}`],
     ['--memory', memory, '--memory-swap', memory, '--pids-limit', String(limits.processes + ownProcesses)],
     ['--shm-size', String(sharedMemoryBytes), '--tmpfs', inMemory('/tmp'), '--tmpfs', inMemory(workFolder)],
-    [...engine.paths.map((path) => ({ from: path, to: path })), ...mounts].flatMap(({ from, to }) => [
-      '--mount',
-      `type=bind,source=${from},target=${to},readonly`,
-    ]),
-    folders.flatMap((path) => ['--tmpfs', inMemory(path)]),
+    shown.flatMap(({ from, to }) => ['--mount', `type=bind,source=${from},target=${to},readonly`]),
+    folders.flatMap((path) => ['--tmpfs', inMemory(path, folderBytes(program))]),
     onlyOf[engine.name],
     // `env`, so that what the image and the engine's own settings say, such as proxies, is in no process.
     ['--workdir', '/', '--entrypoint', '/usr/bin/env', engine.image, '-i'],
@@ -75,11 +81,11 @@ export function containerArgs(program: SandboxedProgram, engine: ContainerEngine
   ].flat()
 }
 
-export function memoryOf({ limits }: Pick<SandboxedProgram, 'limits'>): number {
-  return limits.memoryBytes + 2 * limits.diskBytes + sharedMemoryBytes
+export function memoryOf({ limits, folders = [] }: Pick<SandboxedProgram, 'limits' | 'folders'>): number {
+  return limits.memoryBytes + (folders.length === 0 ? 2 : 3) * limits.diskBytes + sharedMemoryBytes
 }
 
-const needed = ['tar', 'xargs', 'cp', 'head', 'cat', 'mkdir', 'rm', 'nice', 'prlimit']
+const needed = ['tar', 'xargs', 'cp', 'head', 'cat', 'mkdir', 'rm', 'nice', 'prlimit', 'env']
 
 /** Memory and processes are the engine's to limit. */
 function launchOf({ bytes }: Started) {

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { getServers } from 'node:dns'
 import { createServer } from 'node:net'
 import { homedir, networkInterfaces, tmpdir } from 'node:os'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { until } from '#testing/until.ts'
 import { maxReportBytes } from './sandboxed-program.ts'
-import { processesWith, runIn, testSandboxes } from './sandbox.fixture.ts'
+import { processesWith, runIn, testSandboxes, usualLimits } from './sandbox.fixture.ts'
 
 const sandboxes = await testSandboxes(process.env)
 const python = (code: string) => ['python3', '-c', code] as const
@@ -137,6 +137,26 @@ describe.each(sandboxes)('what a hostile program can do in $name', ({ sandbox, l
       const { output } = await runIn(sandbox, shell(`kill -0 ${process.pid} && echo alive; kill -9 -1; echo on`))
       expect(output).not.toContain('alive')
       expect(process.exitCode).toBeUndefined()
+    })
+
+    it('keeps its limits where a setup has installed programs of the names that set them', async () => {
+      const dir = await mkdtemp(join(tmpdir(), 'remora-host-'))
+      await chmod(dir, 0o755)
+      const planted = ['mkdir', 'cp', 'tar', 'xargs', 'rm', 'nice', 'prlimit', 'env', 'head']
+      for (const name of [...planted, 'own'])
+        await writeFile(join(dir, name), '#!/bin/sh\necho planted\n', { mode: 0o755 })
+      const { output } = await sandbox.run(
+        {
+          command: shell('ulimit -n; cat a; own; prlimit'),
+          environment: { PATH: '/environment:/usr/bin:/bin' },
+          mounts: [{ from: dir, to: '/environment' }],
+          files: { changed: [{ path: 'a', content: Buffer.from('a\n'), executable: false }] },
+          limits: usualLimits,
+        },
+        new AbortController().signal,
+      )
+      await rm(dir, { recursive: true })
+      expect(output).toBe('1024\na\nplanted\nplanted\n')
     })
 
     it('is not made to read or write elsewhere by links in its files or in place of its report', async () => {

@@ -4,14 +4,14 @@ import type { Writable } from 'node:stream'
 
 /** A program, the files that it finds, and what it may use. */
 export type SandboxedProgram = {
-  /** Looked up on the sandbox's PATH, which has this process's own `node` and the system's programs. */
+  /** Looked up on the PATH of `environment`, else on the sandbox's own, which has this process's own `node` and the system's programs. */
   command: readonly [string, ...string[]]
   files: ProgramFiles
   environment?: Readonly<Record<string, string>>
   /** A file of the sandbox that the program writes, whose first `maxReportBytes` are returned. */
   report?: string
   mounts?: readonly SandboxMount[]
-  /** Further folders of its own that it may write, empty at first, each as large as the working folder. */
+  /** Further folders of its own that it may write, empty at first, all together as large as the working folder. */
   folders?: readonly string[]
   /** Gets what the program writes to its descriptor 6. The program waits while that takes no more. */
   result?: Writable
@@ -20,6 +20,16 @@ export type SandboxedProgram = {
 
 /** A file or folder of this machine, `from`, that a program finds at `to`, read-only. */
 export type SandboxMount = { from: string; to: string }
+
+/** Whether a path can be mounted: in the options of a container engine these characters begin another option. */
+export function isMountable(path: string): boolean {
+  return !/[,:="\p{Cc}]/u.test(path)
+}
+
+/** The bytes of each of a program's own folders: they share what the working folder has once more. */
+export function folderBytes({ folders = [], limits }: Pick<SandboxedProgram, 'folders' | 'limits'>): number {
+  return Math.ceil(limits.diskBytes / Math.max(1, folders.length))
+}
 
 /** What is put into the working folder: `base`, without what is `deleted`, and then `changed`. */
 export type ProgramFiles = {
@@ -109,10 +119,14 @@ export type Launch = {
 
 /**
  * The shell command of the first process in a sandbox. Its stdout is the program's output, its stderr has the marks and the report.
- * The program is given none of the launcher's pipes but its output; since it is the same user it could find the others, so what comes
+ * What it starts itself it looks up on the sandbox's own PATH: that of the program may have what a setup installed. The program
+ * is given none of the launcher's pipes but its output; since it is the same user it could find the others, so what comes
  * from them is believed as little as the program itself.
  */
-export function launcherOf({ command, report = '', limits }: SandboxedProgram, launch: Launch): string[] {
+export function launcherOf(
+  { command, environment = {}, report = '', limits }: SandboxedProgram,
+  launch: Launch,
+): string[] {
   // Of a process its threads count together, and the kernel's first warning is what tells this limit from others.
   const cpuS = Math.ceil(limits.wallMs / 1_000) * availableParallelism()
   const held = [
@@ -143,9 +157,10 @@ ${launch.guard ?? ''}
 { echo 1000 >/proc/self/oom_score_adj; } 2>/dev/null || :
 ${say(startedMark)}
 report=$1
-shift
+path=\${2:-$PATH}
+shift 2
 set +e
-nice -n 10 prlimit ${held.join(' ')} -- "$@" </dev/null 2>&1
+nice -n 10 prlimit ${held.join(' ')} -- env PATH="$path" "$@" </dev/null 2>&1
 code=$?
 kills=0
 for counts in ${outOfMemoryCounts.join(' ')}; do
@@ -154,7 +169,7 @@ done
 if [ "$kills" = 0 ]; then ${say(endMarks.ended)}; else ${say(endMarks.memory)}; fi
 [ -z "$report" ] || head -c ${maxReportBytes + 1} -- "$report" >&2 2>/dev/null
 exit $code`
-  return ['/bin/sh', '-c', script, 'sh', report, ...command]
+  return ['/bin/sh', '-c', script, 'sh', report, environment['PATH'] ?? '', ...command]
 }
 
 /** Where the kernel counts what it has ended for want of memory, in a container: cgroups of version 2 and 1. */

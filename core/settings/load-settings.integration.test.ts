@@ -99,6 +99,42 @@ describe('settings', () => {
     expect(loadSettings(env, inside).keyFault).toBeUndefined()
   })
 
+  it.each([
+    ['mode: on', 'REMORA_SETUP', 'off'],
+    ['registries: [evil.example]', 'REMORA_SETUP_REGISTRIES', 'pypi.org'],
+    ['internal_registries: [10.0.0.1]', 'REMORA_SETUP_INTERNAL_REGISTRIES', 'own.example'],
+    ['variables: { A: b }', 'REMORA_SETUP_VARIABLES', '{}'],
+  ])('that came with the sources do not decide about setups: %s', async (text, variable, own) => {
+    const path = await write(`setup: { ${text} }\n`)
+    const words = new RegExp(`remora.yaml:1: setup.*name the file with --config or REMORA_CONFIG, or set ${variable}$`)
+    const refused = expect.objectContaining({ code: 'CONFIG_003', message: expect.stringMatching(words) })
+    expect(() => loadSettings({}, inside)).toThrow(refused)
+    expect(loadSettings({ REMORA_CONFIG: path }, inside).env[variable]).toBeDefined()
+    expect(loadSettings({ [variable]: own }, inside).env[variable]).toBe(own)
+    await write('setup: { mode: off }\n')
+    expect(loadSettings({}, inside).path).toBe(path)
+  })
+
+  it('that came with the sources name a setup only where the user allows setups', async () => {
+    const path = await write('setup: { command: ./evil }\n')
+    const { env, given, ...found } = loadSettings({}, inside)
+    expect(env['REMORA_SETUP_COMMAND']).toBeUndefined()
+    expect(given[0]?.setting.unserved).toContain('--setup')
+    const [shown] = effectiveSettings({ ...found, given }, {}).filter(({ setting }) => setting.path[1] === 'command')
+    expect(shown?.source).toEqual({ kind: 'default' })
+    for (const own of [{ REMORA_SETUP: 'on' }, { REMORA_CONFIG: path }])
+      expect(loadSettings(own, inside).env['REMORA_SETUP_COMMAND']).toBe('./evil')
+  })
+
+  it('that came with the sources do not choose what a setup reads of the machine', async () => {
+    const path = await write('sandbox: { paths: [/home/me] }\n')
+    const { env, pathsFault } = loadSettings({}, inside)
+    expect(env['REMORA_SANDBOX_PATHS']).toBe('/home/me')
+    expect(pathsFault).toMatchObject({ code: 'CONFIG_003', message: expect.stringContaining(`${path}:1: `) })
+    for (const own of [{ REMORA_SANDBOX_PATHS: '/opt' }, { REMORA_CONFIG: path }])
+      expect(loadSettings(own, inside).pathsFault).toBeUndefined()
+  })
+
   it('that are a link, or that anyone may write, count only when they are named', async () => {
     const path = await write('api: { port: 1 }\n')
     await symlink(path, join(inside, 'remora.yaml'))

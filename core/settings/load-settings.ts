@@ -13,11 +13,13 @@ export type Settings = {
   env: Env
   /** Why the key in `env` must not be sent to the model servers in it. To be thrown instead of sending it. */
   keyFault?: AppError
+  /** Why programs may not read the folders of the machine in `env` while they have a network. To be thrown instead of starting a setup. */
+  pathsFault?: AppError
 }
 
 /**
  * Reads REMORA_CONFIG or the nearest `remora.yaml` from `cwd` up, and secrets that are in files. CONFIG_001 to 004: see
- * read-settings-file.ts and secret-files.ts.
+ * read-settings-file.ts and secret-files.ts; CONFIG_003 also when a file that was only found decides about setups.
  */
 export function loadSettings(given: Env, cwd: string): Settings {
   return settingsOf(withSecretFiles(given), cwd)
@@ -27,15 +29,45 @@ function settingsOf(env: Env, cwd: string): Settings {
   const file = findSettingsFile(cwd, givenValue(env, 'REMORA_CONFIG'))
   if (file === undefined) return { path: undefined, given: [], env }
   const { path } = file
-  const given = readSettingsFile(path, file.text)
+  const given = withoutSetup(file, readSettingsFile(path, file.text), env)
   const fromFile: Record<string, string> = {}
   for (const { setting, value } of given) {
-    if (overruling(setting, value, env) === undefined)
+    if (setting.unserved === undefined && overruling(setting, value, env) === undefined)
       Object.assign(fromFile, setting.toVariables(value, dirname(path)))
   }
   const set = Object.entries(env).filter(([name]) => givenValue(env, name) !== undefined)
   const all = { ...env, ...fromFile, ...Object.fromEntries(set) }
-  return { path, given, env: all, ...misledKey(file, given, env, fromFile) }
+  return { path, given, env: all, ...misledKey(file, given, env, fromFile), ...misledPaths(file, given, env) }
+}
+
+/** What decides whether the sources may have a command run, and what that command reaches and finds. */
+const setupRights = ['setup.mode', 'setup.registries', 'setup.internal_registries', 'setup.variables']
+const wayToName = 'name the file with --config or REMORA_CONFIG, or set'
+
+/** A file that came with the sources must not let them run a setup, which has a network: CONFIG_003. Its command counts where the user allows setups. */
+function withoutSetup({ path, isNamed }: FoundFile, given: readonly GivenSetting[], env: Env): GivenSetting[] {
+  const counting = ({ setting, value }: GivenSetting) => overruling(setting, value, env) === undefined
+  const isUsual = ({ setting, value }: GivenSetting) => JSON.stringify(value) === JSON.stringify(setting.default)
+  const keyOf = ({ setting }: GivenSetting) => setting.path.join('.')
+  if (isNamed) return [...given]
+  const [first, ...more] = given.filter((one) => setupRights.includes(keyOf(one)) && counting(one) && !isUsual(one))
+  if (first !== undefined) {
+    const all = [first, ...more]
+    const words = `${path}:${first.line}: ${all.map(keyOf).join(', ')} of a file that was only found would decide about setups`
+    const variables = all.flatMap(({ setting }) => setting.variables).join(', ')
+    throw new AppError('CONFIG_003', `${words}: ${wayToName} ${variables}`)
+  }
+  if (!['off', undefined].includes(givenValue(env, 'REMORA_SETUP'))) return [...given]
+  const unserved = 'a file that was only found names no setup: use --setup, or set REMORA_SETUP=on'
+  return given.map((one) => (keyOf(one) === 'setup.command' ? { ...one, setting: { ...one.setting, unserved } } : one))
+}
+
+/** A file that came with the sources must not choose what a command with a network reads of this machine. */
+function misledPaths({ path, isNamed }: FoundFile, given: readonly GivenSetting[], env: Env) {
+  const paths = given.find(({ setting }) => setting.path.join('.') === 'sandbox.paths')
+  if (isNamed || paths === undefined || overruling(paths.setting, paths.value, env) !== undefined) return {}
+  const words = `${path}:${paths.line}: a setup would read the sandbox.paths of a file that was only found`
+  return { pathsFault: new AppError('CONFIG_003', `${words}: ${wayToName} REMORA_SANDBOX_PATHS`) }
 }
 
 /** A file that came with the sources must not choose the servers that the key is sent to. */
@@ -43,7 +75,7 @@ function misledKey({ path, isNamed }: FoundFile, given: readonly GivenSetting[],
   const pool = given.find(({ setting }) => setting.path.join('.') === 'model.pool')
   const isAsked = ![undefined, 'rehearsal'].includes(fromFile['REMORA_MODEL_URLS'])
   if (isNamed || pool === undefined || !isAsked || givenValue(env, 'REMORA_MODEL_API_KEY') === undefined) return {}
-  const wayOn = 'name the file with --config or REMORA_CONFIG, or set REMORA_MODEL_URLS'
+  const wayOn = `${wayToName} REMORA_MODEL_URLS`
   const message = `${path}:${pool.line}: REMORA_MODEL_API_KEY would be sent to servers of a file that was only found: ${wayOn}`
   return { keyFault: new AppError('CONFIG_003', message) }
 }
@@ -64,7 +96,8 @@ export type EffectiveSetting = {
 
 /** Every setting with the value that counts and where it comes from. `env` is the process's own, without the files. */
 export function effectiveSettings({ given }: Pick<Settings, 'given'>, env: Env): EffectiveSetting[] {
-  const inFile = new Map(given.map((one) => [one.setting.path.join('.'), one]))
+  const counting = given.filter(({ setting }) => setting.unserved === undefined)
+  const inFile = new Map(counting.map((one) => [one.setting.path.join('.'), one]))
   const all = withSecretFiles(env)
   const nameOf = (variable: string) => (givenValue(env, variable) === undefined ? `${variable}_FILE` : variable)
   return fileSettings.map((setting) => {

@@ -45,7 +45,7 @@ type FileForm = {
 export type FileSetting = FileForm & {
   path: readonly string[]
   about: string
-  /** Why nothing reads it yet; undefined for every setting of the table. */
+  /** Why nothing reads it; undefined for every setting of the table, unless the file that gives it may not. */
   unserved?: string
 }
 

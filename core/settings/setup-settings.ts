@@ -15,10 +15,10 @@ export const setupSettings = {
   REMORA_SETUP: {
     key: 'setup.mode',
     owners: ['api', 'discovery', 'setup', 'cli'],
-    type: z.enum(['off', 'on']),
+    type: z.enum(['off', 'asked', 'on']),
     default: 'off',
     about:
-      'whether runs may have a setup, a command that installs what the programs of the repository need; `remora run --setup` turns it on for its own services',
+      'whether runs may have a setup, a command that installs what the programs of the repository need: `asked` allows those that a request names, `on` also those of bundles; the services of `remora run --setup` have at least `asked`',
   },
   REMORA_SETUP_COMMAND: {
     key: 'setup.command',

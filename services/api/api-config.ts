@@ -30,7 +30,7 @@ export function parseConfig(env: Env) {
       health: { host: read.REMORA_HEALTH_HOST, port: read.REMORA_API_HEALTH_PORT },
       tokens: [accessToken(read.REMORA_TOKEN)],
       agentsDir: read.REMORA_AGENTS_DIR,
-      allowsSetups: read.REMORA_SETUP === 'on',
+      allowsSetups: read.REMORA_SETUP !== 'off',
       maxUploadBytes: read.REMORA_MAX_UPLOAD_BYTES,
       maxUploads: read.REMORA_MAX_UPLOADS,
       requestsPerSecond: read.REMORA_REQUESTS_PER_SECOND,

@@ -69,7 +69,7 @@ type ServiceDeps = { log: Log; redactor: Redactor }
 /** Starts discovery: snapshots, code nodes, plans, and the dispatcher that feeds the workers. */
 export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps): Promise<DiscoveryService> {
   const { log, redactor } = deps
-  const { storage, leaveOut, allowsSetups } = config
+  const { storage, leaveOut, setups } = config
   const releaser = openReleaser()
   try {
     const [packs, findable] = await Promise.all([loadSoundPacks(config.queries), findableNodes(config.queries)])
@@ -91,7 +91,7 @@ export async function startDiscovery(config: DiscoveryConfig, deps: ServiceDeps)
     const stops = openStopSignals({ redisUrl: storage.redisUrl, log })
     releaser.add('stop signals', async () => stops.close())
     const blobs = openBlobStore(objects, { maxCacheBytes: config.blobCacheBytes, permit })
-    const shared = { ledger, stops, objects, blobs, producer, packs, leaveOut, allowsSetups }
+    const shared = { ledger, stops, objects, blobs, producer, packs, leaveOut, setups }
     const stages = {
       ...readers,
       ...shared,

@@ -7,7 +7,9 @@ import { parseConfig } from './setup-config.ts'
 import { startSetup } from './setup-service.ts'
 
 await runService(async () => {
-  const { setup, logging, secrets } = parseConfig(loadSettings(process.env, process.cwd()).env)
+  const { env, pathsFault } = loadSettings(process.env, process.cwd())
+  if (pathsFault !== undefined) throw pathsFault
+  const { setup, logging, secrets } = parseConfig(env)
   const redactor = openRedactor(secrets)
   const log = openLog({ service: 'setup', instance: processName(), ...logging, redactor })
   const starting = startSetup(setup, { log, redactor })

@@ -1,3 +1,4 @@
+import { AppError } from '#domain/error.ts'
 import { unlessDeadly, untilStopped } from '#ledger/run-stage.ts'
 import { openLedger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
@@ -84,12 +85,14 @@ export async function startSetup(
 const toolLimits = { wallMs: 20_000, memoryBytes: 512 * 1024 ** 2, diskBytes: 16 * 1024 ** 2, processes: 64 }
 const versions = 'uname -m; cat /usr/lib/os-release; for tool in python3 node npm; do $tool --version; done; true'
 
-/** Asked once: a process is started anew when its machine gets other tools. */
-function openToolchain(sandbox: Pick<Sandbox, 'run'>): () => Promise<string> {
+/** TOOL_005 when it does not say all. Asked once: a process is started anew when its machine gets other tools. */
+export function openToolchain(sandbox: Pick<Sandbox, 'run'>, limits = toolLimits): () => Promise<string> {
   let said: Promise<string> | undefined
   const ask = async () => {
-    const program: SandboxedProgram = { command: ['sh', '-c', versions], files: {}, limits: toolLimits }
-    return (await sandbox.run(program, new AbortController().signal)).output
+    const program: SandboxedProgram = { command: ['sh', '-c', versions], files: {}, limits }
+    const { ending, output } = await sandbox.run(program, new AbortController().signal)
+    if (ending.kind === 'exited' && ending.code === 0) return output
+    throw new AppError('TOOL_005', 'the versions of the tools in the sandbox are not known: it did not say them all')
   }
   return () =>
     (said ??= ask().catch((error: unknown) => {

@@ -1,4 +1,5 @@
-import { chmod } from 'node:fs/promises'
+import { chmod, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { testSandbox } from '#sandbox/sandbox.fixture.ts'
@@ -72,6 +73,14 @@ describe.skipIf(lack !== undefined)(
       expect(ran.code).toBe(3)
       const shown = await ask(['show', result.run_id])
       expect(shown.out).toMatch(/setup +pip install no-such-package: SETUP_001 it failed/)
+    })
+
+    it('is not begun with the folders that a remora.yaml of the sources names', async () => {
+      const path = join(folder.path, 'remora.yaml')
+      await writeFile(path, 'sandbox: { paths: [/home] }\n')
+      const ran = await runWith('pip install shout')
+      await rm(path)
+      expect([ran.code, ran.err]).toEqual([1, expect.stringMatching(/CONFIG_003 .*remora.yaml:1: .*sandbox.paths/)])
     })
 
     it('is refused where nobody allowed setups', async () => {

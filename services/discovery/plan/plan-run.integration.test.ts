@@ -77,6 +77,26 @@ describe('planning a run', () => {
     )
   })
 
+  it.each([
+    ['on', undefined, ['wanted', './of-bundle']],
+    ['asked', undefined, [undefined, undefined]],
+    ['asked', 'npm ci', ['wanted', 'npm ci']],
+    ['off', 'npm ci', ['failed', 'npm ci']],
+  ] as const)('with setups %s and %s in the request waits for that setup alone', async (setups, setup, expected) => {
+    const { deps, signal, stores, inDiscovery } = stages
+    const runId = await inDiscovery(faulty, { ...servers, ...(setup && { setup }) })
+    const pinBundles: typeof deps.pinBundles = async (...of) => {
+      const bundles = await deps.pinBundles(...of)
+      return bundles.map((pinned) => {
+        const file = { ...pinned.bundle.file, setup: './of-bundle' }
+        return { ...pinned, bundle: { ...pinned.bundle, file } }
+      })
+    }
+    await runDiscoveryStage(runId, { ...deps, pinBundles, setups }, signal)
+    const { environment } = await stores.ledger.getRun(runId)
+    expect([environment?.kind, environment?.command]).toEqual(expected)
+  })
+
   it('asks no rehearsal model for faults without a safe fix, and says so', async () => {
     const { names, plan } = await planned(faulty, rehearsal)
     expect(names).toEqual(['lint mechanical shop/stock.py'])

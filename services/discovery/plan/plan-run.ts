@@ -27,8 +27,8 @@ export type PlanRunDeps = SurveyDeps & {
   objects: ObjectStore
   blobs: Pick<BlobStore, 'get'>
   readSnapshot(projectId: string, snapshotId: string): Promise<SnapshotView>
-  /** Whether runs may have a setup here. */
-  allowsSetups: boolean
+  /** Which setups runs may have here (core/settings/setup-settings.ts). */
+  setups: 'off' | 'asked' | 'on'
 }
 
 type Found = { nodes: readonly CodeNode[]; bundles: readonly PinnedBundle[] }
@@ -59,16 +59,16 @@ export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal:
   await handOver(run, { operations, keys, summary, environment: environmentOf(run, bundles, deps) }, deps)
 }
 
-/** Where setups are off, that of a bundle does not count, and that of the run, which intake has allowed before, has failed. */
+/** That of a bundle counts only where setups are on; where they are off, that of the run, which intake has allowed before, has failed. */
 function environmentOf(
   { request }: Run,
   bundles: readonly PinnedBundle[],
-  { allowsSetups }: Pick<PlanRunDeps, 'allowsSetups'>,
+  { setups }: Pick<PlanRunDeps, 'setups'>,
 ): RunEnvironment | undefined {
   const ofBundle = bundles.find(({ bundle }) => bundle.file.setup !== undefined)?.bundle.file.setup
-  const command = request.setup ?? (allowsSetups ? ofBundle : undefined)
+  const command = request.setup ?? (setups === 'on' ? ofBundle : undefined)
   if (command === undefined) return undefined
-  if (allowsSetups) return { kind: 'wanted', command }
+  if (setups !== 'off') return { kind: 'wanted', command }
   return { kind: 'failed', command, reason: 'setups are off by now (REMORA_SETUP)', output: '', durationMs: 0 }
 }
 

@@ -36,7 +36,7 @@ export async function openStages(): Promise<TestStages> {
     pool,
     surveys,
     linter,
-    allowsSetups: true,
+    setups: 'on',
     packs: await loadSoundPacks({}),
     leaveOut: { exclude: [], maxFileBytes: 1_000_000 },
     blobs: openBlobStore(objects, { maxCacheBytes: 0 }),

@@ -101,14 +101,15 @@ async function tunnel(
   }
   const server = connect({ host: found.address, port: Number(port) })
   server.setTimeout(idleMs, () => server.destroy())
-  proxy.count(host, server)
-  proxy.count(host, client)
   server.on('error', () => client.destroy())
   server.on('close', () => client.destroy())
   client.on('close', () => server.destroy())
   await once(server, 'connect')
   client.write('HTTP/1.1 200 OK\r\n\r\n')
-  server.write(head)
+  if (head.length > 0) client.unshift(head)
+  // Only now: what is counted flows, and would be gone before there is a pipe.
+  proxy.count(host, server)
+  proxy.count(host, client)
   client.pipe(server)
   server.pipe(client)
 }
@@ -142,7 +143,12 @@ async function forward(request: IncomingMessage, response: ServerResponse, proxy
     proxy.count(target.hostname, answer)
     answer.on('error', () => response.destroy())
     answer.on('close', () => answer.complete || response.destroy())
-    response.writeHead(answer.statusCode ?? 502, answer.headers)
+    try {
+      response.writeHead(answer.statusCode ?? 502, answer.headers)
+    } catch {
+      answer.destroy() // a status or a header that nobody may send on
+      return void response.destroy()
+    }
     answer.pipe(response)
   })
   sent.end()

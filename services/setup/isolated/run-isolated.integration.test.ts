@@ -7,6 +7,7 @@ import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { unpackTar } from 'modern-tar'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { AppError } from '#domain/error.ts'
 import { boundPort } from '#platform/http-health.ts'
 import { plainTar } from '#platform/gzipped-tar.ts'
 import { testSandbox, usualLimits } from '#sandbox/sandbox.fixture.ts'
@@ -50,9 +51,9 @@ describe.skipIf(lack !== undefined)(`a setup${lack === undefined ? '' : ` (${lac
 
   async function setUp(
     command: string,
-    more: Partial<IsolatedSetup> & { files?: Record<string, string>; signal?: AbortSignal } = {},
+    more: Partial<IsolatedSetup> & { files?: Record<string, string>; signal?: AbortSignal; storeFault?: Error } = {},
   ): Promise<Ran> {
-    const { files = { 'pyproject.toml': '' }, signal = never, ...options } = more
+    const { files = { 'pyproject.toml': '' }, signal = never, storeFault, ...options } = more
     const items = Object.entries(files).map(([path, text]) => ({ path, content: Buffer.from(text), executable: false }))
     await pipeline(Readable.from(plainTar(items)), createWriteStream(join(dir, 'base.tar')))
     const base = openSync(join(dir, 'base.tar'), 'r')
@@ -68,7 +69,12 @@ describe.skipIf(lack !== undefined)(`a setup${lack === undefined ? '' : ` (${lac
       ...options,
     } satisfies Omit<IsolatedSetup, 'dir'>
     const chunks: Uint8Array[] = []
-    const store = async (tar: AsyncIterable<Uint8Array>) => void chunks.push(...(await Array.fromAsync(tar)))
+    const store = async (tar: AsyncIterable<Uint8Array>) => {
+      for await (const chunk of tar) {
+        if (storeFault !== undefined) throw storeFault
+        chunks.push(chunk)
+      }
+    }
     const end = await runIsolated(setup, base, store, signal).finally(() => closeSync(base))
     const entries = end.kind === 'made' ? await unpackTar(Buffer.concat(chunks)) : []
     const texts = entries.map(({ header, data }) => [header.name, Buffer.from(data ?? []).toString()] as const)
@@ -106,11 +112,28 @@ describe.skipIf(lack !== undefined)(`a setup${lack === undefined ? '' : ` (${lac
     expect(outputOf(missing)).toContain('No matching distribution found for no-such-package')
   })
 
+  it('ends with the fault of the store that did not take its result', async () => {
+    const storeFault = new AppError('INTAKE_003', 'too large')
+    const ran = setUp('head -c 20000000 /dev/zero > /environment/big', { storeFault })
+    await expect(ran).rejects.toBe(storeFault)
+  })
+
   it('fails when it installs a copy of the repository', async () => {
     const url = '{"dir_info": {}, "url": "file:///workspace"}'
     const folder = '/environment/lib/python3.11/site-packages/mine-1.0.dist-info'
     const ran = await setUp(`mkdir -p ${folder} && echo '${url}' > ${folder}/direct_url.json`)
     expect(outputOf(ran)).toContain('install it editable (-e)')
+  })
+
+  it('gives back what it made, whatever it installed under the names of the programs that pack it', async () => {
+    const planted = (name: string) => `printf '#!/bin/sh\\nexit 0\\n' > $1/${name}; chmod +x $1/${name}`
+    const names = ['tar', 'comm', 'sort', 'find', 'grep', 'sh']
+    const script = `set -- /environment/bin; mkdir $1; ${names.map(planted).join('; ')}; echo x > added`
+    const ran = await setUp(script)
+    expect(ran.end, outputOf(ran)).toMatchObject({ kind: 'made' })
+    expect(ran.names).toEqual(
+      expect.arrayContaining([...names.map((name) => `environment/bin/${name}`), 'workspace/added']),
+    )
   })
 
   const fetching = (url: string) =>

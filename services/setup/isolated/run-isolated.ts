@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { Readable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { z } from 'zod'
-import { AppError, isErrorCode } from '#domain/error.ts'
+import { AppError, hasCode, isErrorCode } from '#domain/error.ts'
 
 /** All that the process of a setup is told. The snapshot's tar is its descriptor `base`, and the result goes to `result`. */
 export const IsolatedSetup = z.strictObject({
@@ -82,7 +82,8 @@ export async function runIsolated(
     return end
   } catch (error) {
     signal.throwIfAborted()
-    const said = await answer.catch(() => undefined)
+    // The setup's own failure, and not that of the store, by which the setup fails as well.
+    const said = hasCode(error, 'SETUP_001') ? await answer : undefined
     if (said?.kind === 'failed') return said
     throw error
   } finally {

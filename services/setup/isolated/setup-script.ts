@@ -30,9 +30,12 @@ const copied = `remora: the setup installs a copy of the repository, so programs
  * Runs the command, $1, with the registries to reach; first makes a virtual environment if $2 says that there is Python. Writes what
  * has come of it to descriptor 6 as a tar: the environment, and what is new in the working folder. GNU tar writes each file of several
  * names once for each.
+ * The command alone has the PATH of the setup: what it installs must not take the place of what this script starts.
  * The files of a snapshot are of 1970, which no zip file, and so no wheel, can hold.
  */
 const script = `
+path=$PATH
+PATH=${programPath}
 ${ownNode} -e "$3" </dev/null >/dev/null 2>&1 6>&- &
 forwarder=$!
 until [ -e ${readyFile} ]; do
@@ -47,7 +50,7 @@ find . -type f -exec touch -d 2000-01-01 {} +
   cat /tmp/.remora-venv
   find ${environmentFolder} -mindepth 1 -delete
 }
-sh -c "$1" 6>&-
+PATH=$path /bin/sh -c "$1" 6>&-
 code=$?
 kill "$forwarder" 2>/dev/null
 [ "$code" -eq 0 ] || exit "$code"
@@ -62,7 +65,7 @@ tar -C / --format=gnu --hard-dereference --null --no-recursion -T /tmp/.remora-l
 
 /** The command of a setup's sandbox. */
 export function setupProgram(command: string, hasPython: boolean): SandboxedProgram['command'] {
-  return ['sh', '-c', script, 'sh', command, hasPython ? 'yes' : 'no', forwarder]
+  return ['/bin/sh', '-c', script, 'sh', command, hasPython ? 'yes' : 'no', forwarder]
 }
 
 const certificateFiles = ['/etc/ssl/certs/ca-certificates.crt', '/etc/pki/tls/certs/ca-bundle.crt']

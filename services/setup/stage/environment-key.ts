@@ -26,18 +26,47 @@ const manifests = new Set([
   '.node-version',
   '.nvmrc',
   'Makefile',
+  'makefile',
+  'GNUmakefile',
+  'Cargo.toml',
+  'Cargo.lock',
+  'build.rs',
+  'CMakeLists.txt',
+  'meson.build',
+  'meson.options',
+  'meson_options.txt',
+  'go.mod',
+  'go.sum',
+  'binding.gyp',
 ])
 const requirements = /(?:^|[/_.-])(?:requirements|constraints)(?:[/_.-].*)?\.(?:txt|in)$/i
 
 function isManifest(path: string): boolean {
-  return manifests.has(posix.basename(path)) || requirements.test(path)
+  return manifests.has(posix.basename(path)) || path.endsWith('.cmake') || requirements.test(path)
 }
 
 /** What `environmentKey` is made of besides the snapshot. `toolchain`: what the sandbox has of Python, Node and the system. */
-export type KeyParts = { command: string; toolchain: string; registries: readonly string[]; variables: object }
+export type KeyParts = {
+  command: string
+  hasPython: boolean
+  toolchain: string
+  registries: readonly string[]
+  variables: object
+}
 
-/** Equal when a setup would make the same: the same command over the same manifests and lock files, with the same tools. */
+/**
+ * Equal when a setup would make the same: the same command over the same manifests, lock files and files that it names, with the same
+ * tools. What else these read of the snapshot is not looked at.
+ */
 export function environmentKey(files: SnapshotView['files'], parts: KeyParts): string {
-  const named = files.filter(({ path }) => isManifest(path)).map(({ path, hash }) => `${hash} ${path}`)
-  return sha256(JSON.stringify([1, parts, named.toSorted()]))
+  const words = wordsOf(parts.command)
+  const isRead = (path: string) => isManifest(path) || words.some((word) => path === word || path.endsWith(`/${word}`))
+  const named = files.filter(({ path }) => isRead(path)).map(({ path, hash }) => `${hash} ${path}`)
+  return sha256(JSON.stringify([2, parts, named.toSorted()]))
+}
+
+/** What may be paths in a command, from the folder that it may have gone to. */
+function wordsOf(command: string): string[] {
+  const words = command.split(/[\s'"`=;:,&|<>(){}]+/)
+  return words.map((word) => posix.normalize(word).replace(/^(?:\.{0,2}\/)+/, '')).filter((word) => word !== '.')
 }

@@ -67,8 +67,10 @@ async function environmentOf(run: SetUp, deps: SetupStageDeps, signal: AbortSign
   const { isolation } = deps
   try {
     const { files } = await deps.readSnapshot(projectId, snapshotId)
+    const hasPython = files.some(({ path }) => path.endsWith('.py'))
     const key = environmentKey(files, {
       command,
+      hasPython,
       toolchain: await deps.toolchain(),
       registries: [...isolation.registries, ...isolation.internalRegistries],
       variables: isolation.variables,
@@ -83,7 +85,6 @@ async function environmentOf(run: SetUp, deps: SetupStageDeps, signal: AbortSign
       const options = { maxBytes: isolation.limits.diskBytes, contentType: 'application/gzip' }
       bytes = (await deps.objects.putStream(place, gzipped(tar), options)).bytes
     }
-    const hasPython = files.some(({ path }) => path.endsWith('.py'))
     const end = await runIsolated({ ...isolation, command, hasPython }, base, store, signal).finally(() =>
       closeSync(base),
     )

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { LRUCache } from 'lru-cache'
 import { z } from 'zod'
 import { AppError, hasCode } from '#domain/error.ts'
 import { type ProjectId, sha256 } from '#domain/ids.ts'
@@ -28,6 +29,8 @@ export type EnvironmentsOptions = {
 }
 
 const maxEntries = 500_000
+/** That are remembered, so that no attempt downloads the same result again. */
+const mostRefusals = 1_000
 /** One that a program has used within this time may still be in use. */
 const usedMs = 3_600_000
 
@@ -38,6 +41,7 @@ const describedIn = 'environment.json'
 export function openEnvironments(options: EnvironmentsOptions): OpenEnvironment {
   const { dir } = options
   const underWay = new Map<string, Promise<void>>()
+  const refusals = new LRUCache<string, AppError>({ max: mostRefusals })
   return async (project, environment) => {
     if (environment === null || environment.kind === 'wanted') return {}
     if (environment.kind === 'failed') throw failed(environment)
@@ -45,9 +49,12 @@ export function openEnvironments(options: EnvironmentsOptions): OpenEnvironment 
     const folder = join(dir, name)
     const used = await markUsed(folder)
     if (used !== undefined) return surroundings(folder, used)
+    const refusal = refusals.get(name)
+    if (refusal !== undefined) throw refusal
+    const refuse = (why: AppError) => void refusals.set(name, why)
     const unpacking =
       underWay.get(name) ??
-      unpackOnce({ folder, key: objectKeys.environment(project, environment.key) }, options).finally(() =>
+      unpackOnce({ folder, key: objectKeys.environment(project, environment.key), refuse }, options).finally(() =>
         underWay.delete(name),
       )
     underWay.set(name, unpacking)
@@ -74,9 +81,9 @@ async function markUsed(folder: string): Promise<z.infer<typeof Described> | und
   return Described.safeParse(parseJson(text)).data
 }
 
-/** Under a name of its own first; another process may put it into place meanwhile. */
+/** Under a name of its own first; another process may put it into place meanwhile. `refuse` learns why what is stored never can be. */
 async function unpackOnce(
-  { folder, key }: { folder: string; key: string },
+  { folder, key, refuse }: { folder: string; key: string; refuse(why: AppError): void },
   options: EnvironmentsOptions,
 ): Promise<void> {
   const { dir, objects, keptBytes, isRoot = process.getuid?.() === 0 } = options
@@ -90,6 +97,8 @@ async function unpackOnce(
     await writeFile(join(fresh, describedIn), JSON.stringify(unpacked), { flag: 'wx' })
     await rename(fresh, folder).catch(() => {}) // one is there
   } catch (error) {
+    // One with a cause may be this machine's, such as a full disk.
+    if (error instanceof AppError && error.code === 'SETUP_001' && error.cause === undefined) refuse(error)
     if (!hasCode(error, 'STORE_003')) throw error
     throw new AppError('SETUP_001', 'what the setup made is not stored any more: retry the run', { cause: error })
   } finally {

@@ -25,8 +25,9 @@ const link = (name: string, linkname: string): TarEntry => ({ header: { name, si
 async function* streamOf(bytes: Uint8Array) {
   for (let at = 0; at < bytes.length; at += 100) yield bytes.subarray(at, at + 100)
 }
-const unpack = async (...entries: TarEntry[]) =>
-  unpackEnvironment(streamOf(gzipSync(await packTar(entries))), dir, limits)
+const unpack = async (...entries: TarEntry[]) => unpackAll(entries)
+const unpackAll = async (entries: TarEntry[], maxEntries = limits.maxEntries) =>
+  unpackEnvironment(streamOf(gzipSync(await packTar(entries))), dir, { ...limits, maxEntries })
 
 it('makes files, folders and links, with times and the bit of programs alone', async () => {
   const mtime = new Date(1_700_000_000_000)
@@ -48,6 +49,17 @@ it('makes files, folders and links, with times and the bit of programs alone', a
   expect(await readdir(join(dir, 'modules/node_modules'))).toEqual(['.cache', '.vite', '.vite-temp', 'a'])
 })
 
+it('lays into a node_modules of the repository what is new in it, and hides nothing', async () => {
+  const { modules } = await unpack(
+    folder('workspace/node_modules/new'),
+    file('workspace/node_modules/new/index.js'),
+    link('workspace/web/node_modules', '../node_modules'),
+  )
+  expect(modules).toEqual([])
+  expect(await readFile(join(dir, 'added/node_modules/new/index.js'), 'utf8')).toBe('x')
+  expect(await readlink(join(dir, 'added/web/node_modules'))).toBe('../node_modules')
+})
+
 it.each<[string, TarEntry[]]>([
   ['a path that leaves its folder', [file('environment/../../escaped')]],
   ['an absolute path', [file('/tmp/escaped')]],
@@ -62,6 +74,10 @@ it.each<[string, TarEntry[]]>([
   ['a pipe', [{ header: { name: 'environment/pipe', size: 0, type: 'fifo' } }]],
   ['a hard link', [{ header: { name: 'environment/hard', size: 0, type: 'link', linkname: '/etc/passwd' } }]],
   ['a file twice', [file('environment/a'), file('environment/a')]],
+  ['modules that would be an option', [folder('workspace/x,source=/etc,target=/y/node_modules')]],
+  ['modules that would be another mount', [folder('workspace/a:b/node_modules')]],
+  ['modules with a quote', [folder('workspace/"a/node_modules')]],
+  ['modules of a long name', [folder(`workspace/${'x/'.repeat(250)}node_modules`)]],
   ['too many bytes', [file('environment/a', 'x'.repeat(1_001))]],
   ['too many entries', Array.from({ length: 21 }, (_, at) => file(`environment/${at}`))],
 ])('refuses %s, and writes nothing outside', async (_what, entries) => {
@@ -69,6 +85,11 @@ it.each<[string, TarEntry[]]>([
   await expect(unpack(...entries)).rejects.toMatchObject({ code: 'SETUP_001' })
   expect((await readdir(top)).toSorted()).toEqual([dir.slice(top.length + 1), 'witness'])
   expect(await readFile(join(top, 'witness'), 'utf8')).toBe('as it was')
+})
+
+it('refuses more folders node_modules than a program can be started with', async () => {
+  const many = Array.from({ length: 201 }, (_, at) => folder(`workspace/${at}/node_modules`))
+  await expect(unpackAll(many, 1_000)).rejects.toMatchObject({ code: 'SETUP_001' })
 })
 
 it('refuses what is no tar, or breaks off', async () => {

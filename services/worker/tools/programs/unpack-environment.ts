@@ -4,6 +4,7 @@ import { createGunzip } from 'node:zlib'
 import { pipeline } from 'node:stream/promises'
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
 import { AppError } from '#domain/error.ts'
+import { isMountable } from '#sandbox/sandboxed-program.ts'
 
 /** Folders of an unpacked environment: what is found in /environment, what is laid into the working folder, and its node_modules. */
 export const environmentParts = { environment: 'environment', added: 'added', modules: 'modules' } as const
@@ -20,6 +21,9 @@ export type Unpacked = {
 const cacheNames = ['.cache', '.vite', '.vite-temp']
 
 const mostChars = 4_096
+/** Each module is an argument of what starts a program, with its caches. */
+const mostModules = 200
+const mostModuleChars = 500
 
 /**
  * Unpacks what a setup has made into `dir`, an empty folder. Programs of a repository wrote it: only files, folders and symbolic links
@@ -39,10 +43,10 @@ export async function unpackEnvironment(
   try {
     for await (const entry of ReadableStream.from(unzipped(gzipped)).pipeThrough(createTarDecoder({ strict: true }))) {
       const { header } = entry
-      const { path, module } = placeOf(header.name)
+      const { path, module } = placeOf(header, modules)
       if ((entries += 1) > maxEntries) throw refused(`has more than ${maxEntries} entries`)
       if ((bytes += header.size) > maxBytes) throw refused(`has more than ${maxBytes} bytes`)
-      if (module !== undefined && header.type === 'directory') modules.add(module)
+      if (module !== undefined) addModule(modules, module)
       if (header.type === 'directory') await folders.make(path)
       else if (header.type === 'symlink') links.set(path, header.linkname ?? '')
       else if (header.type === undefined || header.type === 'file') await writeEntry(entry, { path, dir, folders })
@@ -76,8 +80,19 @@ function refused(why: string, cause?: unknown): AppError {
   return new AppError('SETUP_001', `what the setup made ${why}`, { cause })
 }
 
-/** Where an entry goes. `module`: the folder `node_modules` that it is, if it is in no other. */
-function placeOf(name: string): { path: string; module?: string | undefined } {
+function addModule(modules: Set<string>, path: string): void {
+  if (path.length > mostModuleChars || !isMountable(path)) throw refused(`has a folder ${JSON.stringify(path)}`)
+  if (modules.add(path).size > mostModules) throw refused(`has more than ${mostModules} folders node_modules`)
+}
+
+/**
+ * Where an entry goes. `module`: the folder `node_modules` that it is, if it is in no other. What comes without that folder, one of
+ * `modules`, is new in one that the repository has: it is laid there, since a mount would hide the rest.
+ */
+function placeOf(
+  { name, type }: ParsedTarEntry['header'],
+  modules: ReadonlySet<string>,
+): { path: string; module?: string | undefined } {
   const parts = name.replace(/\/$/, '').split('/')
   const isBad = parts.some((part) => part === '' || part === '.' || part === '..' || part.includes('\0'))
   if (isBad || name.length > mostChars) throw refused(`has the path ${JSON.stringify(name.slice(0, 200))}`)
@@ -86,7 +101,9 @@ function placeOf(name: string): { path: string; module?: string | undefined } {
   if (top !== 'workspace') throw refused(`has the path ${JSON.stringify(name.slice(0, 200))}`)
   const at = rest.indexOf('node_modules')
   if (at === -1) return { path: [environmentParts.added, ...rest].join('/') }
-  const module = at === rest.length - 1 ? rest.join('/') : undefined
+  const module = type === 'directory' && at === rest.length - 1 ? rest.join('/') : undefined
+  if (module === undefined && !modules.has(rest.slice(0, at + 1).join('/')))
+    return { path: [environmentParts.added, ...rest].join('/') }
   return { path: [environmentParts.modules, ...rest].join('/'), module }
 }
 
