@@ -51,13 +51,13 @@ export const subjects: readonly Subject[] = [
     tests: `${unittest} shortuuid.test_shortuuid`,
   },
   {
-    name: '@fastify/error',
+    name: '@fastify/busboy',
     from: {
       kind: 'npm',
-      package: '@fastify/error',
-      version: '4.3.0',
-      file: 'fastify-error-4.3.0.tgz',
-      sha256: '7980a744147a40ec297d746481377cc5b227fb567376e723a3cfd15d04bf6c0a',
+      package: '@fastify/busboy',
+      version: '3.2.6',
+      file: 'fastify-busboy-3.2.6.tgz',
+      sha256: 'b24b93d82fbc4fa48fa2d217b226b53eb1e46f445cc7e636e0b8858c9dd0c1ce',
     },
     tests: 'node --test',
   },
