@@ -15,8 +15,7 @@ export function nextMove(request: ChatRequest): Move {
   const conversation = readConversation(request)
   const choice = request.tool_choice
   if (conversation.tools.size === 0 && isRecord(request.response_format?.['json_schema'])) {
-    const { schema } = request.response_format['json_schema']
-    return { kind: 'say', text: JSON.stringify(plainArguments(schema, conversation)) }
+    return { kind: 'say', text: JSON.stringify(askedArguments(request.response_format['json_schema'], conversation)) }
   }
   if (choice === 'none' || conversation.tools.size === 0) {
     return { kind: 'say', text: 'The rehearsal model only calls tools.' }
@@ -32,6 +31,13 @@ export function nextMove(request: ChatRequest): Move {
 
 function submit(rule: Rule, conversation: Conversation): Move {
   return call('submit_result', submissionArgs(rule.conclude(conversation), conversation.tools.get('submit_result')))
+}
+
+/** The arguments of the tool that a schema for the whole reply names: those of its rule, if that would call it now. */
+function askedArguments({ name, schema }: Record<string, unknown>, conversation: Conversation): unknown {
+  const tools = new Map([[String(name), schema]])
+  const next = rules.find(({ plays }) => plays(tools))?.next({ ...conversation, tools })
+  return next?.kind === 'call' && next.name === name ? next.args : plainArguments(schema, conversation)
 }
 
 /** Only the properties that the offered schema declares, if it declares any. */

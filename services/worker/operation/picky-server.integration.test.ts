@@ -89,7 +89,7 @@ describe('an agent before a server that refuses', () => {
     const one = structuredClone(bundle)
     one.file.turns = 'one'
     const { calls, status } = await run(names, {}, one)
-    expect([status, calls.map(([name]) => name)]).toEqual(['succeeded', ['read_docstring', 'write_docstring']])
+    expect([status, calls.map(([name]) => name)]).toEqual(['succeeded', ['write_docstring']])
   })
 
   it.each<DecodingConstraint>(['json_schema', 'ebnf'])(
