@@ -33,7 +33,7 @@ export async function runOnce(ordered: RunOrder, context: CliContext): Promise<v
     const isNew = source.kind === 'folder'
     const agents = isNew ? source.submission.agents : undefined
     const verifies = isNew && source.submission.verify !== undefined
-    // Whoever names a setup allows it, and so does who goes on with a run whose request named one.
+    // --setup allows the run its setup. A run that is resumed has the setup that its own request named, and no other.
     const ofNew = order.setsUp === true ? ('named' as const) : undefined
     const setsUp = isNew ? ofNew : ('stored' as const)
     const choice = { workers: order.workers, model: order.model, agents, verifies, setsUp }

@@ -105,7 +105,7 @@ describe('a very large article', () => {
     expect(asks).toEqual([path, path])
   })
 
-  it('has links that are not judged, and is told so', async () => {
+  it('is said to have links that are not judged', async () => {
     const source = `${lines(1_500, (at) => `[web](https://example.com/${at})`)}\n\n${lines(1_001, (at) => `[a](#s${at})`)}\n`
     const { faults, unjudged } = await judge(source)
     expect(faults).toHaveLength(1_000)

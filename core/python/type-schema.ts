@@ -113,7 +113,7 @@ function unionOf(options: readonly TypeExpression[], place: Place): TypeSchema {
   const data = schemas.filter(({ type }) => type !== 'null')
   const [only] = schemas
   const hidden = all.find((one) => one.kind === 'opaque')
-  // `Catalog | None` is not told by None alone.
+  // `Catalog | None`: that None is data does not make the parameter one that can be written.
   if (only === undefined || (data.length === 0 && hidden !== undefined)) return hidden ?? anything
   if (schemas.some((schema) => Object.keys(schema).length === 0)) return anything
   return fits(schemas.length === 1 ? only : { anyOf: schemas })

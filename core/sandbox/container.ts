@@ -93,7 +93,7 @@ function launchOf({ bytes }: Started) {
     prepare: `for program in ${needed.join(' ')}; do
   command -v $program >/dev/null || { printf '%s\\n' "the image has no $program" >&2; exit 1; }
 done`,
-    // `head` reads no byte more than it is told: tar would read on.
+    // `head` stops after the bytes of one archive; `tar` would read into the next.
     unpackBase: bytes.base === 0 ? ':' : `head -c ${bytes.base} | tar -xf -`,
     unpackChanges: `head -c ${bytes.changes} | tar -xf -`,
     guard: guardOfInput,

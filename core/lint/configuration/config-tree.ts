@@ -2,7 +2,7 @@ import { parse as parseToml } from 'smol-toml'
 import { z } from 'zod'
 import { folderOf } from '#domain/repo-path.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
-import { isScriptConfig } from './script-names.ts'
+import { isScriptConfig } from './script-config-names.ts'
 
 export type ConfigFile = { path: string; text: string }
 

@@ -3,7 +3,7 @@ import { faultOfGlobs, pathGlobs } from '#domain/path-globs.ts'
 import { folderOf } from '#domain/repo-path.ts'
 import { type ConfigFile, stringsOf, type Table, tableAt, within } from './config-tree.ts'
 import type { PathTest } from './file-patterns.ts'
-import { isProgram, isScriptConfig, isYaml } from './script-names.ts'
+import { isProgram, isScriptConfig, isYaml } from './script-config-names.ts'
 
 /** Settings for some of the files below a configuration's folder; `rules` have oxlint's names. */
 export type ScriptPart = {
