@@ -3,6 +3,7 @@ import { createServer } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
+import { delay } from '#platform/clock.ts'
 import { compileScript } from '#tool-scripts/compiled-script.ts'
 import { codeFolders, startLimitedProcess } from '#tool-scripts/limited-process.ts'
 import { openScriptPool } from '#tool-scripts/script-pool.ts'
@@ -51,4 +52,17 @@ describe('a script process', () => {
     await pool.close()
     expect(ending).toMatchObject({ kind: 'returned', value: 285 })
   })
+
+  it.skipIf(lack !== undefined)(
+    `ends when it is killed at any moment of its start (${lack ?? 'bubblewrap'})`,
+    async () => {
+      for (let ms = 0; ms < 40; ms++) {
+        const { promise: ended, resolve } = Promise.withResolvers<string>()
+        const child = startLimitedProcess({ file, message: Tried, wrapper }, { onMessage: () => {}, onExit: resolve })
+        await delay(ms)
+        child.kill()
+        expect(await ended).toContain('SIGKILL')
+      }
+    },
+  )
 })

@@ -88,6 +88,14 @@ describe.each(sandboxes)('a program in $name', ({ name, sandbox, lack }) => {
       expect(ending).toEqual({ kind: 'stopped', reason: 'files' })
     })
 
+    it('ends when it is stopped at any moment of its start', async () => {
+      const moments = Array.from({ length: 40 }, (_, ms) => ms + 1)
+      for (const wallMs of moments) {
+        const { ending } = await runIn(sandbox, ['sleep', '600'], { limits: { wallMs } })
+        expect(ending).toEqual({ kind: 'stopped', reason: 'time' })
+      }
+    })
+
     it('has a Node, in bubblewrap that of this process, and can start it', async () => {
       const { output } = await runIn(sandbox, ['node', '-p', 'process.version'])
       expect(output).toMatch(name === 'bubblewrap' ? `${process.version}\n` : /^v\d+\.\d+\.\d+\n$/)

@@ -4,6 +4,7 @@ import { Readable, Writable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
 import { msSince } from '#platform/clock.ts'
 import { plainTar } from '#platform/gzipped-tar.ts'
+import { killWithChildren } from '#platform/process-tree.ts'
 import { bubblewrapArgs, descriptors, ownFiles, type SystemMounts } from './bubblewrap.ts'
 import { changesOf, type ProgramResult, type SandboxedProgram, type StopReason } from './sandboxed-program.ts'
 import { type ProcessUse, watchProcesses } from './watch-processes.ts'
@@ -52,8 +53,8 @@ export async function runInBubblewrap(
     const launched = {
       child,
       input: plainTar(changesOf(files)),
-      // The kernel then ends the first process of the sandbox (--die-with-parent), and with that all others.
-      kill: () => void child.kill('SIGKILL'),
+      // Its child is the first process of the sandbox, with which all others end.
+      kill: () => killWithChildren(child),
       watch: (stop: (why: StopReason) => void) =>
         pid === undefined ? () => {} : watchProcesses(pid, (use) => overuse(use, limits, stop)),
     }

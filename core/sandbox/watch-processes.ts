@@ -1,5 +1,6 @@
-import { readdirSync, readFileSync } from 'node:fs'
+import { readFileSync } from 'node:fs'
 import { delay, msSince } from '#platform/clock.ts'
+import { childrenOf } from '#platform/process-tree.ts'
 
 export type ProcessUse = { processes: number; bytes: number }
 
@@ -37,20 +38,6 @@ function useOf(root: number): ProcessUse {
     rest.push(...childrenOf(pid))
   }
   return use
-}
-
-/** Those that any thread of a process has started; none when it has ended. */
-function childrenOf(pid: number): number[] {
-  try {
-    const threads = readdirSync(`/proc/${pid}/task`)
-    return threads.flatMap((thread) => numbersIn(readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8')))
-  } catch {
-    return []
-  }
-}
-
-function numbersIn(text: string): number[] {
-  return text.split(' ').filter(Boolean).map(Number)
 }
 
 /** Memory of its own, and what it shares or maps of files in memory, proc(5). */

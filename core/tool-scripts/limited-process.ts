@@ -4,6 +4,7 @@ import { findPackageJSON } from 'node:module'
 import { dirname } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { z } from 'zod'
+import { killWithChildren } from '#platform/process-tree.ts'
 
 export type LimitedProcess = {
   pid: number | undefined
@@ -69,6 +70,7 @@ export function startLimitedProcess<Message>(
   const limitedNode = ['/bin/sh', '-c', limited, 'sh', ...limits, process.execPath, ...nodeOptions, file]
   const [program = '', ...args] = [...wrapper, ...limitedNode]
   const child = spawn(program, args, { env: {}, cwd: '/', stdio: 'pipe' })
+  const kill = () => killWithChildren(child)
   let pending: string[] = []
   let lastWords = ''
   let exited = false
@@ -83,13 +85,13 @@ export function startLimitedProcess<Message>(
     exited = true
     listeners.onExit(`${reason} ${lastWords}`.trim())
   }
-  child.stdin.on('error', () => child.kill('SIGKILL'))
+  child.stdin.on('error', kill)
   child.stderr.setEncoding('utf8').on('data', (text: string) => (lastWords = (lastWords + text).slice(-maxLastWords)))
   child.on('error', (error) => exit(error.message))
   child.on('close', (code, signal) => exit(signal === null ? `exit code ${code}` : `ended by ${signal}`))
   readLines(child.stdout, (line) => {
     const message = line === undefined ? undefined : parseMessage(schema, line)
-    if (message === undefined) child.kill('SIGKILL')
+    if (message === undefined) kill()
     else listeners.onMessage(message)
     return message !== undefined
   })
@@ -100,7 +102,7 @@ export function startLimitedProcess<Message>(
       if (!isBusy) queueMicrotask(flush)
       else if (pending.length === 1) setImmediate(flush)
     },
-    kill: () => void child.kill('SIGKILL'),
+    kill,
   }
 }
 
