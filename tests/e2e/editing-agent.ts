@@ -2,6 +2,8 @@ type Replacement = {
   /** More lines of bundle.yaml. */
   yaml?: string
   kinds?: string
+  /** The checks of its changes. */
+  evidence?: string
   from: string
   to: string
 }
@@ -10,7 +12,10 @@ type Replacement = {
  * The files of a bundle whose only tool replaces one text of its node by another, wherever it is in it. The rehearsal model calls it
  * once and submits.
  */
-export function editingAgent(name: string, { yaml = '', kinds = 'function', from, to }: Replacement) {
+export function editingAgent(
+  name: string,
+  { yaml = '', kinds = 'function', evidence = 'parses', from, to }: Replacement,
+) {
   return {
     [`agents/${name}/bundle.yaml`]: `name: ${name}
 description: Replace one text by another.
@@ -27,7 +32,7 @@ initial_context:
 tools:
   - { name: replace_text, script: tools/replace_text.pym, description: Replace the text. }
   - { builtin: submit_result }
-evidence: [parses]
+evidence: [${evidence}]
 requires_context: false
 limits: { max_turns: 3 }
 `,

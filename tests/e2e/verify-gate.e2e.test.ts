@@ -79,6 +79,30 @@ describe.skipIf(lack !== undefined)(
       expect(accepted.out).not.toContain('+def double14(')
     })
 
+    it('keeps out what collided with a change that it leaves out: no test has seen that', async () => {
+      // Each function gets the name of the other one's new self, which the linter refuses for both together.
+      const renaming = (name: string, from: string) =>
+        editingAgent(name, { from: `${from}(`, to: 'same(', evidence: 'parses, lint_before_after' })
+      const pair = await sourceFolder({
+        ...renaming('left', 'add'),
+        ...renaming('right', 'take'),
+        'repo/src/sums.py': 'def add(x):\n    return x + 8\n\n\ndef take(x):\n    return x - 8\n',
+        'repo/tests/test_sums.py':
+          'import unittest\n\nimport sums\n\n\nclass Sums(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(sums.add(1), 9)\n\n    def test_take(self):\n        self.assertEqual(sums.take(9), 1)\n',
+      })
+      const options = ['--paths', 'src/**', '--verify', 'python3 -m unittest', '--json']
+      const command = remora(programs, pair, ['run', 'repo', '--agents', 'left,right', ...options], {
+        REMORA_AGENTS_DIR: 'agents',
+      })
+      await command.exited
+      const { result } = Run.parse(lastDocument(command.out()))
+      expect(result.conflicts.map(({ error_code: code }) => code).toSorted()).toEqual(['WORK_004', 'WORK_007'])
+      const shown = remora(programs, pair, ['diff', result.run_id])
+      await shown.exited
+      expect(shown.out()).toBe('')
+      await pair.remove()
+    })
+
     it('tests what was accepted of them once more, since a part may fail that passes as a whole', async () => {
       // Two changes to functions that are right only together.
       const halves = editingAgent('halving', { from: '8', to: '4' })

@@ -21,8 +21,7 @@ import { collectChanges, type CollectDeps, readAccepted, selectProposed, setsOf 
 import { type ProvedBefore, readComposed } from './file-proofs.ts'
 import type { ReadFile } from '../evidence/samples-match.ts'
 import type { SnapshotPrograms } from '../tools/programs/attempt-programs.ts'
-import type { GateVerdict } from './gate/run-gate.ts'
-import { throughGate, type ThroughGateDeps } from './gate/through-gate.ts'
+import { type Gated, throughGate, type ThroughGateDeps } from './gate/through-gate.ts'
 import { type GroupProof, proveComposition, type ProofDeps } from './prove-composition.ts'
 
 export type ProveDeps = Pick<ProofDeps, 'evidence' | 'python'> & {
@@ -46,8 +45,8 @@ export type SelectedSets = {
   provedBefore?: ProvedBefore | undefined
   /** The run whose survey of the repository holds; by default the run itself. */
   rulesOf?: Run | undefined
-  /** Sets that are not to be composed, since the run's gate left them out, and what it found. */
-  gated?: Pick<GateVerdict, 'leftOut' | 'report'> | undefined
+  /** Sets that are not to be composed, since the run's gate left them out, or has not seen them, and what it found. */
+  gated?: Pick<Gated, 'leftOut' | 'collided' | 'report'> | undefined
   /** What the composition keeps of all that was made, by what it leaves out. */
   madeOf?(conflicts: Composition['conflicts']): Composition['made']
   /** Told how many of the changed files are proved, of how many. */
@@ -103,11 +102,12 @@ export async function proveSets(
       if (id !== undefined && node !== undefined) nodes.set(id, node)
     }
   }
-  const conflicts = await nameConflicts(leftOut, {
+  const named = await nameConflicts(leftOut, {
     sets: new Map([...(others ?? []), ...sets.map((set) => [set.changeSetId, set] as const)]),
     nodes,
     readBlob: (hash) => deps.blobs.get(projectId, hash),
   })
+  const conflicts = [...named, ...(gated?.collided ?? [])]
   const made = madeOf?.(conflicts)
   const gate = gated?.report
   const kept = { ...(made && { made }), ...(gate && { gate }) }
@@ -190,11 +190,13 @@ async function proveGated(run: Run, selection: SelectedSets, { deps, composition
   const verdict = await throughGate(run, { ...composed, limitS: gateLimitS }, { ...deps, onRun }, signal)
   if (verdict === undefined) return proved
   const { culprits, leftOut, report } = verdict
-  const sets = selection.sets.filter(({ changeSetId }) => !culprits.has(changeSetId))
+  const collided = [...gated.collided, ...verdict.collided]
+  const out = new Set([...culprits, ...collided.map(({ changeSetId }) => changeSetId)])
+  const sets = selection.sets.filter(({ changeSetId }) => !out.has(changeSetId))
   const left = [...gated.leftOut, ...leftOut.filter(({ changeSetId }) => culprits.has(changeSetId))]
   const isWhole = leftOut.length === culprits.size
   const said = { ...report, leftOut: culprits.size, ...(!isWhole && { verdict: 'unproved' as const }) }
-  return proveSets(run, { ...selection, sets, gated: { report: said, leftOut: left } }, deps, signal)
+  return proveSets(run, { ...selection, sets, gated: { report: said, leftOut: left, collided } }, deps, signal)
 }
 
 function setsIn({ files }: Composition): ReadonlySet<string> {
@@ -203,7 +205,7 @@ function setsIn({ files }: Composition): ReadonlySet<string> {
 
 /**
  * What the run's gate left out stays out of every later patch, but for what was only unproved and somebody has accepted. A proposed
- * patch is a part of what it has proved, or that and what was unproved: the gate does not run again for it.
+ * patch is a part of what it has proved, for which the gate does not run again: what collided before it stays out of that, too.
  */
 function withoutGated(
   sets: readonly ChangeSet[],
@@ -212,19 +214,20 @@ function withoutGated(
 ): Pick<SelectedSets, 'sets' | 'gated'> {
   const judged = compositions.find(({ gate }) => gate !== undefined)
   if (judged?.gate === undefined) return { sets, gated: undefined }
-  const out = judged.conflicts.filter(({ errorCode, byItself }) => {
-    return errorCode === 'WORK_007' && (of === 'proposed' || byItself === true)
+  const among = new Set(sets.map(({ changeSetId }) => changeSetId))
+  const out = judged.conflicts.filter(({ changeSetId, errorCode, byItself }) => {
+    return among.has(changeSetId) && (of === 'proposed' || (errorCode === 'WORK_007' && byItself === true))
   })
   const ids = new Set(out.map(({ changeSetId }) => changeSetId))
-  const among = new Set(sets.map(({ changeSetId }) => changeSetId))
+  const collided = out.filter(({ errorCode }) => errorCode !== 'WORK_007')
   const leftOut = out
-    .filter(({ changeSetId }) => among.has(changeSetId))
+    .filter(({ errorCode }) => errorCode === 'WORK_007')
     .map(({ changeSetId, operationId, path, errorCode, reason, byItself }) => {
       return { changeSetId, operationId, path, errorCode, reason, ...(byItself && { byItself }) }
     })
   return {
     sets: sets.filter(({ changeSetId }) => !ids.has(changeSetId)),
-    gated: { leftOut, report: judged.gate },
+    gated: { leftOut, collided, report: judged.gate },
   }
 }
 

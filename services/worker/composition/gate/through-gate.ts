@@ -12,16 +12,20 @@ export type ThroughGateDeps = Pick<GateDeps, 'onRun'> & {
 
 type Composed = { sets: readonly ChangeSet[]; composition: Composition; memory: GateMemory; limitS?: number }
 
+export type Gated = GateVerdict & {
+  /** What collided before the gate. It stays out: without those that the gate leaves out it could come in again, which no test has seen. */
+  collided: Composition['conflicts']
+}
+
 /**
- * What the run's gate leaves of the sets that can be together; undefined where the run has no gate, or nothing to test. What collided stays
- * among them, to be named again. `limitS`: the most seconds that it may take, besides those of the run and of the worker.
+ * What the run's gate leaves of the sets that can be together; undefined where the run has no gate, or nothing to test. `limitS`: the most seconds that it may take, besides those of the run and of the worker.
  */
 export async function throughGate(
   { projectId, snapshotId, request, environment }: Run,
   { sets, composition, memory, limitS = Infinity }: Composed,
   { programs, blobs, onRun }: ThroughGateDeps,
   signal: AbortSignal,
-): Promise<GateVerdict | undefined> {
+): Promise<Gated | undefined> {
   if (request.verify === undefined || snapshotId === null) return undefined
   const out = new Set(composition.conflicts.map(({ changeSetId }) => changeSetId))
   const together = sets.filter(({ changeSetId }) => !out.has(changeSetId))
@@ -41,6 +45,5 @@ export async function throughGate(
     },
     signal,
   )
-  const convicted = new Set(verdict.leftOut.map(({ changeSetId }) => changeSetId))
-  return { ...verdict, left: sets.filter(({ changeSetId }) => !convicted.has(changeSetId)) }
+  return { ...verdict, collided: composition.conflicts }
 }
