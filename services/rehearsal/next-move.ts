@@ -14,9 +14,8 @@ import { call, type Conclusion, type Move, offering, type Rule } from './rules/r
 export function nextMove(request: ChatRequest): Move {
   const conversation = readConversation(request)
   const choice = request.tool_choice
-  if (conversation.tools.size === 0 && isRecord(request.response_format?.['json_schema'])) {
-    return { kind: 'say', text: JSON.stringify(askedArguments(request.response_format['json_schema'], conversation)) }
-  }
+  const asked = conversation.tools.size === 0 ? askedAlone(request) : undefined
+  if (asked !== undefined) return { kind: 'say', text: JSON.stringify(askedArguments(asked, conversation)) }
   if (choice === 'none' || conversation.tools.size === 0) {
     return { kind: 'say', text: 'The rehearsal model only calls tools.' }
   }
@@ -33,9 +32,28 @@ function submit(rule: Rule, conversation: Conversation): Move {
   return call('submit_result', submissionArgs(rule.conclude(conversation), conversation.tools.get('submit_result')))
 }
 
-/** The arguments of the tool that a schema for the whole reply names: those of its rule, if that would call it now. */
-function askedArguments({ name, schema }: Record<string, unknown>, conversation: Conversation): unknown {
-  const tools = new Map([[String(name), schema]])
+type AskedAlone = { name: string; schema: unknown }
+
+/** The tool whose arguments are to be the whole reply, of a schema or a grammar (`argumentsKeys`). Of a grammar only the keys are read. */
+function askedAlone({
+  response_format: format,
+  structured_outputs: outputs,
+  grammar,
+}: ChatRequest): AskedAlone | undefined {
+  const form = format?.['json_schema']
+  if (isRecord(form)) return { name: String(form['name']), schema: form['schema'] }
+  const rules = outputs?.grammar ?? grammar ?? ''
+  const [, root] = /^root ::= args-([\w-]+)$/m.exec(rules) ?? []
+  if (root === undefined) return undefined
+  const line = rules.split('\n').find((rule) => rule.startsWith(`args-${root} ::= `)) ?? ''
+  const keys = [...line.matchAll(/"\\"([^"\\]+)\\"" ws ":"/g)].map(([, key = '']) => key)
+  const properties = Object.fromEntries(keys.map((key) => [key, { type: 'string' }]))
+  return { name: root.replaceAll('-', '_'), schema: { type: 'object', properties, required: keys } }
+}
+
+/** The arguments of the tool that is asked for alone: those of its rule, if that would call it now. */
+function askedArguments({ name, schema }: AskedAlone, conversation: Conversation): unknown {
+  const tools = new Map([[name, schema]])
   const next = rules.find(({ plays }) => plays(tools))?.next({ ...conversation, tools })
   return next?.kind === 'call' && next.name === name ? next.args : plainArguments(schema, conversation)
 }

@@ -86,6 +86,32 @@ describe('a pool before a server that refuses named tools', () => {
     expect(strict).toEqual([true, undefined, undefined])
   })
 
+  it('holds calls to a grammar from then on where one ran on until its limit', async () => {
+    const endless = {
+      content: '<tool_call>{"name": "submit_result", "arguments": {"a": 1\n\t\n\t\n',
+      finishReason: 'length',
+    }
+    const play = ({ user, model, tool_choice: choice }: PlayedBody): PlayedAnswer =>
+      user !== probeUser && model === 'small' && typeof choice === 'object' ? endless : 'call'
+    const { pool } = await open([play])
+    const ask = (asking: Partial<ModelRequest>) => pool.complete({ ...request, ...asking }, never)
+    await ask({ toolChoice: 'auto' })
+    expect((await ask({})).toolCalls).toEqual([])
+    expect((await ask({})).workarounds).toEqual(['tool_choice submit_result: text held to the schema of a call'])
+    expect((await ask({ model: 'other' })).workarounds).toEqual([])
+    const held = turns(servers[0]).map(({ tool_choice: choice }) => choice === 'none')
+    expect(held).toEqual([false, false, true, false])
+  })
+
+  it('does not count a reply that was cut while the model thought as a call that ran on', async () => {
+    const { pool } = await open([
+      ({ user }) => (user === probeUser ? 'call' : { content: 'Well', finishReason: 'length' }),
+    ])
+    await pool.complete(request, never)
+    await pool.complete(request, never)
+    expect(turns(servers[0]).map(({ tool_choice: choice }) => typeof choice)).toEqual(['object', 'object'])
+  })
+
   it('knows each server by itself', async () => {
     const { pool } = await open([withoutNames, () => 'call'])
     const keys = Array.from({ length: 16 }, (_, at) => `bundle ${at}`)

@@ -5,6 +5,7 @@ import { boundPort } from '#platform/http-health.ts'
 import { parseJson } from '#domain/json.ts'
 
 const Body = z.object({
+  model: z.string(),
   messages: z.array(
     z.object({
       role: z.string(),

@@ -67,6 +67,14 @@ export function holdsCall(text: string): boolean {
   return isCut && /^\s*(?:$|<think>|<tool_call>|\{)/.test(reply?.content ?? '')
 }
 
+/** Whether the reply to a request was cut within a call, or behind one, and none can be read: what holds calls to their schemas let it run on. */
+export function isCutInCall(raw: unknown, request: ModelRequest): boolean {
+  if (!Cut.safeParse(raw).success) return false
+  const { content, toolCalls, callFault } = fromOpenAi(raw, request)
+  if (toolCalls.length > 0) return toolCalls.every(({ arguments: given }) => parseJson(given) === undefined)
+  return callFault !== undefined || /^\s*(?:<tool_call>|[{[])/.test(content ?? '')
+}
+
 /** Whether text comes before a reply's call: a template that allows any lets a model write on until its limit. */
 export function talksBeforeCall(text: string): boolean {
   const reply = readReply(text)

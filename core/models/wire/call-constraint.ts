@@ -2,7 +2,7 @@ import type { DecodingConstraint, JsonSchema, ToolDefinition } from '#domain/tur
 import { isRecord } from '#domain/json.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import type { Capabilities } from './capabilities.ts'
-import { callGrammar } from './call-grammar.ts'
+import { argumentsGrammar, callGrammar, isHeldByGrammar } from './call-grammar.ts'
 
 /** Keys of a request that constrain the form of the reply's text. */
 export type ConstraintKeys = {
@@ -74,11 +74,17 @@ function makeCallFormat(tools: readonly ToolDefinition[], strictSchemas: boolean
   return { type: 'json_schema', json_schema: { name: 'tool_call', schema, strict: true } }
 }
 
-/** The arguments of the first tool as the whole text. */
-export function argumentsFormat([tool]: readonly ToolDefinition[], { strictSchemas }: Capabilities): CallFormat {
-  const { name = 'arguments', parameters = {} } = tool ?? {}
+/** The keys that make a server write the arguments of the first tool as the reply's text; undefined when it cannot. */
+export function argumentsKeys(
+  tools: readonly ToolDefinition[],
+  { strictSchemas, jsonSchema, ebnf, lengths }: Capabilities,
+): ConstraintKeys | undefined {
+  // A server that takes no bounds may not take so long a grammar either.
+  const held = lengths !== 'none' && isHeldByGrammar(tools) ? grammarKeys(argumentsGrammar(tools), ebnf) : undefined
+  if (held !== undefined || !jsonSchema) return held
+  const { name = 'arguments', parameters = {} } = tools[0] ?? {}
   const schema = strictSchemas ? { ...parameters } : plainSchema(parameters)
-  return { type: 'json_schema', json_schema: { name, schema, strict: true } }
+  return { response_format: { type: 'json_schema', json_schema: { name, schema, strict: true } } }
 }
 
 /** Calls as Hermes and Qwen write them (https://xgrammar.mlc.ai/docs/tutorials/structural_tag.html). */

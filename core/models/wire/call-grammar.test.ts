@@ -1,5 +1,6 @@
+import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { callGrammar, isHeldByGrammar } from './call-grammar.ts'
+import { argumentsGrammar, callGrammar, isHeldByGrammar } from './call-grammar.ts'
 import { grammarMatches } from './grammar-matcher.fixture.ts'
 
 const properties = {
@@ -95,13 +96,36 @@ describe('callGrammar', () => {
       ])
     const list = { type: 'array', items: { anyOf: [{ enum: [1] }, { type: 'number' }] } }
     expect([{ type: 'string' }, { const: 1 }, list].map(isHeld)).toEqual([true, true, true])
-    const beyond = [
-      { type: 'string', pattern: '^a$' },
-      {},
-      { type: 'object' },
-      { type: 'array' },
-      { $ref: '#/$defs/a' },
-    ]
-    expect(beyond.map(isHeld)).toEqual([false, false, false, false, false])
+    const patterns = ['a', '^a|b$', '^(?=a)$', '^(a)\\1$', '^\\p{L}$', '^[', '^"[\\\\"]$'].map((pattern) => ({
+      type: 'string',
+      pattern,
+    }))
+    const bounded = { type: 'string', pattern: '^a+$', maxLength: 4 }
+    const beyond = [...patterns, bounded, {}, { type: 'object' }, { type: 'array' }, { $ref: '#/$defs/a' }]
+    expect(beyond.filter(isHeld)).toEqual([])
+  })
+
+  it.each([
+    '^The (function|class) `[A-Za-z0-9_]{1,80}` (is used to [a-z]|[a-hj-z])[^.`<>"\\\\\\n]{8,160}\\.$',
+    '^[a-c\\d_-]+(, \\w{2,}){0,2}\\s?$',
+    '^(?:a{3}|)[^\\W_]*.\\u00e9[à-ü]$',
+  ])('holds a text to the pattern %s', (pattern) => {
+    const parameters = { type: 'object', properties: { a: { type: 'string', pattern } }, required: ['a'] }
+    const held = argumentsGrammar([{ name: 'note', description: '', parameters }])
+    const matches = (text: string) => grammarMatches(held, `{"a":${JSON.stringify(text)}}`)
+    const expression = new RegExp(pattern, 'u')
+    const isPlain = (text: string) => JSON.stringify(text) === `"${text}"` && !/[\ud800-\udfff]/.test(text)
+    fc.assert(
+      fc.property(
+        fc.stringMatching(expression).filter(isPlain),
+        fc.nat(),
+        fc.string().filter(isPlain),
+        (text, at, other) => {
+          const changed = `${text.slice(0, at % text.length)}${other}${text.slice((at % text.length) + 1)}`
+          expect([text, changed].map(matches)).toEqual([true, expression.test(changed)])
+        },
+      ),
+      { numRuns: 200 },
+    )
   })
 })

@@ -2,6 +2,7 @@ import { isRecord } from '#domain/json.ts'
 import type { ToolDefinition } from '#domain/turn.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import { mostDigits } from './bounded-tools.ts'
+import { patternExpression } from './pattern-grammar.ts'
 
 /**
  * JSON in the notation that xgrammar's EBNF (vLLM) and llama.cpp's GBNF share: `::=`, quoted text, character classes,
@@ -22,7 +23,7 @@ array ::= "[" ws (value (ws "," ws value)*)? ws "]"`
 
 /**
  * A grammar of one call, `{"name": …, "arguments": …}`, of one of these tools. Of a schema it follows types, required keys,
- * enums, alternatives, lists, nested objects, the longest lengths of texts and lists, and the sign and the digits of whole
+ * enums, alternatives, lists, nested objects, patterns, the longest lengths of texts and lists, and the sign and the digits of whole
  * numbers, in the schema's order with the required keys first; anything else is any JSON value.
  */
 export function callGrammar(tools: readonly ToolDefinition[]): string {
@@ -31,6 +32,18 @@ export function callGrammar(tools: readonly ToolDefinition[]): string {
 
 /** By the array of definitions, since a bundle sends the same with every request. */
 const grammars = new WeakMap<readonly ToolDefinition[], string>()
+
+/** A grammar of the arguments of the first tool alone; the rule for them has its name, for whoever reads the request. */
+export function argumentsGrammar(tools: readonly ToolDefinition[]): string {
+  return getOrMake(argumentGrammars, tools, () => {
+    const [tool] = tools
+    const rules: string[] = []
+    const root = ruleOf(`args-${tool?.name.replaceAll(/[^A-Za-z0-9]/g, '-')}`, tool?.parameters, rules)
+    return [`root ::= ${root}`, ...rules, jsonRules].join('\n')
+  })
+}
+
+const argumentGrammars = new WeakMap<readonly ToolDefinition[], string>()
 
 function makeGrammar(tools: readonly ToolDefinition[]): string {
   const rules: string[] = []
@@ -53,12 +66,13 @@ export function isHeldByGrammar(tools: readonly ToolDefinition[]): boolean {
 }
 
 /** Keywords that restrict a value, and that the grammar does not know. */
-const unknownKeywords = ['pattern', 'format', '$ref', 'allOf', 'oneOf', 'patternProperties', 'propertyNames']
+const unknownKeywords = ['format', '$ref', 'allOf', 'oneOf', 'patternProperties', 'propertyNames']
 
 function isFollowed(schema: unknown): boolean {
   if (!isRecord(schema) || unknownKeywords.some((keyword) => schema[keyword] !== undefined)) return false
-  const { type, enum: values, const: only, anyOf, properties, items } = schema
+  const { type, enum: values, const: only, anyOf, properties, items, pattern } = schema
   if (only !== undefined || Array.isArray(values)) return true
+  if (pattern !== undefined) return type === 'string' && patternOf(schema) !== undefined
   if (Array.isArray(anyOf)) return anyOf.every(isFollowed)
   if (type === 'array') return isFollowed(items)
   if (isEmpty(properties)) return schema['additionalProperties'] === false
@@ -83,7 +97,7 @@ function ruleOf(name: string, schema: unknown, rules: string[]): string {
   if (Array.isArray(anyOf)) return `(${anyOf.map((form, at) => ruleOf(`${name}-or${at}`, form, rules)).join(' | ')})`
   switch (type) {
     case 'string':
-      return textOf(most['maxLength'])
+      return patternOf(most) ?? textOf(most['maxLength'])
     case 'integer':
       return integerOf(most)
     case 'number':
@@ -112,6 +126,13 @@ function integerOf({ minimum, maximum }: Record<string, unknown>): string {
   if (typeof minimum !== 'number' || minimum < 0) return 'integer'
   const digits = typeof maximum === 'number' && maximum >= 0 ? String(Math.floor(maximum)).length : mostDigits
   return `("0" | [1-9] [0-9]{0,${Math.min(digits, mostDigits) - 1}})`
+}
+
+/** Undefined without a pattern, and for one that a grammar cannot hold a text to, or not together with a longest length. */
+function patternOf({ pattern, maxLength }: Record<string, unknown>): string | undefined {
+  if (typeof pattern !== 'string' || maxLength !== undefined) return undefined
+  const inside = patternExpression(pattern)
+  return inside === undefined ? undefined : String.raw`"\"" ${inside} "\""`
 }
 
 function textOf(maxLength: unknown): string {

@@ -17,7 +17,7 @@ export function grammarMatches(grammar: string, text: string): boolean {
 }
 
 function parseExpression(source: string): Node {
-  const tokens = source.match(/"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|[A-Za-z][\w-]*|\{\d+,\d+\}|[()|*+?]/g) ?? []
+  const tokens = source.match(/"(?:\\.|[^"\\])*"|\[(?:\\.|[^\]\\])*\]|[A-Za-z][\w-]*|\{\d+,\d*\}|[()|*+?]/g) ?? []
   let at = 0
   const choice = (): Node => {
     const parts = [sequence()]
@@ -41,10 +41,10 @@ function parseExpression(source: string): Node {
   }
   const repeated = (part: Node): Node => {
     const sign = tokens[at] ?? ''
-    const [, least, most] = /^\{(\d+),(\d+)\}$/.exec(sign) ?? []
+    const [, least, most] = /^\{(\d+),(\d*)\}$/.exec(sign) ?? []
     if (least === undefined && sign !== '*' && sign !== '+' && sign !== '?') return part
     at++
-    if (least !== undefined) return { kind: 'repeat', part, least: Number(least), most: Number(most) }
+    if (least !== undefined) return { kind: 'repeat', part, least: Number(least), most: Number(most || Infinity) }
     return { kind: 'repeat', part, least: sign === '+' ? 1 : 0, most: sign === '?' ? 1 : Infinity }
   }
   const whole = choice()
@@ -79,7 +79,7 @@ function endsOf(node: Node, text: string, from: number, rules: ReadonlyMap<strin
       const ends = new Set(node.least === 0 ? [from] : [])
       for (let count = 1; count <= node.most && starts.size > 0; count++) {
         starts = new Set([...after(starts, node.part, text, rules)].filter((end) => !ends.has(end)))
-        for (const end of starts) ends.add(end)
+        if (count >= node.least) for (const end of starts) ends.add(end)
       }
       return ends
     }

@@ -28,12 +28,19 @@ const converted = (lacking: Partial<Capabilities>) =>
 
 describe('arguments that are asked for alone', () => {
   it('are the reply of a server that holds text to a schema, and nothing in the request speaks of tools', () => {
-    const { body, workarounds } = converted({ required: 'loose' })
+    const { body, workarounds } = converted({ required: 'loose', ebnf: 'none' })
     expect(body).not.toHaveProperty('tools')
     expect(body.response_format?.json_schema.schema).toMatchObject({ properties: { text: { pattern } } })
     expect(JSON.stringify(body.messages)).not.toMatch(/write|tool_call/)
     expect(body.messages.map(({ role }) => role)).toEqual(['system', 'user', 'assistant', 'user'])
     expect(workarounds).toEqual(['tool messages: as plain text'])
+  })
+
+  it('are held to a grammar where the server takes one: vLLM cannot hold a text to every pattern', () => {
+    const { body } = converted({ ebnf: 'structured_outputs' })
+    expect(body.response_format).toBeUndefined()
+    expect(JSON.stringify(body.structured_outputs)).toContain('root ::= args')
+    expect(body.tool_choice).toBeUndefined()
   })
 
   it('are held to their lengths alone where the server refused more', () => {
@@ -43,7 +50,7 @@ describe('arguments that are asked for alone', () => {
   })
 
   it('are asked for as a call where text is held to no schema', () => {
-    const { body } = converted({ jsonSchema: false })
+    const { body } = converted({ jsonSchema: false, ebnf: 'none' })
     expect(body.tool_choice).toEqual({ type: 'function', function: { name: 'write' } })
   })
 

@@ -3,7 +3,7 @@ import { getOrMake } from '#platform/cached-answers.ts'
 import type { Capabilities } from './capabilities.ts'
 import { boundTools } from './bounded-tools.ts'
 import { isHeldByGrammar } from './call-grammar.ts'
-import { argumentsFormat, constraintKeys, type ConstraintKeys } from './call-constraint.ts'
+import { argumentsKeys, constraintKeys, type ConstraintKeys } from './call-constraint.ts'
 import { promptPhrases } from './plain-prompt.ts'
 
 export type CallPlan = {
@@ -95,21 +95,15 @@ function planChoice(plan: CallPlan, request: CallRequest, capabilities: Capabili
 /** The arguments of one tool as the reply's text; undefined where they are not asked for alone, or cannot be held to a schema. */
 function asArguments(request: CallRequest, capabilities: Capabilities): CallPlan | undefined {
   const { argumentsOf, maxTokens } = request
-  if (argumentsOf === undefined || !capabilities.jsonSchema) return undefined
+  if (argumentsOf === undefined) return undefined
   const { lengths } = capabilities
   // A server that takes no bounds may not take the other keywords of the answer either.
   const asked = lengths === 'none' ? wantedTools(request) : alone(argumentsOf)
   const { tools, isOpen } = boundTools(asked, { lengths, maxTokens, isClosed: true })
-  const plan: CallPlan = {
-    offered: [],
-    toolChoice: 'none',
-    keys: {},
-    listed: [],
-    directive: undefined,
-    workarounds: [],
-  }
-  if (isOpen) plan.workarounds.push(openWorkaround)
-  return { ...plan, keys: { response_format: argumentsFormat(tools, capabilities) } }
+  const keys = argumentsKeys(tools, capabilities)
+  if (keys === undefined) return undefined
+  const workarounds = isOpen ? [openWorkaround] : []
+  return { offered: [], toolChoice: 'none', keys, listed: [], directive: undefined, workarounds }
 }
 
 function alone(tool: ToolDefinition): readonly ToolDefinition[] {

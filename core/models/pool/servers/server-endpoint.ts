@@ -7,11 +7,12 @@ import { faultOfServerUrl, modelServerUrl } from '#platform/server-urls.ts'
 import { readContextTokens, type ContextAnswer } from '../../capabilities/context-tokens.ts'
 import { openLocalFindings, type FindingsStore } from '../../capabilities/findings-store.ts'
 import { openKnownCapabilities } from '../../capabilities/known-capabilities.ts'
+import { isCutInCall } from '../../capabilities/probe-answer.ts'
 import { OpenAiClient } from '../../http/openai-client.ts'
 import type { UndiciFetch } from '../../http/undici-fetch.ts'
 import { mayBeRefused, type Capabilities } from '../../wire/capabilities.ts'
 import { openCompletionClient, type CompletionClient, type ServerAnswer } from '../../wire/completion-client.ts'
-import { isRefusal } from '../../wire/try-failure.ts'
+import { isRefusal, toTryFailure } from '../../wire/try-failure.ts'
 
 /** The HTTP API of one server. */
 export type Endpoint = ReturnType<typeof openEndpoint>
@@ -40,7 +41,7 @@ export function openEndpoint(options: EndpointOptions) {
   const url = plainUrl(options.url)
   const { apiKey, requestTimeoutMs, fetch, log } = options
   const client = new OpenAiClient({ url, apiKey, requestTimeoutMs, fetch })
-  const ask = withPlainRetry(openCompletionClient({ client, stream: options.stream ?? false }).ask)
+  const ask = withHeldCalls(withPlainRetry(openCompletionClient({ client, stream: options.stream ?? false }).ask))
   const within = (mostMs: number) => ({ client, timeoutMs: Math.min(requestTimeoutMs, mostMs) })
   const capabilities = openKnownCapabilities({
     ...within(maxProbeMs),
@@ -94,7 +95,7 @@ function plainUrl(given: string): string {
 /**
  * A server that takes `strict: true` and bounds may still refuse a schema that it cannot hold a model to, such as one with a
  * pattern, or with many long texts. A refused request with strict or bounded tools is sent once more without either; when that
- * is taken, these tools are sent so from then on.
+ * is taken, these tools are sent so from then on. vLLM answers 500 to some patterns of arguments that are asked for alone.
  */
 function withPlainRetry(ask: CompletionClient['ask']): CompletionClient['ask'] {
   const plain = new WeakSet<readonly ToolDefinition[]>()
@@ -107,10 +108,28 @@ function withPlainRetry(ask: CompletionClient['ask']): CompletionClient['ask'] {
     try {
       return await ask(request, capabilities, signal)
     } catch (error) {
-      if (!isRefusal(error)) throw error
+      const isBroken = request.argumentsOf !== undefined && toTryFailure(error).status === 500
+      if (!isRefusal(error) && !isBroken) throw error
       const answer = await ask(request, asPlain, signal)
       plain.add(tools)
       return answer
     }
+  }
+}
+
+/**
+ * A server may hold a call to its schema and still let it run on: vLLM allows white space without end, and a second call behind the
+ * first. A model of which a required call was cut so is asked for its calls as text from then on, which only a grammar of one call
+ * closes. The reply that was cut is not asked for again here: the loop corrects the model.
+ */
+function withHeldCalls(ask: CompletionClient['ask']): CompletionClient['ask'] {
+  const runningOn = new Set<string>()
+  return async (request, capabilities, signal) => {
+    const { model, toolChoice } = request
+    const isLoose = runningOn.has(model) && capabilities.required === 'alone'
+    const answer = await ask(request, isLoose ? { ...capabilities, required: 'loose' } : capabilities, signal)
+    const isHeld = toolChoice !== 'auto' && toolChoice !== 'none' && capabilities.lengths !== 'none'
+    if (isHeld && !runningOn.has(model) && isCutInCall(answer.raw, request)) runningOn.add(model)
+    return answer
   }
 }
