@@ -57,10 +57,13 @@ export async function measureSubject(subject: Subject, work: string): Promise<Me
   const programs = openPrograms()
   try {
     const started = performance.now()
-    const up = remora(programs, { path: place }, ['up', '--port', '0', '--model', 'rehearsal', '--json'])
+    const up = remora(programs, { path: place }, ['up', '--port', '0', '--model', 'rehearsal', '--json'], {
+      REMORA_SETUP: 'asked',
+    })
     for (; !up.out().includes('\n'); await delay(50)) if (!up.running()) throw new Error(up.err())
     const access = Ready.parse(JSON.parse(up.out()))
-    const options = ['--agents', agents.join(','), '--accept', 'auto', '--verify', subject.tests, '--json']
+    const setup = subject.setup === undefined ? [] : ['--setup', subject.setup]
+    const options = ['--agents', agents.join(','), '--accept', 'auto', '--verify', subject.tests, ...setup, '--json']
     const env = { REMORA_API_URL: access.url, REMORA_TOKEN: access.token }
     const submit = remora(programs, { path: place }, ['submit', 'source', ...options], env)
     if ((await submit.exited) !== 0) throw new Error(`${subject.name}: ${submit.err()}`)
@@ -103,12 +106,19 @@ function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0)
 }
 
-async function runTests({ tests }: Subject, cwd: string, place: string): Promise<TestState> {
+async function runTests({ setup = 'true', tests }: Subject, cwd: string, place: string): Promise<TestState> {
   const { HOME = '' } = process.env
-  // As in the sandbox: the node of this process, and the system's python3.
-  const env = { PATH: `${join(process.execPath, '..')}:/usr/bin:/bin`, HOME, PYTHONDONTWRITEBYTECODE: '1' }
+  // The tests as in the sandbox: with the node of this process, and the system's python3.
+  const env = { PATH: '/usr/local/bin:/usr/bin:/bin', HOME, PYTHONDONTWRITEBYTECODE: '1' }
+  const command = `(${setup}) >/dev/null && PATH="$0:$PATH" && export PATH && ${tests}`
   const logFile = join(place, `tests-${cwd.split('/').at(-1)}`)
-  const end = await runCommand({ argv: ['sh', '-c', tests], cwd, env, limitMs: 15 * 60_000, logFile })
+  const end = await runCommand({
+    argv: ['sh', '-c', command, join(process.execPath, '..')],
+    cwd,
+    env,
+    limitMs: 15 * 60_000,
+    logFile,
+  })
   const count = /^(?:Ran (\d+) tests?|(?:#|ℹ) tests (\d+))/m.exec(`${end.err}\n${end.out}`)
   return { passes: end.code === 0, tests: Number(count?.[1] ?? count?.[2] ?? 0) }
 }

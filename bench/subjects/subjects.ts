@@ -5,9 +5,11 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runCommand } from '../repositories/run-command.ts'
 
-/** A repository whose own tests run without installing anything: pinned, or of this checkout. */
+/** A repository with tests of its own: pinned, or of this checkout. */
 export type Subject = {
   name: string
+  /** What its tests need: the setup of its runs, and run before the tests outside of the sandbox. */
+  setup?: string
   from: { kind: 'pypi' | 'npm'; package: string; version: string; file: string; sha256: string } | { kind: 'example' }
   /** The gate of its runs, and how its tests are run outside of the sandbox. */
   tests: string
@@ -62,14 +64,15 @@ export const subjects: readonly Subject[] = [
     tests: 'node --test',
   },
   {
-    name: 'process-warning',
+    name: 'json-schema-ref-resolver',
     from: {
       kind: 'npm',
-      package: 'process-warning',
-      version: '5.1.1',
-      file: 'process-warning-5.1.1.tgz',
-      sha256: '4d28948634e8d9bda20d268057490ce1d2b63807407974166bee8c11d8d7e04b',
+      package: 'json-schema-ref-resolver',
+      version: '3.0.1',
+      file: 'json-schema-ref-resolver-3.0.1.tgz',
+      sha256: 'c7be635d66a8650b0720bdc5ce6779cc5b5fa0431056b67cef2068ede13dd2d3',
     },
+    setup: 'npm install --omit=dev --ignore-scripts --no-audit --no-package-lock',
     tests: 'node --test',
   },
 ]
