@@ -113,6 +113,16 @@ lint                2          1          0        0       0          1         
     expect(renderReport(quiet, plain)).toBe('run r1 completed in 3.2 s\n\nNothing to change: no patch was written.\n')
   })
 
+  it('says that there are changes when none of them was accepted by itself', () => {
+    const request = { ...bare.request, accept: 'auto' as const }
+    const made = { agent: 'lint', generated: 2, valid: 2, verified: 2, accepted: 0, rejected: 0 }
+    const unjudged = RunView.parse({ ...bare, request, funnel: [made] })
+    const report = renderReport({ state: emptyProgress('r1'), run: unjudged, patch: undefined }, plain)
+    expect(report).toContain('None of 2 change sets was accepted')
+    expect(report).toContain('remora review r1')
+    expect(report).not.toContain('Nothing to change')
+  })
+
   it('says how many nodes were looked at, why some got no operation, and how many change sets were left out', () => {
     const planned = {
       event: 'run.planned',

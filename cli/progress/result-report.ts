@@ -221,9 +221,12 @@ function linesText(lines: ConflictingSet['lines']): string {
 
 function patchLines({ state, run, patch }: ReportParts, paint: Paint): string[] {
   if (!isComposed(run.status, state)) return []
-  if (patch === undefined) return [noPatchLine(state, run)]
-  const earlier = earlierLines(state, run)
   const review = `Look at each change, take some and reject others: remora review ${run.run_id}`
+  if (patch === undefined) {
+    const unaccepted = unacceptedLine(run)
+    return unaccepted === undefined ? [noPatchLine(state, run)] : [unaccepted, review]
+  }
+  const earlier = earlierLines(state, run)
   if ('printedBy' in patch) {
     if (state.total === 0 && state.patchFiles === 0) return [noPatchLine(state, run)]
     return [`Its patch: ${patch.printedBy}`, ...earlier, ...acceptedLines(run), review]
@@ -244,6 +247,17 @@ function acceptedLines({ request, funnel }: RunView): string[] {
   return [
     `  ${accepted} of ${plural(sum('valid'), 'change set')} accepted: those with all the evidence that their agent asks for`,
   ]
+}
+
+/** Of a run that accepts by itself and has accepted nothing, although there is something to accept. */
+function unacceptedLine({ request, funnel, conflicts, gate }: RunView): string | undefined {
+  const valid = funnel.reduce((total, { valid: count }) => total + (count ?? 0), 0)
+  if (request.accept !== 'auto' || valid <= conflicts) return undefined
+  const why =
+    gate?.verdict === 'unproved'
+      ? "what the run's gate could not judge is not accepted without a person"
+      : "by itself a run accepts only what has all the evidence in its agent's accept_when"
+  return `None of ${plural(valid, 'change set')} was accepted, and no patch was written: ${why}.`
 }
 
 function noPatchLine(state: ProgressState, { conflicts }: RunView): string {

@@ -97,6 +97,7 @@ describe.skipIf(lack !== undefined)(`the gate of a run${lack === undefined ? '' 
     ['no-such-program --flag', /does not start/],
     ['echo no venv; exit 3', /nothing that it tests passes.*exit code 3: no venv/],
     ['sleep 60', /its time was over/],
+    ['cd /tmp && node --test', /finds no tests/],
   ])('cannot judge with "%s", and leaves out nothing', async (command, reason) => {
     const sets = [edit('double.py', 'x * 2', '2 * x')]
     const { left, leftOut, report } = await judge(command, sets, { limitS: 2 })

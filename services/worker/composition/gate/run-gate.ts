@@ -144,7 +144,11 @@ async function testOriginal(times: number, run: () => Promise<TestResults | unde
   }
   const passing = mustPass ?? new Set()
   const failing = [...seen].filter((name) => !passing.has(name))
-  const fault = passing.size === 0 ? `nothing that it tests passes on the original (${said.slice(0, 200)})` : undefined
+  const none =
+    seen.size === 0
+      ? 'it finds no tests on the original'
+      : `nothing that it tests passes on the original (${said.slice(0, 200)})`
+  const fault = passing.size === 0 ? none : undefined
   return { mustPass: passing, failing, namesTests, longestMs, fault }
 }
 

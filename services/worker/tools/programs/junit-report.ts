@@ -31,7 +31,9 @@ const Suite: z.ZodType<Suite> = z.object({
   testcase: z.array(Case).optional(),
   testsuite: z.lazy(() => z.array(Suite)).optional(),
 })
-const Report = z.object({ testsuites: z.array(Suite).optional(), testsuite: z.array(Suite).optional() })
+/** Without anything in it, as node writes it where there are no tests, an element is text. */
+const Suites = z.array(z.union([Suite, z.string().transform((): Suite => ({ '@name': '' }))]))
+const Report = z.object({ testsuites: Suites.optional(), testsuite: z.array(Suite).optional() })
 
 const lists = new Set(['testsuites', 'testsuite', 'testcase', 'failure', 'error', 'skipped'])
 const parser = new XMLParser({
