@@ -156,3 +156,9 @@ export function runningOperations(state: ProgressState): number {
 function sum({ agents }: ProgressState, of: (agent: AgentProgress) => number): number {
   return Object.values(agents).reduce((total, agent) => total + of(agent), 0)
 }
+
+/** Whether no operation succeeded or had nothing to change. */
+export function isFruitless(state: ProgressState): boolean {
+  const agents = Object.values(state.agents)
+  return failedOperations(state) > 0 && agents.every(({ succeeded, unchanged }) => succeeded + unchanged === 0)
+}

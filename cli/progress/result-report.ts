@@ -5,14 +5,9 @@ import { sameModelFlag } from '../run/unfinished-runs.ts'
 import { agentTable, plannedLines } from './agent-table.ts'
 import { adviceOnOperation } from '../describe-failure.ts'
 import { type Paint, wrap } from '../terminal-text.ts'
-import { failedOperations, isComposed, type ProgressState } from './progress-state.ts'
+import { failedOperations, isComposed, isFruitless, type ProgressState } from './progress-state.ts'
+import { type PatchResult, patchLines, type UnfetchedPatch } from './patch-lines.ts'
 import { setupLines } from './setup-lines.ts'
-
-/** The patch file. `elsewhere`: the hint is for the folder that holds the files, which is not known here. */
-export type PatchResult = { path: string; applied: boolean; hint: string; elsewhere?: true } | undefined
-
-/** A patch that was not fetched, and the command that prints it. */
-export type UnfetchedPatch = { printedBy: string }
 
 export type ReportParts = {
   state: ProgressState
@@ -217,66 +212,6 @@ function setText({ agent, operation_id: id, node, lines }: ConflictingSet, path:
 function linesText(lines: ConflictingSet['lines']): string {
   if (lines === undefined) return ''
   return lines.first === lines.last ? `(line ${lines.first})` : `(lines ${lines.first}-${lines.last})`
-}
-
-function patchLines({ state, run, patch }: ReportParts, paint: Paint): string[] {
-  if (!isComposed(run.status, state)) return []
-  const review = `Look at each change, take some and reject others: remora review ${run.run_id}`
-  if (patch === undefined) {
-    const unaccepted = unacceptedLine(run)
-    return unaccepted === undefined ? [noPatchLine(state, run)] : [unaccepted, review]
-  }
-  const earlier = earlierLines(state, run)
-  if ('printedBy' in patch) {
-    if (state.total === 0 && state.patchFiles === 0) return [noPatchLine(state, run)]
-    return [`Its patch: ${patch.printedBy}`, ...earlier, ...acceptedLines(run), review]
-  }
-  const what = run.request.accept === 'auto' ? 'Accepted patch:' : 'Proposed patch:'
-  const written = [`${what} ${patch.path}`, ...earlier, ...acceptedLines(run)]
-  if (patch.applied) return [...written, paint('green', 'Applied.')]
-  const place = patch.elsewhere ? '   (in the folder that holds the files)' : ''
-  return [...written, `Apply it:       ${patch.hint}${place}`, review]
-}
-
-/** Of a run that accepts by itself: how much of what it proposes is accepted. */
-function acceptedLines({ request, funnel }: RunView): string[] {
-  if (request.accept !== 'auto') return []
-  const sum = (of: 'accepted' | 'accepted_unverified' | 'valid') =>
-    funnel.reduce((total, one) => total + (one[of] ?? 0), 0)
-  const accepted = sum('accepted') + sum('accepted_unverified')
-  return [
-    `  ${accepted} of ${plural(sum('valid'), 'change set')} accepted: those with all the evidence that their agent asks for`,
-  ]
-}
-
-/** Of a run that accepts by itself and has accepted nothing, although there is something to accept. */
-function unacceptedLine({ request, funnel, conflicts, gate }: RunView): string | undefined {
-  const valid = funnel.reduce((total, { valid: count }) => total + (count ?? 0), 0)
-  if (request.accept !== 'auto' || valid <= conflicts) return undefined
-  const why =
-    gate?.verdict === 'unproved'
-      ? "what the run's gate could not judge is not accepted without a person"
-      : "by itself a run accepts only what has all the evidence in its agent's accept_when"
-  return `None of ${plural(valid, 'change set')} was accepted, and no patch was written: ${why}.`
-}
-
-function noPatchLine(state: ProgressState, { conflicts }: RunView): string {
-  if (state.total === 0) return 'Nothing to do: no operation was needed, and no patch was written.'
-  if (conflicts > 0) return 'No patch was written: every change set was left out.'
-  if (failedOperations(state) === 0) return 'Nothing to change: no patch was written.'
-  if (isFruitless(state)) return 'No patch was written: every operation failed.'
-  return 'No patch was written: the operations that did not fail had nothing to change.'
-}
-
-/** Whether no operation succeeded or had nothing to change. */
-function isFruitless(state: ProgressState): boolean {
-  const agents = Object.values(state.agents)
-  return failedOperations(state) > 0 && agents.every(({ succeeded, unchanged }) => succeeded + unchanged === 0)
-}
-
-function earlierLines({ earlierChangeSets: count }: ProgressState, { request }: RunView): string[] {
-  if (count === 0 || request.retry_of === undefined) return []
-  return [`  with ${plural(count, 'change set')} of the run before (retry of ${request.retry_of})`]
 }
 
 /** The command to go on with after failures. */
