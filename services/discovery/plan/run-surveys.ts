@@ -1,6 +1,5 @@
 import { docLanguageOf } from '#doc-comments/doc-language.ts'
 import type { CodeNode } from '#domain/code-node.ts'
-import { scriptSuffixOf } from '#domain/path-rules.ts'
 import type { Run } from '#domain/run.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
@@ -8,6 +7,7 @@ import type { PinnedBundle } from '../pin-bundles.ts'
 import { type ArticleSurvey, surveyArticles } from '../survey/survey-articles.ts'
 import { type CommentSurvey, surveyDocComments } from '../survey/survey-doc-comments.ts'
 import { type Survey, type SurveyDeps, surveyRepository } from '../survey/survey-repository.ts'
+import { isOtherLinted } from '../survey/survey-other-languages.ts'
 import { surveyTests, type TestSurvey } from '../survey/survey-tests.ts'
 import { type Surveys, takes } from './node-work.ts'
 
@@ -36,7 +36,7 @@ async function surveyOf(
   signal: AbortSignal,
 ): Promise<Survey | undefined> {
   const surveyed = nodes
-    .filter(({ path, language }) => language === 'python' || scriptSuffixOf(path) !== undefined)
+    .filter(({ path, language }) => language === 'python' || isOtherLinted(path))
     .filter((node) => bundles.some(({ bundle }) => takes(bundle, node)))
   if (surveyed.length === 0 || run.snapshotId === null) return undefined
   const snapshot = await deps.readSnapshot(run.projectId, run.snapshotId)
