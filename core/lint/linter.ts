@@ -33,7 +33,10 @@ export async function openLinter({ searchPath = '' }: { searchPath?: string } = 
     },
     scripts,
     go,
-    close: async () => void (await Promise.all([python.close(), scripts.close(), go.close()])),
+    async close() {
+      go.close()
+      await Promise.all([python.close(), scripts.close()])
+    },
   }
 }
 

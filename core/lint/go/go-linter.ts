@@ -1,6 +1,7 @@
 import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
+import { openSemaphore } from '#platform/limit-concurrency.ts'
 import type { Diagnostic, LintReport } from '../lint-report.ts'
 import { formatFaults } from './format-faults.ts'
 import { findGofmt, type FormatQuestion, type GofmtAnswer, runGofmt } from './gofmt-process.ts'
@@ -18,7 +19,7 @@ export type GoLinter = {
   /** What `gofmt -s` makes of a text; undefined for one that does not parse. TOOL_006 as in `lint`. */
   formatted(text: string): Promise<string | undefined>
   /** Ends what is running; nothing is formatted any more. Safe to call twice. */
-  close(): Promise<void>
+  close(): void
 }
 
 type GoAnswer = { kind: 'report'; report: LintReport; formatted: string | undefined } | { kind: 'lost'; why: string }
@@ -31,18 +32,24 @@ const absent = 'there is no gofmt on the search path'
 /** What a gofmt that works makes of the first is the second. */
 const [rough, smooth] = ['package a\n\nvar  a=1\n', 'package a\n\nvar a = 1\n']
 
-/** One linter serves the whole process, and formats one text at a time. */
+/** A start takes some milliseconds, most of them of another processor. */
+const atOnce = 2
+
+/** One linter serves the whole process. */
 export async function openGoLinter(options: { searchPath: string; limitMs?: number }): Promise<GoLinter> {
   const { searchPath, limitMs = 10_000 } = options
   const gofmt = await findGofmt(searchPath)
   const closing = new AbortController()
   const answers = openCachedAnswers<GoAnswer>(cacheLimit)
-  let last: Promise<unknown> = Promise.resolve()
-  const format = (question: FormatQuestion): Promise<GofmtAnswer> => {
-    if (gofmt === undefined) return Promise.resolve({ kind: 'lost', why: absent })
-    const turn = last.then(() => runGofmt(gofmt, question, { limitMs, signal: closing.signal }))
-    last = turn.catch(() => undefined)
-    return turn
+  const places = openSemaphore(atOnce)
+  const format = async (question: FormatQuestion): Promise<GofmtAnswer> => {
+    if (gofmt === undefined) return { kind: 'lost', why: absent }
+    const leave = await places.acquire(closing.signal)
+    try {
+      return await runGofmt(gofmt, question, { limitMs, signal: closing.signal })
+    } finally {
+      leave()
+    }
   }
   const read = async (text: string) => {
     const answer = await answers.get(sha256(text), () => reportOn(text, format))
@@ -55,10 +62,7 @@ export async function openGoLinter(options: { searchPath: string; limitMs?: numb
     lack: () => (tried ??= gofmt === undefined ? Promise.resolve(absent) : faultOf(gofmt.path, format)),
     lint: async (text) => (await read(text)).report,
     formatted: async (text) => (await read(text)).formatted,
-    async close() {
-      closing.abort()
-      await last
-    },
+    close: () => closing.abort(new AppError('AGENT_010', 'the linter is closed')),
   }
 }
 
@@ -73,13 +77,15 @@ async function faultOf(path: string, format: Format): Promise<string | undefined
 async function reportOn(text: string, format: Format): Promise<GoAnswer> {
   const early = beforePackage(text)
   if (early !== undefined) return brokenReport([early], text)
-  const simple = await format({ text, isSimplified: true })
+  // gofmt leaves comments with CRLF as they are, and would change them in its next pass.
+  const unix = text.replaceAll('\r\n', '\n')
+  const simple = await format({ text: unix, isSimplified: true })
   if (simple.kind === 'lost') return simple
   if (simple.kind === 'broken') return brokenReport(simple.faults, text)
   const withEnds = hasOnlyCrlf(text) ? (one: string) => one.replaceAll('\n', '\r\n') : (one: string) => one
   const simplified = withEnds(simple.text)
   if (simplified === text) return reportOf([], simple.text)
-  const plain = await format({ text, isSimplified: false })
+  const plain = await format({ text: unix, isSimplified: false })
   if (plain.kind === 'lost') return plain
   const formatted = plain.kind === 'formatted' ? withEnds(plain.text) : simplified
   return reportOf(formatFaults(text, { formatted, simplified }), simple.text)
