@@ -84,7 +84,7 @@ async function faultsOf(
 ): Promise<readonly LintFault[] | string> {
   if (!isGo(path) && !isLintedScript(path)) return 'it only declares what is written elsewhere'
   const { lint: rules } = deps.rulesFor(path)
-  if (isGo(path) && !isGoRules(rules)) return 'gofmt is not there'
+  if (isGo(path) && !isGoRules(rules)) return 'there is no gofmt'
   if (size > maxFileBytes) return `it is larger than ${maxFileBytes.toLocaleString('en-US')} bytes`
   const bytes = Buffer.from(await read(hash))
   if (!isUtf8(bytes)) {
