@@ -97,6 +97,7 @@ describe.skipIf(lack !== undefined)('a text of Go', () => {
     ['// only\n\n/* comments */\n', [4]],
     ['', [1]],
     ['package a\n\nvar x = \u0000\n', [3]],
+    ['package a\n\n//line grammar.y:900\nfunc (\n', [900]],
   ])('that does not parse has syntax errors and nothing else: %j', async (text, lines) => {
     const { syntaxErrors, ...rest } = await linter.lint(text)
     expect([...new Set(syntaxErrors.map(({ line }) => line))]).toEqual(expect.arrayContaining(lines))

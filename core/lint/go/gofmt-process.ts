@@ -88,10 +88,10 @@ export async function runGofmt(
   }
 }
 
-/** A text that does not parse has a line for each fault. */
+/** A text that does not parse has a line for each fault, with the file's name where a `//line` in it gives another. */
 function failureOf(errors: string, otherwise: string): GofmtAnswer {
-  const found = errors.matchAll(/^<standard input>:(\d+):(\d+): (.+)$/gm)
-  const faults = Array.from(found, ([, line, column, message = '']): SyntaxFault => {
+  const found = errors.matchAll(/^\S.*?:(\d+)(?::(\d+))?: (.+)$/gm)
+  const faults = Array.from(found, ([, line, column = '1', message = '']): SyntaxFault => {
     return { line: Number(line), column: Number(column), message }
   })
   if (faults.length > 0) return { kind: 'broken', faults: faults.slice(0, maxFaults) }
