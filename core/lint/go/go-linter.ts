@@ -32,7 +32,7 @@ const absent = 'there is no gofmt on the search path'
 /** What a gofmt that works makes of the first is the second. */
 const [rough, smooth] = ['package a\n\nvar  a=1\n', 'package a\n\nvar a = 1\n']
 
-/** A start takes some milliseconds, most of them of another processor. */
+/** Most of the time goes into the start of a process; each may take up to a gigabyte for a text that is made for it. */
 const atOnce = 2
 
 /** One linter serves the whole process. */
