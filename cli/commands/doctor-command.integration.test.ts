@@ -72,6 +72,7 @@ describe('remora doctor', () => {
     expect(out).toMatch(
       /^warning {2}sandbox +bubblewrap is not installed.*: install bubblewrap; or set sandbox\.image.*, for agents/m,
     )
+    expect(out).toContain('ok       gofmt     lint leaves Go alone: there is no gofmt on the search path\n')
     expect(out).toMatch(/^ok +node +\d+\./m)
     expect(out).toMatch(/^ok +versions +remora \d.*bullmq \d/m)
     expect(out).toMatch(/^ok +model +rehearsal model \(no LLM\)/m)

@@ -12,7 +12,7 @@ import {
   examineStack,
   examineVersions,
 } from '../doctor/examine-machine.ts'
-import { examineGit, examineRedis, examineSandbox } from '../doctor/examine-programs.ts'
+import { examineGit, examineGofmt, examineRedis, examineSandbox } from '../doctor/examine-programs.ts'
 import { examineApi, examineModels, examineS3 } from '../doctor/examine-services.ts'
 import { isTolerable, type Finding } from '../doctor/finding.ts'
 import { openPaint, type Paint, visible } from '../terminal-text.ts'
@@ -46,6 +46,7 @@ async function examine({ config, signal, cwd }: CliContext, version: string): Pr
     examineModels(config, signal),
     examineSandbox(search),
     examineGit(search),
+    examineGofmt(search),
     examineDisk(dataDir),
     examineData(dataDir),
     examineStack(dataDir),

@@ -1,3 +1,4 @@
+import { openGoLinter } from '#lint/go/go-linter.ts'
 import { canBuild } from '#platform/build-redis.ts'
 import { bubblewrapDir, findBubblewrap } from '#platform/obtain-bubblewrap.ts'
 import { findRedis, redisChoices, redisLack } from '#platform/obtain-redis.ts'
@@ -117,6 +118,14 @@ export async function examineGit(search: ProgramSearch): Promise<Finding> {
   const tried = await look(search, [path, '--version'])
   const version = tried.kind === 'ended' ? /\d[\d.]*/.exec(tried.out)?.[0] : undefined
   return fine('git', `${version ?? 'an unknown version'} at ${path}`)
+}
+
+/** Without it Go is left alone, which only matters to who has some. */
+export async function examineGofmt({ config }: ProgramSearch): Promise<Finding> {
+  const { lack, version, close } = await openGoLinter(config)
+  const found = await lack()
+  close()
+  return fine('gofmt', found === undefined ? `${version}: lint takes Go` : `lint leaves Go alone: ${found}`)
 }
 
 function look({ config, signal }: ProgramSearch, command: Command): Promise<ProgramEnd> {

@@ -43,8 +43,8 @@ type WorkerEnvOptions = {
 
 /**
  * All that a worker gets of the environment: its stores and model, the variables it reads, how this machine reaches a
- * model server (certificates, proxy), its temporary folder, where an image for containers is named what their engine needs; not the
- * API's token. `compileCache` makes its start faster.
+ * model server (certificates, proxy), its temporary folder, the search path, on which gofmt is looked for, and where an
+ * image for containers is named what their engine needs; not the API's token. `compileCache` makes its start faster.
  */
 export function workerEnv(stores: Env, options: WorkerEnvOptions): Env {
   const { modelUrls, model, compileCache, environment, bubblewrap } = options
@@ -73,6 +73,7 @@ export function servicesEnv(
 ): Env {
   return {
     ...passedOn({ ...environmentOf('api'), ...environmentOf('discovery') }, environment),
+    ...givenOf(['PATH'], environment),
     ...stores,
     REMORA_TOKEN: token,
     REMORA_API_PORT: String(port),
@@ -116,7 +117,7 @@ const forEngines = [
 
 /** The stack's own servers are never behind the proxy. */
 function ofTheMachine(environment: Env): Env {
-  const given = givenOf([...certificates, ...proxies, 'TMPDIR'], environment)
+  const given = givenOf([...certificates, ...proxies, 'TMPDIR', 'PATH'], environment)
   if (!proxies.some((name) => given[name] !== undefined)) return given
   const direct = givenValue(environment, 'no_proxy') ?? givenValue(environment, 'NO_PROXY')
   return { ...given, no_proxy: [direct, '127.0.0.1', 'localhost'].filter((host) => host !== undefined).join(',') }

@@ -1,4 +1,4 @@
-import { defaultRulesOf } from '#domain/path-rules.ts'
+import { defaultPathRules, defaultRulesOf, goLintRules, isGo, type PathRules } from '#domain/path-rules.ts'
 import type { ScriptProfile } from '#domain/agent-bundle.ts'
 import { msSince, untilAborted } from '#platform/clock.ts'
 import { openReleaser } from '#platform/service-process.ts'
@@ -10,6 +10,7 @@ import type { ScriptListener } from '#tool-scripts/script-event.ts'
 import { answeredJournal } from '#tool-scripts/script-ending.ts'
 import type { ChosenLimits } from '#tool-scripts/script-limits.ts'
 import { loadLanguage } from '#syntax/parser.ts'
+import { findGofmt } from '#lint/go/gofmt-process.ts'
 import { openLinter, type Linter } from '#lint/linter.ts'
 import { AppError } from '#domain/error.ts'
 import { readKnownExternals } from '#tool-scripts/external-signatures.ts'
@@ -72,8 +73,8 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
   const folder = needsFiles(script, order) ? await openFolder(top, signal) : unseenFolder(top)
   const workspace = openWorkspace(folder)
   const node = order.node === undefined ? undefined : await findTarget(order.node, folder, deps.packs, signal)
-  const target =
-    node === undefined ? undefined : await openTargetNode(node, workspace, { rules: defaultRulesOf(node.path) })
+  const rulesOf = await rulesHere(deps.sandbox)
+  const target = node === undefined ? undefined : await openTargetNode(node, workspace, { rules: rulesOf(node.path) })
   const wanted = new Set(script.declarations.inputs.map(({ name }) => name))
   const inputs = toolInputs(script, order.given, await workerInputs(order.file, wanted, { target, workspace }))
   const { add: onEnd, release } = openReleaser()
@@ -89,9 +90,9 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
       programs,
       syntax,
       tests: openTestProofs(proving, { syntax }),
-      rulesOf: defaultRulesOf,
+      rulesOf,
       signal,
-      linter: openedWhenNeeded(onEnd),
+      linter: openedWhenNeeded(deps.sandbox, onEnd),
       searcher,
       python: await loadLanguage('python'),
       log: { debug: (_message, fields) => deps.onLog(String(fields?.['message'])) },
@@ -141,12 +142,24 @@ function needsFiles({ declarations }: CompiledScript, { node }: ToolRunOrder): b
   return node !== undefined || declarations.externals.some(({ name }) => !withoutFiles.has(name))
 }
 
-function openedWhenNeeded(onEnd: (name: string, close: () => Promise<void>) => void): Pick<Linter, 'lint'> {
+type Places = Pick<ToolRunDeps['sandbox'], 'searchPath'>
+
+/** The repository's configuration is not read; Go has none. */
+async function rulesHere({ searchPath }: Places): Promise<(path: string) => PathRules> {
+  const gofmt = await findGofmt(searchPath)
+  const ofGo = { ...defaultPathRules, lint: goLintRules }
+  return (path) => (isGo(path) && gofmt !== undefined ? ofGo : defaultRulesOf(path))
+}
+
+function openedWhenNeeded(
+  places: Places,
+  onEnd: (name: string, close: () => Promise<void>) => void,
+): Pick<Linter, 'lint'> {
   let opened: Promise<Linter> | undefined
   return {
     async lint(text, rules) {
       if (opened === undefined) onEnd('linter', async () => (await opened)?.close())
-      opened ??= openLinter()
+      opened ??= openLinter(places)
       return (await opened).lint(text, rules)
     },
   }

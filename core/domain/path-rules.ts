@@ -10,14 +10,21 @@ export function scriptSuffixOf(path: string): ScriptSuffix | undefined {
   return scriptSuffixes.find((suffix) => path.endsWith(suffix))
 }
 
+/** The ending of Go, which gofmt checks. */
+const goSuffix = '.go'
+
+export function isGo(path: string): boolean {
+  return path.endsWith(goSuffix)
+}
+
 /** The lint rules of one file, resolved from the repository's own configuration. */
 export const LintRules = z.strictObject({
   /** The configuration that they come from: `pyproject.toml [tool.ruff]`, `tox.ini [flake8]`, `default`. */
   source: z.string(),
   /** Options of Ruff or oxlint, as in its configuration file; validated when the rules were read. */
   options: z.record(z.string(), z.unknown()),
-  /** Of a file that oxlint checks; absent: Ruff does. */
-  suffix: ScriptSuffix.optional(),
+  /** Of a file that oxlint checks, or gofmt (`.go`); absent: Ruff does. */
+  suffix: z.enum([...scriptSuffixes, goSuffix]).optional(),
   /** Options of a second pass in preview mode, for flake8's rules that Ruff has only there. The first pass stays stable. */
   previewOptions: z.record(z.string(), z.unknown()).optional(),
   /** Rule selectors (`E`, `F401`) that are off in this file: by per-file ignores, or because Ruff judges them wrongly there. */
@@ -89,6 +96,20 @@ export const defaultPathRules: PathRules = { lint: defaultLintRules, text: defau
 export function defaultScriptRules(suffix: ScriptSuffix): LintRules {
   const options = { categories: { correctness: 'error' } }
   return { source: 'default', options, suffix, ignored: [], unfixable: [], isExcluded: false }
+}
+
+/** Go has one format, which no repository configures. */
+export const goLintRules: LintRules = {
+  source: 'gofmt',
+  options: {},
+  suffix: goSuffix,
+  ignored: [],
+  unfixable: [],
+  isExcluded: false,
+}
+
+export function isGoRules({ suffix }: Pick<LintRules, 'suffix'>): boolean {
+  return suffix === goSuffix
 }
 
 /** The rules of a path for which nothing was read. */

@@ -1,4 +1,5 @@
-import type { LintRules, PathRules, ScriptSuffix } from '#domain/path-rules.ts'
+import { isGoRules, type LintRules, type PathRules, type ScriptSuffix } from '#domain/path-rules.ts'
+import { type GoLinter, openGoLinter } from './go/go-linter.ts'
 import { openPythonLinter, type PythonLinter } from './python-linter.ts'
 import { oxlintVersion } from './script/oxlint-process.ts'
 import { openScriptLinter, type ScriptLinter } from './script/script-linter.ts'
@@ -10,24 +11,35 @@ export type Linter = Omit<PythonLinter, 'keepFormat'> & {
   /** The version of what checks JavaScript and TypeScript. */
   scriptVersion: string
   scripts: Pick<ScriptLinter, 'refusalOf' | 'rules'>
+  go: Pick<GoLinter, 'version' | 'lack' | 'formatted'>
 }
 
-/** Ruff for Python, and oxlint for JavaScript and TypeScript, which starts with the first text of these. */
-export async function openLinter(): Promise<Linter> {
-  const python = await openPythonLinter()
+/**
+ * Ruff for Python, oxlint for JavaScript and TypeScript, which starts with the first text of these, and for Go the gofmt of
+ * `searchPath`, if it has one.
+ */
+export async function openLinter({ searchPath = '' }: { searchPath?: string } = {}): Promise<Linter> {
+  const [python, go] = await Promise.all([openPythonLinter(), openGoLinter({ searchPath })])
   const scripts = openScriptLinter()
   return {
     ...python,
     scriptVersion: oxlintVersion,
-    lint: (text, rules) => (isScript(rules) ? scripts.lint(text, rules) : python.lint(text, rules)),
+    lint(text, rules) {
+      if (isGoRules(rules)) return go.lint(text)
+      return isScript(rules) ? scripts.lint(text, rules) : python.lint(text, rules)
+    },
     async keepFormat(before, after, rules) {
-      return isScript(rules.lint) ? after : python.keepFormat(before, after, rules)
+      return rules.lint.suffix === undefined ? python.keepFormat(before, after, rules) : after
     },
     scripts,
-    close: async () => void (await Promise.all([python.close(), scripts.close()])),
+    go,
+    async close() {
+      go.close()
+      await Promise.all([python.close(), scripts.close()])
+    },
   }
 }
 
 function isScript(rules: LintRules): rules is LintRules & { suffix: ScriptSuffix } {
-  return rules.suffix !== undefined
+  return rules.suffix !== undefined && !isGoRules(rules)
 }

@@ -1,4 +1,4 @@
-import type { LintRules } from '#domain/path-rules.ts'
+import { goLintRules, isGo, type LintRules } from '#domain/path-rules.ts'
 import { folderOf } from '#domain/repo-path.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import { type ConfigFile, readConfigTree, tableAt } from './configuration/config-tree.ts'
@@ -27,16 +27,19 @@ type RepositoryFiles = {
   files: readonly ConfigFile[]
   /** The JavaScript and TypeScript files that are to be linted. */
   scripts?: readonly string[]
+  /** Whether Go is to be linted. */
+  hasGo?: boolean
 }
 
 /**
  * Reads the rules of a repository for each of its Python files: from the nearest configuration of Ruff, else of flake8,
  * else of pycodestyle, else a small default. `paths` are all paths of the snapshot, `files` those for which
- * `isLintConfig` is true. Options that the linter refuses (`check`) are left out, with a notice. For `scripts` see `readScriptRules`.
+ * `isLintConfig` is true. Options that the linter refuses (`check`) are left out, with a notice. For `scripts` see `readScriptRules`;
+ * Go has one format, and no rules where there is no gofmt.
  */
 export async function readRepositoryLint(
-  { paths, files, scripts = [] }: RepositoryFiles,
-  check: OptionsCheck & Partial<Pick<Linter, 'scripts'>>,
+  { paths, files, scripts = [], hasGo = false }: RepositoryFiles,
+  check: OptionsCheck & Partial<Pick<Linter, 'scripts'> & { go: Pick<Linter['go'], 'lack'> }>,
 ): Promise<RepositoryLint> {
   const notices = new Set<string>()
   const notice = (words: string) => void notices.add(words)
@@ -61,8 +64,11 @@ export async function readRepositoryLint(
   const known = new Map<string, FolderRules>()
   const ofScripts =
     check.scripts === undefined ? undefined : await readScriptRules(scripts, files, { check: check.scripts, notice })
+  const goLack = hasGo ? await check.go?.lack() : undefined
+  if (goLack !== undefined) notice(`Go is not linted: ${goLack}`)
   return {
     rulesFor(path) {
+      if (isGo(path) && goLack === undefined) return { lint: goLintRules, style: {} }
       const script = ofScripts?.get(path)
       if (script !== undefined) return { lint: script.lint, style: { lineLength: script.lineLength } }
       const folder = folderOf(path)

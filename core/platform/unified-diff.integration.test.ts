@@ -60,6 +60,11 @@ const cases: Record<string, FileVersions> = {
     before: text('a\fb\u2028c\u0085\n'),
     after: text('a\f\u2028\n'),
   },
+  'more changed lines than a call has arguments': {
+    path: 'large.go',
+    before: text('a\n'.repeat(100_000)),
+    after: text('b\n'.repeat(100_000)),
+  },
   'spaces in a path': { path: 'my docs/a file.py', before: text('a\n'), after: text('b\n') },
   'a new file with spaces in its path': { path: 'my docs/new file.py', before: null, after: text('') },
   'a non-ASCII path': { path: 'größe/日本 語.py', before: text('a\n'), after: text('b\n') },

@@ -39,7 +39,10 @@ export function unifiedDiff(
     lines.push(`--- ${before === null ? '/dev/null' : headerPath(`a/${path}`)}`)
     lines.push(`+++ ${after === null ? '/dev/null' : headerPath(`b/${path}`)}`)
   }
-  for (const hunk of hunks) lines.push(headOfHunk(hunk), ...hunk.lines)
+  for (const hunk of hunks) {
+    lines.push(headOfHunk(hunk))
+    for (const line of hunk.lines) lines.push(line) // not push(...lines): a hunk may have more than an argument list
+  }
   return Buffer.from(`${lines.join('\n')}\n`, 'latin1')
 }
 

@@ -30,6 +30,7 @@ export function parseConfig(env: Env) {
     },
     leaveOut: { exclude: read.REMORA_DISCOVERY_EXCLUDE, maxFileBytes: read.REMORA_MAX_FILE_BYTES },
     queries,
+    searchPath: env['PATH'] ?? '',
     setups: read.REMORA_SETUP,
     threads: read.REMORA_DISCOVERY_THREADS === 0 ? availableParallelism() : read.REMORA_DISCOVERY_THREADS,
     health: { host: read.REMORA_HEALTH_HOST, port: read.REMORA_DISCOVERY_HEALTH_PORT },

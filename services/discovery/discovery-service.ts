@@ -167,20 +167,22 @@ function announce(redis: RedisClient, findable: FindableNodes, log: Log): () => 
   return () => announced
 }
 
-function openReaders({ threads }: DiscoveryConfig, releaser: Releaser) {
+function openReaders({ threads, searchPath }: DiscoveryConfig, releaser: Releaser) {
   const pool = openParsePool({ threads })
   releaser.add('parse threads', () => pool.close())
   const surveys = openSurveyPool({ threads })
   releaser.add('survey threads', surveys.close)
-  const linter = openLinterWhenNeeded()
+  const linter = openLinterWhenNeeded(searchPath)
   releaser.add('linter', linter.close)
   return { pool, surveys, linter }
 }
 
 /** The linters check the options of a repository's configuration; they start with the first one. */
-function openLinterWhenNeeded(): Pick<Linter, 'lint' | 'refusalOf' | 'scripts' | 'close'> {
+function openLinterWhenNeeded(
+  searchPath: string,
+): Pick<Linter, 'lint' | 'refusalOf' | 'scripts' | 'close'> & { go: Pick<Linter['go'], 'lack'> } {
   let opened: Promise<Linter> | undefined
-  const linter = () => (opened ??= openLinter())
+  const linter = () => (opened ??= openLinter({ searchPath }))
   return {
     lint: async (text, rules) => (await linter()).lint(text, rules),
     refusalOf: async (options) => (await linter()).refusalOf(options),
@@ -188,6 +190,7 @@ function openLinterWhenNeeded(): Pick<Linter, 'lint' | 'refusalOf' | 'scripts' |
       refusalOf: async (configuration) => (await linter()).scripts.refusalOf(configuration),
       rules: async () => (await linter()).scripts.rules(),
     },
+    go: { lack: async () => (await linter()).go.lack() },
     close: async () => (await opened)?.close(),
   }
 }

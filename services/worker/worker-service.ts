@@ -71,7 +71,7 @@ export async function startWorker(config: WorkerConfig, { log, redactor }: Servi
     showPool(model, metrics)
     releaser.add('model pool', () => model.close())
     const programs = await openPrograms(config, { metrics, log }, releaser)
-    const readers = await openReaders(releaser)
+    const readers = await openReaders(config, releaser)
     const { workerId, storage, environments, sandbox, leaseMs, logging } = config
     const traces = await openTracing(config.traces, { service: 'worker', instance: workerId, log })
     releaser.add('traces', traces.close)
@@ -139,8 +139,8 @@ async function openPrograms(config: WorkerConfig, { metrics, log }: Omit<PoolDep
 }
 
 /** What reads files in threads. */
-async function openReaders(releaser: Releaser) {
-  const linter = await openLinter()
+async function openReaders({ sandbox }: WorkerConfig, releaser: Releaser) {
+  const linter = await openLinter(sandbox)
   releaser.add('linter', linter.close)
   const syntax = openSyntaxChecker()
   releaser.add('parser', syntax.close)

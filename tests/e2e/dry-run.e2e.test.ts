@@ -106,7 +106,7 @@ describe('remora run --dry-run', () => {
     expect(classes.agents).toMatchObject({ lint: { looked_at: 1 }, docstring: { looked_at: 1, planned: 1 } })
     const { code, out, err } = await planned(folder, '--agents', 'lint', '--languages', 'ruby')
     expect(code, out).toBe(1) // the run failed: INTAKE_007
-    expect(out + err).toContain('this agent works on JavaScript, Python, TSX and TypeScript; found: Ruby 1 file')
+    expect(out + err).toContain('this agent works on Go, JavaScript, Python, TSX and TypeScript; found: Ruby 1 file')
   })
 })
 

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { Diagnostic, LintReport } from '../lint-report.ts'
-import type { TextEdit } from '../safe-fixes.ts'
+import { smallestEdit } from '../safe-fixes.ts'
 import { isSafeScriptFix } from './safe-script-fixes.ts'
 
 const Position = z.object({ line: z.int(), character: z.int() })
@@ -36,7 +36,7 @@ export function scriptReportOf({ diagnostics, actions, uri }: ScriptAnswer, text
   const found = raw.map((one, index): Diagnostic => {
     const code = ruleOf(one.code)
     const edits = fixes[index]?.map(({ range, newText }) =>
-      smallest({ start: at(range.start), end: at(range.end), text: newText }, text),
+      smallestEdit({ start: at(range.start), end: at(range.end), text: newText }, text),
     )
     const isSafe = edits !== undefined && isSafeScriptFix(code, edits, text)
     return {
@@ -84,17 +84,6 @@ function fixesOf(faults: readonly RawDiagnostic[], actions: readonly RawAction[]
     coded.every(({ code }, at) => code.endsWith(`(${groups[at]?.rule.replace(/^.*\//, '')})`))
   const byFault = new Map(fits ? coded.map((fault, at) => [fault, groups[at]?.fixes ?? []]) : [])
   return faults.map((fault) => byFault.get(fault)?.find(({ isPreferred }) => isPreferred)?.edit?.changes[uri])
-}
-
-/** Without what the old and the new text have in common at both ends: oxlint replaces whole statements. */
-function smallest({ start, end, text: added }: TextEdit, text: string): TextEdit {
-  const removed = text.slice(start, end)
-  const least = Math.min(removed.length, added.length)
-  let head = 0
-  while (head < least && removed[head] === added[head]) head++
-  let tail = 0
-  while (tail < least - head && removed.at(-1 - tail) === added.at(-1 - tail)) tail++
-  return { start: start + head, end: end - tail, text: added.slice(head, added.length - tail) }
 }
 
 function lineStartsOf(text: string): number[] {

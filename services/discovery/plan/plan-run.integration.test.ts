@@ -139,14 +139,14 @@ describe('planning a run', () => {
   })
 
   it('takes fewer nodes with paths left out, languages and kinds', async () => {
-    const files = { ...faulty, 'old/b.py': 'import sys\n', 'web/c.go': 'package web\n' }
+    const files = { ...faulty, 'old/b.py': 'import sys\n', 'web/c.rs': 'fn c() {}\n' }
     expect((await planned(files, { exclude: ['old'] })).plan?.skippedFiles).toEqual([
       { path: 'old/b.py', reason: 'excluded' },
     ])
-    expect((await planned(files, { languages: ['go'] })).run).toMatchObject({
+    expect((await planned(files, { languages: ['rust'] })).run).toMatchObject({
       errorCode: 'INTAKE_007',
       reason: expect.stringMatching(
-        /^this agent works on .*Python.*; found: Go 1 file; Python 3 files, left out by --languages go$/,
+        /^this agent works on .*Python.*; found: Rust 1 file; Python 3 files, left out by --languages rust$/,
       ),
     })
     const functions = await planned(files, { ...servers, nodeKinds: ['function'] })

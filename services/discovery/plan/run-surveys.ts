@@ -1,6 +1,6 @@
 import { docLanguageOf } from '#doc-comments/doc-language.ts'
 import type { CodeNode } from '#domain/code-node.ts'
-import { scriptSuffixOf } from '#domain/path-rules.ts'
+import { isGo } from '#domain/path-rules.ts'
 import type { Run } from '#domain/run.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
@@ -8,6 +8,7 @@ import type { PinnedBundle } from '../pin-bundles.ts'
 import { type ArticleSurvey, surveyArticles } from '../survey/survey-articles.ts'
 import { type CommentSurvey, surveyDocComments } from '../survey/survey-doc-comments.ts'
 import { type Survey, type SurveyDeps, surveyRepository } from '../survey/survey-repository.ts'
+import { isOtherLinted } from '../survey/survey-other-languages.ts'
 import { surveyTests, type TestSurvey } from '../survey/survey-tests.ts'
 import { type Surveys, takes } from './node-work.ts'
 
@@ -36,8 +37,8 @@ async function surveyOf(
   signal: AbortSignal,
 ): Promise<Survey | undefined> {
   const surveyed = nodes
-    .filter(({ path, language }) => language === 'python' || scriptSuffixOf(path) !== undefined)
-    .filter((node) => bundles.some(({ bundle }) => takes(bundle, node)))
+    .filter(({ path, language }) => language === 'python' || isOtherLinted(path))
+    .filter((node) => bundles.some(({ bundle }) => takes(bundle, node) && needsSurvey(bundle, node)))
   if (surveyed.length === 0 || run.snapshotId === null) return undefined
   const snapshot = await deps.readSnapshot(run.projectId, run.snapshotId)
   const workedOn = new Set(surveyed.map(({ path }) => path))
@@ -48,6 +49,11 @@ async function surveyOf(
     wantsTypes: bundles.some(({ bundle }) => bundle.file.when === 'no_samples'),
   }
   return surveyRepository(input, deps, signal)
+}
+
+/** Of Go a survey finds nothing but its format, which only matters to who mends it. */
+function needsSurvey({ file }: PinnedBundle['bundle'], { path }: CodeNode): boolean {
+  return !isGo(path) || file.when === 'lint_faults'
 }
 
 /** Of the languages whose docstrings are comments. */

@@ -18,13 +18,13 @@ export type PythonQuestion = {
 }
 
 /** A Python file, or another text (no Python, or not to be parsed) that is searched for names of modules. */
-export type SurveyQuestion = PythonQuestion | { namingText: string } | CommentQuestion | ScriptQuestion
+export type SurveyQuestion = PythonQuestion | { namingText: string } | CommentQuestion | LintedQuestion
 
 /** A file of another language, whose doc comments are looked at. */
 export type CommentQuestion = { docs: { language: string; source: string; nodes: readonly NodeBytes[] } }
 
-/** A JavaScript or TypeScript file with its faults, each of which gets its place and its statement. */
-export type ScriptQuestion = { script: { language: string; text: string; diagnostics: readonly Diagnostic[] } }
+/** A file that another program than Ruff has linted, with its faults, each of which gets its place and its statement. */
+export type LintedQuestion = { linted: { language: string; text: string; diagnostics: readonly Diagnostic[] } }
 
 /** Lines are 1-based; bytes are 0-based, end-exclusive. */
 export type LintFault = {
@@ -55,7 +55,7 @@ export type SurveyedFile = {
   types?: ModuleTypes
 }
 
-export type SurveyReport = SurveyedFile | { uses: ModuleUses } | FileDocFacts | { scriptFaults: LintFault[] }
+export type SurveyReport = SurveyedFile | { uses: ModuleUses } | FileDocFacts | { placedFaults: LintFault[] }
 
 export type SurveyPool = ReturnType<typeof openSurveyPool>
 
@@ -90,10 +90,10 @@ export function openSurveyPool(options: { threads: number; fileLimitMs?: number 
       if ('unreadable' in report || 'definitions' in report) return report
       throw new TypeError('the survey answered another question')
     },
-    async scriptFaults(question: ScriptQuestion): Promise<LintFault[] | { unreadable: string }> {
+    async placedFaults(question: LintedQuestion): Promise<LintFault[] | { unreadable: string }> {
       const report = await ask(question)
       if ('unreadable' in report) return report
-      if ('scriptFaults' in report) return report.scriptFaults
+      if ('placedFaults' in report) return report.placedFaults
       throw new TypeError('the survey answered another question')
     },
     /** Ends the threads; running requests fail. Safe to call twice. */

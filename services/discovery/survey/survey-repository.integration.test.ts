@@ -1,15 +1,18 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sha256 } from '#domain/ids.ts'
+import { goLintRules } from '#domain/path-rules.ts'
+import { testGofmt } from '#lint/go/go-linter.fixture.ts'
 import { openLinter, type Linter } from '#lint/linter.ts'
 import { pathRulesOf } from '#objects/repository-rules.ts'
 import { openSurveyPool, type SurveyPool } from './survey-pool.ts'
 import { type Survey, surveyRepository } from './survey-repository.ts'
 
+const gofmt = await testGofmt(process.env)
 let surveys: SurveyPool
 let linter: Linter
 beforeAll(async () => {
   surveys = openSurveyPool({ threads: 2 })
-  linter = await openLinter()
+  linter = await openLinter({ searchPath: gofmt.searchPath })
 })
 afterAll(async () => {
   await surveys.close()
@@ -21,11 +24,18 @@ type Surveying = {
   signal?: AbortSignal
   onRead?(path: string): void
   pool?: SurveyPool
+  by?: Linter
 }
 
 async function surveyOf(
   files: Readonly<Record<string, string | Uint8Array>>,
-  { isWorkedOn = () => true, signal = AbortSignal.timeout(60_000), onRead, pool = surveys }: Surveying = {},
+  {
+    isWorkedOn = () => true,
+    signal = AbortSignal.timeout(60_000),
+    onRead,
+    pool = surveys,
+    by = linter,
+  }: Surveying = {},
 ): Promise<Survey> {
   const stored = Object.entries(files).map(([path, content]) => ({ path, bytes: Buffer.from(content) }))
   const byHash = new Map(stored.map((file) => [sha256(file.path), file]))
@@ -39,7 +49,7 @@ async function surveyOf(
       return file.bytes
     },
   }
-  return surveyRepository(input, { surveys: pool, linter }, signal)
+  return surveyRepository(input, { surveys: pool, linter: by }, signal)
 }
 
 const codesOf = ({ faults }: Survey, path: string) => faults.get(path)?.map(({ code }) => code)
@@ -211,5 +221,43 @@ describe('the survey of a repository', () => {
     const survey = surveyOf({ 'a.py': 'x = 1\n', 'b.py': 'x = 1\n' }, { pool, onRead: () => void pool.close() })
     await expect(survey).rejects.toMatchObject({ code: 'AGENT_010' })
     await pool.close()
+  })
+})
+
+describe('the survey of Go', () => {
+  const files = {
+    'a.go': 'package a\n\nfunc f() []T {\n  return []T{T{1}}\n}\n\nvar  é = 1\n',
+    'testdata/b.go': 'package b\nvar  a = 1\n',
+    'test/e2e/util.go': 'package e2e\n\nvar a = 1\n',
+    'broken.go': 'package a\n\nfunc (\n',
+    'utf16.go': Buffer.from('package a\n', 'utf16le').subarray(0, 7).fill(0xff),
+  }
+
+  it.skipIf(gofmt.lack !== undefined)('finds what gofmt would change, and why a file is not linted', async () => {
+    const survey = await surveyOf(files)
+    expect(survey.faults.get('a.go')).toMatchObject([
+      { code: 'gofmt-s', line: 4, isFixable: true },
+      { code: 'gofmt', line: 7, isFixable: true },
+    ])
+    expect(survey.faults.get('test/e2e/util.go')).toEqual([])
+    expect(['testdata/b.go', 'test/e2e/util.go', 'a.go'].map(survey.isTestData)).toEqual([true, false, false])
+    expect(Object.fromEntries(survey.unlinted)).toEqual({
+      'broken.go': expect.stringMatching(/^gofmt cannot parse it: line 3: /),
+      'utf16.go': 'it is not UTF-8',
+    })
+    expect(pathRulesOf(survey.rules, 'a.go').lint).toEqual(goLintRules)
+    expect(survey.notices).toEqual([])
+  })
+
+  it('leaves it alone where there is no gofmt, and says so once', async () => {
+    const none = await openLinter()
+    const survey = await surveyOf({ ...files, 'a.py': 'import os\n' }, { by: none })
+    await none.close()
+    expect(survey.notices.filter((words) => words.includes('Go'))).toEqual([
+      'Go is not linted: there is no gofmt on the search path',
+    ])
+    expect([...survey.faults.keys()]).toEqual(['a.py'])
+    expect(survey.unlinted.get('a.go')).toBe('there is no gofmt')
+    expect(pathRulesOf(survey.rules, 'a.go').lint.suffix).toBeUndefined()
   })
 })

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { defaultTextStyle, type LintRules, type PathRules } from '#domain/path-rules.ts'
+import { defaultTextStyle, isGo, type LintRules, type PathRules } from '#domain/path-rules.ts'
 import { isKept } from '#lint/fixable-faults.ts'
 import {
   isLintConfig,
@@ -22,7 +22,7 @@ import { languageOf } from '#syntax/grammars.ts'
 import type { SourceFile } from '../discover/choose-files.ts'
 import { foldSamples, type SampleSurvey } from './sample-survey.ts'
 import type { LintFault, SurveyedFile, SurveyPool } from './survey-pool.ts'
-import { isLintedScript, isScriptTestData, surveyScripts } from './survey-scripts.ts'
+import { isLintedScript, isOtherLinted, isOtherTestData, surveyOtherLanguages } from './survey-other-languages.ts'
 
 export type SurveyInput = {
   files: readonly SourceFile[]
@@ -35,7 +35,7 @@ export type SurveyInput = {
 
 export type SurveyDeps = {
   surveys: SurveyPool
-  linter: OptionsCheck & Pick<Linter, 'scripts'>
+  linter: OptionsCheck & Pick<Linter, 'lint' | 'scripts'> & { go: Pick<Linter['go'], 'lack'> }
 }
 
 /** What a repository says about its files, and where in them there is work. */
@@ -63,7 +63,7 @@ const namesModules =
 
 /**
  * Reads the repository's lint configuration, then every Python file in threads: its faults under the repository's own
- * rules, its docstrings, and what it uses of other modules; and the faults of JavaScript and TypeScript. Documents, configurations and Python files that cannot be
+ * rules, its docstrings, and what it uses of other modules; and the faults of JavaScript, TypeScript and Go. Documents, configurations and Python files that cannot be
  * parsed are searched for the names they use. No model is involved. Notices name the files that could not be read.
  */
 export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, signal: AbortSignal): Promise<Survey> {
@@ -90,22 +90,22 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
       unread.push(`${file.path} is not read (${why}): what it uses of other files is not all known`)
     }
   })
-  const scripts = await surveyScripts(input, { ...deps, rulesFor: lint.rulesFor }, signal)
+  const others = await surveyOtherLanguages(input, { ...deps, rulesFor: lint.rulesFor }, signal)
   signal.throwIfAborted()
   const docstrings = foldDocstrings(facts, lint)
   const linted = [...facts].toSorted(byPath).filter(([path]) => input.isWorkedOn(path) && !unlinted.has(path))
   const isPythonTestData = foldTestData(mapOf(facts, ({ uses }) => uses))
-  const scriptPaths = [...scripts.faults.keys()]
-  const rules = { ...repositoryRules(facts, lint, { docstrings, named, scriptPaths }), ownModules: [...ownModules] }
+  const otherPaths = [...others.faults.keys()]
+  const rules = { ...repositoryRules(facts, lint, { docstrings, named, otherPaths }), ownModules: [...ownModules] }
   return {
     rules,
     faults: new Map([
       ...linted.map(([path, { faults }]) => [path, keptInPlace(faults, rules.files[path]?.keptNames ?? [])] as const),
-      ...scripts.faults,
+      ...others.faults,
     ]),
-    unlinted: new Map([...unlinted, ...scripts.unlinted]),
-    notUtf8: new Set([...notUtf8, ...scripts.notUtf8]),
-    isTestData: (path) => (isLintedScript(path) ? isScriptTestData(path) : isPythonTestData(path)),
+    unlinted: new Map([...unlinted, ...others.unlinted]),
+    notUtf8: new Set([...notUtf8, ...others.notUtf8]),
+    isTestData: (path) => (isOtherLinted(path) ? isOtherTestData(path) : isPythonTestData(path)),
     docstrings,
     samples: foldSamples({ types: mapOf(facts, ({ types }) => types), docstrings, files: input.files }),
     notices: [...lint.notices, ...docstrings.notices, ...unread.toSorted()],
@@ -137,8 +137,9 @@ async function readConfiguration({ files, read, isWorkedOn }: SurveyInput, deps:
   const texts = await mapBounded(configs, atOnce, async ({ path, hash }): Promise<ConfigFile> => {
     return { path, text: Buffer.from(await read(hash)).toString() }
   })
-  const scripts = files.flatMap(({ path }) => (isLintedScript(path) && isWorkedOn(path) ? path : []))
-  return readRepositoryLint({ paths: files.map(({ path }) => path), files: texts, scripts }, deps.linter)
+  const worked = files.flatMap(({ path }) => (isWorkedOn(path) ? path : []))
+  const [scripts, hasGo] = [worked.filter(isLintedScript), worked.some(isGo)]
+  return readRepositoryLint({ paths: files.map(({ path }) => path), files: texts, scripts, hasGo }, deps.linter)
 }
 
 type Looking = {
@@ -202,18 +203,18 @@ function reasonNotToLint(path: string, bytes: Uint8Array, { isExcluded }: LintRu
 type RulesSources = {
   docstrings: DocstringSurvey
   named: ReadonlyMap<string, ModuleUses>
-  scriptPaths: readonly string[]
+  otherPaths: readonly string[]
 }
 
 function repositoryRules(
   facts: ReadonlyMap<string, { uses: ModuleUses }>,
   lint: RepositoryLint,
-  { docstrings, named, scriptPaths }: RulesSources,
+  { docstrings, named, otherPaths }: RulesSources,
 ): RepositoryRules {
   const keptNames = foldKeptNames(new Map([...named, ...mapOf(facts, ({ uses }) => uses)]))
   const shared = new Map<string, { at: number; rules: Omit<PathRules, 'keptNames'> }>()
   const files: RepositoryRules['files'] = {}
-  for (const path of [...facts.keys(), ...scriptPaths].toSorted()) {
+  for (const path of [...facts.keys(), ...otherPaths].toSorted()) {
     const rules = rulesOf(path, lint, docstrings)
     const key = JSON.stringify(rules)
     const { at } = shared.get(key) ?? { at: shared.size }

@@ -16,7 +16,7 @@ import { loadLanguage, type LoadedLanguage } from '#syntax/parser.ts'
 import type {
   LintFault,
   PythonQuestion,
-  ScriptQuestion,
+  LintedQuestion,
   SurveyedFile,
   SurveyQuestion,
   SurveyReport,
@@ -88,7 +88,7 @@ function contextOf(tree: Tree, range: { start: number; end: number }): { start: 
   return { start: Math.min(found.start, range.start), end: Math.max(found.end, range.end) }
 }
 
-async function scriptFaults({ script: { language, text, diagnostics } }: ScriptQuestion): Promise<LintFault[]> {
+async function faultsOfLinted({ linted: { language, text, diagnostics } }: LintedQuestion): Promise<LintFault[]> {
   const judged = diagnostics.map((fault) => ({ fault, mustStay: undefined, removes: undefined }))
   return (await loadLanguage(language)).read(text, (tree) => placedFaults(judged, text, tree))
 }
@@ -106,7 +106,7 @@ answerRequests<SurveyQuestion, SurveyReport>(async (question, begin) => {
       tree.delete()
     }
   }
-  if ('script' in question) return { scriptFaults: await scriptFaults(question) }
+  if ('linted' in question) return { placedFaults: await faultsOfLinted(question) }
   const python = await loadLanguage('python')
   begin(0)
   return 'namingText' in question ? { uses: moduleUsesInText(question.namingText) } : surveyFile(question, python)

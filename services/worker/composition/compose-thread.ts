@@ -63,7 +63,7 @@ const blobCacheBytes = 32 * 2 ** 20
 /** Characters of the texts that are kept as read: the same file may be composed again, without a set that broke it. */
 const cachedLength = 200_000
 /** Ruff and the grammar take half a second to start, so the thread keeps them from one run to the next. */
-const checks = openChecks()
+let checks: ReturnType<typeof openChecks> | undefined
 const sockets = 16
 const signOfLifeMs = 1_000
 
@@ -96,8 +96,8 @@ function faultIn({ code, message, cause }: AppError): NonNullable<ComposeReport[
 }
 
 /** Their threads end with this one. */
-async function openChecks() {
-  const [linter, python] = await Promise.all([openLinter(), loadLanguage('python', { cachedLength })])
+async function openChecks(places: Pick<SandboxOptions, 'searchPath'>) {
+  const [linter, python] = await Promise.all([openLinter(places), loadLanguage('python', { cachedLength })])
   return { python, evidence: openEvidenceChecker({ linter, python, syntax: openSyntaxChecker(), cachedLength }) }
 }
 
@@ -114,7 +114,7 @@ async function openDeps({ worker }: ComposeQuestion): Promise<CompositionDeps> {
   const snapshot = openSnapshotReader(objects)
   const archives = openSnapshotArchives(storedFiles(snapshot, blobs))
   return {
-    ...(await checks),
+    ...(await (checks ??= openChecks(sandbox))),
     programs: {
       sandbox: openSandbox(sandbox),
       limits: sandbox.limits,

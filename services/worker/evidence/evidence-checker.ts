@@ -1,8 +1,8 @@
 import { type Evidence, type EvidenceCheck, isTestCheck, type TextCheck } from '#domain/change-set.ts'
-import { defaultRulesOf, type PathRules } from '#domain/path-rules.ts'
+import { defaultRulesOf, isGoRules, type PathRules } from '#domain/path-rules.ts'
 import { grammarVersion, languageOf } from '#syntax/grammars.ts'
 import type { Linter } from '#lint/linter.ts'
-import { hasCode } from '#domain/error.ts'
+import { hasCode, undefinedOn } from '#domain/error.ts'
 import type { LintReport } from '#lint/lint-report.ts'
 import { openSyntaxEvidence, type SyntaxChecker } from './syntax-evidence.ts'
 import { parametersDocumented } from './parameters-documented.ts'
@@ -15,7 +15,7 @@ import { operandsKept } from './operands-kept.ts'
 import { type ProseCheck, proseEvidence } from './prose-evidence.ts'
 import { parsesAsBefore } from './parses.ts'
 import { isScriptCheck, isScriptLanguage, type ScriptLanguage } from './scripts/script-evidence.ts'
-import { changedRuns, linesOf } from '../workspace/changed-runs.ts'
+import { changedRuns, linesOf } from '#platform/changed-runs.ts'
 import { type ComparedFacts, type Finding, openPythonFacts } from './python-facts.ts'
 import { type PythonReader, type ReadFile, samplesMatch } from './samples-match.ts'
 
@@ -52,8 +52,9 @@ export function openEvidenceChecker(deps: PythonDeps & OtherDeps): EvidenceCheck
   const python = openPythonEvidence(deps)
   const other = openSyntaxEvidence(deps.syntax)
   const script = openScriptEvidence(deps, other)
+  const go = openGoEvidence(deps, other)
   return {
-    tools: new Set([deps.linter.version, treeSitter, deps.linter.scriptVersion]),
+    tools: new Set([deps.linter.version, treeSitter, deps.linter.scriptVersion, deps.linter.go.version]),
     async check(file, checks) {
       const language = languageOf(file.path)
       const text = { ...file, after: file.after ?? '' }
@@ -62,7 +63,9 @@ export function openEvidenceChecker(deps: PythonDeps & OtherDeps): EvidenceCheck
           ? python(text)
           : isScriptLanguage(language)
             ? script(text, language)
-            : other(text, language)
+            : language === 'go' && isGoRules(file.rules.lint)
+              ? go(text)
+              : other(text, language)
       const evidence: Evidence[] = []
       for (const check of checks) {
         const { path, inNode } = file
@@ -137,7 +140,7 @@ type TextFile = CheckedFile & { after: string }
 type PythonCheck = Exclude<TextCheck, 'only_node_changed' | 'samples_match' | ProseCheck>
 
 type PythonDeps = {
-  linter: Pick<Linter, 'version' | 'scriptVersion' | 'lint'>
+  linter: Pick<Linter, 'version' | 'scriptVersion' | 'lint' | 'go'>
   python: PythonReader
   cachedLength?: number
 }
@@ -205,6 +208,44 @@ function openScriptEvidence(
       const own = await evidenceOf({ check, path, tool }, () => syntax.find(of))
       // Where only comments change, this also looks at the lines between a directive and its code.
       return check === 'comments_kept' && own.ok ? proveOther(check) : own
+    }
+  }
+}
+
+/** The checks of Go that hold when only its format changes. */
+const formatProves: ReadonlySet<PythonCheck> = new Set([
+  'comments_kept',
+  'names_kept',
+  'imports_kept',
+  'line_length',
+  'bodies_kept',
+  'operands_kept',
+])
+
+/**
+ * Makes the checks of Go that is linted. Where gofmt makes the same text of both sides, only the format changes, and that proves most of
+ * them. Where it does not, `other` compares what gofmt makes of both: a patch may format a file and add comments to it.
+ */
+function openGoEvidence({ linter }: Pick<PythonDeps, 'linter'>, other: ReturnType<typeof openSyntaxEvidence>) {
+  return (file: TextFile) => {
+    const { path, before, after } = file
+    const tool = linter.go.version
+    const lines = () => changedRuns(linesOf(before ?? ''), linesOf(after))
+    const formatted = async () => ({
+      before: before === undefined ? undefined : ((await linter.go.formatted(before)) ?? before),
+      after: (await linter.go.formatted(after)) ?? after,
+    })
+    return async (check: PythonCheck): Promise<Evidence> => {
+      const proof = { check, path, tool }
+      if (check === 'parses')
+        return evidenceOf(proof, async () => parsesAsBefore(...(await lintBoth(file, linter.lint))))
+      if (check === 'lint_before_after')
+        return evidenceOf(proof, async () => lintBeforeAfter(...(await lintBoth(file, linter.lint)), lines()))
+      if (!formatProves.has(check)) return other(file, 'go')(check)
+      const texts = await formatted().catch(undefinedOn('TOOL_006'))
+      if (texts === undefined) return other(file, 'go')(check)
+      if (texts.before !== texts.after) return other({ ...file, ...texts }, 'go')(check)
+      return { ...proof, ok: true, detail: 'gofmt makes the same text of both: only the format changes' }
     }
   }
 }

@@ -1,5 +1,5 @@
 import type { Diagnostic, LintReport } from '#lint/lint-report.ts'
-import { bisect, changedRuns, linesOf, type ChangedRun } from '../workspace/changed-runs.ts'
+import { bisect, changedRuns, linesOf, type ChangedRun } from '#platform/changed-runs.ts'
 import type { Finding } from './python-facts.ts'
 
 export type Linted = { text: string; report: LintReport }

@@ -5,7 +5,7 @@ import { type ImportedHere, type ImportFact, importFactsOf, importsIn } from '#p
 import { type ModuleBindings, moduleBindingsOf } from '#python/module-bindings.ts'
 import { openStructureHash } from '#python/python-structure.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
-import { type ChangedRun, changedRuns, linesOf } from '../workspace/changed-runs.ts'
+import { type ChangedRun, changedRuns, linesOf } from '#platform/changed-runs.ts'
 import { type KnownParts, readStatements, type Statement, type StatementList, type Token } from './statements.ts'
 
 /** Which imports must stay depends on the file's path and on the repository's own modules. */

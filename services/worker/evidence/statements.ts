@@ -1,5 +1,5 @@
 import type { Node, Tree, TreeCursor } from 'web-tree-sitter'
-import { bisect } from '../workspace/changed-runs.ts'
+import { bisect } from '#platform/changed-runs.ts'
 import { operationsIn, type Operation } from './operations.ts'
 
 /** What a grammar calls the parts of statements. */

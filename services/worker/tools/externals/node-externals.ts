@@ -1,4 +1,4 @@
-import { DocstringStyle } from '#domain/path-rules.ts'
+import { DocstringStyle, isGoRules } from '#domain/path-rules.ts'
 import { findDocstringSite } from '#python/docstring-site.ts'
 import { isStub } from '#python/python-file.ts'
 import type { Diagnostic } from '#lint/lint-report.ts'
@@ -10,6 +10,7 @@ import type { LocatedNode, TargetNode } from '../target-node.ts'
 import { text } from './external-arguments.ts'
 import type { ExternalFunction } from '#tool-scripts/script-call.ts'
 import { applyFixes, type LintDeps, lintNode } from '../lint/lint-node.ts'
+import { withFixes } from '../lint/text-fixes.ts'
 
 export type DocstringDeps = LintDeps & { syntax: Pick<SyntaxChecker, 'describe' | 'insert'> }
 
@@ -43,10 +44,25 @@ export function docstringExternals(workspace: Workspace, target: TargetNode, dep
         ? await insertDocstring({ source, index: start, ...wanted, rules: target.rules }, deps)
         : await deps.syntax.insert(place(located), wanted.docstring)
       if (answer.kind === 'refused') throw new WorkspaceFault('refused', answer.reason)
-      await workspace.writeText(target.node.path, answer.text)
-      return { path: target.node.path, characters: answer.text.length - source.length }
+      const written = await formattedAt(start, { source, written: answer.text }, target, deps)
+      await workspace.writeText(target.node.path, written)
+      return { path: target.node.path, characters: written.length - source.length }
     },
   } satisfies Record<string, ExternalFunction>
+}
+
+type Written = { source: string; written: string }
+
+/** With what was written at `start` as gofmt writes it, where Go is linted: gofmt formats the lists and the code in doc comments, too. */
+async function formattedAt(start: number, { source, written }: Written, target: TargetNode, deps: LintDeps) {
+  const { lint: rules } = target.rules
+  if (!isGoRules(rules)) return written
+  const end = start + written.length - source.length
+  const { diagnostics } = await deps.linter.lint(written, rules)
+  return withFixes(
+    written,
+    diagnostics.filter((one) => start <= one.start && one.end <= end),
+  )
 }
 
 /** Undefined, for the style of the repository, when `style` is `auto` or missing. */

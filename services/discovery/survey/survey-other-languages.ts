@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer'
 import { hasCode } from '#domain/error.ts'
 import { purposeOf } from '#domain/path-purpose.ts'
-import { scriptSuffixOf } from '#domain/path-rules.ts'
+import { isGo, isGoRules, scriptSuffixOf } from '#domain/path-rules.ts'
 import type { Linter } from '#lint/linter.ts'
 import type { RepositoryLint } from '#lint/repository-lint.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
@@ -9,26 +9,31 @@ import { languageOf } from '#syntax/grammars.ts'
 import type { SourceFile } from '../discover/choose-files.ts'
 import type { LintFault, SurveyPool } from './survey-pool.ts'
 
-export type ScriptSurvey = {
+export type OtherSurvey = {
   faults: Map<string, readonly LintFault[]>
   unlinted: Map<string, string>
   notUtf8: Set<string>
 }
 
-type ScriptInput = {
+type OtherInput = {
   files: readonly SourceFile[]
   isWorkedOn(path: string): boolean
   read(hash: string): Promise<Uint8Array>
 }
 
-type ScriptDeps = {
-  surveys: Pick<SurveyPool, 'scriptFaults'>
+type OtherDeps = {
+  surveys: Pick<SurveyPool, 'placedFaults'>
   linter: Pick<Linter, 'lint'>
   rulesFor: RepositoryLint['rulesFor']
 }
 
 const atOnce = 8
 const maxFileBytes = 4_000_000
+
+/** Whether another program than Ruff lints the file. */
+export function isOtherLinted(path: string): boolean {
+  return scriptSuffixOf(path) !== undefined || isGo(path)
+}
 
 /** JavaScript or TypeScript with code: a file of declarations describes what is written elsewhere. */
 export function isLintedScript(path: string): boolean {
@@ -38,19 +43,27 @@ export function isLintedScript(path: string): boolean {
 const namedTest = /[._-](?:test|spec)s?\.\w+$/
 const deepInTests = /(?:^|\/)(?:tests?|specs?|__tests__)\/[^/]+\//
 
-/** Whether a file is what tests read or run, and no test itself: in a folder of fixtures, or deep among the tests and not named as one. */
-export function isScriptTestData(path: string): boolean {
+/**
+ * Whether a file is what tests read or run, and no test itself: in a folder of fixtures, or deep among the tests and not named as one.
+ * Go compiles all of a folder but what is in `testdata`.
+ */
+export function isOtherTestData(path: string): boolean {
   const purpose = purposeOf(path)
+  if (isGo(path)) return purpose === 'fixture'
   return purpose === 'fixture' || (purpose === 'test' && deepInTests.test(path) && !namedTest.test(path))
 }
 
 /**
- * The faults of the JavaScript and TypeScript files that agents may work on, under the repository's own rules. Every such file is either in
- * `faults` or, with the reason, in `unlinted`.
+ * The faults of the JavaScript, TypeScript and Go files that agents may work on, under the repository's own rules. Every such file is
+ * either in `faults` or, with the reason, in `unlinted`.
  */
-export async function surveyScripts(input: ScriptInput, deps: ScriptDeps, signal: AbortSignal): Promise<ScriptSurvey> {
-  const survey: ScriptSurvey = { faults: new Map(), unlinted: new Map(), notUtf8: new Set() }
-  const files = input.files.filter(({ path }) => scriptSuffixOf(path) !== undefined && input.isWorkedOn(path))
+export async function surveyOtherLanguages(
+  input: OtherInput,
+  deps: OtherDeps,
+  signal: AbortSignal,
+): Promise<OtherSurvey> {
+  const survey: OtherSurvey = { faults: new Map(), unlinted: new Map(), notUtf8: new Set() }
+  const files = input.files.filter(({ path }) => isOtherLinted(path) && input.isWorkedOn(path))
   const found = await mapBounded(files, atOnce, async (file) => {
     signal.throwIfAborted()
     return faultsOf(file, input, { deps, notUtf8: survey.notUtf8 })
@@ -66,11 +79,12 @@ export async function surveyScripts(input: ScriptInput, deps: ScriptDeps, signal
 /** Or the reason why the file is not linted. */
 async function faultsOf(
   { path, hash, size }: SourceFile,
-  { read }: Pick<ScriptInput, 'read'>,
-  { deps, notUtf8 }: { deps: ScriptDeps; notUtf8: Set<string> },
+  { read }: Pick<OtherInput, 'read'>,
+  { deps, notUtf8 }: { deps: OtherDeps; notUtf8: Set<string> },
 ): Promise<readonly LintFault[] | string> {
-  if (!isLintedScript(path)) return 'it only declares what is written elsewhere'
+  if (!isGo(path) && !isLintedScript(path)) return 'it only declares what is written elsewhere'
   const { lint: rules } = deps.rulesFor(path)
+  if (isGo(path) && !isGoRules(rules)) return 'there is no gofmt'
   if (size > maxFileBytes) return `it is larger than ${maxFileBytes.toLocaleString('en-US')} bytes`
   const bytes = Buffer.from(await read(hash))
   if (!isUtf8(bytes)) {
@@ -85,10 +99,11 @@ async function faultsOf(
   })
   if (typeof report === 'string') return report
   const [broken] = report.syntaxErrors
-  if (broken !== undefined) return `oxlint cannot parse it: line ${broken.line}: ${broken.message}`
+  if (broken !== undefined)
+    return `${isGo(path) ? 'gofmt' : 'oxlint'} cannot parse it: line ${broken.line}: ${broken.message}`
   if (report.diagnostics.length === 0) return []
-  const placed = await deps.surveys.scriptFaults({
-    script: { language: languageOf(path) ?? 'javascript', text, diagnostics: report.diagnostics },
+  const placed = await deps.surveys.placedFaults({
+    linted: { language: languageOf(path) ?? 'javascript', text, diagnostics: report.diagnostics },
   })
   return 'unreadable' in placed ? placed.unreadable : placed
 }
