@@ -26,13 +26,16 @@ export const noFindings: Findings = { found: {}, unclear: Name.options, misses: 
 
 type Lacks = { [name in Name]?: 'refused' | 'ignored' }
 
-/** What was never probed is assumed to be taken. */
+/**
+ * What was never probed is assumed to be taken, but for a grammar: a server that does not know its field lets the model write anything, and
+ * there are other forms of what it says.
+ */
 export function capabilitiesOf(findings: Pick<Findings, 'found'>): Capabilities {
   const lacks = lacksOf(findings)
   const capabilities = { ...allCapabilities }
   for (const name of Flag.options) capabilities[name] = lacks[name] === undefined
   if (findings.found.ebnf === 'taken_as_grammar') capabilities.ebnf = 'grammar'
-  if (lacks.ebnf !== undefined) capabilities.ebnf = 'none'
+  if (lacks.ebnf !== undefined || findings.found.ebnf === undefined) capabilities.ebnf = 'none'
   if (findings.found.required === 'taken_loosely') capabilities.required = 'loose'
   if (lacks.required !== undefined) capabilities.required = 'none'
   if (findings.found.lengths === 'taken_short') capabilities.lengths = 'short'

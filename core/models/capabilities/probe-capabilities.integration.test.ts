@@ -203,11 +203,14 @@ describe('the probe', () => {
     ['limits rates', { status: 429 }],
     ['is broken', { status: 500 }],
     ['does not know the model', { status: 404 }],
-  ] as const)('assumes everything of a server that %s, and knows that it knows nothing', async (_what, answer) => {
-    const { capabilities, unclear, bodies } = await probe(() => answer)
-    expect([capabilities, unclear]).toEqual([allCapabilities, noFindings.unclear])
-    expect(bodies.length).toBeLessThanOrEqual(2)
-  })
+  ] as const)(
+    'assumes all but a grammar of a server that %s, and knows that it knows nothing',
+    async (_what, answer) => {
+      const { capabilities, unclear, bodies } = await probe(() => answer)
+      expect([capabilities, unclear]).toEqual([{ ...allCapabilities, ebnf: 'none' }, noFindings.unclear])
+      expect(bodies.length).toBeLessThanOrEqual(2)
+    },
+  )
 
   it('assumes what it could not find out in time or for load', async () => {
     const play = (body: PlayedBody) => (isNamed(body) ? 'hang' : body.grammar ? { status: 503 } : plainVllm(body))
