@@ -103,14 +103,15 @@ describe('a pool before a server that refuses named tools', () => {
     expect(held).toEqual([false, false, true, false])
   })
 
-  it('does not count a reply that was cut while the model thought as a call that ran on', async () => {
-    const { pool } = await open([
-      ({ user }) => (user === probeUser ? 'call' : { content: 'Well', finishReason: 'length' }),
-    ])
-    await pool.complete(request, never)
-    await pool.complete(request, never)
-    expect(turns(servers[0]).map(({ tool_choice: choice }) => typeof choice)).toEqual(['object', 'object'])
-  })
+  it.each(['Well', '[1] It is {"name": "a"}', '<think>Long.</think><tool_call>{"name": "submit_result"'])(
+    'does not count a cut reply as a call that ran on: %s',
+    async (content) => {
+      const { pool } = await open([({ user }) => (user === probeUser ? 'call' : { content, finishReason: 'length' })])
+      await pool.complete(request, never)
+      await pool.complete(request, never)
+      expect(turns(servers[0]).map(({ tool_choice: choice }) => typeof choice)).toEqual(['object', 'object'])
+    },
+  )
 
   it('knows each server by itself', async () => {
     const { pool } = await open([withoutNames, () => 'call'])

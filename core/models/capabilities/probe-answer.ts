@@ -67,12 +67,26 @@ export function holdsCall(text: string): boolean {
   return isCut && /^\s*(?:$|<think>|<tool_call>|\{)/.test(reply?.content ?? '')
 }
 
-/** Whether the reply to a request was cut within a call, or behind one, and none can be read: what holds calls to their schemas let it run on. */
+const Thoughts = z.object({
+  choices: z.tuple(
+    [
+      z.object({
+        message: z.object({ reasoning_content: z.string().min(1) }).or(z.object({ reasoning: z.string().min(1) })),
+      }),
+    ],
+    z.unknown(),
+  ),
+})
+
+/**
+ * Whether the reply to a request was cut within its call, or behind it, and none can be read: what holds calls to their schemas let it run
+ * on. Not where the model thought first, which takes room as well.
+ */
 export function isCutInCall(raw: unknown, request: ModelRequest): boolean {
-  if (!Cut.safeParse(raw).success) return false
-  const { content, toolCalls, callFault } = fromOpenAi(raw, request)
+  if (!Cut.safeParse(raw).success || Thoughts.safeParse(raw).success) return false
+  const { content, toolCalls } = fromOpenAi(raw, request)
   if (toolCalls.length > 0) return toolCalls.every(({ arguments: given }) => parseJson(given) === undefined)
-  return callFault !== undefined || /^\s*(?:<tool_call>|[{[])/.test(content ?? '')
+  return /^\s*(?:<tool_call>|\{\s*"name"\s*:)/.test(content ?? '')
 }
 
 /** Whether text comes before a reply's call: a template that allows any lets a model write on until its limit. */

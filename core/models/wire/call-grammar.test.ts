@@ -53,6 +53,21 @@ describe('callGrammar', () => {
     expect(grammarMatches(grammar, text)).toBe(false)
   })
 
+  it('holds texts and lists to their least lengths', () => {
+    const properties = {
+      path: { type: 'string', minLength: 2 },
+      tags: { type: 'array', items: { type: 'null' }, minItems: 2 },
+    }
+    const held = callGrammar([{ name: 'note', description: '', parameters: { type: 'object', properties } }])
+    const matches = (args: unknown) => grammarMatches(held, call('note', args))
+    expect([{ path: 'ab' }, { tags: [null, null] }, { tags: [null, null, null] }].map(matches)).toEqual([
+      true,
+      true,
+      true,
+    ])
+    expect([{ path: 'a' }, { tags: [] }, { tags: [null] }].map(matches)).toEqual([false, false, false])
+  })
+
   it('holds texts and lists to their longest lengths', () => {
     const bounded = {
       type: 'object',
@@ -100,8 +115,8 @@ describe('callGrammar', () => {
       type: 'string',
       pattern,
     }))
-    const bounded = { type: 'string', pattern: '^a+$', maxLength: 4 }
-    const beyond = [...patterns, bounded, {}, { type: 'object' }, { type: 'array' }, { $ref: '#/$defs/a' }]
+    const bounded = ['minLength', 'maxLength'].map((limit) => ({ type: 'string', pattern: '^a+$', [limit]: 4 }))
+    const beyond = [...patterns, ...bounded, {}, { type: 'object' }, { type: 'array' }, { $ref: '#/$defs/a' }]
     expect(beyond.filter(isHeld)).toEqual([])
   })
 
@@ -109,10 +124,12 @@ describe('callGrammar', () => {
     '^The (function|class) `[A-Za-z0-9_]{1,80}` (is used to [a-z]|[a-hj-z])[^.`<>"\\\\\\n]{8,160}\\.$',
     '^[a-c\\d_-]+(, \\w{2,}){0,2}\\s?$',
     '^(?:a{3}|)[^\\W_]*.\\u00e9[à-ü]$',
+    '^[_a-f][-a][ b-d]\\S[^\\s_0]$',
   ])('holds a text to the pattern %s', (pattern) => {
     const parameters = { type: 'object', properties: { a: { type: 'string', pattern } }, required: ['a'] }
     const held = argumentsGrammar([{ name: 'note', description: '', parameters }])
     const matches = (text: string) => grammarMatches(held, `{"a":${JSON.stringify(text)}}`)
+    expect(held).not.toMatch(/\\x(?!00-|1F)/)
     const expression = new RegExp(pattern, 'u')
     const isPlain = (text: string) => JSON.stringify(text) === `"${text}"` && !/[\ud800-\udfff]/.test(text)
     fc.assert(

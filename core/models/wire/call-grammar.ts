@@ -23,7 +23,7 @@ array ::= "[" ws (value (ws "," ws value)*)? ws "]"`
 
 /**
  * A grammar of one call, `{"name": …, "arguments": …}`, of one of these tools. Of a schema it follows types, required keys,
- * enums, alternatives, lists, nested objects, patterns, the longest lengths of texts and lists, and the sign and the digits of whole
+ * enums, alternatives, lists, nested objects, patterns, the lengths of texts and lists, and the sign and the digits of whole
  * numbers, in the schema's order with the required keys first; anything else is any JSON value.
  */
 export function callGrammar(tools: readonly ToolDefinition[]): string {
@@ -58,7 +58,7 @@ function makeGrammar(tools: readonly ToolDefinition[]): string {
 }
 
 /**
- * Whether the grammar holds a call to all that a JSON Schema would. A schema lets white space run on between the signs, up to
+ * Whether the grammar holds a call to all that a JSON Schema would, but for the limits of numbers. A schema lets white space run on between the signs, up to
  * twenty blanks with llama.cpp and without end with vLLM, so the grammar is the better one then.
  */
 export function isHeldByGrammar(tools: readonly ToolDefinition[]): boolean {
@@ -97,7 +97,7 @@ function ruleOf(name: string, schema: unknown, rules: string[]): string {
   if (Array.isArray(anyOf)) return `(${anyOf.map((form, at) => ruleOf(`${name}-or${at}`, form, rules)).join(' | ')})`
   switch (type) {
     case 'string':
-      return patternOf(most) ?? textOf(most['maxLength'])
+      return patternOf(most) ?? textOf(most)
     case 'integer':
       return integerOf(most)
     case 'number':
@@ -106,7 +106,7 @@ function ruleOf(name: string, schema: unknown, rules: string[]): string {
     case 'null':
       return '"null"'
     case 'array':
-      return listOf(items === undefined ? 'value' : ruleOf(`${name}-item`, items, rules), most['maxItems'])
+      return listOf(items === undefined ? 'value' : ruleOf(`${name}-item`, items, rules), most)
     case 'object':
       if (isEmpty(properties) && most['additionalProperties'] === false) return `"{" ws "}"`
       if (!isRecord(properties) || isEmpty(properties)) return 'object'
@@ -129,20 +129,23 @@ function integerOf({ minimum, maximum }: Record<string, unknown>): string {
 }
 
 /** Undefined without a pattern, and for one that a grammar cannot hold a text to, or not together with a longest length. */
-function patternOf({ pattern, maxLength }: Record<string, unknown>): string | undefined {
-  if (typeof pattern !== 'string' || maxLength !== undefined) return undefined
+function patternOf({ pattern, minLength, maxLength }: Record<string, unknown>): string | undefined {
+  if (typeof pattern !== 'string' || minLength !== undefined || maxLength !== undefined) return undefined
   const inside = patternExpression(pattern)
   return inside === undefined ? undefined : String.raw`"\"" ${inside} "\""`
 }
 
-function textOf(maxLength: unknown): string {
-  return typeof maxLength === 'number' ? String.raw`"\"" char{0,${maxLength}} "\""` : 'string'
+function textOf({ minLength = 0, maxLength }: Record<string, unknown>): string {
+  const most = typeof maxLength === 'number' ? maxLength : ''
+  return minLength === 0 && most === '' ? 'string' : String.raw`"\"" char{${Number(minLength)},${most}} "\""`
 }
 
-function listOf(item: string, maxItems: unknown): string {
+function listOf(item: string, { minItems, maxItems }: Record<string, unknown>): string {
   if (maxItems === 0) return `"[" ws "]"`
-  const more = typeof maxItems === 'number' ? `{0,${maxItems - 1}}` : '*'
-  return `"[" ws (${item} (ws "," ws ${item})${more})? ws "]"`
+  const least = typeof minItems === 'number' ? minItems : 0
+  const fewest = Math.max(0, least - 1)
+  const times = typeof maxItems === 'number' ? `{${fewest},${maxItems - 1}}` : fewest === 0 ? '*' : `{${fewest},}`
+  return `"[" ws (${item} (ws "," ws ${item})${times})${least === 0 ? '?' : ''} ws "]"`
 }
 
 function objectOf(name: string, properties: Record<string, unknown>, given: unknown, rules: string[]): string {

@@ -5,7 +5,7 @@ type Span = readonly [first: number, last: number]
 type Quantifiable = AST.Alternative['elements'][number]
 
 const lastCodePoint = 0x10_ff_ff
-/** What a JSON string has only behind a backslash: control characters, the quote, the backslash. A pattern is held to less than it says there. */
+/** What a JSON string has only behind a backslash: control characters, the quote, the backslash. No text of the grammar has them. */
 const escapedInJson: readonly Span[] = [
   [0, 0x1f],
   [0x22, 0x22],
@@ -23,7 +23,13 @@ const classes: Readonly<Record<'digit' | 'word' | 'space', readonly Span[]>> = {
     [9, 13],
     [0x20, 0x20],
     [0xa0, 0xa0],
+    [0x1680, 0x1680],
+    [0x2000, 0x200a],
     [0x2028, 0x2029],
+    [0x202f, 0x202f],
+    [0x205f, 0x205f],
+    [0x3000, 0x3000],
+    [0xfeff, 0xfeff],
   ],
 }
 
@@ -63,6 +69,7 @@ function sequence(elements: readonly Quantifiable[]): string | undefined {
   )
 }
 
+/** Undefined when one of the parts has no words. */
 function joined(parts: readonly (string | undefined)[], between: string): string | undefined {
   return parts.includes(undefined) ? undefined : parts.join(between)
 }
@@ -163,11 +170,10 @@ function spanText([first, last]: Span): string {
   return first === last ? codeText(first) : `${codeText(first)}-${codeText(last)}`
 }
 
-/** Letters and digits as they are; both notations read the rest by its number. */
+/** Letters and digits as they are, the rest by its number. xgrammar reads any number of digits behind `\x`, llama.cpp two, and both four behind `\u`. */
 function codeText(codePoint: number): string {
   const character = String.fromCodePoint(codePoint)
   if (/^[A-Za-z0-9]$/.test(character)) return character
   const digits = codePoint.toString(16).toUpperCase()
-  if (codePoint <= 0xff) return `\\x${digits.padStart(2, '0')}`
   return codePoint <= 0xff_ff ? `\\u${digits.padStart(4, '0')}` : `\\U${digits.padStart(8, '0')}`
 }

@@ -12,6 +12,7 @@ import { OpenAiClient } from '../../http/openai-client.ts'
 import type { UndiciFetch } from '../../http/undici-fetch.ts'
 import { mayBeRefused, type Capabilities } from '../../wire/capabilities.ts'
 import { openCompletionClient, type CompletionClient, type ServerAnswer } from '../../wire/completion-client.ts'
+import { openWorkaround } from '../../wire/plan-call.ts'
 import { isRefusal, toTryFailure } from '../../wire/try-failure.ts'
 
 /** The HTTP API of one server. */
@@ -41,7 +42,7 @@ export function openEndpoint(options: EndpointOptions) {
   const url = plainUrl(options.url)
   const { apiKey, requestTimeoutMs, fetch, log } = options
   const client = new OpenAiClient({ url, apiKey, requestTimeoutMs, fetch })
-  const ask = withHeldCalls(withPlainRetry(openCompletionClient({ client, stream: options.stream ?? false }).ask))
+  const ask = withPlainRetry(withHeldCalls(openCompletionClient({ client, stream: options.stream ?? false }).ask))
   const within = (mostMs: number) => ({ client, timeoutMs: Math.min(requestTimeoutMs, mostMs) })
   const capabilities = openKnownCapabilities({
     ...within(maxProbeMs),
@@ -95,7 +96,8 @@ function plainUrl(given: string): string {
 /**
  * A server that takes `strict: true` and bounds may still refuse a schema that it cannot hold a model to, such as one with a
  * pattern, or with many long texts. A refused request with strict or bounded tools is sent once more without either; when that
- * is taken, these tools are sent so from then on. vLLM answers 500 to some patterns of arguments that are asked for alone.
+ * is taken, these tools are sent so from then on. vLLM answers 500
+ * to some patterns of arguments that are asked for alone: one that comes twice counts as a refusal of these.
  */
 function withPlainRetry(ask: CompletionClient['ask']): CompletionClient['ask'] {
   const plain = new WeakSet<readonly ToolDefinition[]>()
@@ -105,8 +107,12 @@ function withPlainRetry(ask: CompletionClient['ask']): CompletionClient['ask'] {
     const asPlain: Capabilities = { ...capabilities, strictArguments: false, lengths: 'none' }
     if (tools.length === 0 || isPlain) return ask(request, capabilities, signal)
     if (plain.has(tools)) return ask(request, asPlain, signal)
+    const again = async (error: unknown) => {
+      if (request.argumentsOf === undefined || toTryFailure(error).status !== 500) throw error
+      return ask(request, capabilities, signal)
+    }
     try {
-      return await ask(request, capabilities, signal)
+      return await ask(request, capabilities, signal).catch(again)
     } catch (error) {
       const isBroken = request.argumentsOf !== undefined && toTryFailure(error).status === 500
       if (!isRefusal(error) && !isBroken) throw error
@@ -119,17 +125,19 @@ function withPlainRetry(ask: CompletionClient['ask']): CompletionClient['ask'] {
 
 /**
  * A server may hold a call to its schema and still let it run on: vLLM allows white space without end, and a second call behind the
- * first. A model of which a required call was cut so is asked for its calls as text from then on, which only a grammar of one call
- * closes. The reply that was cut is not asked for again here: the loop corrects the model.
+ * first. When a required call of a model was cut although all its texts were bounded, that model's calls are asked for as text from then
+ * on: a grammar of one call closes. The cut call is not asked for again here: the loop corrects the model.
  */
 function withHeldCalls(ask: CompletionClient['ask']): CompletionClient['ask'] {
   const runningOn = new Set<string>()
   return async (request, capabilities, signal) => {
     const { model, toolChoice } = request
-    const isLoose = runningOn.has(model) && capabilities.required === 'alone'
-    const answer = await ask(request, isLoose ? { ...capabilities, required: 'loose' } : capabilities, signal)
-    const isHeld = toolChoice !== 'auto' && toolChoice !== 'none' && capabilities.lengths !== 'none'
-    if (isHeld && !runningOn.has(model) && isCutInCall(answer.raw, request)) runningOn.add(model)
+    const { lengths, required } = capabilities
+    const isBounded = lengths !== 'none' && toolChoice !== 'auto' && toolChoice !== 'none'
+    if (!isBounded || required !== 'alone') return ask(request, capabilities, signal)
+    if (runningOn.has(model)) return ask(request, { ...capabilities, required: 'loose' }, signal)
+    const answer = await ask(request, capabilities, signal)
+    if (!answer.workarounds.includes(openWorkaround) && isCutInCall(answer.raw, request)) runningOn.add(model)
     return answer
   }
 }
