@@ -43,9 +43,9 @@ function acceptedLines({ request, funnel }: RunView): string[] {
 }
 
 /** Of a run that accepts by itself and has accepted nothing, although there is something to accept. */
-function unacceptedLine({ request, funnel, conflicts, gate }: RunView): string | undefined {
-  const valid = funnel.reduce((total, { valid: count }) => total + (count ?? 0), 0)
-  if (request.accept !== 'auto' || valid <= conflicts) return undefined
+function unacceptedLine({ request, funnel, gate }: RunView): string | undefined {
+  const valid = funnel.reduce((total, { valid: count, rejected }) => total + (count ?? 0) - rejected, 0)
+  if (request.accept !== 'auto' || valid <= 0) return undefined
   const why =
     gate?.verdict === 'unproved'
       ? "what the run's gate could not judge is not accepted without a person"

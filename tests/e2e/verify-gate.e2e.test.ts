@@ -79,7 +79,10 @@ describe.skipIf(lack !== undefined)(
       expect(accepted.out).not.toContain('+def double14(')
     })
 
-    it('keeps out what collided with a change that it leaves out: no test has seen that', async () => {
+    it.each([
+      ['stays out when it fails, too', 'def test_take(self):\n        self.assertEqual(sums.take(9), 1)\n'],
+      ['is tested once somebody accepts it', 'def test_sum(self):\n        pass\n'],
+    ])('a change that collided with one that is left out %s', async (what, test) => {
       // Each function gets the name of the other one's new self, which the linter refuses for both together.
       const renaming = (name: string, from: string) =>
         editingAgent(name, { from: `${from}(`, to: 'same(', evidence: 'parses, lint_before_after' })
@@ -87,19 +90,25 @@ describe.skipIf(lack !== undefined)(
         ...renaming('left', 'add'),
         ...renaming('right', 'take'),
         'repo/src/sums.py': 'def add(x):\n    return x + 8\n\n\ndef take(x):\n    return x - 8\n',
-        'repo/tests/test_sums.py':
-          'import unittest\n\nimport sums\n\n\nclass Sums(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(sums.add(1), 9)\n\n    def test_take(self):\n        self.assertEqual(sums.take(9), 1)\n',
+        'repo/tests/test_sums.py': `import unittest\n\nimport sums\n\n\nclass Sums(unittest.TestCase):\n    def test_add(self):\n        self.assertEqual(sums.add(1), 9)\n\n    ${test}`,
       })
+      const inPair = async (...args: string[]) => {
+        const command = remora(programs, pair, args, { REMORA_AGENTS_DIR: 'agents' })
+        return { code: await command.exited, out: command.out(), err: command.err() }
+      }
       const options = ['--paths', 'src/**', '--verify', 'python3 -m unittest', '--json']
-      const command = remora(programs, pair, ['run', 'repo', '--agents', 'left,right', ...options], {
-        REMORA_AGENTS_DIR: 'agents',
-      })
-      await command.exited
-      const { result } = Run.parse(lastDocument(command.out()))
-      expect(result.conflicts.map(({ error_code: code }) => code).toSorted()).toEqual(['WORK_004', 'WORK_007'])
-      const shown = remora(programs, pair, ['diff', result.run_id])
-      await shown.exited
-      expect(shown.out()).toBe('')
+      const { result } = Run.parse(
+        lastDocument((await inPair('run', 'repo', '--agents', 'left,right', ...options)).out),
+      )
+      expect(result.conflicts.map(({ error_code: code }) => code)).toEqual(['WORK_007', 'WORK_007'])
+      expect(result.conflicts.map(({ reason }) => /test_add|no test has seen it/.exec(reason)?.[0]).toSorted()).toEqual(
+        ['no test has seen it', 'test_add'],
+      )
+      expect((await inPair('diff', result.run_id)).out).toBe('')
+      await inPair('accept', result.run_id, 'right', 'src/sums.py', 'take')
+      const shown = [await inPair('diff', result.run_id), await inPair('diff', result.run_id, '--of', 'accepted')]
+      const taken = what.startsWith('is tested') ? 1 : 0
+      expect(shown.map(({ out }) => out.match(/^\+def same/gm)?.length ?? 0)).toEqual([taken, taken])
       await pair.remove()
     })
 

@@ -21,7 +21,7 @@ import { collectChanges, type CollectDeps, readAccepted, selectProposed, setsOf 
 import { type ProvedBefore, readComposed } from './file-proofs.ts'
 import type { ReadFile } from '../evidence/samples-match.ts'
 import type { SnapshotPrograms } from '../tools/programs/attempt-programs.ts'
-import { type Gated, throughGate, type ThroughGateDeps } from './gate/through-gate.ts'
+import { type Gated, throughGate, type ThroughGateDeps, withReasons } from './gate/through-gate.ts'
 import { type GroupProof, proveComposition, type ProofDeps } from './prove-composition.ts'
 
 export type ProveDeps = Pick<ProofDeps, 'evidence' | 'python'> & {
@@ -142,7 +142,8 @@ export async function composePatch(
     const selected = await selectSets(chain, of, { decisions, deps, signal: own })
     const rulesOf = chain.find(({ rulesKey }) => rulesKey !== null)
     const compositions = await readCompositions(run, deps.objects)
-    const { sets, gated } = withoutGated(selected.sets, of, compositions)
+    const isAccepted = (id: string) => decisions.byChangeSet.get(id)?.verdict === 'accepted'
+    const { sets, gated } = withoutGated(selected.sets, { of, compositions, isAccepted })
     const selection = { of, ...selected, sets, gated, rulesOf, provedBefore: provedIn(compositions) }
     const { compositionKey } = await proveGated(run, selection, { deps, compositions, signal: own })
     await deps.ledger.notePatch(runId, { of, note: { decided, compositionKey } })
@@ -176,24 +177,28 @@ type Gating = { deps: PatchDeps; compositions: readonly Composition[]; signal: A
 const gateLimitS = (patchLimitMs * 0.8) / 1_000
 
 /**
- * As `proveSets`. A part of what the run's gate has proved is not proved by that: of an accepted patch that no gate has seen as it is, the
- * gate runs again, and what makes a test fail that passed is left out. What it cannot prove in its time, people have accepted.
+ * As `proveSets`. A part of what the run's gate has proved is not proved by that: of an accepted patch that no gate has seen as it is, and of
+ * a proposed one with a set that it has not seen, the gate runs again, and what makes a test fail that passed is left out. What it cannot
+ * prove in its time, people have accepted.
  */
 async function proveGated(run: Run, selection: SelectedSets, { deps, compositions, signal }: Gating) {
   const proved = await proveSets(run, selection, deps, signal)
   const { gated, of } = selection
-  const isSame = (one: Composition) => isDeepStrictEqual(setsIn(one), setsIn(proved.composition))
-  const before = compositions.find((one) => one.gate !== undefined && isSame(one))?.gate
-  if (of === 'proposed' || gated === undefined || before !== undefined) return proved
+  const own = setsIn(proved.composition)
+  const judged = compositions.filter(({ gate }) => gate !== undefined).map(setsIn)
+  const isSeen = judged.some((seen) =>
+    of === 'proposed' ? [...own].every((id) => seen.has(id)) : isDeepStrictEqual(seen, own),
+  )
+  if (isSeen) return proved
   const composed = { sets: selection.sets, composition: proved.composition, memory: { results: new Map() } }
   const onRun = async () => {}
   const verdict = await throughGate(run, { ...composed, limitS: gateLimitS }, { ...deps, onRun }, signal)
   if (verdict === undefined) return proved
   const { culprits, leftOut, report } = verdict
-  const collided = [...gated.collided, ...verdict.collided]
+  const collided = [...(gated?.collided ?? []), ...verdict.collided]
   const out = new Set([...culprits, ...collided.map(({ changeSetId }) => changeSetId)])
   const sets = selection.sets.filter(({ changeSetId }) => !out.has(changeSetId))
-  const left = [...gated.leftOut, ...leftOut.filter(({ changeSetId }) => culprits.has(changeSetId))]
+  const left = [...(gated?.leftOut ?? []), ...leftOut.filter(({ changeSetId }) => culprits.has(changeSetId))]
   const isWhole = leftOut.length === culprits.size
   const said = { ...report, leftOut: culprits.size, ...(!isWhole && { verdict: 'unproved' as const }) }
   return proveSets(run, { ...selection, sets, gated: { report: said, leftOut: left, collided } }, deps, signal)
@@ -203,20 +208,22 @@ function setsIn({ files }: Composition): ReadonlySet<string> {
   return new Set(files.flatMap(({ changeSetIds }) => changeSetIds))
 }
 
+type Judging = { of: PatchKind; compositions: readonly Composition[]; isAccepted(changeSetId: string): boolean }
+
 /**
- * What the run's gate left out stays out of every later patch, but for what was only unproved and somebody has accepted. A proposed
- * patch is a part of what it has proved, for which the gate does not run again: what collided before it stays out of that, too.
+ * What the run's gate left out, or had not seen since it collided, stays out of every later patch, but for what somebody has accepted that
+ * breaks no test by itself.
  */
 function withoutGated(
   sets: readonly ChangeSet[],
-  of: PatchKind,
-  compositions: readonly Composition[],
+  { of, compositions, isAccepted }: Judging,
 ): Pick<SelectedSets, 'sets' | 'gated'> {
   const judged = compositions.find(({ gate }) => gate !== undefined)
   if (judged?.gate === undefined) return { sets, gated: undefined }
   const among = new Set(sets.map(({ changeSetId }) => changeSetId))
   const out = judged.conflicts.filter(({ changeSetId, errorCode, byItself }) => {
-    return among.has(changeSetId) && (of === 'proposed' || (errorCode === 'WORK_007' && byItself === true))
+    const isCulprit = errorCode === 'WORK_007' && byItself === true
+    return among.has(changeSetId) && (isCulprit || (of === 'proposed' && !isAccepted(changeSetId)))
   })
   const ids = new Set(out.map(({ changeSetId }) => changeSetId))
   const collided = out.filter(({ errorCode }) => errorCode !== 'WORK_007')
@@ -227,7 +234,7 @@ function withoutGated(
     })
   return {
     sets: sets.filter(({ changeSetId }) => !ids.has(changeSetId)),
-    gated: { leftOut, collided, report: judged.gate },
+    gated: { leftOut, collided: withReasons(collided, (id) => ids.has(id) || !among.has(id)), report: judged.gate },
   }
 }
 

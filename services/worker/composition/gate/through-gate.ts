@@ -12,9 +12,11 @@ export type ThroughGateDeps = Pick<GateDeps, 'onRun'> & {
 
 type Composed = { sets: readonly ChangeSet[]; composition: Composition; memory: GateMemory; limitS?: number }
 
+type Conflicts = Composition['conflicts']
+
 export type Gated = GateVerdict & {
-  /** What collided before the gate. It stays out: without those that the gate leaves out it could come in again, which no test has seen. */
-  collided: Composition['conflicts']
+  /** What collided before the gate. It stays out, since no test has seen it: without what the gate leaves out it would not collide any more. */
+  collided: Conflicts
 }
 
 /**
@@ -45,5 +47,16 @@ export async function throughGate(
     },
     signal,
   )
-  return { ...verdict, collided: composition.conflicts }
+  const gone = new Set(verdict.leftOut.map(({ changeSetId }) => changeSetId))
+  const collided = composition.conflicts.filter(({ errorCode }) => errorCode !== 'WORK_007')
+  return { ...verdict, collided: withReasons(collided, (id) => gone.has(id)) }
+}
+
+/** The conflict is no reason any more where the other set of it is out, too. */
+export function withReasons(collided: Conflicts, isOut: (changeSetId: string) => boolean): Conflicts {
+  return collided.map((one) => {
+    if (one.with === undefined || !isOut(one.with.changeSetId)) return one
+    const reason = 'not proved: no test has seen it without the change that it collides with, which is left out'
+    return { ...one, errorCode: 'WORK_007', reason }
+  })
 }
