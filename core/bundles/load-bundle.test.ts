@@ -284,10 +284,8 @@ describe('loadBundles', () => {
   })
 
   it('says which folder cannot be read', async () => {
-    const missing = {
-      code: 'CONFIG_001',
-      message: expect.stringContaining('none, cannot be read: agents.dir of remora.yaml'),
-    }
+    const message = `there is no folder ${join(dir, 'none')}: make it, or mend the setting agents.dir (REMORA_AGENTS_DIR)`
+    const missing = { code: 'CONFIG_001', message }
     await expect(loadBundles(join(dir, 'none'))).rejects.toMatchObject(missing)
   })
 })

@@ -132,12 +132,12 @@ const failures: Mistake[] = [
   {
     args: ['run', ...lint],
     env: { REMORA_AGENTS_DIR: 'nowhere' },
-    says: /CONFIG_001 .*nowhere, cannot be read: agents\.dir/,
+    says: /CONFIG_001 REMORA_AGENTS_DIR: there is no folder \S*nowhere: make it, or mend the setting agents\.dir/,
   },
   {
     args: ['agents'],
     env: { REMORA_AGENTS_DIR: 'nowhere' },
-    says: /CONFIG_001 .*nowhere, cannot be read: agents\.dir/,
+    says: /CONFIG_001 REMORA_AGENTS_DIR: there is no folder \S*nowhere: make it, or mend the setting agents\.dir/,
   },
   { args: ['run', ...lint, '--out', 'empty'], says: /CONFIG_003 .*empty is a folder, not a file/ },
   { args: ['run', ...lint, '--events', 'no/such/x.jsonl'], says: /CONFIG_003 .*x\.jsonl cannot be written/ },
