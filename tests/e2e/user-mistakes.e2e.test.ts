@@ -64,6 +64,11 @@ const misuses: Mistake[] = [
   { args: ['run', '.', 'other', ...lint], says: /too many arguments for 'run'\. Expected 1 argument but got 2/ },
   { args: ['run', ...lint, '--limit', 'few'], says: /'few' is invalid\. It must be a whole number above 0/ },
   { args: ['run', ...lint, '--limit', '-3'], says: /'-3' is invalid\. It must be a whole number above 0/ },
+  {
+    args: ['run', ...lint, '--verify', ''],
+    says: /'--verify <command>' argument '' is invalid\. It must be a command/,
+  },
+  { args: ['submit', '.', ...lint, '--setup', ' '], says: /'--setup <command>' argument ' ' is invalid/ },
   { args: ['run', ...lint, '--workers', '100'], says: /It must be at most 64/ },
   { args: ['run', ...lint, '--priority', '10'], says: /It must be a whole number, 0 to 9/ },
   { args: ['run', ...lint, '--model', 'localhost:8000'], says: /It must be "rehearsal" or the http\(s\) URL/ },
