@@ -65,6 +65,8 @@ export function readCliConfig(
     allowsSetups: values.REMORA_SETUP !== 'off',
     color: colorOf(values),
     agentsDir: values.REMORA_AGENTS_DIR === undefined ? undefined : resolve(cwd, values.REMORA_AGENTS_DIR),
+    /** What discovery makes of the bundles. */
+    bundles: { mapping: values.REMORA_AGENTS_MAPPING, settings: values.REMORA_AGENTS_SETTINGS },
     apiPort: values.REMORA_API_PORT,
     request: requestOf(values),
     discovery: {

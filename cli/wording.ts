@@ -59,3 +59,11 @@ export function joinBlocks(blocks: readonly (readonly string[])[]): string {
 export function figure(count: number): string {
   return count.toLocaleString('en')
 }
+
+/** What a program that failed has said. */
+export function wordsOf(error: unknown): string {
+  if (error instanceof Error && 'stderr' in error && typeof error.stderr === 'string' && error.stderr !== '') {
+    return error.stderr.trim().slice(0, 1000)
+  }
+  return error instanceof Error ? error.message : String(error)
+}

@@ -5,7 +5,8 @@ import { promisify } from 'node:util'
 import { AppError } from '#domain/error.ts'
 import type { RepoPath } from '#domain/repo-path.ts'
 import type { Step } from './merge-changes.ts'
-import { checkoutAround, requireGit, wordsOf } from '../run/take-patch.ts'
+import { checkoutAround, requireGit } from '../run/take-patch.ts'
+import { wordsOf } from '../wording.ts'
 
 const execute = promisify(execFile)
 /** The list of a large repository's files. */

@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process'
+import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { AppError } from '#domain/error.ts'
@@ -13,6 +14,7 @@ const maxOutputBytes = 256 * 1024 ** 2
 const namedFiles = 3
 /** So many folders above are looked at. */
 const mostAbove = 8
+const mostBelow = 1_000
 
 /**
  * WORK_002 when none of the files that are changed is in `folder`: it is then another folder than the one that the run was made from,
@@ -27,7 +29,7 @@ export async function requireRunsFolder(
   if (edited.length === 0 || (await hasSome(folder, edited))) return
   const names = edited.slice(0, namedFiles).join(', ')
   const more = edited.length > namedFiles ? ` and ${edited.length - namedFiles} more` : ''
-  const found = await folderOf(folder, edited)
+  const found = await findRunsFolder(folder, edited)
   const advice =
     found === undefined
       ? 'name the folder that the run was made from, or a copy of it, with --to'
@@ -47,15 +49,20 @@ async function hasAll(folder: string, paths: readonly RepoPath[]): Promise<boole
   return true
 }
 
-/** The only folder below that git knows, or else the nearest one above, that has all of these files. */
-async function folderOf(folder: string, paths: readonly RepoPath[]): Promise<string | undefined> {
+/**
+ * The only folder below that has all of these files, or else the nearest one above. Below are those that git knows; outside of a
+ * checkout those that are directly in `folder`.
+ */
+export async function findRunsFolder(folder: string, paths: readonly RepoPath[]): Promise<string | undefined> {
   const ending = `/${paths[0] ?? ''}`
   const options = { cwd: folder, maxBuffer: maxOutputBytes }
   const listed = await execute('git', ['ls-files', '-z'], options).catch(() => undefined)
+  const names = listed?.stdout
+    .split('\0')
+    .flatMap((name) => (name.endsWith(ending) ? name.slice(0, -ending.length) : []))
   const below: string[] = []
-  for (const name of listed?.stdout.split('\0') ?? []) {
-    if (!name.endsWith(ending)) continue
-    const place = join(folder, name.slice(0, -ending.length))
+  for (const name of names ?? (await foldersIn(folder))) {
+    const place = join(folder, name)
     if (await hasAll(place, paths)) below.push(place)
   }
   if (below.length > 0) return below.length === 1 ? below[0] : undefined
@@ -65,4 +72,9 @@ async function folderOf(folder: string, paths: readonly RepoPath[]): Promise<str
     above = dirname(above)
   }
   return undefined
+}
+
+async function foldersIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => [])
+  return entries.flatMap((entry) => (entry.isDirectory() ? entry.name : [])).slice(0, mostBelow)
 }

@@ -3,7 +3,7 @@ import { copyFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { AppError } from '#domain/error.ts'
-import { wordsOf } from '../run/take-patch.ts'
+import { wordsOf } from '../wording.ts'
 import { hunksIn, type LineSpan, touch } from './line-spans.ts'
 
 const execute = promisify(execFile)

@@ -3,6 +3,7 @@ import { loadBundles, type LoadedBundle } from '#bundles/load-bundle.ts'
 import type { CliContext } from '../cli-context.ts'
 import { visible } from '../terminal-text.ts'
 import { untilAborted } from '#platform/clock.ts'
+import { agentsHere } from '../run/known-agents.ts'
 import { shownPath } from '../wording.ts'
 
 /** `remora agents`: the bundles of an embedded stack. A remote service may have others. */
@@ -13,6 +14,7 @@ export function addAgentsCommand(program: Command, { io, cwd, signal, config }: 
     .option('--json', 'print one JSON document')
     .action(async ({ json }: { json?: true }) => {
       const { agentsDir } = config
+      await agentsHere(config)
       const loaded = await untilAborted(loadBundles(agentsDir), signal)
       const bundles = [...loaded.values()].map((bundle) => agentView(bundle))
       if (json) io.out(`${JSON.stringify({ agents: bundles })}\n`)

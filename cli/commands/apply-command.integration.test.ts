@@ -104,8 +104,12 @@ describe('remora apply', () => {
     const runId = await applying.proposing({ 'src/a.py': { before, after }, 'b.py': { before, after } })
     await copy.write({ 'part/src/a.py': before, 'part/b.py': before, 'part/src/deep/c.py': before })
     const where = (folder: string) => `they are in ${folder}: remora apply ${runId} --to ${folder}`
-    const refusal = { code: 'WORK_002', message: expect.stringContaining('with --to') }
-    await expect(copy.apply(runId)).rejects.toMatchObject(refusal)
+    const found = { code: 'WORK_002', message: expect.stringContaining(where('part')) }
+    await expect(copy.apply(runId)).rejects.toMatchObject(found)
+    await copy.write({ 'copy/src/a.py': before, 'copy/b.py': before })
+    const unknown = { code: 'WORK_002', message: expect.stringContaining('with --to') }
+    await expect(copy.apply(runId)).rejects.toMatchObject(unknown)
+    await rm(join(copy.path, 'copy'), { recursive: true })
     const above = copy.apply(runId, '--to', 'part/src/deep')
     await expect(above).rejects.toMatchObject({ message: expect.stringContaining(where('part')) })
     expect(await copy.read('part/b.py')).toBe(before)

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Command } from 'commander'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import type { Env } from '#platform/env.ts'
 import { until } from '#testing/until.ts'
 import { readCliConfig } from '../cli-config.ts'
@@ -19,6 +20,7 @@ tools:
   - { name: probe, script: probe.pym, description: Probe it. }
   - { builtin: submit_result }
 `
+const Finding = z.object({ line: z.int(), message: z.string() })
 let dir: string
 
 beforeEach(async () => {
@@ -85,6 +87,40 @@ describe('remora check', () => {
     expect(code).toBe(1)
     expect(output).toContain('no query pack finds nodes of kind fil; did you mean file?')
     expect(output).toContain('there is no language pyton; did you mean python?')
+  })
+
+  it('reports what is wrong in the rest of a bundle beside keys that do not fit, and nothing that follows from these', async () => {
+    const faulty = `name: probe
+node_kinds: [fil]
+languages: [python]
+initial_context:
+  system_prompt: <task_description>Probe.</task_description> Always respond with a tool call.
+  node_context: "{{ node_txt }}"
+turn: one
+tools:
+  - { name: probe, script: probe.pym }
+evidence: [pases]
+accept_when: [parses]
+limits: { max_turn: 3 }
+`
+    await writeFile(join(dir, 'agents/probe/bundle.yaml'), faulty)
+    await writeFile(join(dir, 'agents/probe/probe.pym'), 'class A:\n  pass\n')
+    const { text } = await check('--format', 'json', join(dir, 'agents'))
+    const { checked } = z.object({ checked: z.array(z.object({ findings: z.array(Finding) })) }).parse(JSON.parse(text))
+    const found = checked.flatMap(({ findings }) => findings.map(({ line, message }) => `${line} ${message}`))
+    expect(found.toSorted((one, other) => Number.parseInt(one, 10) - Number.parseInt(other, 10))).toEqual([
+      '1 description: is missing, and must be a text',
+      '1 classes are not available in tool scripts; use dicts',
+      '2 no query pack finds nodes of kind fil; did you mean file?',
+      expect.stringMatching(/^6 node_context: unknown variable node_txt: did you mean node_text\?/),
+      '7 unknown key turn: did you mean turns?',
+      '8 no submit tool; add - { builtin: submit_result }',
+      '9 tools.0.description: is missing, and must be a text',
+      '10 evidence.0: there is no pases: did you mean parses?',
+      '12 unknown key limits.max_turn: did you mean max_turns?',
+    ])
+    const { text: lines } = await check(join(dir, 'agents'))
+    expect(lines).toContain('probe: FAIL (1 tool, max_turns 12)')
   })
 
   it('takes warnings for faults only with --strict', async () => {

@@ -89,7 +89,7 @@ function describe(checked: readonly CheckedItem[], passes: (item: CheckedItem) =
 }
 
 function verdict({ name, tools, maxTurns, findings }: CheckedItem, valid: boolean): string {
-  const size = tools === undefined ? '' : `${tools} tools, max_turns ${maxTurns}`
+  const size = tools === undefined ? '' : `${plural(tools, 'tool')}, max_turns ${maxTurns}`
   const warnings = findings.filter(({ severity }) => severity === 'warning').length
   const notes = [size, warnings === 0 ? '' : plural(warnings, 'warning')].filter((note) => note !== '').join(', ')
   return `${name}: ${valid ? 'PASS' : 'FAIL'}${notes === '' ? '' : ` (${notes})`}\n`

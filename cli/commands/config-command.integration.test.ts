@@ -29,13 +29,30 @@ async function config(args: readonly string[], own: Record<string, string> = {})
 
 describe('remora config', () => {
   it.each([
-    ['agents: { dir: nowhere }\n', 'CONFIG_001', /nowhere.* cannot be read/],
+    ['agents: { dir: nowhere }\n', 'CONFIG_001', /remora\.yaml:1: there is no folder \S+nowhere: make it, or mend/],
+    [
+      'agents:\n  settings:\n    docstring: { styl: google }\n',
+      'CONFIG_004',
+      /remora\.yaml:3: agents\.settings\.docstring\.styl: there is no such setting: did you mean style\?$/,
+    ],
+    [
+      'agents:\n  settings:\n    docstring:\n      style: 3\n  mapping: { lnt: { priority: 1 } }\n',
+      'CONFIG_003',
+      /remora\.yaml:5: agents\.mapping\.lnt: there is no such agent: did you mean lint\?; \S+remora\.yaml:4: agents\.settings\.docstring\.style: must be one of \[.*\], got: 3$/,
+    ],
     ['discovery: { languages: [pyton] }\n', 'DISC_003', /pyton/],
   ])('refuses what every run refuses: %j', async (settings, code, message) => {
     await writeFile(join(dir, 'remora.yaml'), settings)
     for (const args of [[], ['--json']]) {
       await expect(config(args)).rejects.toMatchObject({ code, message: expect.stringMatching(message) })
     }
+  })
+
+  it('says which variable has the fault, where that counts instead of the file', async () => {
+    await writeFile(join(dir, 'remora.yaml'), 'agents: { settings: { docstring: { style: google } } }\n')
+    const message = expect.stringMatching(/^REMORA_AGENTS_SETTINGS: agents\.settings\.docstring\.styl: /)
+    const own = { REMORA_AGENTS_SETTINGS: '{"docstring":{"styl":"google"}}' }
+    await expect(config([], own)).rejects.toMatchObject({ code: 'CONFIG_004', message })
   })
 
   it('prints what counts as a settings file, each value with where it comes from', async () => {

@@ -9,7 +9,7 @@ import { misnamedSettings } from '#settings/read-settings-file.ts'
 import { serversIn, silentServers } from '../model-server.ts'
 import { shownPath } from '../wording.ts'
 import { visible } from '../terminal-text.ts'
-import { settingsFaults } from '../discover/local-discovery.ts'
+import { settingsFaults } from '../run/known-agents.ts'
 import { unservedSettings } from '../cli-config.ts'
 
 type ConfigOptions = { format: 'yaml' | 'json'; json?: true }

@@ -1,5 +1,4 @@
 import { InvalidArgumentError, Option, type Command } from 'commander'
-import { agentNames } from '#bundles/bundle-files.ts'
 import { openLog } from '#platform/log.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
 import { proxyOf } from '#platform/env.ts'
@@ -9,7 +8,7 @@ import { isGoodEnough, reportView } from '../harness/harness-report.ts'
 import { allShapes } from '../harness/shapes.ts'
 import { type ComparedSide, constraints, parseComparedSide, type SideSettings } from '../harness/side.ts'
 import { openPaint } from '../terminal-text.ts'
-import { harnessAgent, requireKnown } from '../run/known-agents.ts'
+import { agentsHere, harnessAgent, requireKnown } from '../run/known-agents.ts'
 import { requireWritable, writeWhole } from '../run/output-file.ts'
 import { commaList, modelServers, numberBetween, positiveUpTo } from './shared-options.ts'
 
@@ -70,7 +69,7 @@ async function measure(options: HarnessOptions, context: CliContext, command: Co
   const { io, config, signal, terminal } = context
   const { agent, out, json, shapes = shapeNames, minCalled } = options
   if (agent !== harnessAgent) {
-    requireKnown([agent], await agentNames(config.agentsDir))
+    requireKnown([agent], await agentsHere(config))
     command.error(
       `error: --agent ${agent}: the tools of ${agent} need a repository, and are not measured here; ` +
         `write the prompt into a bundle named ${harnessAgent}, or see how ${agent} does with: remora run --agents ${agent} --limit 10`,

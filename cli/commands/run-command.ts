@@ -47,7 +47,7 @@ export function addRunCommand(program: Command, context: CliContext): void {
         refuseWithResume(ofNewRun, called)
         return runOnce({ ...order, source: { kind: 'resume', runId: resume }, known: [] }, context)
       }
-      const { agents, known } = await namedAgents(options.agents, context.config.agentsDir, called)
+      const { agents, known } = await namedAgents(options.agents, context.config, called)
       const submission = submissionOf(options, { agents, settings: context.config.request })
       const source = { kind: 'folder', submission: { ...submission, dryRun: options.dryRun } } as const
       await runOnce({ ...order, source, known, setsUp: options.setup !== undefined }, context)

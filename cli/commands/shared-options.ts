@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os'
 import { type Command, InvalidArgumentError, Option } from 'commander'
 import { faultOfServerUrl } from '#platform/server-urls.ts'
 import { AcceptPolicy, BudgetTokens, type SkipKind, skipKinds, skipKindText } from '#domain/run.ts'
+import { ShellCommand } from '#domain/setup.ts'
 import { givenValue } from '#platform/env.ts'
 import { isModelServers } from '../model-server.ts'
 import type { CliConfig } from '../cli-config.ts'
@@ -127,6 +128,14 @@ export function modelServers(text: string): string {
 export type SubmissionOptions = IncludeOptions &
   Partial<Omit<Submission, 'include' | 'dryRun' | 'verify'>> & { verify?: string }
 
+/** A command for a shell, as a request takes it. */
+function shellCommand(text: string): string {
+  if (text.trim() === '')
+    throw new InvalidArgumentError('It must be a command, such as "npm test"; leave the option out for none.')
+  if (ShellCommand.safeParse(text).success) return text
+  throw new InvalidArgumentError('It must be one line of at most 1,000 characters, without control characters.')
+}
+
 /** Options of `run` and `submit` about the run, except the `--include-…` flags, which are last in the help. */
 export function addSubmissionOptions(command: Command): Command {
   return command
@@ -143,10 +152,12 @@ export function addSubmissionOptions(command: Command): Command {
     .option(
       '--verify <command>',
       'a command, such as the tests, that must not get worse by the changes: run in the sandbox on the original and with them',
+      shellCommand,
     )
     .option(
       '--setup <command>',
       'installs what the programs of the repository need, such as "pip install -e .[test]" or "npm ci": in a sandbox that reaches package registries alone',
+      shellCommand,
     )
     .addOption(acceptOption())
     .option('--priority <number>', 'priority of this run among others, 0 (first) to 9', priorityNumber)

@@ -17,7 +17,7 @@ export function addSubmitCommand(program: Command, context: CliContext): void {
   addSubmissionOptions(submit)
     .option('--json', 'print one JSON document')
     .action(async (path: string, { json, ...options }: SubmitOptions, called: Command) => {
-      const { agents } = await namedAgents(options.agents, context.config.agentsDir, called)
+      const { agents } = await namedAgents(options.agents, context.config, called)
       const wanted = submissionOf(options, { agents, settings: context.config.request })
       const client = await runningService(context)
       try {

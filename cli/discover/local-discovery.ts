@@ -2,7 +2,6 @@ import { join } from 'node:path'
 import type { FindableNodes } from '#bundles/findable-nodes.ts'
 import { AppError } from '#domain/error.ts'
 import { programCache } from '#platform/program-cache.ts'
-import { agentNames } from '#bundles/bundle-files.ts'
 import { checkFilters, type DiscoveryFilters } from '../../services/discovery/discover/choose-files.ts'
 import type { FolderOptions } from '../../services/discovery/discover/discover-folder.ts'
 import { loadQueryPacks } from '../../services/discovery/discover/query-pack.ts'
@@ -53,20 +52,4 @@ export async function requireKnownFilters(
 export async function loadFindableNodes(queries: CliConfig['queries']): Promise<FindableNodes> {
   const { findableNodes } = await import('../../services/discovery/load-sound-packs.ts')
   return findableNodes(queries)
-}
-
-/** What every run refuses of the settings: the folder of the agents (CONFIG_001), and languages (DISC_003). */
-export async function settingsFaults({ agentsDir, request, apiUrl, queries }: CliConfig): Promise<AppError[]> {
-  const refused = async (work: Promise<unknown>) =>
-    work.then(
-      () => [],
-      (error: unknown) => {
-        if (error instanceof AppError) return [error]
-        throw error
-      },
-    )
-  const folder = await refused(agentNames(agentsDir))
-  // A remote service may know others.
-  const languages = apiUrl === undefined ? await refused(requireKnownFilters(request, { queries })) : []
-  return [...folder, ...languages]
 }

@@ -51,7 +51,7 @@ export function figuresOf({ agents, ...plan }: PlanView): PlannedFigures {
 
 /**
  * How many nodes were looked at and how many operations were planned, in all and by agent, with the reasons why nodes got no
- * operation, so that the figures of a line add up; then the plan's notices. Empty when the run has no such figures.
+ * operation, so that the figures of a line add up; then the plan's notices. Of many reasons the first, and how many there are more. Empty when the run has no such figures.
  */
 export function plannedLines(state: PlannedFigures, { width }: { width: number }): string[] {
   const { lookedAt, nodesLookedAt, nodes, beyondLimit, total, notices } = state
@@ -73,6 +73,16 @@ function someOf(nodes: number, found = nodes): string {
   return nodes === found ? plural(nodes, 'node') : `${nodes.toLocaleString('en-US')} of ${plural(found, 'node')}`
 }
 
+const shownReasons = 3
+const reasonCharacters = 60
+
+/** At the end of a word. */
+function cut(reason: string): string {
+  if (reason.length <= reasonCharacters) return reason
+  const words = reason.slice(0, reasonCharacters)
+  return `${words.slice(0, words.lastIndexOf(' ')).replace(/[,:;]$/, '')} …`
+}
+
 /**
  * `docstring looked at 573 nodes: 107 operations; none on 204 (is in a test), 156 (has a docstring)`. The number of nodes
  * with operations is added where it differs from that of the operations: a node can have two.
@@ -85,7 +95,11 @@ function plannedLine(
   const operations = planned + mechanical
   const nodes = lookedAt - skipped.reduce((sum, { count }) => sum + count, 0)
   const on = operations === nodes || !isComplete ? '' : ` on ${plural(nodes, 'node')}`
-  const reasons = skipped.map(({ reason, count }) => `${count.toLocaleString('en-US')} (${reason})`)
-  const none = reasons.length === 0 ? '' : `; none on ${reasons.join(', ')}`
+  const shown = skipped.slice(0, skipped.length === shownReasons + 1 ? skipped.length : shownReasons)
+  const reasons = shown.map(({ reason, count }) => `${count.toLocaleString('en-US')} (${cut(reason)})`)
+  const others = skipped.slice(shown.length)
+  const rest = others.reduce((sum, { count }) => sum + count, 0).toLocaleString('en-US')
+  const more = others.length === 0 ? '' : `, ${rest} for ${others.length} more reasons (--json has them)`
+  const none = reasons.length === 0 ? '' : `; none on ${reasons.join(', ')}${more}`
   return `${name} looked at ${plural(lookedAt, 'node')}: ${plural(operations, 'operation')}${on}${none}`
 }

@@ -168,6 +168,21 @@ Looked at 1,994 of 2,010 nodes: 8 operations, 2 of them without a model; the lim
     })
   })
 
+  it('names the first reasons why nodes got no operation, and counts the others', () => {
+    const of = (count: number) => Array.from({ length: count }, (_, at) => ({ reason: `reason ${at}`, count: 9 - at }))
+    const long = { reason: `its faults have no safe fix, ${'and more words '.repeat(9)}`, count: 1 }
+    const lint = { looked_at: 50, planned: 0, mechanical: 0 }
+    const lineOf = (skipped: object[]) => {
+      const data = { operations: 0, looked_at: 50, nodes_looked_at: 50, agents: { lint: { ...lint, skipped } } }
+      const looked = eventsOf([{ event: 'run.planned', data }]).reduce(foldProgress, emptyProgress('r1'))
+      return /none on (.*)/.exec(renderReport({ state: looked, run, patch }, plain))?.[1]
+    }
+    const three = '9 (reason 0), 8 (reason 1), 7 (reason 2)'
+    expect(lineOf(of(4))).toBe(`${three}, 6 (reason 3)`)
+    expect(lineOf(of(6))).toBe(`${three}, 15 for 3 more reasons (--json has them)`)
+    expect(lineOf([long])).toBe('1 (its faults have no safe fix, and more words and more words …)')
+  })
+
   it('says of a run that an earlier version planned only what is known of it', () => {
     const lint = { looked_at: 1994, planned: 3, mechanical: 0, skipped: [{ reason: 'no lint fault', count: 1900 }] }
     const planned = { event: 'run.planned', data: { operations: 3, looked_at: 1994, agents: { lint } } }

@@ -1,9 +1,14 @@
 import { join } from 'node:path'
 import type { Command } from 'commander'
-import { AppError } from '#domain/error.ts'
+import type { BundleFile } from '#domain/agent-bundle.ts'
+import { AppError, hasCode } from '#domain/error.ts'
+import { choicesInvalid, findChoiceFaults } from '#bundles/adjust-bundles.ts'
 import { nearest } from '#platform/nearest.ts'
+import { placeOfSetting } from '#settings/load-settings.ts'
 import { agentFolders, agentNames, readSource } from '#bundles/bundle-files.ts'
 import { readBundleYaml } from '#bundles/bundle-yaml.ts'
+import type { CliConfig } from '../cli-config.ts'
+import { loadFindableNodes, requireKnownFilters } from '../discover/local-discovery.ts'
 
 /** The only bundle whose prompt fits the harness's own tools. */
 export const harnessAgent = 'harness'
@@ -21,13 +26,68 @@ export function requireKnown(agents: readonly string[], known: readonly string[]
   )
 }
 
+/** The agents of this installation. CONFIG_001, with the setting that names it, when their folder cannot be read. */
+export async function agentsHere({
+  agentsDir,
+  settings,
+}: Pick<CliConfig, 'agentsDir' | 'settings'>): Promise<string[]> {
+  try {
+    return await agentNames(agentsDir)
+  } catch (cause) {
+    if (!hasCode(cause, 'CONFIG_001')) throw cause
+    const place = placeOfSetting(settings, settings.own, ['agents', 'dir'])
+    throw new AppError(cause.code, `${place}${cause.message}`, { cause })
+  }
+}
+
+type Choosing = Pick<CliConfig, 'agentsDir' | 'bundles' | 'queries' | 'settings'>
+
+/** What discovery would refuse of `agents.mapping` and `agents.settings`, with the places: CONFIG_003 or CONFIG_004. */
+export async function requireBundleChoices({ agentsDir, bundles, queries, settings }: Choosing): Promise<void> {
+  const chosen = Object.values(bundles.mapping)
+  if (chosen.length + Object.keys(bundles.settings).length === 0) return
+  const files = await bundleFiles(agentsDir)
+  const findable = chosen.some(({ node_kinds: kinds }) => kinds !== undefined) ? await loadFindableNodes(queries) : {}
+  const faults = findChoiceFaults(files, bundles, findable)
+  if (faults.length > 0) throw choicesInvalid(faults, (at) => placeOfSetting(settings, settings.own, at))
+}
+
+/** Undefined for one that cannot be read. */
+async function bundleFiles(agentsDir: string | undefined): Promise<Map<string, BundleFile | undefined>> {
+  const folders = [...(await agentFolders(agentsDir))]
+  const read = folders.map(async ([name, folder]) => {
+    const path = join(folder, 'bundle.yaml')
+    const text = await readSource(path)
+    return [name, 'source' in text ? readBundleYaml(path, text.source).file : undefined] as const
+  })
+  return new Map(await Promise.all(read))
+}
+
+/** What every run refuses of the settings: the folder of the agents (CONFIG_001), what they say of agents, and languages (DISC_003). */
+export async function settingsFaults(config: CliConfig): Promise<AppError[]> {
+  const refused = async (work: Promise<unknown>) =>
+    work.then(
+      () => [],
+      (error: unknown) => {
+        if (error instanceof AppError) return [error]
+        throw error
+      },
+    )
+  const { request, apiUrl, queries } = config
+  const folder = await refused(agentsHere(config))
+  // A remote service may know others.
+  if (apiUrl !== undefined) return folder
+  const choices = folder.length === 0 ? await refused(requireBundleChoices(config)) : []
+  return [...folder, ...choices, ...(await refused(requireKnownFilters(request, { queries })))]
+}
+
 /** The agents of `--agents` and those of this installation. Without `--agents` it is wrong usage, and the message lists them. */
 export async function namedAgents(
   agents: readonly string[] | undefined,
-  agentsDir: string | undefined,
+  config: Pick<CliConfig, 'agentsDir' | 'settings'>,
   command: Command,
 ) {
-  const known = await agentNames(agentsDir)
+  const known = await agentsHere(config)
   if (agents === undefined || agents.length === 0) {
     command.error(`error: no agents named: choose with --agents from ${known.join(', ')}`, { exitCode: 2 })
   }
@@ -39,14 +99,6 @@ export async function runsPrograms(
   agentsDir: string | undefined,
   agents: readonly string[] | undefined,
 ): Promise<boolean> {
-  const folders = await agentFolders(agentsDir).catch(() => new Map<string, string>())
-  const named = [...folders].filter(([name]) => agents?.includes(name) ?? true)
-  const runs = await Promise.all(
-    named.map(async ([, folder]) => {
-      const path = join(folder, 'bundle.yaml')
-      const read = await readSource(path)
-      return 'source' in read && readBundleYaml(path, read.source).file?.programs !== undefined
-    }),
-  )
-  return runs.includes(true)
+  const files = await bundleFiles(agentsDir).catch(() => new Map<string, BundleFile | undefined>())
+  return [...files].some(([name, file]) => (agents?.includes(name) ?? true) && file?.programs !== undefined)
 }

@@ -5,7 +5,7 @@ import { bubblewrapDir, obtainBubblewrap } from '#platform/obtain-bubblewrap.ts'
 import { obtainRedis } from '#platform/obtain-redis.ts'
 import { programCache } from '#platform/program-cache.ts'
 import { openApiClient, type ApiClient } from '../api-client.ts'
-import { runsPrograms } from './known-agents.ts'
+import { requireBundleChoices, runsPrograms } from './known-agents.ts'
 import type { CliContext } from '../cli-context.ts'
 import { visible } from '../terminal-text.ts'
 import { findRunningStack } from '../stack/running-stack.ts'
@@ -115,6 +115,7 @@ export async function startEmbedded(choice: StackChoice & { port?: number }, con
   if (keyFault !== undefined && choice.workers > 0 && choice.model === undefined) throw keyFault
   const setsUp = choice.setsUp === 'named' || config.allowsSetups
   if (pathsFault !== undefined && choice.workers > 0 && setsUp) throw pathsFault
+  if (choice.workers > 0 || choice.discovery === true) await requireBundleChoices(config)
   if (path !== undefined) io.err(visible(`settings: ${shownPath(path, cwd)}\n`))
   for (const line of unservedSettings(config.settings, cwd)) io.err(visible(`${line}\n`))
   const model = choice.model ?? config.modelUrls

@@ -2,10 +2,12 @@ import { execFile } from 'node:child_process'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { Readable } from 'node:stream'
 import { promisify } from 'node:util'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { lacks } from '#testing/this-machine.ts'
-import { applyElsewhereHint, applyHint, applyPatch, fitsFolder } from './take-patch.ts'
+import { RunView } from '../run-views.ts'
+import { applyElsewhereHint, applyHint, applyPatch, fitsFolder, takePatch } from './take-patch.ts'
 
 const execute = promisify(execFile)
 const diff = 'diff --git a/f.txt b/f.txt\n--- a/f.txt\n+++ b/f.txt\n@@ -1 +1 @@\n-old\n+new\n'
@@ -65,6 +67,25 @@ describe.skipIf(lacks('git'))('applying a patch to the folder it was made of', (
       expect(await content()).toBe('new\n')
     },
   )
+
+  it.each([
+    ['outside of a checkout', undefined, 'git -C shop apply '],
+    ['in a checkout of its own', 'shop', 'git -C shop apply '],
+    ['in one checkout with the folder around it', '.', 'git apply --directory=shop '],
+  ])('has a hint for an earlier run of a folder below, %s', async (_where, checkout, hint) => {
+    await mkdir(join(dir, 'shop/src'), { recursive: true })
+    await writeFile(join(dir, 'shop/src/f.txt'), 'old\n')
+    if (checkout !== undefined) await execute('git', ['init', '-q'], { cwd: join(dir, checkout) })
+    if (checkout === '.') await execute('git', ['add', '.'], { cwd: dir })
+    const client = { readPatch: async () => Readable.from([Buffer.from(diff.replaceAll('f.txt', 'src/f.txt'))]) }
+    const order = { path: '.', apply: false, isNew: false }
+    const run = RunView.pick({ run_id: true, request: true }).parse({ run_id: 'r1', request: { agents: ['lint'] } })
+    const taken = await takePatch(client, run, order, { cwd: dir })
+    expect(taken?.hint.startsWith(hint), taken?.hint).toBe(true)
+    expect(taken?.elsewhere).toBeUndefined()
+    await execute('sh', ['-c', taken?.hint ?? ''], { cwd: dir })
+    expect(await readFile(join(dir, 'shop/src/f.txt'), 'utf8')).toBe('new\n')
+  })
 
   it('knows another folder from the one it was made of', async () => {
     expect(await fitsFolder(dir, patch)).toBe(false)

@@ -1,16 +1,20 @@
 import { execFile } from 'node:child_process'
+import { createReadStream } from 'node:fs'
 import { realpath, stat } from 'node:fs/promises'
 import { basename, relative, resolve } from 'node:path'
+import { text } from 'node:stream/consumers'
 import { promisify } from 'node:util'
 import { AppError } from '#domain/error.ts'
+import { RepoPath } from '#domain/repo-path.ts'
 import { findProgram } from '#platform/run-program.ts'
 import type { ApiClient } from '../api-client.ts'
 import type { RunView } from '../run-views.ts'
 import type { CliContext } from '../cli-context.ts'
 import type { PatchResult } from '../progress/patch-lines.ts'
+import { findRunsFolder } from '../apply/find-folder.ts'
 import { patchedFolder } from '../discover/repository-around.ts'
 import { writeWhole } from './output-file.ts'
-import { shownPath } from '../wording.ts'
+import { shownPath, wordsOf } from '../wording.ts'
 
 const execute = promisify(execFile)
 
@@ -29,10 +33,10 @@ export type PatchOrder = {
  * for; undefined when it changes nothing.
  */
 export async function takePatch(
-  client: ApiClient,
-  run: RunView,
+  client: Pick<ApiClient, 'readPatch'>,
+  run: Pick<RunView, 'run_id' | 'request'>,
   order: PatchOrder,
-  { cwd }: CliContext,
+  { cwd }: Pick<CliContext, 'cwd'>,
 ): Promise<PatchResult> {
   const content = await client.readPatch(run.run_id, run.request.accept === 'auto' ? 'accepted' : 'proposed')
   if (content === undefined) return undefined
@@ -43,7 +47,8 @@ export async function takePatch(
   if (order.apply) await applyPatch(folder, target)
   const written = { path: shownPath(target, cwd), applied: order.apply }
   const isThere = order.isNew || order.apply || (await fitsFolder(folder, target))
-  if (isThere) return { ...written, hint: await applyHint(folder, target, cwd) }
+  const place = isThere ? folder : await fittingFolder(folder, target)
+  if (place !== undefined) return { ...written, hint: await applyHint(place, target, cwd) }
   return { ...written, hint: applyElsewhereHint(target), elsewhere: true as const }
 }
 
@@ -62,14 +67,6 @@ export async function applyPatch(folder: string, patch: string): Promise<void> {
   })
 }
 
-/** What a program that failed has said. */
-export function wordsOf(error: unknown): string {
-  if (error instanceof Error && 'stderr' in error && typeof error.stderr === 'string' && error.stderr !== '') {
-    return error.stderr.trim().slice(0, 1000)
-  }
-  return error instanceof Error ? error.message : String(error)
-}
-
 /** Whether the whole of `patch` would apply to `folder` as it is. */
 export async function fitsFolder(folder: string, patch: string): Promise<boolean> {
   const { cwd, args } = await applyCommand(folder, patch)
@@ -77,6 +74,19 @@ export async function fitsFolder(folder: string, patch: string): Promise<boolean
     () => true,
     () => false,
   )
+}
+
+/** So many files, from the first bytes of the patch, are enough to know a folder by. */
+const mostLookedFor = 20
+const headBytes = 1024 ** 2
+
+/** The folder below or above that has the files which the patch changes, and to which it applies. */
+async function fittingFolder(folder: string, patch: string): Promise<string | undefined> {
+  const head = await text(createReadStream(patch, { end: headBytes - 1 }))
+  const changed = [...head.matchAll(/^diff --git a\/(.+) b\/\1\n(?!new file)/gm)].slice(0, mostLookedFor)
+  const names = changed.flatMap(([, path]) => RepoPath.safeParse(path).data ?? [])
+  const found = names.length === 0 ? undefined : await findRunsFolder(folder, names)
+  return found !== undefined && (await fitsFolder(found, patch)) ? found : undefined
 }
 
 /** `applyCommand` as a line to paste into a shell in folder `from`; for an archive, in the folder it unpacks to. */

@@ -91,10 +91,11 @@ describe('resolveSettings', () => {
     [
       { style: 'sphinx' },
       'CONFIG_003',
-      'agents.settings.probe.style must be one of ["google", "numpy"], got: "sphinx"',
+      'agents.settings.probe.style: must be one of ["google", "numpy"], got: "sphinx"',
     ],
-    [{ depth: '2' }, 'CONFIG_003', 'agents.settings.probe.depth must be a number, got: "2"'],
-    [{ tone: 1 }, 'CONFIG_004', 'agents.settings.probe: no setting "tone"; known: style, depth'],
+    [{ depth: '2' }, 'CONFIG_003', 'agents.settings.probe.depth: must be a number, got: "2"'],
+    [{ depht: 1 }, 'CONFIG_004', 'agents.settings.probe.depht: there is no such setting: did you mean depth?'],
+    [{ tone: 1 }, 'CONFIG_004', 'agents.settings.probe.tone: there is no such setting: known are style, depth'],
   ])('refuses %o', (given, code, message) => {
     expect(() => resolveSettings({ file: withDepth }, given)).toThrow(expect.objectContaining({ code, message }))
   })

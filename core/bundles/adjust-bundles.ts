@@ -1,6 +1,7 @@
 import type { NodeKind } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
-import type { AgentBundle } from '#domain/agent-bundle.ts'
+import type { AgentBundle, BundleFile } from '#domain/agent-bundle.ts'
+import { nearest } from '#platform/nearest.ts'
 import { findNameFaults, type FindableNodes } from './findable-nodes.ts'
 import type { LoadedBundle } from './load-bundle.ts'
 
@@ -15,39 +16,76 @@ export type BundleChoices = {
   settings: Readonly<Record<string, Readonly<Record<string, unknown>>>>
   maxTurns: number | undefined
   maxTimeoutS: number | undefined
+  /** Where the value of a key of remora.yaml is set, as a text before a message about it. */
+  placeOf?: (key: readonly string[]) => string
 }
 
-/**
- * The bundles as this installation wants them; a run pins them so, under their own hash. CONFIG_004 for a bundle or a
- * setting that does not exist; CONFIG_003 for a value that a setting does not take, for one turn of a bundle that does not say
- * what code does around it, and for a node kind that is not in `findable`, where that is given.
- */
+/** A choice that cannot be made. `at`: its key in remora.yaml, from the top. */
+export type ChoiceFault = { code: 'CONFIG_003' | 'CONFIG_004'; at: readonly string[]; message: string }
+
+type Findable = Pick<Partial<FindableNodes>, 'nodeKinds'>
+
+/** The bundles as this installation wants them; a run pins them so, under their own hash. Throws what `findChoiceFaults` finds. */
 export function adjustBundles(
   loaded: ReadonlyMap<string, LoadedBundle>,
   choices: BundleChoices,
-  findable: Pick<Partial<FindableNodes>, 'nodeKinds'> = {},
+  findable: Findable = {},
 ): Map<string, LoadedBundle> {
-  const named = [...Object.keys(choices.mapping), ...Object.keys(choices.settings)]
-  const unknown = named.filter((name) => !loaded.has(name))
-  if (unknown.length > 0) {
-    const known = [...loaded.keys()].join(', ')
-    const message = `agents.mapping and agents.settings: no bundle ${unknown.join(', ')}; known: ${known}`
-    throw new AppError('CONFIG_004', message)
-  }
-  for (const [name, { node_kinds: kinds = [] }] of Object.entries(choices.mapping)) {
-    const [fault] = findNameFaults({ node_kinds: kinds, languages: [] }, findable)
-    if (fault !== undefined)
-      throw new AppError('CONFIG_003', `agents.mapping.${name}.${fault.at.join('.')}: ${fault.message}`)
-  }
+  const files = new Map(Array.from(loaded, ([name, { bundle }]) => [name, bundle.file]))
+  requireNone(findChoiceFaults(files, choices, findable), choices.placeOf)
   return new Map(Array.from(loaded, ([name, bundle]) => [name, adjusted(name, bundle, choices)]))
+}
+
+/**
+ * CONFIG_004 for a bundle or a setting that does not exist; CONFIG_003 for a value that a setting does not take, for one turn of a
+ * bundle that does not say what code does around it, and for a node kind that is not in `findable`, where that is given. Nothing is
+ * said of bundles whose file is undefined, since it could not be read.
+ */
+export function findChoiceFaults(
+  files: ReadonlyMap<string, BundleFile | undefined>,
+  { mapping, settings }: Pick<BundleChoices, 'mapping' | 'settings'>,
+  findable: Findable,
+): ChoiceFault[] {
+  const ofMapping = Object.entries(mapping).flatMap(([name, chosen]): ChoiceFault[] => {
+    const at = ['agents', 'mapping', name]
+    if (!files.has(name)) return [unknownBundle(at, files)]
+    const kinds = findNameFaults({ node_kinds: chosen.node_kinds ?? [], languages: [] }, findable)
+    const faults = kinds.map((fault) => ({ at: fault.at.map(String), message: fault.message }))
+    if (chosen.turns === 'one' && files.get(name)?.one_turn === undefined && files.get(name) !== undefined)
+      faults.push({ at: ['turns'], message: 'one needs one_turn in its bundle.yaml' })
+    return faults.map((fault) => ({ code: 'CONFIG_003', at: [...at, ...fault.at], message: fault.message }))
+  })
+  const ofSettings = Object.entries(settings).flatMap(([name, given]): ChoiceFault[] => {
+    if (!files.has(name)) return [unknownBundle(['agents', 'settings', name], files)]
+    const file = files.get(name)
+    return file === undefined ? [] : settingFaults(file, given)
+  })
+  return [...ofMapping, ...ofSettings]
+}
+
+/** One error of all faults. `placeOf`: see `BundleChoices`. */
+export function choicesInvalid(faults: readonly ChoiceFault[], placeOf: BundleChoices['placeOf'] = () => ''): AppError {
+  const code = faults.every((fault) => fault.code === 'CONFIG_004') ? 'CONFIG_004' : 'CONFIG_003'
+  return new AppError(code, faults.map(({ at, message }) => `${placeOf(at)}${at.join('.')}: ${message}`).join('; '))
+}
+
+function requireNone(faults: readonly ChoiceFault[], placeOf?: BundleChoices['placeOf']): void {
+  if (faults.length > 0) throw choicesInvalid(faults, placeOf)
+}
+
+function unknownBundle(at: readonly string[], files: ReadonlyMap<string, unknown>): ChoiceFault {
+  return { code: 'CONFIG_004', at, message: `there is no such agent${suggestion(at, [...files.keys()])}` }
+}
+
+function suggestion(at: readonly string[], known: readonly string[]): string {
+  const near = nearest(at.at(-1) ?? '', known)
+  return near === undefined ? `: known are ${known.join(', ') || 'none'}` : `: did you mean ${near}?`
 }
 
 function adjusted(name: string, { bundle, ...loaded }: LoadedBundle, choices: BundleChoices): LoadedBundle {
   const { file } = bundle
   const mapped = choices.mapping[name] ?? {}
   const { node_kinds: kinds = file.node_kinds, priority = file.priority, turns = file.turns } = mapped
-  if (turns === 'one' && file.one_turn === undefined)
-    throw new AppError('CONFIG_003', `agents.mapping.${name}.turns: one needs one_turn in its bundle.yaml`)
   const values = resolveSettings(bundle, choices.settings[name] ?? {})
   const settings = Object.fromEntries(
     Object.entries(file.settings).map(([key, one]) => [key, { ...one, default: values[key] ?? one.default }]),
@@ -64,31 +102,38 @@ type SettingValue = string | number | boolean
 
 /** A bundle's settings with the user's values. CONFIG_004 for an unknown setting, CONFIG_003 for a wrong value. */
 export function resolveSettings(
-  bundle: Pick<AgentBundle, 'file'>,
+  { file }: Pick<AgentBundle, 'file'>,
   given: Readonly<Record<string, unknown>>,
 ): Record<string, SettingValue> {
-  const { name, settings } = bundle.file
-  const unknown = Object.keys(given).find((key) => !Object.hasOwn(settings, key))
-  if (unknown !== undefined) {
-    const known = Object.keys(settings).join(', ') || 'none'
-    throw new AppError('CONFIG_004', `agents.settings.${name}: no setting ${JSON.stringify(unknown)}; known: ${known}`)
-  }
+  requireNone(settingFaults(file, given))
   return Object.fromEntries(
-    Object.entries(settings).map(([key, setting]) => {
+    Object.entries(file.settings).map(([key, setting]) => {
       const value = Object.hasOwn(given, key) ? given[key] : setting.default
-      return [key, checked(value, setting, `agents.settings.${name}.${key}`)]
+      return [key, isScalar(value) ? value : setting.default]
     }),
   )
 }
 
-function checked(value: unknown, setting: AgentBundle['file']['settings'][string], name: string): SettingValue {
-  const choice = setting.enum?.find((allowed) => allowed === value)
-  if (choice !== undefined) return choice
-  if (setting.enum !== undefined) {
-    const choices = setting.enum.map((allowed) => JSON.stringify(allowed)).join(', ')
-    throw new AppError('CONFIG_003', `${name} must be one of [${choices}], got: ${JSON.stringify(value)}`)
-  }
-  const isScalar = typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number'
-  if (isScalar && typeof value === typeof setting.default) return value
-  throw new AppError('CONFIG_003', `${name} must be a ${typeof setting.default}, got: ${JSON.stringify(value)}`)
+function settingFaults({ name, settings }: BundleFile, given: Readonly<Record<string, unknown>>): ChoiceFault[] {
+  return Object.entries(given).flatMap(([key, value]): ChoiceFault[] => {
+    const at = ['agents', 'settings', name, key]
+    const setting = Object.hasOwn(settings, key) ? settings[key] : undefined
+    if (setting === undefined)
+      return [{ code: 'CONFIG_004', at, message: `there is no such setting${suggestion(at, Object.keys(settings))}` }]
+    const message = valueFault(value, setting)
+    return message === undefined ? [] : [{ code: 'CONFIG_003', at, message }]
+  })
+}
+
+function valueFault(value: unknown, setting: BundleFile['settings'][string]): string | undefined {
+  if (setting.enum?.some((allowed) => allowed === value) === true) return undefined
+  const got = `got: ${JSON.stringify(value)}`
+  if (setting.enum !== undefined)
+    return `must be one of [${setting.enum.map((allowed) => JSON.stringify(allowed)).join(', ')}], ${got}`
+  if (isScalar(value) && typeof value === typeof setting.default) return undefined
+  return `must be a ${typeof setting.default}, ${got}`
+}
+
+function isScalar(value: unknown): value is SettingValue {
+  return typeof value === 'string' || typeof value === 'boolean' || typeof value === 'number'
 }

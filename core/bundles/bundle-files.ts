@@ -31,8 +31,14 @@ export async function bundleFolders(dir: string): Promise<string[]> {
     const names = await Promise.all(folders.map((folder) => readdir(folder).catch(() => ['bundle.yaml'])))
     return folders.filter((_folder, at) => names[at]?.includes('bundle.yaml')).toSorted()
   } catch (cause) {
-    const where = 'agents.dir of remora.yaml or REMORA_AGENTS_DIR names it, unless it comes with Remora'
-    throw new AppError('CONFIG_001', `the folder of the agents, ${dir}, cannot be read: ${where}`, { cause })
+    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : ''
+    const setting = 'the setting agents.dir (REMORA_AGENTS_DIR)'
+    const words: Readonly<Record<string, string>> = {
+      ENOENT: `there is no folder ${dir}: make it, or mend ${setting}`,
+      ENOTDIR: `${dir} is not a folder: mend ${setting}`,
+    }
+    const other = `the folder ${dir}, which ${setting} names, cannot be read${code && ` (${code})`}`
+    throw new AppError('CONFIG_001', words[code] ?? other, { cause })
   }
 }
 

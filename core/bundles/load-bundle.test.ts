@@ -109,7 +109,7 @@ describe('loadBundle', () => {
       '../../secret.pym',
       '15:5 there is no script ../../secret.pym',
     ],
-    ['a missing key', 'description: Probes.\n', '', '1:1 description: Invalid input'],
+    ['a missing key', 'description: Probes.\n', '', '1:1 description: is missing, and must be a text'],
     [
       'an unknown key',
       'description: Probes.',
@@ -134,7 +134,7 @@ describe('loadBundle', () => {
       'description: Probes.\nlimits: { timeout_s: 9999999 }',
       '3:11 limits.timeout_s: Too big: expected number to be <=604800',
     ],
-    ['a wrong type', 'node_kinds: [function]', 'node_kinds: function', '3:1 node_kinds: Invalid input'],
+    ['a wrong type', 'node_kinds: [function]', 'node_kinds: function', '3:1 node_kinds: must be a list'],
     ['broken YAML', 'node_kinds: [function]', 'node_kinds: [function', '4:'],
     ['an unknown variable', '{{ node_text }}', 'a\n    {{ node_txt }}', '11:8 node_context: unknown variable node_txt'],
     [
@@ -284,10 +284,8 @@ describe('loadBundles', () => {
   })
 
   it('says which folder cannot be read', async () => {
-    const missing = {
-      code: 'CONFIG_001',
-      message: expect.stringContaining('none, cannot be read: agents.dir of remora.yaml'),
-    }
+    const message = `there is no folder ${join(dir, 'none')}: make it, or mend the setting agents.dir (REMORA_AGENTS_DIR)`
+    const missing = { code: 'CONFIG_001', message }
     await expect(loadBundles(join(dir, 'none'))).rejects.toMatchObject(missing)
   })
 })

@@ -1,6 +1,7 @@
 import { basename, join, relative, resolve } from 'node:path'
 import type { AgentBundle, BundleFile } from '#domain/agent-bundle.ts'
 import { isTestCheck } from '#domain/change-set.ts'
+import type { YamlPath } from '#platform/yaml-source.ts'
 import { parseRepoPath } from '#domain/repo-path.ts'
 import { checkScript, type ScriptCheckOptions } from '#tool-scripts/check-script.ts'
 import { type BundleFault, type BundleYaml, readBundleYaml } from './bundle-yaml.ts'
@@ -13,7 +14,7 @@ import { buildToolDefinition, type ScriptToolFile, submitTool, submitToolName } 
 /** Node kinds and languages are only checked where they are given; `profile` replaces the bundle's own. */
 export type BundleDeps = ScriptCheckOptions & Partial<FindableNodes>
 
-/** A bundle folder that was read. `bundle` is set when there are no faults. */
+/** A bundle folder that was read. `bundle` is set when there are no faults; with faults, `file` is what could be read. */
 export type ReadBundle = {
   dir: string
   file: BundleFile | undefined
@@ -34,12 +35,13 @@ export async function readBundle(dir: string, deps: BundleDeps = {}): Promise<Re
   const yaml = readBundleYaml(path, source ?? '')
   const faults =
     'fault' in text ? [{ file: path, line: 1, column: 1, code: 'AGENT_001', message: text.fault }] : yaml.faults
-  const { file, placeOf } = yaml
+  const { placeOf } = yaml
+  const file = yaml.file ?? yaml.draft
   const read: ReadBundle = { dir, file, bundle: undefined, faults, warnings: [], scripts: [], placeOf }
-  if (yaml.file === undefined || source === undefined) return read
-  const bundle: AgentBundle = { file: yaml.file, tools: [], scripts: {}, hostInputs: {}, warnings: [] }
+  if (file === undefined || source === undefined) return read
+  const bundle: AgentBundle = { file, tools: [], scripts: {}, hostInputs: {}, warnings: [] }
   const reading: Reading = { dir, path, yaml, deps, bundle, read }
-  for (const [index, tool] of yaml.file.tools.entries()) {
+  for (const [index, tool] of file.tools.entries()) {
     if ('builtin' in tool) bundle.tools.push(submitTool)
     else await readTool(reading, tool, index)
   }
@@ -47,13 +49,10 @@ export async function readBundle(dir: string, deps: BundleDeps = {}): Promise<Re
   checkSettings(reading)
   checkOneTurn(reading)
   checkTestEvidence(reading)
-  if (yaml.file.error_policy !== 'skip_downstream') {
-    read.warnings.push(faultAt(reading, ['error_policy'], 'error_policy has no effect yet'))
-  }
-  findPromptFaults(yaml.file, {
-    fault: (at, inside, message) =>
-      faults.push({ file: path, ...yaml.placeInText(at, inside), code: 'AGENT_001', message }),
-    warn: (at, message) => read.warnings.push(faultAt(reading, at, message)),
+  if (file.error_policy !== 'skip_downstream') warn(reading, ['error_policy'], 'error_policy has no effect yet')
+  findPromptFaults(file, {
+    fault: (at, inside, message) => report(reading, at, message, yaml.placeInText(at, inside)),
+    warn: (at, message) => warn(reading, at, message),
   })
   bundle.warnings = read.warnings.map((warning) => warningText(reading, warning))
   return { ...read, bundle: faults.length === 0 ? bundle : undefined }
@@ -88,9 +87,7 @@ async function readTool(reading: Reading, tool: ScriptToolFile, index: number): 
     report(reading, [...at, 'script'], `${tool.script} calls ${runs.name}: ${howToRun}`)
   const built = buildToolDefinition(tool, declarations)
   for (const { key, message } of built.faults) report(reading, [...at, 'inputs_override', key], message)
-  for (const { key, message } of built.warnings) {
-    read.warnings.push(faultAt(reading, [...at, 'inputs_override', key], message))
-  }
+  for (const { key, message } of built.warnings) warn(reading, [...at, 'inputs_override', key], message)
   bundle.tools.push(built.definition)
   bundle.scripts[tool.name] = { path: `${bundle.file.name}/${tool.script}`, source }
   bundle.hostInputs[tool.name] = built.providedInputs
@@ -192,10 +189,27 @@ function warningText({ dir, bundle }: Reading, { file, line, column, code, messa
   return `${bundle.file.name}/${relative(dir, file)}:${line}:${column} ${code} ${message}`
 }
 
-function report(reading: Reading, at: readonly (string | number)[], message: string): void {
-  reading.read.faults.push(faultAt(reading, at, message))
+function report({ path, yaml, read }: Reading, at: YamlPath, message: string, place = yaml.placeOf(at)): void {
+  if (isJudged(yaml, at)) read.faults.push({ file: path, ...place, code: 'AGENT_001', message })
 }
 
-function faultAt({ path, yaml }: Reading, at: readonly (string | number)[], message: string): BundleFault {
-  return { file: path, ...yaml.placeOf(at), code: 'AGENT_001', message }
+function warn({ path, yaml, read }: Reading, at: YamlPath, message: string): void {
+  if (isJudged(yaml, at)) read.warnings.push({ file: path, ...yaml.placeOf(at), code: 'AGENT_001', message })
+}
+
+/** What is said of a key depends on these others. */
+const restsOn: Readonly<Record<string, readonly string[]>> = {
+  accept_when: ['evidence'],
+  after_optional: ['after'],
+  evidence: ['programs', 'mechanical'],
+  one_turn: ['tools'],
+  turns: ['one_turn'],
+}
+
+/** Not of what the schema refuses already, nor of what rests on that. */
+function isJudged({ faultyAt }: BundleYaml, at: YamlPath): boolean {
+  const others = restsOn[String(at[0])] ?? []
+  return !faultyAt.some(
+    (faulty) => faulty.every((key, index) => key === at[index]) || others.includes(String(faulty[0])),
+  )
 }

@@ -1,6 +1,7 @@
 import nunjucks from 'nunjucks'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
+import { nearest } from '#platform/nearest.ts'
 
 export type Template = ReturnType<typeof compileTemplate>
 
@@ -78,7 +79,12 @@ function check(node: TemplateNode, report: Report, scope: Scope): void {
 function checkVariable(node: TemplateNode, report: Report, { names, own }: Scope): void {
   const name = textOf(node)
   if (names === undefined || own.has(name) || names.variables.has(name) || name === 'settings') return
-  report(node, `unknown variable ${name}; known: ${[...names.variables].join(', ')}, settings`)
+  const known = [...names.variables, 'settings']
+  const near = nearest(name, known)
+  report(
+    node,
+    `unknown variable ${name}${near === undefined ? `; known: ${known.join(', ')}` : `: did you mean ${near}?`}`,
+  )
 }
 
 function checkLookup(node: TemplateNode, report: Report, scope: Scope): void {

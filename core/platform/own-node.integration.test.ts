@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
@@ -73,6 +73,17 @@ describe('a program that its own Node starts', () => {
       expect(JSON.parse(own.out)).toMatchObject({ env: { MALLOC_ARENA_MAX: '2', MALLOC_TRIM_THRESHOLD_: '7' } })
     },
   )
+
+  it('keeps compiled code in the cache of its user, and nothing in TMPDIR', async () => {
+    const places = { TMPDIR: join(dir, 'tmp'), XDG_CACHE_HOME: join(dir, 'cache') }
+    await mkdir(places.TMPDIR)
+    expect(await start('', places)).toMatchObject({ code: 0, err: '' })
+    expect(await readdir(join(dir, 'cache/remora/node-compile-cache'))).toHaveLength(1)
+    expect(await readdir(places.TMPDIR)).toEqual([])
+    const own = { ...places, XDG_CACHE_HOME: join(dir, 'old.cjs') } // a file, so no cache can be there
+    expect(await start('', own)).toMatchObject({ code: 0, err: '' })
+    expect(await readdir(places.TMPDIR)).toEqual(['node-compile-cache'])
+  })
 
   it.skipIf(process.platform !== 'linux')('takes flags of V8 back that it does not want after all', async () => {
     const module = new URL('lean-memory.mjs', import.meta.url).href

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import * as nodeModule from 'node:module'
 import { constants } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, isAbsolute, join } from 'node:path'
 import { becomeLean, leanMemory } from './lean-memory.mjs'
 
 const leastMajor = 24
@@ -25,12 +25,26 @@ export function runsOnOwnNode(self, flags = []) {
   delete process.env[mark]
   if (Number.parseInt(process.versions.node, 10) >= leastMajor) {
     becomeLean(self, flags)
-    nodeModule.enableCompileCache?.()
+    keepCompiledCode(process.env)
     return true
   }
   if (wasStartedOnOwn) endWith(`${process.execPath} is Node ${process.versions.node}: ${advice}`)
   runOn(ownNode(dirname(self)), self)
   return false
+}
+
+/**
+ * Has Node keep compiled code in the user's cache, beside the programs (program-cache.ts). By itself it would be a folder in TMPDIR, which
+ * nobody removes, and which is another one for each TMPDIR. NODE_COMPILE_CACHE takes precedence.
+ *
+ * @param {Readonly<Record<string, string | undefined>>} env
+ */
+function keepCompiledCode(env) {
+  const caches = [env['XDG_CACHE_HOME'] ?? '', join(env['HOME'] ?? '', '.cache')]
+  const cache = caches.find((folder) => isAbsolute(folder))
+  const kept = nodeModule.enableCompileCache?.(cache && join(cache, 'remora', 'node-compile-cache'))
+  // Where there is no such folder, such as in a container without a home that may be written.
+  if (kept?.status === nodeModule.constants.compileCacheStatus.FAILED) nodeModule.enableCompileCache()
 }
 
 /**

@@ -19,13 +19,23 @@ const wanted: Readonly<Record<string, string>> = {
  * message comes first, and zod's stays for what is not here.
  */
 export function plainWords(issue: z.core.$ZodRawIssue): string | undefined {
+  if (issue.code === 'invalid_value') return wordsOfChoice(issue.input, issue.values.map(String))
   if (issue.code === 'invalid_format' && issue.format === 'url')
     return 'must be an address, such as http://host:8000/v1'
-  if (issue.code === 'too_small' && issue.origin === 'array') return 'must not be empty'
+  if (issue.code === 'too_small' && (issue.origin === 'array' || (issue.origin === 'string' && issue.minimum === 1)))
+    return 'must not be empty'
   if (issue.code !== 'invalid_type') return undefined
   const what = wanted[issue.expected]
   if (what === undefined) return undefined
   return issue.input === undefined ? `is missing, and must be ${what}` : `must be ${what}`
+}
+
+function wordsOfChoice(given: unknown, choices: readonly string[]): string {
+  const must = `must be one of ${choices.join(', ')}`
+  if (given === undefined) return `is missing, and ${must}`
+  if (typeof given !== 'string') return must
+  const near = nearest(given, choices)
+  return near === undefined ? must : `there is no ${given}: did you mean ${near}?`
 }
 
 /** The faults of a value, one per wrong key; for a union, those of the alternative that fits best. */

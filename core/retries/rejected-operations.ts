@@ -1,6 +1,6 @@
 import type { Decision } from '#domain/decision.ts'
 import { type OperationId, repeatedOperationId } from '#domain/ids.ts'
-import { changeSetIdsOf, originalId } from '#domain/operation.ts'
+import { changeSetIdsOf, type Operation, originalId } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { endedInSlices, type EndedOperation } from '#ledger/read-operations.ts'
@@ -16,9 +16,7 @@ export function isFeedback({ verdict, reason }: Pick<Decision, 'verdict' | 'reas
 type TriesLedger = Pick<Ledger, 'endedOperations' | 'getOperation'>
 
 /**
- * The rejections whose operation an agent may try again. The rejected change set must come from the last try that had ended, in any run
- * of `chain`, when it was rejected. No other try may have begun since then, because the agent of that one was told of the rejection.
- * A try that was going on at that time does not count, as it knew nothing of the rejection. Mechanical work is left out: it would only
+ * The rejections whose operation an agent may try again: those of `rejectedSinceLastTry` without mechanical work, which would only
  * make the same change again.
  */
 export async function repeatable(
@@ -26,18 +24,32 @@ export async function repeatable(
   rejected: readonly Decision[],
   ledger: TriesLedger,
 ): Promise<Decision[]> {
+  const found = await rejectedSinceLastTry(chain, rejected, ledger)
+  return found.flatMap(({ decision, operation }) => (operation.work === 'agent' ? [decision] : []))
+}
+
+/**
+ * The rejections with their operations. The rejected change set must come from the last try that had ended, in any run of `chain`,
+ * when it was rejected. No other try may have begun since then, because the agent of that one was told of the rejection. A try that
+ * was going on at that time does not count, as it knew nothing of the rejection.
+ */
+export async function rejectedSinceLastTry(
+  chain: readonly Run[],
+  rejected: readonly Decision[],
+  ledger: TriesLedger,
+): Promise<{ decision: Decision; operation: Operation }[]> {
   const triesOf = await openTries(chain, new Set(rejected.map(({ operationId }) => operationId)), ledger)
-  const found: Decision[] = []
-  const works = new Map<OperationId, string>()
+  const found: { decision: Decision; operation: Operation }[] = []
+  const operations = new Map<OperationId, Operation>()
   for (const decision of rejected) {
     const { operationId, changeSetId, at } = decision
     const last = triesOf(operationId).find((tries) => !tries.every((one) => isUntold(one, at)))
     // There is none where that run did the work in another form: itself, or once more on top of what it collided with.
     const ended = last?.find((one) => one.operationId === operationId)
     if (ended === undefined || ended.endedAt > at || !changeSetIdsOf(ended.outcome).includes(changeSetId)) continue
-    const work = works.get(operationId) ?? (await ledger.getOperation(ended.runId, operationId)).work
-    works.set(operationId, work)
-    if (work === 'agent') found.push(decision)
+    const operation = operations.get(operationId) ?? (await ledger.getOperation(ended.runId, operationId))
+    operations.set(operationId, operation)
+    found.push({ decision, operation })
   }
   return found
 }

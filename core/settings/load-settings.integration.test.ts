@@ -135,6 +135,13 @@ describe('settings', () => {
       expect(loadSettings(own, inside).pathsFault).toBeUndefined()
   })
 
+  it('that are a folder are refused', async () => {
+    await mkdir(join(dir, 'remora.yaml'))
+    const message = expect.stringMatching(/remora\.yaml is a folder, not a settings file: rename it/)
+    expect(() => loadSettings({}, inside)).toThrow(expect.objectContaining({ code: 'CONFIG_003', message }))
+    expect(loadSettings({ REMORA_CONFIG: 'none' }, inside).path).toBeUndefined()
+  })
+
   it('that are a link, or that anyone may write, count only when they are named', async () => {
     const path = await write('api: { port: 1 }\n')
     await symlink(path, join(inside, 'remora.yaml'))

@@ -111,3 +111,20 @@ export function effectiveSettings({ given }: Pick<Settings, 'given'>, env: Env):
     return { setting, value: setting.default, source: { kind: 'default' } }
   })
 }
+
+/**
+ * Where the value of the key at `path` comes from, as a text before a message about it: `remora.yaml:4: ` or the variable that
+ * overrules the file. Empty for a default. `env` is the process's own, without the file.
+ */
+export function placeOfSetting(
+  { path, given }: Pick<Settings, 'path' | 'given'>,
+  env: Env,
+  key: readonly string[],
+): string {
+  const setting = fileSettings.find((one) => one.path.every((part, index) => part === key[index]))
+  if (setting === undefined) return ''
+  const found = given.find((one) => one.setting.path.join('.') === setting.path.join('.'))
+  const variable = overruling(setting, found?.value, withSecretFiles(env))
+  if (variable !== undefined) return `${variable}: `
+  return found === undefined || path === undefined ? '' : `${path}:${found.lineOf(key)}: `
+}

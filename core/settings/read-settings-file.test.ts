@@ -19,7 +19,9 @@ describe('a settings file', () => {
 
   it.each([
     ['a: [1\nb: 2\n', 'CONFIG_002', /remora\.yaml:2:\d+: /],
-    ['- a\n', 'CONFIG_003', /remora\.yaml:1: the file: /],
+    ['- a\n', 'CONFIG_003', /remora\.yaml:1: the file must consist of sections/],
+    ['nonsense', 'CONFIG_003', /remora\.yaml:1: the file must consist of sections/],
+    ['\u{0}\uFFFD[', 'CONFIG_002', /remora\.yaml is not a text file in UTF-8/],
     ['execution:\n  concurrency: lots\n', 'CONFIG_003', /remora\.yaml:2: execution\.concurrency: .*number/],
     ['model:\n  request: { hedge_after_ms: 2147483648 }\n', 'CONFIG_003', /hedge_after_ms: Too big/],
     ['execution: 5\n', 'CONFIG_003', /remora\.yaml:1: execution: /],

@@ -1,15 +1,16 @@
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, readFileSync, statSync } from 'node:fs'
 import { dirname, join, resolve } from 'node:path'
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { describeUnknownKey, plainWords, type SchemaFault, schemaFaults } from '#platform/schema-faults.ts'
-import { readYaml } from '#platform/yaml-source.ts'
+import { readYaml, type YamlPath } from '#platform/yaml-source.ts'
 import { readOwnFile } from '#platform/own-file.ts'
 import type { FileSetting } from './setting.ts'
 import { fileSettings, keysWithoutEffect, OfferedSettings, SettingsFile } from './settings-table.ts'
 
 const fileName = 'remora.yaml'
-const wayOut = 'name it with --config or REMORA_CONFIG to use it, or set REMORA_CONFIG=none to go without'
+const wayWithout = 'set REMORA_CONFIG=none to go without'
+const wayOut = `name it with --config or REMORA_CONFIG to use it, or ${wayWithout}`
 const maxBytes = 1024 ** 2
 
 /** `isNamed`: the user named this file; a file that was found may have come with the sources. */
@@ -18,7 +19,7 @@ export type FoundFile = { path: string; text: string; isNamed: boolean }
 /**
  * The named file (CONFIG_001 when it cannot be read), else the nearest `remora.yaml` from `cwd` upwards; none for
  * `none`. It decides where sources are sent, so a link, or a file that others own or may write (`othersMayWrite`),
- * counts only when named (CONFIG_003). What is not a file, such as a pipe, is skipped.
+ * counts only when named (CONFIG_003). A folder of that name is CONFIG_003, too; what else is not a file, such as a pipe, is skipped.
  */
 export function findSettingsFile(cwd: string, named: string | undefined): FoundFile | undefined {
   if (named === 'none') return undefined
@@ -42,35 +43,46 @@ function namedFile(path: string): FoundFile {
 function foundText(path: string): string | undefined {
   const file = readOwnFile(path, { maxBytes, orOfRoot: true })
   if (file.kind === 'refused') throw new AppError('CONFIG_003', `${path} ${file.why}: ${wayOut}`)
-  return file.kind === 'text' ? file.text : undefined
+  if (file.kind === 'text') return file.text
+  if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
+    throw new AppError('CONFIG_003', `${path} is a folder, not a settings file: rename it, or ${wayWithout}`)
+  return undefined
 }
 
 function codeOf(error: unknown): string {
   return error instanceof Error && 'code' in error ? String(error.code) : String(error)
 }
 
-export type GivenSetting = { setting: FileSetting; value: unknown; line: number }
+export type GivenSetting = {
+  setting: FileSetting
+  value: unknown
+  line: number
+  /** The line of the key at `path`, counted from the top of the file. */
+  lineOf(path: YamlPath): number
+}
 
 /**
  * The values in the table's order. One error names every fault with its line: CONFIG_002 for text that is not YAML,
  * CONFIG_004 when all are unknown keys, CONFIG_003 for anything else.
  */
 export function readSettingsFile(path: string, source: string): GivenSetting[] {
+  if (/[\0\uFFFD]/.test(source)) throw new AppError('CONFIG_002', `${path} is not a text file in UTF-8`)
   const { value, faults, placeOf } = readYaml(source)
   if (faults.length > 0) {
     const messages = faults.map(({ at, message }) => `${path}:${at.line}:${at.column}: ${message}`)
     throw new AppError('CONFIG_002', messages.join('; '))
   }
+  const lineOf = (at: YamlPath) => placeOf(at).line
   const parsed = SettingsFile.safeParse(withoutEmpty(value ?? {}), { error: plainWords })
   if (!parsed.success) {
     const found = schemaFaults(parsed.error)
-    const messages = found.map((fault) => `${path}:${placeOf(fault.at).line}: ${describe(fault)}`)
+    const messages = found.map((fault) => `${path}:${lineOf(fault.at)}: ${describe(fault)}`)
     const code = found.every(({ isUnknownKey }) => isUnknownKey) ? 'CONFIG_004' : 'CONFIG_003'
     throw new AppError(code, messages.join('; '))
   }
   return [...fileSettings, ...keysWithoutEffect].flatMap((setting) => {
     const given = valueAt(parsed.data, setting.path)
-    return given === undefined ? [] : [{ setting, value: given, line: placeOf(setting.path).line }]
+    return given === undefined ? [] : [{ setting, value: given, line: lineOf(setting.path), lineOf }]
   })
 }
 
@@ -83,7 +95,8 @@ function withoutEmpty(value: unknown): unknown {
 
 function describe(fault: SchemaFault): string {
   if (fault.isUnknownKey) return describeUnknownKey(OfferedSettings, fault)
-  return `${fault.at.join('.') || 'the file'}: ${fault.message}`
+  if (fault.at.length === 0) return 'the file must consist of sections with keys, such as "agents: { dir: my-agents }"'
+  return `${fault.at.join('.')}: ${fault.message}`
 }
 
 function valueAt(value: unknown, path: readonly string[]): unknown {

@@ -85,14 +85,14 @@ export const runSettings = {
   },
   REMORA_AGENTS_MAPPING: {
     key: 'agents.mapping',
-    owners: ['discovery'],
+    owners: ['discovery', 'cli'],
     type: z.record(name, mapping),
     default: {},
     about: "`node_kinds`, `priority` and `turns` of a bundle, by the bundle's name, instead of its own",
   },
   REMORA_AGENTS_SETTINGS: {
     key: 'agents.settings',
-    owners: ['discovery'],
+    owners: ['discovery', 'cli'],
     type: z.record(name, z.record(name, z.union([z.string(), z.number(), z.boolean()]))),
     default: {},
     about: "values for a bundle's own settings, by the bundle's name",

@@ -1,4 +1,5 @@
 import { availableParallelism } from 'node:os'
+import type { BundleChoices } from '#bundles/adjust-bundles.ts'
 import type { ModelKind } from '#domain/model-kind.ts'
 import { readEnv, type Env } from '#platform/env.ts'
 import { environmentOf } from '#settings/settings-table.ts'
@@ -7,7 +8,8 @@ import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
 import { traceConfig, traceSecrets } from '#settings/trace-settings.ts'
 
 /** What the settings mean is in the settings table. */
-export type DiscoveryConfig = ReturnType<typeof parseConfig>['discovery'] & {
+export type DiscoveryConfig = Omit<ReturnType<typeof parseConfig>['discovery'], 'bundles'> & {
+  bundles: BundleChoices
   /** The kind of model that an embedded stack uses: runs begun with another kind wait. */
   modelKind?: ModelKind | undefined
 }

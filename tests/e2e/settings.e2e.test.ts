@@ -35,6 +35,16 @@ describe('remora run in a folder with settings', () => {
     await folder.remove()
   })
 
+  it('starts nothing when they name a setting that the agent does not have, and names the place', async () => {
+    const settings = 'agents:\n  settings: { docstring: { styl: google } }\n'
+    const folder = await sourceFolder({ 'remora.yaml': settings, 'shop.py': manyFunctions(1) })
+    const run = programs.start(['cli/remora.mjs', 'run', '--agents', 'lint'], { env: {}, cwd: folder.path })
+    expect(await run.exited).toBe(1)
+    expect(run.err()).toMatch(/CONFIG_004 .*remora\.yaml:2: .*did you mean style\?/)
+    await expect(folder.read('.remora/.gitignore')).rejects.toThrow('ENOENT')
+    await folder.remove()
+  })
+
   it('starts nothing when they are wrong, and names the place', async () => {
     const folder = await sourceFolder({ 'remora.yaml': 'execution: { concurency: 2 }\n', 'shop.py': manyFunctions(1) })
     const run = programs.start(['cli/remora.mjs', 'run', '--agents', 'lint'], { env: {}, cwd: folder.path })

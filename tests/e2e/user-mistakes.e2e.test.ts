@@ -64,6 +64,11 @@ const misuses: Mistake[] = [
   { args: ['run', '.', 'other', ...lint], says: /too many arguments for 'run'\. Expected 1 argument but got 2/ },
   { args: ['run', ...lint, '--limit', 'few'], says: /'few' is invalid\. It must be a whole number above 0/ },
   { args: ['run', ...lint, '--limit', '-3'], says: /'-3' is invalid\. It must be a whole number above 0/ },
+  {
+    args: ['run', ...lint, '--verify', ''],
+    says: /'--verify <command>' argument '' is invalid\. It must be a command/,
+  },
+  { args: ['submit', '.', ...lint, '--setup', ' '], says: /'--setup <command>' argument ' ' is invalid/ },
   { args: ['run', ...lint, '--workers', '100'], says: /It must be at most 64/ },
   { args: ['run', ...lint, '--priority', '10'], says: /It must be a whole number, 0 to 9/ },
   { args: ['run', ...lint, '--model', 'localhost:8000'], says: /It must be "rehearsal" or the http\(s\) URL/ },
@@ -132,12 +137,12 @@ const failures: Mistake[] = [
   {
     args: ['run', ...lint],
     env: { REMORA_AGENTS_DIR: 'nowhere' },
-    says: /CONFIG_001 .*nowhere, cannot be read: agents\.dir/,
+    says: /CONFIG_001 REMORA_AGENTS_DIR: there is no folder \S*nowhere: make it, or mend the setting agents\.dir/,
   },
   {
     args: ['agents'],
     env: { REMORA_AGENTS_DIR: 'nowhere' },
-    says: /CONFIG_001 .*nowhere, cannot be read: agents\.dir/,
+    says: /CONFIG_001 REMORA_AGENTS_DIR: there is no folder \S*nowhere: make it, or mend the setting agents\.dir/,
   },
   { args: ['run', ...lint, '--out', 'empty'], says: /CONFIG_003 .*empty is a folder, not a file/ },
   { args: ['run', ...lint, '--events', 'no/such/x.jsonl'], says: /CONFIG_003 .*x\.jsonl cannot be written/ },

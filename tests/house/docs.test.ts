@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { operationStatuses } from '#domain/operation.ts'
+import { externalSignatures } from '#tool-scripts/external-signatures.ts'
 import { commandFault, createAskHelp, type AskHelp } from './ask-help.ts'
 import { deadLinks, findCommands, listPages, readOperationStates, readPage, readSteps } from './read-markdown.ts'
 import { manifest, readSources } from './source-files.ts'
@@ -115,5 +116,11 @@ describe('the documentation', () => {
 
   it('lists in ARCHITECTURE.md the states of an operation as the code has them', () => {
     expect([...new Set(readOperationStates(architecture))].toSorted()).toEqual(operationStatuses.toSorted())
+  })
+
+  it('lists in tool-scripts.md every external with its signature', () => {
+    const rows = readPage('docs/guide/tool-scripts.md').matchAll(/^\| `(\w+\(.*?\) -> .+?)` \|/gm)
+    const listed = Array.from(rows, ([, signature = '']) => signature.replaceAll('\\|', '|'))
+    expect(listed).toEqual(Object.entries(externalSignatures).map(([name, signature]) => name + signature))
   })
 })

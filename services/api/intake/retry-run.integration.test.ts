@@ -4,7 +4,14 @@ import type { RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
 import { indexKeys } from '#ledger/keys.ts'
 import { openRetention } from '#ledger/retention.ts'
-import { anEvent, aNewRun, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
+import {
+  anEvent,
+  aNewRun,
+  anOutcome,
+  aPlannedOperation,
+  testLedger,
+  type TestLedger,
+} from '#testing/open-test-ledger.ts'
 import { openIdempotencyStore } from './idempotency.ts'
 import { retryRun } from './retry-run.ts'
 
@@ -66,4 +73,27 @@ it('keeps a run from being deleted from the moment on at which its retry is ther
   expect(errors).toMatchObject([{ code: 'RUN_010' }])
   expect([answer, stop]).toMatchObject([{ status: 'queued' }, null])
   expect((await test.ledger.getRun(former.runId)).status).toBe('failed')
+})
+
+it('says that mechanical work which was rejected cannot be tried again, and names it', async () => {
+  const { ledger, redis, namespace } = test
+  const fixed = aPlannedOperation('fixed', { work: 'mechanical' })
+  const runId = await test.executing([fixed])
+  for (const attempt of await test.claimReady(runId)) {
+    await ledger.settle(attempt, 1, { outcome: anOutcome({ changeSetIds: ['c1'], recordHash: 'r' }), events: [] })
+  }
+  await ledger.relayResults(runId)
+  const events = [anEvent({ event: 'run.completed', phase: 'review' })]
+  await ledger.move(runId, { from: [{ status: 'running' }], to: { status: 'completed' }, command: 'stop', events })
+  const { operationId, node, bundle: agent } = fixed
+  const made = { changeSetId: 'c1', before: 'pending', runId, operationId, recordHash: 'r', node, agent } as const
+  const decisions = [{ ...made, verdict: 'rejected', reason: 'keep the order' } as const]
+  await ledger.decide(runId, { last: 0, decisions, by: { kind: 'human', id: 't1' } })
+  const retry = { run: await ledger.getRun(runId), rejected: true, operations: undefined, idempotencyKey: undefined }
+  const correlation = { requestId: 'q1', traceparent: newTraceparent(null) }
+  const deps = { ledger, producer: { add: async () => {} }, idempotency: openIdempotencyStore(redis, namespace) }
+  await expect(retryRun({ ...retry, correlation }, deps)).rejects.toMatchObject({
+    code: 'INTAKE_007',
+    message: expect.stringContaining(`is mechanical work: ${agent} ${node.path}. It cannot be tried again`),
+  })
 })

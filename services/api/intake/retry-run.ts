@@ -2,10 +2,11 @@ import { chainOf } from '#composition/run-chain.ts'
 import { AppError, isErrorCode, undefinedOn } from '#domain/error.ts'
 import { newRunId, type OperationId, type RunId, sha256 } from '#domain/ids.ts'
 import { requireSameModel } from '#domain/model-kind.ts'
+import type { Operation } from '#domain/operation.ts'
 import { isEnded, type ErrorPolicyName, type Run, type RunRequest } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { NewRun } from '#ledger/run-commands.ts'
-import { isFeedback, mostOperations, repeatable } from '#retries/rejected-operations.ts'
+import { isFeedback, mostOperations, rejectedSinceLastTry } from '#retries/rejected-operations.ts'
 import { requestOfRetry, startRetry } from '#retries/start-retry.ts'
 import { openTriedBy } from '#retries/wanted-by-decisions.ts'
 import { expectNotDeleted, hashedJson, withModelKind, type AcceptDeps } from './accept-run.ts'
@@ -83,7 +84,7 @@ export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ runId: 
 /**
  * The agents' operations, of the run or of one that it retries, whose last change set was rejected with a reason after they
  * ended, without those that a retry has tried since, or is to try: what was said is told once. A retry with the same idempotency key
- * is this one. INTAKE_007 when there is none, INTAKE_003 for more than 1,000.
+ * is this one. INTAKE_007 when there is none, or only mechanical work was rejected; INTAKE_003 for more than 1,000.
  */
 async function rejectedOperations(
   { run, idempotencyKey: key }: Retry,
@@ -92,7 +93,9 @@ async function rejectedOperations(
   const same = key === undefined ? undefined : await idempotency.find(run.projectId, key)
   const chain = await chainOf(run, ledger)
   const decisions = await ledger.readDecisions((chain.at(-1) ?? run).runId)
-  const rejected = await repeatable(chain, [...decisions.byChangeSet.values()].filter(isFeedback), ledger)
+  const feedback = [...decisions.byChangeSet.values()].filter(isFeedback)
+  const told = await rejectedSinceLastTry(chain, feedback, ledger)
+  const rejected = told.flatMap(({ decision, operation }) => (operation.work === 'agent' ? [decision] : []))
   const triedBy = await openTriedBy(chain, ledger)
   const isTold = (by: Run | undefined) => by !== undefined && !(same && 'runId' in same && same.runId === by.runId)
   const found = new Set(rejected.flatMap((one) => (isTold(triedBy(one)) ? [] : one.operationId)))
@@ -106,14 +109,26 @@ async function rejectedOperations(
     )
   }
   if (found.size === 0) {
-    const message = `No agent's change of run "${run.runId}" was rejected with a reason since it was last tried.`
-    throw new AppError('INTAKE_007', message)
+    const mechanical = told.flatMap(({ operation }) => (operation.work === 'mechanical' ? [operation] : []))
+    throw new AppError('INTAKE_007', nothingRejected(run, mechanical))
   }
   if (found.size <= mostOperations) return [...found]
   throw new AppError(
     'INTAKE_003',
     `${found.size} operations were rejected with a reason: name ${mostOperations} at most.`,
   )
+}
+
+/** How many mechanical operations a message names. */
+const mostNamed = 5
+
+function nothingRejected({ runId }: Run, mechanical: readonly Operation[]): string {
+  if (mechanical.length === 0)
+    return `No agent's change of run "${runId}" was rejected with a reason since it was last tried.`
+  const names = [...new Set(mechanical.map(({ bundle, node }) => `${bundle} ${node.path}`))]
+  const more = names.length > mostNamed ? `, and ${names.length - mostNamed} more` : ''
+  const what = `What was rejected with a reason in run "${runId}" is mechanical work: ${names.slice(0, mostNamed).join(', ')}${more}.`
+  return `${what} It cannot be tried again: a program did it without a model, and would do the same.`
 }
 
 /** INTAKE_007 for a code that nothing failed with. Where not all failures are counted (read-operations.ts), planning finds out. */
