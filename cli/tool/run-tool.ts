@@ -89,7 +89,7 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
       programs,
       syntax,
       tests: openTestProofs(proving, { syntax }),
-      rulesOf: defaultRulesOf,
+      rulesOf: async (path) => defaultRulesOf(path),
       signal,
       linter: openedWhenNeeded(onEnd),
       searcher,

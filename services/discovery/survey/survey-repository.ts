@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { defaultTextStyle, type LintRules, type PathRules } from '#domain/path-rules.ts'
+import type { LintRules, PathRules } from '#domain/path-rules.ts'
 import { isKept } from '#lint/fixable-faults.ts'
 import {
   isLintConfig,
@@ -7,6 +7,7 @@ import {
   type ConfigFile,
   type OptionsCheck,
   type RepositoryLint,
+  textStyle,
   wantsMethodDocstrings,
 } from '#lint/repository-lint.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
@@ -96,7 +97,11 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
   const linted = [...facts].toSorted(byPath).filter(([path]) => input.isWorkedOn(path) && !unlinted.has(path))
   const isPythonTestData = foldTestData(mapOf(facts, ({ uses }) => uses))
   const scriptPaths = [...scripts.faults.keys()]
-  const rules = { ...repositoryRules(facts, lint, { docstrings, named, scriptPaths }), ownModules: [...ownModules] }
+  const rules = {
+    ...repositoryRules(facts, lint, { docstrings, named, scriptPaths }),
+    ownModules: [...ownModules],
+    configs: lintConfigs(input.files).map(({ path, hash }) => ({ path, hash })),
+  }
   return {
     rules,
     faults: new Map([
@@ -133,12 +138,15 @@ function keptInPlace(faults: readonly LintFault[], keptNames: PathRules['keptNam
 }
 
 async function readConfiguration({ files, read, isWorkedOn }: SurveyInput, deps: SurveyDeps): Promise<RepositoryLint> {
-  const configs = files.filter(({ path, size }) => isLintConfig(path) && size <= maxFileBytes)
-  const texts = await mapBounded(configs, atOnce, async ({ path, hash }): Promise<ConfigFile> => {
+  const texts = await mapBounded(lintConfigs(files), atOnce, async ({ path, hash }): Promise<ConfigFile> => {
     return { path, text: Buffer.from(await read(hash)).toString() }
   })
   const scripts = files.flatMap(({ path }) => (isLintedScript(path) && isWorkedOn(path) ? path : []))
   return readRepositoryLint({ paths: files.map(({ path }) => path), files: texts, scripts }, deps.linter)
+}
+
+function lintConfigs(files: readonly SourceFile[]): SourceFile[] {
+  return files.filter(({ path, size }) => isLintConfig(path) && size <= maxFileBytes)
 }
 
 type Looking = {
@@ -225,15 +233,7 @@ function repositoryRules(
 
 function rulesOf(path: string, lint: RepositoryLint, docstrings: DocstringSurvey): Omit<PathRules, 'keptNames'> {
   const { lint: rules, style } = lint.rulesFor(path)
-  const { docLength, docstringQuotes, indent, lineLength = defaultTextStyle.lineLength } = style
-  const text = {
-    ...docstrings.styleOf(path),
-    lineLength,
-    ...(docLength !== undefined && { docLength }),
-    ...(docstringQuotes && { docstringQuotes }),
-    ...(indent !== undefined && { indent }),
-  }
-  return { lint: rules, text }
+  return { lint: rules, text: textStyle(docstrings.styleOf(path), style) }
 }
 
 function mapOf<From, To>(map: ReadonlyMap<string, From>, of: (value: From) => To): ReadonlyMap<string, To> {

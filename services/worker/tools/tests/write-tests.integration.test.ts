@@ -22,7 +22,7 @@ const path = 'tests/test_shop_price.py'
 async function externals(given: BenchFiles = files, node = { path: 'shop.py', text: 'def price', name: 'price' }) {
   const { workspace, target, tests, programs } = await bench.attempt(given, node)
   const signal = new AbortController().signal
-  const rulesOf = () => defaultPathRules
+  const rulesOf = async () => defaultPathRules
   const deps = { linter, python, syntax: bench.syntax, programs, tests, rulesOf, signal }
   return { workspace, ...testExternals(workspace, target, deps) }
 }

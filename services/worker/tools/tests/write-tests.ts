@@ -16,7 +16,7 @@ export type WritingDeps = LintDeps & {
   syntax: Pick<SyntaxChecker, 'read' | 'tests'>
   workspace: Pick<Workspace, 'exists' | 'readText' | 'writeText' | 'deleteFile' | 'changedPaths'>
   tests: Pick<TestProofs, 'prove'>
-  rulesOf(path: string): PathRules
+  rulesOf(path: string): Promise<PathRules>
 }
 
 /** What became of a text of tests: `kept` always pass and notice at least one planted fault, where there is one. */
@@ -125,7 +125,7 @@ function provedTests(written: WrittenTests): WrittenTests {
 /** A Python text with the linter's safe fixes. Throws WorkspaceFault refused for faults that these do not mend. */
 async function lintedText(text: string, path: string, deps: WritingDeps): Promise<string> {
   if (languageOf(path) !== 'python') return text
-  const { lint: rules, ownModules } = deps.rulesOf(path)
+  const { lint: rules, ownModules } = await deps.rulesOf(path)
   let linted = text
   for (let round = 0; round <= maxRounds; round++) {
     const { diagnostics, syntaxErrors } = await lintOf(linted, rules, deps)
