@@ -141,14 +141,18 @@ function needsFiles({ declarations }: CompiledScript, { node }: ToolRunOrder): b
   return node !== undefined || declarations.externals.some(({ name }) => !withoutFiles.has(name))
 }
 
-function openedWhenNeeded(onEnd: (name: string, close: () => Promise<void>) => void): Pick<Linter, 'lint'> {
+function openedWhenNeeded(
+  onEnd: (name: string, close: () => Promise<void>) => void,
+): Pick<Linter, 'lint' | 'keepFormat'> {
   let opened: Promise<Linter> | undefined
+  const linter = () => {
+    if (opened === undefined) onEnd('linter', async () => (await opened)?.close())
+    opened ??= openLinter()
+    return opened
+  }
   return {
-    async lint(text, rules) {
-      if (opened === undefined) onEnd('linter', async () => (await opened)?.close())
-      opened ??= openLinter()
-      return (await opened).lint(text, rules)
-    },
+    lint: async (text, rules) => (await linter()).lint(text, rules),
+    keepFormat: async (before, after, rules) => (await linter()).keepFormat(before, after, rules),
   }
 }
 

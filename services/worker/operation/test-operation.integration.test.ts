@@ -64,7 +64,7 @@ describe.skipIf(lack !== undefined)(`an operation that writes tests${lack === un
     ])
     const evidence = record.changeSet?.evidence ?? []
     expect(evidence.map(({ check, ok }) => `${check} ${ok}`)).toEqual(
-      ['parses', ...testChecks].map((check) => `${check} true`),
+      ['parses', 'lint_before_after', 'line_length', ...testChecks].map((check) => `${check} true`),
     )
     expect(evidence.at(-1)).toMatchObject({ tool: 'unittest', before: 8 })
     expect(evidence.at(-1)?.after).toBeGreaterThan(4)

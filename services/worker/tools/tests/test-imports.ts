@@ -21,7 +21,7 @@ type Node = Pick<CodeNode, 'path' | 'language' | 'qualifiedName'>
 export type Imports = {
   imports: string
   importHere: string
-  /** What a file of tests does first so that its imports are found, as the repository's other tests do; mostly empty. */
+  /** What a file of tests begins with, as the repository's other tests do: so that its imports are found, or `'use strict'`; mostly empty. */
   setup: string
 }
 
@@ -82,9 +82,24 @@ async function scriptImports({ path: target, qualifiedName }: Node, importing: I
     const what = kind === 'default' ? name : `{ ${name} }`
     return asModule ? `import ${what} from '${place}'` : `const ${what} = require('${place}')`
   }
-  const header = headers[used.runner === 'vitest' ? 'vitest' : isModule ? 'module' : 'script']
-  const imports = `${[...header, lineFrom(from(folderOf(path)), isModule || used.runner === 'vitest')].join('\n')}\n`
-  return { imports, importHere: lineFrom(from(''), true), setup: '' }
+  const kindOfFile = used.runner === 'vitest' ? 'vitest' : isModule ? 'module' : 'script'
+  const header = headers[kindOfFile]
+  const setup = kindOfFile === 'script' ? await strictness(importing) : ''
+  const imports = `${setup}${[...header, lineFrom(from(folderOf(path)), isModule || used.runner === 'vitest')].join('\n')}\n`
+  return { imports, importHere: lineFrom(from(''), true), setup }
+}
+
+/** So many of the nearest tests are looked at for how they begin. */
+const maxExamples = 5
+const directive = /^(?:#!.*\n)?(?:\s|\/\/.*\n|\/\*[\s\S]*?\*\/)*((['"])use strict\2;?)/
+
+/** The directive of the nearest test that has one, as it is written there. */
+async function strictness({ near, workspace }: Importing): Promise<string> {
+  for (const path of near.slice(0, maxExamples)) {
+    const found = directive.exec(await textOf(workspace, path))?.[1]
+    if (found !== undefined) return `${found}\n\n`
+  }
+  return ''
 }
 
 const headers = {
