@@ -164,6 +164,8 @@ const CheckView = z.object({
   total: z.number(),
   with_errors: z.number().optional(),
   not_checked: z.number().optional(),
+  planted: z.number().optional(),
+  noticed: z.number().optional(),
 })
 
 export const RunView = RunSummary.extend({

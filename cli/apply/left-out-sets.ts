@@ -1,6 +1,7 @@
 import type { PatchKind } from '#domain/run.ts'
 import type { ApiClient } from '../api-client.ts'
-import { gateText, leftOutText } from '../progress/result-report.ts'
+import { gateText } from '../progress/proof-lines.ts'
+import { leftOutText } from '../progress/result-report.ts'
 import type { GateView, LeftOut, PatchSets } from '../run-views.ts'
 import { visible } from '../terminal-text.ts'
 import { plural } from '../wording.ts'

@@ -1,5 +1,5 @@
 import { rehearsalLabel } from '#domain/model-kind.ts'
-import type { ConflictingSet, FailureView, GateView, LeftOut, RunView } from '../run-views.ts'
+import type { ConflictingSet, FailureView, LeftOut, RunView } from '../run-views.ts'
 import { formatSeconds, joinBlocks, nodePlace, plural } from '../wording.ts'
 import { sameModelFlag } from '../run/unfinished-runs.ts'
 import { agentTable, plannedLines } from './agent-table.ts'
@@ -7,6 +7,7 @@ import { adviceOnOperation } from '../describe-failure.ts'
 import { type Paint, wrap } from '../terminal-text.ts'
 import { failedOperations, isComposed, isFruitless, type ProgressState } from './progress-state.ts'
 import { type PatchResult, patchLines, type UnfetchedPatch } from './patch-lines.ts'
+import { evidenceLines, gateLines } from './proof-lines.ts'
 import { setupLines } from './setup-lines.ts'
 
 export type ReportParts = {
@@ -68,39 +69,6 @@ function toneOf(state: ProgressState, run: RunView): 'red' | 'yellow' | 'green' 
 function repeatedLines({ repeated }: ProgressState): string[] {
   if (repeated === 0) return []
   return [`${plural(repeated, 'operation')} ran once more, on top of changes that theirs collided with`]
-}
-
-function evidenceLines(run: RunView, paint: Paint): string[] {
-  const lines = Object.entries(run.checks).map(([check, counts]) => `  ${check.padEnd(18)} ${checkText(counts, paint)}`)
-  return lines.length === 0 ? [] : ['Checked on the changed files:', ...lines]
-}
-
-function gateLines({ gate }: RunView, { paint, width }: ReportView): string[] {
-  if (gate === undefined || gate === null) return []
-  const tone = gate.verdict === 'passed' && gate.left_out === 0 ? 'green' : 'yellow'
-  const listed = gate.failing.slice(0, shownFailures).map((name) => `  ${name}`)
-  const rest = gate.failing_total > listed.length ? [`  … and ${gate.failing_total - listed.length} more`] : []
-  const failing =
-    gate.failing_total === 0 ? [] : ['They do not pass on the original, or not each time:', ...listed, ...rest]
-  return [...wrap(paint(tone, `Verified with ${gate.command}: ${gateText(gate)}`), width), ...failing]
-}
-
-/** `12 tests pass as before, 1 change set left out; 9 runs in 4.1 s` */
-export function gateText({ verdict, reason, tests, runs, duration_ms: ms, left_out: leftOut }: GateView): string {
-  const took = `${plural(runs, 'run')} in ${formatSeconds(ms)}`
-  if (verdict !== 'passed') return `not proved: ${reason ?? ''}; ${took}`
-  const what = tests === null ? 'passes as before' : `${plural(tests, 'test')} pass as before`
-  const out = leftOut === 0 ? '' : `, ${plural(leftOut, 'change set')} left out`
-  return `${what}${out}; ${took}${reason === undefined ? '' : `; ${reason}`}`
-}
-
-function checkText(counts: RunView['checks'][string], paint: Paint): string {
-  const { ok, total, with_errors: withErrors = 0, not_checked: notChecked = 0 } = counts
-  if (total === 0) return paint('yellow', `${plural(notChecked, 'file')} not checked`)
-  const tone = ok < total ? 'red' : withErrors + notChecked > 0 ? 'yellow' : 'green'
-  const broken = withErrors === 0 ? '' : `, ${withErrors} with syntax errors it had before`
-  const rest = notChecked === 0 ? '' : `, ${notChecked} not checked`
-  return paint(tone, `${ok} of ${plural(total, 'file')}${broken}${rest}`)
 }
 
 function skippedLines({ skippedFiles: files }: ProgressState, { width }: ReportView): string[] {

@@ -95,10 +95,16 @@ function evidenceLines({ evidence }: ChangeView, { width, paint }: View): string
   return [
     ...faults.map((line) => paint('red', line)),
     ...unknown.map((line) => paint('yellow', line)),
-    ...foldProse(holdingText(evidence.length, holding.length), width).map((line) =>
+    ...foldProse(`${holdingText(evidence.length, holding.length)}${noticedText(holding)}`, width).map((line) =>
       paint(holding.length === 0 ? 'yellow' : 'green', line),
     ),
   ]
+}
+
+/** How much tests that hold show: one planted fault that they notice is enough to pass. */
+function noticedText(holding: ChangeView['evidence']): string {
+  const details = holding.flatMap(({ check, detail }) => (check === 'tests_kill_mutants' ? (detail ?? []) : []))
+  return details.map((detail) => `; ${detail.split(';')[0] ?? ''}`).join('')
 }
 
 function holdingText(made: number, holding: number): string {

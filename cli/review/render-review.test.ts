@@ -102,6 +102,11 @@ describe('the screen of a change', () => {
     expect(own).toBeGreaterThan(0)
     expect(former).toBeGreaterThan(own)
     expect(looking(aChange('one', { evidence: [] })).screen()).toContain('nothing was checked')
+    const detail = '1 of 8 planted faults noticed; not noticed: line 3: `2` became `3`'
+    const weak = [{ check: 'tests_kill_mutants', path: 'test_a.py', ok: true, detail }]
+    expect(looking(aChange('one', { evidence: weak })).screen()).toContain(
+      '1 check holds; 1 of 8 planted faults noticed',
+    )
   })
 
   it('shows with what it collides, and the text of that', () => {

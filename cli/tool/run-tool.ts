@@ -90,7 +90,7 @@ export async function runTool(order: ToolRunOrder, deps: ToolRunDeps, signal: Ab
       programs,
       syntax,
       tests: openTestProofs(proving, { syntax }),
-      rulesOf,
+      rulesOf: async (path) => rulesOf(path),
       signal,
       linter: openedWhenNeeded(deps.sandbox, onEnd),
       searcher,
@@ -154,14 +154,16 @@ async function rulesHere({ searchPath }: Places): Promise<(path: string) => Path
 function openedWhenNeeded(
   places: Places,
   onEnd: (name: string, close: () => Promise<void>) => void,
-): Pick<Linter, 'lint'> {
+): Pick<Linter, 'lint' | 'keepFormat'> {
   let opened: Promise<Linter> | undefined
+  const linter = () => {
+    if (opened === undefined) onEnd('linter', async () => (await opened)?.close())
+    opened ??= openLinter(places)
+    return opened
+  }
   return {
-    async lint(text, rules) {
-      if (opened === undefined) onEnd('linter', async () => (await opened)?.close())
-      opened ??= openLinter(places)
-      return (await opened).lint(text, rules)
-    },
+    lint: async (text, rules) => (await linter()).lint(text, rules),
+    keepFormat: async (before, after, rules) => (await linter()).keepFormat(before, after, rules),
   }
 }
 

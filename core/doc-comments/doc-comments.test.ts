@@ -90,6 +90,15 @@ describe('a doc comment', () => {
     ['/** Has one. */\n«function f() {}»', 'already has a docstring'],
     ['«@D() /** Has one. */ class A {}»', 'already has a docstring'],
     ['// why\n«function f() {}»', 'a comment stands directly above it'],
+    [
+      'g()\n\n/** Partly from @x/y,\n * MIT License: https://x.test */\n«function f() {}»',
+      'a comment stands directly above it',
+    ],
+    [
+      '// Taken from x,\n// licensed under MIT: https://x.test\n«function f() {}»',
+      'a comment stands directly above it',
+    ],
+    ['/** @license MIT */\n«function f() {}»', 'a comment'],
     ['// @ts-expect-error why\n«function f() {}»', 'a comment for tools'],
     ['g(); «function f() {}»', 'shares its line'],
     ['«function f() { g( }»', 'syntax errors'],

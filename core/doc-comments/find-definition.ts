@@ -68,7 +68,6 @@ function commonExemption(
   if (node.hasError) return 'is left alone: its source has syntax errors'
   if (!isFirstOnLine(source, start)) return 'is left alone: it shares its line with other code'
   if (near === undefined || !isDirectlyAbove(near, source, start)) return undefined
-  if (aboutFile.test(near.text)) return undefined
   return directive.test(near.text.replace(/^[/*#\s]+/, ''))
     ? 'is left alone: a comment for tools stands directly above it'
     : 'is left alone: a comment stands directly above it'

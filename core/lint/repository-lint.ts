@@ -1,4 +1,4 @@
-import { goLintRules, isGo, type LintRules } from '#domain/path-rules.ts'
+import { defaultTextStyle, goLintRules, isGo, type LintRules, type TextStyle } from '#domain/path-rules.ts'
 import { folderOf } from '#domain/repo-path.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import { type ConfigFile, readConfigTree, tableAt } from './configuration/config-tree.ts'
@@ -76,6 +76,18 @@ export async function readRepositoryLint(
       return { lint: rules.lint(path), style: rules.style(path) }
     },
     notices: [...notices],
+  }
+}
+
+/** What the configuration says of a text, over the habits of the files around it. */
+export function textStyle(habits: Omit<TextStyle, 'lineLength'>, style: ConfiguredStyle): TextStyle {
+  const { docLength, docstringQuotes, indent, lineLength = defaultTextStyle.lineLength } = style
+  return {
+    ...habits,
+    lineLength,
+    ...(docLength !== undefined && { docLength }),
+    ...(docstringQuotes && { docstringQuotes }),
+    ...(indent !== undefined && { indent }),
   }
 }
 

@@ -13,6 +13,8 @@ export const RepositoryRules = z.strictObject({
   shared: z.array(PathRules.omit({ keptNames: true, ownModules: true })),
   /** First parts of the names of the repository's own modules. */
   ownModules: PathRules.shape.ownModules,
+  /** The files that the rules were read from, as blobs of the snapshot: by them a file that is new gets its rules. */
+  configs: z.array(z.strictObject({ path: z.string(), hash: z.string() })).optional(),
   files: z.record(
     z.string(),
     z.strictObject({

@@ -12,9 +12,9 @@ const maxMembers = 3
 
 /**
  * Cases for a JSON Schema of arguments, for show: the usual values, then the limits of every parameter, and one wrong argument at a
- * time. They follow from the schema alone; what the values mean, only a model that has read the code could know.
+ * time. `leftOut` are parameters that the schema does not have. They follow from the schema alone; what the values mean, only a model that has read the code could know.
  */
-export function casesFor(schema: Schema): Cases {
+export function casesFor(schema: Schema, leftOut: readonly string[] = []): Cases {
   const parameters = propertiesOf(schema)
   const required = new Set(requiredOf(schema))
   const pick = (wanted: (name: string) => boolean) =>
@@ -22,7 +22,8 @@ export function casesFor(schema: Schema): Cases {
       parameters.filter(([name]) => wanted(name)).map(([name, own]) => [name, usual(own, { name, schema })]),
     )
   const [least, most] = [pick((name) => required.has(name)), pick(() => true)]
-  const given = parameters.length === required.size ? [] : [{ name: 'every argument', arguments: most }]
+  const without = leftOut.length === 0 ? '' : ` but ${leftOut.join(', ')}`.slice(0, 60)
+  const given = parameters.length === required.size ? [] : [{ name: `every argument${without}`, arguments: most }]
   const limits = interleaved(
     parameters.map(([name, own]) => {
       return limitsOf(own, schema).map(({ words, value }) => ({

@@ -202,7 +202,7 @@ async function operationDeps(config: WorkerConfig, opened: Opened, releaser: Rel
     python,
     evidence: openEvidenceChecker({ linter, python, syntax, cachedLength }),
     syntax,
-    runRules: openRunRules(objects),
+    runRules: openRunRules({ objects, blobs, linter }),
     bundles: openPreparedBundles((project, hash) => getBundle(objects, project, hash), config.model),
     programs: {
       sandbox: opened.sandbox,

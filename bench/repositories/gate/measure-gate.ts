@@ -63,7 +63,8 @@ export async function measureGate(one: BenchPackage, cache: string): Promise<Gat
   const run = await startRemora(prepared.tree, {
     folder: join(prepared.work, 'remora-gate'),
     work: prepared.work,
-    options: ['--agents', 'lint,docstring,breaking', '--verify', command],
+    // Tests have keys of their own, which are not sent otherwise.
+    options: ['--agents', 'lint,docstring,breaking', '--include-secrets', '--verify', command],
     env: {
       REMORA_AGENTS_DIR: agentsDir,
       REMORA_SANDBOX_PATHS: dirname(dirname(prepared.python)),

@@ -54,11 +54,11 @@ describe('callGrammar', () => {
   })
 
   it('holds texts and lists to their least lengths', () => {
-    const properties = {
+    const least = {
       path: { type: 'string', minLength: 2 },
       tags: { type: 'array', items: { type: 'null' }, minItems: 2 },
     }
-    const held = callGrammar([{ name: 'note', description: '', parameters: { type: 'object', properties } }])
+    const held = callGrammar([{ name: 'note', description: '', parameters: { type: 'object', properties: least } }])
     const matches = (args: unknown) => grammarMatches(held, call('note', args))
     expect([{ path: 'ab' }, { tags: [null, null] }, { tags: [null, null, null] }].map(matches)).toEqual([
       true,

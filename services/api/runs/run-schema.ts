@@ -173,6 +173,11 @@ const CheckView = z
     total: z.int(),
     with_errors: z.int().optional().openapi({ description: 'passed with errors that were there before' }),
     not_checked: z.int().optional().openapi({ description: 'files it could not be made on; they are not in `total`' }),
+    planted: z
+      .int()
+      .optional()
+      .openapi({ description: 'of `tests_kill_mutants`: faults that were planted in the code' }),
+    noticed: z.int().optional().openapi({ description: 'how many of these the tests noticed' }),
   })
   .openapi('Check')
 export const FailureView = z

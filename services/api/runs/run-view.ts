@@ -176,7 +176,7 @@ export function runLinks(runId: string): RunLinks {
 /**
  * For each check, on how many of the composed files it was made and how many passed. A file that had syntax errors before
  * passes `parses` when it has no more than those: `with_errors` counts such files. Files on which a check could not be made
- * are counted separately.
+ * are counted separately. Of tests it also says how many of the planted faults they noticed: one is enough to pass.
  */
 function checksView({ files }: Composition): RunView['checks'] {
   const evidence = files.flatMap((file) => file.evidence)
@@ -190,10 +190,18 @@ function checksView({ files }: Composition): RunView['checks'] {
       total: results.length,
       ...(withErrors === 0 ? {} : { with_errors: withErrors }),
       ...(notChecked === 0 ? {} : { not_checked: notChecked }),
+      ...(check === 'tests_kill_mutants' && results.length > 0 ? plantedFaults(results) : {}),
     }
     return [check, counts] as const
   })
   return Object.fromEntries(made.filter(([, { total, not_checked: notChecked = 0 }]) => total + notChecked > 0))
+}
+
+function plantedFaults(results: readonly { before?: number | undefined; after?: number | undefined }[]) {
+  return {
+    planted: results.reduce((sum, { before = 0 }) => sum + before, 0),
+    noticed: results.reduce((sum, { after = 0 }) => sum + after, 0),
+  }
 }
 
 function failureView({ errorCode, count, first }: FailureCount): FailureView {

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { operationId } from '#domain/ids.ts'
+import { operationId, sha256 } from '#domain/ids.ts'
 import type { Operation } from '#domain/operation.ts'
 import type { Run, RunRequest } from '#domain/run.ts'
 import { getPlanSummary, type PlanSummary } from '#objects/plan-summary.ts'
@@ -71,6 +71,7 @@ describe('planning a run', () => {
     const ref = { projectId: run.projectId, runId: run.runId, hash: run.rulesKey ?? '' }
     const rules = await getRepositoryRules(stages.stores.objects, ref)
     expect(pathRulesOf(rules, 'shop/stock.py').text.lineLength).toBe(100)
+    expect(rules.configs).toEqual([{ path: 'ruff.toml', hash: sha256('line-length = 100\n') }])
     const asked = operations.filter(({ work }) => work === 'agent')
     expect(rules.files['shop/stock.py']?.agentRanges).toEqual(
       asked.map(({ operationId: id, node: { startByte, endByte } }) => ({ operationId: id, startByte, endByte })),

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer'
-import { defaultTextStyle, isGo, type LintRules, type PathRules } from '#domain/path-rules.ts'
+import { isGo, type LintRules, type PathRules } from '#domain/path-rules.ts'
 import { isKept } from '#lint/fixable-faults.ts'
 import {
   isLintConfig,
@@ -7,6 +7,7 @@ import {
   type ConfigFile,
   type OptionsCheck,
   type RepositoryLint,
+  textStyle,
   wantsMethodDocstrings,
 } from '#lint/repository-lint.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
@@ -96,7 +97,11 @@ export async function surveyRepository(input: SurveyInput, deps: SurveyDeps, sig
   const linted = [...facts].toSorted(byPath).filter(([path]) => input.isWorkedOn(path) && !unlinted.has(path))
   const isPythonTestData = foldTestData(mapOf(facts, ({ uses }) => uses))
   const otherPaths = [...others.faults.keys()]
-  const rules = { ...repositoryRules(facts, lint, { docstrings, named, otherPaths }), ownModules: [...ownModules] }
+  const rules = {
+    ...repositoryRules(facts, lint, { docstrings, named, otherPaths }),
+    ownModules: [...ownModules],
+    configs: lintConfigs(input.files).map(({ path, hash }) => ({ path, hash })),
+  }
   return {
     rules,
     faults: new Map([
@@ -133,13 +138,16 @@ function keptInPlace(faults: readonly LintFault[], keptNames: PathRules['keptNam
 }
 
 async function readConfiguration({ files, read, isWorkedOn }: SurveyInput, deps: SurveyDeps): Promise<RepositoryLint> {
-  const configs = files.filter(({ path, size }) => isLintConfig(path) && size <= maxFileBytes)
-  const texts = await mapBounded(configs, atOnce, async ({ path, hash }): Promise<ConfigFile> => {
+  const texts = await mapBounded(lintConfigs(files), atOnce, async ({ path, hash }): Promise<ConfigFile> => {
     return { path, text: Buffer.from(await read(hash)).toString() }
   })
   const worked = files.flatMap(({ path }) => (isWorkedOn(path) ? path : []))
   const [scripts, hasGo] = [worked.filter(isLintedScript), worked.some(isGo)]
   return readRepositoryLint({ paths: files.map(({ path }) => path), files: texts, scripts, hasGo }, deps.linter)
+}
+
+function lintConfigs(files: readonly SourceFile[]): SourceFile[] {
+  return files.filter(({ path, size }) => isLintConfig(path) && size <= maxFileBytes)
 }
 
 type Looking = {
@@ -226,15 +234,7 @@ function repositoryRules(
 
 function rulesOf(path: string, lint: RepositoryLint, docstrings: DocstringSurvey): Omit<PathRules, 'keptNames'> {
   const { lint: rules, style } = lint.rulesFor(path)
-  const { docLength, docstringQuotes, indent, lineLength = defaultTextStyle.lineLength } = style
-  const text = {
-    ...docstrings.styleOf(path),
-    lineLength,
-    ...(docLength !== undefined && { docLength }),
-    ...(docstringQuotes && { docstringQuotes }),
-    ...(indent !== undefined && { indent }),
-  }
-  return { lint: rules, text }
+  return { lint: rules, text: textStyle(docstrings.styleOf(path), style) }
 }
 
 function mapOf<From, To>(map: ReadonlyMap<string, From>, of: (value: From) => To): ReadonlyMap<string, To> {

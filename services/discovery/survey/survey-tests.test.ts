@@ -7,7 +7,7 @@ async function reasons(texts: Record<string, string>, path: string, source: Sour
   const text = texts[path] ?? ''
   const all = nodesOf(path, source, language)
   const nodes = all.map((node): CodeNode => {
-    const start = Math.max(0, text.search(new RegExp(`\\b(?:def|function|class) ${node.name}\\b`)))
+    const start = Math.max(0, text.search(new RegExp(`\\b(?:(?:def|function|class|static) )?${node.name}\\b`)))
     const next = text.indexOf('\n\n', start)
     const endByte = next === -1 ? text.length : next
     return { ...node, qualifiedName: node.qualifiedName.replace(/^[^.]*\./, ''), startByte: start, endByte }
@@ -52,6 +52,29 @@ describe('the code that no test names', () => {
       h: undefined,
     })
     expect(await reasons(texts, 'src/b.py', ['file', 'b', ['function', 'f']])).toEqual({ f: undefined })
+  })
+
+  it('is not a method of a class of which there can be no object', async () => {
+    const shape = (...methods: string[]): Source => [
+      'file',
+      'a',
+      ['class', 'Shape', ...methods.map((name): Source => ['method', name])],
+    ]
+    const script =
+      'export abstract class Shape {\n  abstract area(): number\n\n  label() { return 1 }\n\n  static unit() { return 1 }\n}\n\nexport class Shapes {}\n'
+    expect(await reasons({ 'a.ts': script }, 'a.ts', shape('label', 'unit'), 'typescript')).toMatchObject({
+      'Shape.label': 'its class is abstract',
+      'Shape.unit': undefined,
+    })
+    const python =
+      'class Shape(ABC):\n    @abstractmethod\n    def area(self): ...\n\n    def label(self):\n        return 1\n\n    @classmethod\n    def unit(cls):\n        return 1\n\nclass Square(Shape):\n    def side(self):\n        return 1\n'
+    expect(await reasons({ 'a.py': python }, 'a.py', shape('area', 'label', 'unit'))).toMatchObject({
+      'Shape.area': 'it is only declared',
+      'Shape.label': 'its class is abstract',
+      'Shape.unit': undefined,
+    })
+    const square: Source = ['file', 'a', ['class', 'Square', ['method', 'side']]]
+    expect(await reasons({ 'a.py': python }, 'a.py', square)).toMatchObject({ 'Square.side': undefined })
   })
 
   it('is not in tests, examples or stubs', async () => {

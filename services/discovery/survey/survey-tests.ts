@@ -85,7 +85,8 @@ function reasonToSkip(node: CodeNode, { sources, exported, kinds, isNamed }: Kno
   if (source === undefined || source.length === 0) return 'its file is too large'
   if (exported.get(node.path)?.has(names[0] ?? '') === false) return 'its module does not export it'
   const reason = node.language === 'python' ? reasonByText(node, source) : undefined
-  return reason ?? (isNamed(node) ? 'a test names it' : undefined)
+  const abstract = names.length > 1 && isOfAbstractClass(node, source) ? 'its class is abstract' : undefined
+  return reason ?? abstract ?? (isNamed(node) ? 'a test names it' : undefined)
 }
 
 const lineBefore = 300
@@ -97,6 +98,22 @@ function reasonByText({ startByte, endByte }: CodeNode, source: Buffer): string 
   if (/@(?:\w+\.)*(?:overload|abstractmethod)\b/.test(decorators)) return 'it is only declared'
   if (/@\w+\.(?:setter|deleter)\b/.test(decorators)) return 'it is part of a property'
   return /:\s*(?:\.\.\.|pass)\s*$/.test(text) ? 'it does nothing' : undefined
+}
+
+/** Whether a method needs an object of a class of which there can be none: in Python, one with abstract methods of its own. */
+function isOfAbstractClass({ language, qualifiedName, startByte, endByte }: CodeNode, source: Buffer): boolean {
+  const owner = (qualifiedName.split('.')[0] ?? '').replaceAll('$', String.raw`\$`)
+  const before = source.subarray(0, startByte).toString()
+  if (language !== 'python') {
+    const isStatic = /^(?:(?:public|protected|override|async)\s+)*static\b/.test(
+      source.subarray(startByte, endByte).toString(),
+    )
+    return !isStatic && new RegExp(String.raw`\babstract\s+class\s+${owner}(?![\w$])`).test(before)
+  }
+  if (/@(?:static|class)method\s*(?:@[^\n]*\s*)*$/.test(before.slice(-lineBefore))) return false
+  const [, body = ''] =
+    new RegExp(String.raw`^class ${owner}\b[^\n]*\n((?:[ \t)#][^\n]*\n|\n)*)`, 'm').exec(`${source.toString()}\n`) ?? []
+  return /^[ \t]+@(?:\w+\.)*abstract(?:method|property|classmethod|staticmethod)\b/m.test(body)
 }
 
 function familyOf(path: string): string | undefined {

@@ -7,6 +7,7 @@ const Parameters = z.object({
   qualified_name: z.string(),
   schema: z.record(z.string(), z.unknown()),
   samples: z.string().nullable(),
+  left_out: z.array(z.string()).default([]),
 })
 const Written = z.object({ path: z.string() })
 
@@ -20,7 +21,7 @@ export const sampleData: Rule = {
     const isWritten = conversation.steps.some(({ tool }) => tool === 'write_samples')
     return read === undefined || read.samples !== null || isWritten
       ? undefined
-      : call('write_samples', casesFor(read.schema))
+      : call('write_samples', casesFor(read.schema, read.left_out))
   },
   conclude(conversation) {
     const read = readParameters(conversation)
@@ -28,10 +29,18 @@ export const sampleData: Rule = {
     const name = read.qualified_name
     if (read.samples !== null) return { status: 'skipped', summary: `${name} has samples.`, changedFiles: [] }
     const written = Written.safeParse(lastResult(conversation, 'write_samples')).data
-    if (written === undefined)
-      return { status: 'failed', summary: `No samples were written for ${name}.`, changedFiles: [] }
+    if (written === undefined) {
+      const status = isRefusedByCode(conversation) ? 'skipped' : 'failed'
+      return { status, summary: `No samples were written for ${name}.`, changedFiles: [] }
+    }
     return { status: 'success', summary: `Wrote samples for ${name}.`, changedFiles: [written.path] }
   },
+}
+
+/** Whether the values that follow from the types alone are none that the code takes. */
+function isRefusedByCode({ steps }: Conversation): boolean {
+  const answer = steps.findLast(({ tool }) => tool === 'write_samples')?.result
+  return JSON.stringify(answer ?? '').includes('the code itself refuses every valid case')
 }
 
 function readParameters(conversation: Conversation) {

@@ -85,6 +85,18 @@ class PriceTest(unittest.TestCase):
     expect(text({ ...node, runner: 'vitest' }, tried)).toContain("expect(f(1)).toEqual({ a: 'b' })")
   })
 
+  it('writes a test of JavaScript within the length of a line, and leaves out one that cannot be', () => {
+    const given = (length: number) => `'${'a'.repeat(length)}'`
+    const lines = [50, 70, 100].map((length) => ({ call: `f(${given(length)})`, result: given(length) }))
+    const tried = { result: { output: lines.map((one) => JSON.stringify(one)).join('\n') } }
+    const of = { ...facts, language: 'javascript', imports: "import { f } from './a.js'\n", line_length: 80 }
+    const text = String(play({ read_target: { result: of }, try_code: tried, write_tests: written })[2]?.args['text'])
+    expect(text.split('\n').filter(({ length }) => length > 80)).toEqual([])
+    expect(text).toContain(`  assert.equal(\n    f(${given(50)}),\n    ${given(50)},\n  )\n`)
+    expect(text).toContain(given(70))
+    expect(text).not.toContain(given(100))
+  })
+
   it('leaves alone what cannot be read, says nothing, or has no test that holds', () => {
     const unread = play({ read_target: { outcome: 'error', error: 'refused' } })
     expect(unread.map(({ name }) => name)).toEqual(['read_target', 'submit_result'])

@@ -39,7 +39,7 @@ export const testWriting: Rule = {
 
 function probeOf(facts: Facts): string {
   const of = { importHere: facts.import_here, qualifiedName: facts.qualified_name, code: facts.code }
-  return facts.language === 'python' ? pythonProbe(of) : scriptProbe(of)
+  return facts.language === 'python' ? pythonProbe({ ...of, lineLength: facts.line_length }) : scriptProbe(of)
 }
 
 function casesOf(conversation: Conversation): Case[] {

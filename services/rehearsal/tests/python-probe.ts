@@ -3,14 +3,15 @@
  * something: `{call, imports, result}`, `{call, imports, raises}`, or `{call, imports, state}` with what its object has
  * afterwards. Values are expressions that can be written into a test.
  */
-export function pythonProbe({ importHere, qualifiedName }: { importHere: string; qualifiedName: string }): string {
-  return `${importHere}\nsubject_path = ${JSON.stringify(qualifiedName)}\n${program}`
+export function pythonProbe(of: { importHere: string; qualifiedName: string; lineLength: number }): string {
+  const { importHere, qualifiedName, lineLength } = of
+  return `${importHere}\nsubject_path = ${JSON.stringify(qualifiedName)}\nline_length = ${lineLength}\n${program}`
 }
 
 const program = String.raw`
 import asyncio, collections.abc, dataclasses, datetime, decimal, enum, fractions, inspect, itertools, json, pathlib, traceback, types, typing
 
-MOST_CALLS, MOST_SHOWN, MOST_LENGTH, DEPTH = 60, 6, 300, 3
+MOST_CALLS, MOST_SHOWN, MOST_LENGTH, DEPTH, ROOM = 60, 6, 300, 3, 30
 owner_name, _, rest = subject_path.partition(".")
 owner = globals()[owner_name]
 
@@ -142,7 +143,11 @@ def shown(value, depth=4):
     if depth == 0:
         raise Unknown
     if value is None or type(value) in (int, bool, str, bytes):
-        return repr(value), set()
+        text = repr(value)
+        # A formatter cannot break it.
+        if len(text) > max(line_length - ROOM, 20):
+            raise Unknown
+        return text, set()
     if type(value) is float:
         if value != value or value in (float("inf"), float("-inf")):
             raise Unknown
@@ -236,6 +241,9 @@ def raised(error):
     if (rest or owner_name).split(".")[-1] not in [frame.name for frame in traceback.extract_tb(error.__traceback__)]:
         raise Unknown
     if isinstance(error, (TypeError, AttributeError, NameError, ImportError, RecursionError, AssertionError, NotImplementedError)):
+        raise Unknown
+    # Unpacking what has another length: no caller relies on that.
+    if isinstance(error, ValueError) and "values to unpack" in str(error):
         raise Unknown
     return {"raises": name, "imports": needed}
 

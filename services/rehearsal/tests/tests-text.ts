@@ -9,6 +9,7 @@ export const Facts = z.object({
   runner: z.string(),
   imports: z.string(),
   import_here: z.string(),
+  line_length: z.number().default(88),
 })
 export type Facts = z.infer<typeof Facts>
 
@@ -103,27 +104,50 @@ function uniqueNames(cases: readonly Case[]): string[] {
   })
 }
 
-function scriptText({ imports, runner }: Facts, cases: readonly Case[]): string {
-  const isVitest = runner === 'vitest'
-  const tests = cases.map((one) => scriptTest(one, isVitest))
-  return `${imports}\n${tests.join('\n')}`
+function scriptText({ imports, runner, line_length: most }: Facts, cases: readonly Case[]): string {
+  const tests = cases.map((one) => scriptTest(one, { isVitest: runner === 'vitest', most }))
+  return `${imports}\n${tests.filter((test) => longestLine(test) <= most).join('\n')}`
 }
 
-function scriptTest({ call, async: isAsync, result, raises }: Case, isVitest: boolean): string {
+function longestLine(text: string): number {
+  return Math.max(...text.split('\n').map(({ length }) => length))
+}
+
+type Writing = { isVitest: boolean; most: number }
+
+function scriptTest({ call, async: isAsync, result, raises }: Case, { isVitest, most }: Writing): string {
   const waiting = isAsync ? 'await ' : ''
-  const title = JSON.stringify(`${call} ${raises === undefined ? `is ${result ?? 'possible'}` : 'is refused'}`)
-  const quoted = title.includes("'") || title.includes('\\') ? title : `'${title.slice(1, -1)}'`
+  const around = `test('', ${isAsync ? 'async ' : ''}() => {`
+  const title = quoted(
+    `${call} ${raises === undefined ? `is ${result ?? 'possible'}` : 'is refused'}`,
+    most - around.length,
+  )
   const isPlain = result === undefined || !/^[[{]/.test(result)
   const value = `${waiting}${call}`
-  let line = value
+  let lines = [value]
   if (raises !== undefined) {
     const thrown = isAsync ? 'rejects' : 'throws'
-    line = isVitest
-      ? `${waiting}expect(() => ${call})${isAsync ? '.rejects' : ''}.toThrow()`
-      : `${waiting}assert.${thrown}(() => ${call}, { name: '${raises}' })`
+    lines = isVitest
+      ? [`${waiting}expect(() => ${call})${isAsync ? '.rejects' : ''}.toThrow()`]
+      : argumentsIn(`${waiting}assert.${thrown}`, [`() => ${call}`, `{ name: '${raises}' }`], most)
   } else if (result !== undefined) {
-    if (isVitest) line = `expect(${value}).${isPlain ? 'toBe' : 'toEqual'}(${result})`
-    else line = `assert.${isPlain ? 'equal' : 'deepEqual'}(${value}, ${result})`
+    const expected = (left: string) => argumentsIn(`${left}.${isPlain ? 'toBe' : 'toEqual'}`, [result], most)
+    lines = isVitest
+      ? expected(`expect(${value})`)
+      : argumentsIn(`assert.${isPlain ? 'equal' : 'deepEqual'}`, [value, result], most)
   }
-  return `test(${quoted}, ${isAsync ? 'async ' : ''}() => {\n  ${line}\n})\n`
+  return `${around.replace("''", () => title)}\n${lines.map((line) => `  ${line}\n`).join('')}})\n`
+}
+
+/** A title in quotes, cut to what its line has room for. */
+function quoted(title: string, room: number): string {
+  const shown = title.length + 1 > room ? `${title.slice(0, Math.max(1, room - 4))}…` : title
+  const text = JSON.stringify(shown)
+  return text.includes("'") || text.includes('\\') ? text : `'${text.slice(1, -1)}'`
+}
+
+/** A call on one line, else with each argument on a line of its own. */
+function argumentsIn(called: string, given: readonly string[], most: number): string[] {
+  const line = `${called}(${given.join(', ')})`
+  return line.length + 2 <= most ? [line] : [`${called}(`, ...given.map((one) => `  ${one},`), ')']
 }

@@ -46,7 +46,11 @@ describe('composeRun', () => {
       objects: store.objects,
       blobs: openBlobStore(store.objects, { maxCacheBytes: 0 }),
       evidence: openEvidenceChecker({ linter, python, syntax }),
-      runRules: openRunRules(store.objects),
+      runRules: openRunRules({
+        objects: store.objects,
+        blobs: openBlobStore(store.objects, { maxCacheBytes: 0 }),
+        linter,
+      }),
       readSets: (project, hash) => getChangeSets(store.objects, project, hash),
       workerId: 'w1',
     }

@@ -98,7 +98,11 @@ function faultIn({ code, message, cause }: AppError): NonNullable<ComposeReport[
 /** Their threads end with this one. */
 async function openChecks(places: Pick<SandboxOptions, 'searchPath'>) {
   const [linter, python] = await Promise.all([openLinter(places), loadLanguage('python', { cachedLength })])
-  return { python, evidence: openEvidenceChecker({ linter, python, syntax: openSyntaxChecker(), cachedLength }) }
+  return {
+    linter,
+    python,
+    evidence: openEvidenceChecker({ linter, python, syntax: openSyntaxChecker(), cachedLength }),
+  }
 }
 
 /** Connections of its own, which say nothing in the log: those of the worker's main thread to the same stores do. */
@@ -111,10 +115,11 @@ async function openDeps({ worker }: ComposeQuestion): Promise<CompositionDeps> {
   const permit = openPutPermit(redis)
   const objects = permittedPuts(store, permit)
   const blobs = openBlobStore(objects, { maxCacheBytes: blobCacheBytes, permit })
+  const { linter, ...proving } = await (checks ??= openChecks(sandbox))
   const snapshot = openSnapshotReader(objects)
   const archives = openSnapshotArchives(storedFiles(snapshot, blobs))
   return {
-    ...(await (checks ??= openChecks(sandbox))),
+    ...proving,
     programs: {
       sandbox: openSandbox(sandbox),
       limits: sandbox.limits,
@@ -131,7 +136,7 @@ async function openDeps({ worker }: ComposeQuestion): Promise<CompositionDeps> {
     }),
     objects,
     blobs,
-    runRules: openRunRules(objects),
+    runRules: openRunRules({ objects, blobs, linter }),
     readSets: (project, hash) => changeSets.get(`${project} ${hash}`, () => getChangeSets(objects, project, hash)),
     proofs,
     workerId,

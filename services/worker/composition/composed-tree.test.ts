@@ -62,7 +62,7 @@ it('leaves out samples that only match with a change that is left out', async ()
   const { conflicts, files } = await proveComposition([broken, matching], {
     evidence: openEvidenceChecker({ linter, python, syntax }),
     python,
-    rules: { of: () => defaultPathRules },
+    rules: { of: async () => defaultPathRules },
     readBlob: async () => Buffer.from(module),
     storeBlob: async (bytes) => sha256(bytes),
     // The broken set is what makes the parameter a text.

@@ -82,7 +82,7 @@ async function proofOf(file: FileResult, checks: readonly TextCheck[], deps: Fil
     path,
     ...texts,
     executable,
-    rules: deps.rules.of(path),
+    rules: await deps.rules.of(path),
     ...(deps.readFile && { readFile: deps.readFile }),
   }
   return { file, ...contents, evidence: [...(await deps.evidence.check(checked, checks)), ...ran] }

@@ -22,7 +22,7 @@ const python = await loadLanguage('python')
 const deps = {
   evidence: openEvidenceChecker({ linter, python, syntax }),
   python,
-  rules: { of: () => wideRules },
+  rules: { of: async () => wideRules },
   readBlob: async (hash: string) => Buffer.from(bases.get(hash) ?? ''),
   storeBlob: async (bytes: Uint8Array) => {
     stored.set(sha256(bytes), Buffer.from(bytes).toString())

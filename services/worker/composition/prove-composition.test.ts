@@ -49,7 +49,7 @@ const python = await loadLanguage('python')
 const deps: ProofDeps = {
   evidence: openEvidenceChecker({ linter, python, syntax }),
   python,
-  rules: { of: () => wideRules },
+  rules: { of: async () => wideRules },
   readBlob: async (hash: string) => Buffer.from(bases.get(hash) ?? source),
   storeBlob: async (bytes: Uint8Array) => {
     stored.set(sha256(bytes), Buffer.from(bytes).toString())
@@ -255,7 +255,7 @@ it('a deleted file is checked like any other, and modes go with the files', asyn
     { path: 'c.py', baseHash, resultHash: baseHash, executable: false },
   ])
   expect(proven.files[0]?.evidence.at(-1)).toMatchObject({ check: 'not_checked', of: 'names_kept' })
-  const rules = { of: () => ({ ...wideRules, keptNames: [''] }) }
+  const rules = { of: async () => ({ ...wideRules, keptNames: [''] }) }
   expect((await proveComposition([tidy], { ...deps, rules })).conflicts, 'another file imports it').toMatchObject([
     { changeSetId: 'c1', path: 'a.py', errorCode: 'WORK_004', reason: expect.stringMatching(/^names_kept fails/) },
   ])

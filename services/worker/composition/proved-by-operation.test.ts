@@ -41,7 +41,7 @@ async function compose(...sets: ChangeSet[]) {
   const { files, conflicts } = await proveComposition(sets, {
     evidence,
     python,
-    rules: { of: () => wideRules },
+    rules: { of: async () => wideRules },
     readBlob: async () => Buffer.from(source),
     storeBlob: async (bytes) => sha256(bytes),
     provedBefore: provedByOperation(sets, checker.tools),

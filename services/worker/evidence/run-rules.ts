@@ -1,9 +1,15 @@
 import { type Operation, originalId } from '#domain/operation.ts'
-import type { PathRules } from '#domain/path-rules.ts'
+import { type PathRules, scriptSuffixOf } from '#domain/path-rules.ts'
+import { folderOf, foldersUp } from '#domain/repo-path.ts'
 import type { Run } from '#domain/run.ts'
+import type { Linter } from '#lint/linter.ts'
+import { type ConfigFile, type OptionsCheck, readRepositoryLint, textStyle } from '#lint/repository-lint.ts'
+import type { BlobStore } from '#objects/blob-store.ts'
+import { mapBounded } from '#objects/map-bounded.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { getRepositoryRules, pathRulesOf, type RepositoryRules } from '#objects/repository-rules.ts'
 import { openCachedAnswers } from '#platform/cached-answers.ts'
+import { languageOf } from '#syntax/grammars.ts'
 
 export type RunRules = ReturnType<typeof runRules>
 
@@ -32,20 +38,79 @@ export type ReadRunRules = (run: Pick<Run, 'projectId' | 'runId' | 'rulesKey'>) 
 
 const cachedRuns = 20
 
+type RulesDeps = {
+  objects: Pick<ObjectStore, 'get'>
+  blobs: Pick<BlobStore, 'get'>
+  linter: ConfigLinter
+}
+type ConfigLinter = OptionsCheck & Pick<Linter, 'scripts'>
+
 /** Reads the rules of a run once. A run of an earlier version has none, and gets the defaults. */
-export function openRunRules(objects: Pick<ObjectStore, 'get'>): ReadRunRules {
+export function openRunRules({ objects, blobs, linter }: RulesDeps): ReadRunRules {
   const cache = openCachedAnswers<RunRules>({ max: cachedRuns })
   return async ({ projectId, runId, rulesKey }) => {
     if (rulesKey === null) return runRules(undefined)
     const ref = { projectId, runId, hash: rulesKey }
-    return cache.get(`${runId}/${rulesKey}`, async () => runRules(await getRepositoryRules(objects, ref)))
+    return cache.get(`${runId}/${rulesKey}`, async () => {
+      const rules = await getRepositoryRules(objects, ref)
+      return runRules(rules, openNewFileRules(rules, { read: (hash) => blobs.get(projectId, hash), linter }))
+    })
   }
 }
 
-export function runRules(rules: RepositoryRules | undefined) {
+type RulesOf = (path: string) => Promise<PathRules>
+
+export function runRules(rules: RepositoryRules | undefined, ofNew?: RulesOf) {
   return {
-    of: (path: string): PathRules => pathRulesOf(rules, path),
+    /** Of a file that planning did not look at, such as one that an operation made, those that its place has. */
+    of: async (path: string): Promise<PathRules> =>
+      ofNew === undefined || rules === undefined || Object.hasOwn(rules.files, path)
+        ? pathRulesOf(rules, path)
+        : ofNew(path),
     /** Bytes of a file that agents work on, and that its mechanical fixes must not change. */
     agentRanges: (path: string) => rules?.files[path]?.agentRanges ?? [],
   }
+}
+
+type NewFileDeps = { read(hash: string): Promise<Uint8Array>; linter: ConfigLinter }
+
+const cachedPlaces = 200
+const readAtOnce = 4
+/** Stands for a folder's new files, so that which of them comes first makes no difference. */
+const anyModule = 'remora_new_file.py'
+
+/** The rules of files that the snapshot does not have, from its configuration: as an existing file of the same name would have them. */
+function openNewFileRules(rules: RepositoryRules, { read, linter }: NewFileDeps): RulesOf {
+  const texts = openCachedAnswers<ConfigFile[]>({ max: 1 })
+  const places = openCachedAnswers<Awaited<ReturnType<typeof readRepositoryLint>>>({ max: cachedPlaces })
+  const configs = () =>
+    texts.get('', () =>
+      mapBounded(rules.configs ?? [], readAtOnce, async ({ path, hash }) => ({
+        path,
+        text: Buffer.from(await read(hash)).toString(),
+      })),
+    )
+  const modules = Object.keys(rules.files).filter((path) => languageOf(path) === 'python')
+  return async (path) => {
+    const isScript = scriptSuffixOf(path) !== undefined
+    const usual = pathRulesOf(rules, path)
+    if (!isScript && languageOf(path) !== 'python') return usual
+    const folder = folderOf(path)
+    const found = await places.get(isScript ? path : `${folder}/`, async () => {
+      const files = await configs()
+      if (isScript) return readRepositoryLint({ paths: [], files, scripts: [path] }, linter)
+      const module = folder === '' ? anyModule : `${folder}/${anyModule}`
+      return readRepositoryLint({ paths: [...modules, module], files }, linter)
+    })
+    const { lint, style } = found.rulesFor(path)
+    const like = nearestOf(modules, folder)
+    const habits = like === undefined || isScript ? usual.text : pathRulesOf(rules, like).text
+    return { ...usual, lint, text: textStyle(habits, style) }
+  }
+}
+
+/** A file of the folder, or of the nearest one above it that has some: its docstrings show how those of a new one are written. */
+function nearestOf(paths: readonly string[], folder: string): string | undefined {
+  const above = foldersUp(folder)
+  return above.map((one) => paths.find((path) => folderOf(path) === one)).find((path) => path !== undefined)
 }

@@ -32,7 +32,7 @@ describe('safe fixes in what an agent works on', () => {
       ...others.map((part) => ({ operationId: 'another', ...bytesOf(text, part) })),
     ]
     const model = scriptedModel(replies)
-    const runRules = async () => ({ of: () => wideRules, agentRanges: () => agentRanges })
+    const runRules = async () => ({ of: async () => wideRules, agentRanges: () => agentRanges })
     await runOperation(planned.job, { ...bench.deps, model, runRules }, never)
     expect((await bench.ledger.verify(planned.runId)).violations).toEqual([])
     const { outcome } = await bench.operation(planned)

@@ -43,7 +43,7 @@ describe('a mechanical operation', () => {
   }
   const rulesWith = (ranges: { startByte: number; endByte: number }[]): OperationDeps['runRules'] => {
     const agentRanges = ranges.map((range) => ({ operationId: 'another', ...range }))
-    return async () => ({ of: () => wideRules, agentRanges: () => agentRanges })
+    return async () => ({ of: async () => wideRules, agentRanges: () => agentRanges })
   }
   const plan = async (text = source) => bench.plannedFile(await bench.bundle('lint'), text, 'mechanical')
   const eventsOf = (runId: RunId) => bench.ledger.readEvents(runId, { after: 0, limit: 1000 })

@@ -31,7 +31,7 @@ export async function makeLintFixes(
   const checks = checksOfFile({ path, isDeleted: false }, bundle.bundle.file.evidence).filter(
     (check) => check !== 'only_node_changed',
   )
-  const file = { path, source, rules: rules.of(path), checks, keepOut, within }
+  const file = { path, source, rules: await rules.of(path), checks, keepOut, within }
   const { sets, leftAlone } = await fixFile(file, deps, signal)
   const baseHash = workspace.baseHash(path)
   const placed = (fixes: Fixes): PlacedFixes => {
@@ -150,7 +150,7 @@ export async function fixBeforeAgent(
   const source = await workspace.readText(path)
   const [keepOut, within] = [utf16Ranges(source, others), utf16Ranges(source, own)]
   const checks = checksOfFile({ path, isDeleted: false }, evidence)
-  const { sets } = await fixFile({ path, source, rules: rules.of(path), checks, keepOut, within }, deps, signal)
+  const { sets } = await fixFile({ path, source, rules: await rules.of(path), checks, keepOut, within }, deps, signal)
   const edits = composedEdits(sets)
   if (edits === undefined || edits.length === 0) return 0
   await workspace.writeText(path, Buffer.from(applyEdits(Buffer.from(source), edits)).toString())

@@ -104,7 +104,7 @@ export async function openOperationBench(): Promise<OperationBench> {
     workerId: 'w1',
     handBackMs: 1,
     evidence,
-    runRules: async () => ({ of: () => wideRules, agentRanges: () => [] }),
+    runRules: async () => ({ of: async () => wideRules, agentRanges: () => [] }),
     versions: { linter: linter.version },
     ...openSurroundings({ ledger: ledger.ledger, objects }),
     startLayer: openStartLayers({ ledger: ledger.ledger, objects }),

@@ -1,8 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { testSandbox } from '#sandbox/sandbox.fixture.ts'
 import { openOperationBench, type OperationBench } from './operation-bench.fixture.ts'
 import { runOperation } from './run-operation.ts'
 
 const never = new AbortController().signal
+const { sandbox, lack } = await testSandbox(process.env)
 const source = `import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -73,6 +75,71 @@ describe('an operation that writes samples', () => {
       source: 'src/shop.py::order',
       valid: expect.arrayContaining([expect.objectContaining({ name: 'kind is "b"' })]),
       invalid: expect.arrayContaining([expect.objectContaining({ name: 'when is of another form' })]),
+    })
+  })
+
+  describe.skipIf(lack !== undefined)(`whose code is called${lack === undefined ? '' : ` (${lack})`}`, () => {
+    async function written(text: string, name: string) {
+      const planned = await bench.planned(await bench.bundle('sample_data'), text, name)
+      await runOperation(planned.job, { ...bench.deps, programs: { ...bench.deps.programs, sandbox } }, never)
+      const operation = await bench.operation(planned)
+      const { changeSet, tools } = await bench.record(operation)
+      const [file] = changeSet?.files ?? []
+      const cases: unknown = JSON.parse(file?.kind === 'create' ? file.content : '{}')
+      return {
+        status: operation.outcome?.status,
+        cases,
+        answer: tools.find((one) => one.name === 'write_samples')?.result,
+      }
+    }
+
+    it('leaves out the valid cases that the code refuses, and names them with what was raised', async () => {
+      const code = `from dataclasses import dataclass, field
+from decimal import Decimal
+from enum import Enum
+
+
+class Unit(Enum):
+    PIECE = "pc"
+    METRE = "m"
+
+
+@dataclass(frozen=True)
+class Line:
+    sku: str
+    unit: Unit = Unit.PIECE
+    tags: set[str] = field(default_factory=set)
+
+    def __post_init__(self):
+        if not self.sku:
+            raise ValueError("no sku")
+
+
+def mean(prices: list[Decimal], lines: tuple[Line, ...], window: int) -> Decimal:
+    assert all(type(one.unit) is Unit and type(one.tags) is set for one in lines)
+    return sum(prices, Decimal()) / Decimal(window if window > 0 else 0)
+
+
+def refuse(lines: list[Line]) -> None:
+    raise KeyError(lines[0].sku if lines else "none")
+
+
+def read(path: str, unit: Unit) -> str:
+    return open(path).read()
+`
+      const found = await written(code, 'mean')
+      expect(found).toMatchObject({ status: 'succeeded', answer: { result: { called: 5 } } })
+      expect(found.answer?.result).toMatchObject({
+        left_out: [
+          { name: 'window is zero', raises: expect.stringContaining('DivisionByZero') },
+          { name: 'window is negative', raises: expect.any(String) },
+        ],
+      })
+      expect(JSON.stringify(found.cases)).toContain('prices is empty')
+      expect(JSON.stringify(found.cases)).not.toContain('window is zero')
+      expect(await written(code, 'refuse')).toMatchObject({ status: 'unchanged', cases: {} })
+      const reading = await written(code, 'read')
+      expect(reading).toMatchObject({ status: 'succeeded', answer: { result: { called: 0, left_out: [] } } })
     })
   })
 

@@ -64,12 +64,24 @@ describe.skipIf(lack !== undefined)(`an operation that writes tests${lack === un
     ])
     const evidence = record.changeSet?.evidence ?? []
     expect(evidence.map(({ check, ok }) => `${check} ${ok}`)).toEqual(
-      ['parses', ...testChecks].map((check) => `${check} true`),
+      ['parses', 'lint_before_after', 'line_length', ...testChecks].map((check) => `${check} true`),
     )
     expect(evidence.at(-1)).toMatchObject({ tool: 'unittest', before: 8 })
     expect(evidence.at(-1)?.after).toBeGreaterThan(4)
     const [file] = record.changeSet?.files ?? []
     expect(file).toMatchObject({ kind: 'create', content: expect.stringContaining('self.assertEqual(price(3), 9)') })
+  })
+
+  it('does not state that unpacking refuses what no caller gives', async () => {
+    const text = 'def size(pair):\n    width, height = pair\n    return width * height\n'
+    const planned = await bench.planned(await bench.bundle('test'), text, 'size')
+    await runOperation(planned.job, { ...bench.deps, programs: { ...bench.deps.programs, sandbox } }, never)
+    const [file] = (await bench.record(await bench.operation(planned))).changeSet?.files ?? []
+    expect(file).toMatchObject({
+      kind: 'create',
+      content: expect.stringContaining('self.assertEqual(size([1, 2]), 2)'),
+    })
+    expect(file).toMatchObject({ content: expect.not.stringContaining('assertRaises') })
   })
 
   it('gets a submission back whose tests fail, with what they said, and may mend them', async () => {

@@ -56,7 +56,7 @@ export async function prepareAttempt(
   const earlier = resumes === null ? undefined : await getUnfinishedAttempt(deps.objects, projectId, resumes.recordHash)
   const { base, attempt, rules, ...start } = await openStart(claimed, earlier, deps)
   const workspace = openWorkspace(base, earlier)
-  const own = { rules: rules.of(attempt.node.path), parts: agentParts(rules, attempt) }
+  const own = { rules: await rules.of(attempt.node.path), parts: agentParts(rules, attempt) }
   const target = await openTargetNode(attempt.node, workspace, own)
   const prepared = { attempt, ...start, bundle, workspace, target, rules, spentMs: 0, from: undefined, turnsBefore: 0 }
   if (resumes !== null && earlier !== undefined) {

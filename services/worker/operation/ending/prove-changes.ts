@@ -53,7 +53,8 @@ async function evidenceOf(
     const before = base && Buffer.from(base).toString()
     const inNode = isInNode(change, base, { attempt, rules })
     const { path, executable } = change
-    const file = { path, before, after, inNode, executable, rules: rules.of(path), readFile: textReader(workspace) }
+    const own = await rules.of(path)
+    const file = { path, before, after, inNode, executable, rules: own, readFile: textReader(workspace) }
     const checks = checksOfFile({ path, isDeleted: after === undefined }, bundle.bundle.file.evidence)
     evidence.push(...(await deps.evidence.check(file, checks)))
   }

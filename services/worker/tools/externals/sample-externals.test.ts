@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
 import { defaultPathRules } from '#domain/path-rules.ts'
 import { loadLanguage } from '#syntax/parser.ts'
@@ -13,6 +14,13 @@ const files = {
   'shop/a.py': source,
   'shop/kinds.py': 'import enum\nclass Kind(enum.Enum):\n    A = "a"\n',
   'tests/t.py': '',
+}
+
+/** Of a machine that runs no programs. */
+const programs = {
+  run: async () => {
+    throw new AppError('TOOL_005', 'there is no sandbox')
+  },
 }
 
 async function opened(tree: Record<string, string> = files, over: { language?: string; qualifiedName?: string } = {}) {
@@ -37,7 +45,7 @@ async function opened(tree: Record<string, string> = files, over: { language?: s
     ...over,
   }
   const target = await openTargetNode({ ...node, ...place }, workspace, { rules: defaultPathRules })
-  const { describe_parameters, write_samples } = sampleExternals(workspace, target, { python })
+  const { describe_parameters, write_samples } = sampleExternals(workspace, target, { python, programs })
   return {
     workspace,
     describe: async (...args: unknown[]) => describe_parameters(args),
@@ -83,6 +91,8 @@ describe('write_samples', () => {
       path: 'tests/fixtures/shop/a.price.yaml',
       valid: 1,
       invalid: 1,
+      called: 0,
+      left_out: [],
     })
     expect(workspace.changedPaths()).toEqual(['tests/fixtures/shop/a.price.yaml'])
     expect(await workspace.readText('tests/fixtures/shop/a.price.yaml')).toBe(

@@ -2,12 +2,21 @@ import type { SampledSignature } from '#python/sampled-signature.ts'
 import { type SampleFormat, samplePathsOf, type SamplePlace, samplePlace } from '#python/sample-place.ts'
 import type { ExternalFunction } from '#tool-scripts/script-call.ts'
 import { type PythonReader, readSignature } from '../../evidence/samples-match.ts'
-import { faultsOfSamples, maxSampleBytes, readSamples, writeSampleFile } from '../../evidence/sample-file.ts'
+import {
+  faultsOfSamples,
+  maxSampleBytes,
+  readSamples,
+  type Samples,
+  writeSampleFile,
+} from '../../evidence/sample-file.ts'
 import { type Workspace, WorkspaceFault } from '../../workspace/open-workspace.ts'
 import { textReader } from '../../workspace/search-files.ts'
+import type { AttemptPrograms } from '../programs/attempt-programs.ts'
+import { trySamples } from '../programs/try-samples.ts'
 import type { TargetNode } from '../target-node.ts'
+import { pythonImport } from '../tests/test-imports.ts'
 
-type SampleDeps = { python: PythonReader }
+type SampleDeps = { python: PythonReader; programs: Pick<AttemptPrograms, 'run'> }
 
 /** `describe_parameters` and `write_samples`: what the attempt's node may be called with, and a file of cases for it. */
 export function sampleExternals(workspace: Workspace, target: Pick<TargetNode, 'node'>, deps: SampleDeps) {
@@ -37,15 +46,44 @@ export function sampleExternals(workspace: Workspace, target: Pick<TargetNode, '
       const read = readSamples({ valid, invalid })
       const faults = read.kind === 'faulty' ? read.faults : faultsOfSamples(read.value, signature)
       if (read.kind === 'faulty' || faults.length > 0) throw refusal(faults.join('\n'))
-      const file = { source: `${node.path}::${node.qualifiedName}`, signature: signature.signature, ...read.value }
-      const text = writeSampleFile(file, signature, place.format)
-      const bytes = Buffer.byteLength(text)
+      const textOf = (cases: Samples['valid']) => {
+        const whole = { ...read.value, valid: cases }
+        const file = { source: `${node.path}::${node.qualifiedName}`, signature: signature.signature, ...whole }
+        return writeSampleFile(file, signature, place.format)
+      }
+      const bytes = Buffer.byteLength(textOf(read.value.valid))
       if (bytes > maxSampleBytes)
         throw refusal(`the file would have ${bytes} bytes; at most ${maxSampleBytes} are allowed`)
-      await workspace.writeText(place.path, text)
-      return { path: place.path, valid: read.value.valid.length, invalid: read.value.invalid.length }
+      const { taken, leftOut, called } = await takenByCode(read.value, { node, workspace }, deps)
+      await workspace.writeText(place.path, textOf(taken))
+      const counts = { valid: taken.length, invalid: read.value.invalid.length, called }
+      return { path: place.path, ...counts, left_out: leftOut }
     },
   } satisfies Record<string, ExternalFunction>
+}
+
+type Taken = { taken: Samples['valid']; leftOut: { name: string; raises: string }[]; called: number }
+
+/** The valid cases but for those that the code refuses when it is called with them. A file that no other can import is not called. */
+async function takenByCode(
+  { valid }: Samples,
+  { node, workspace }: Pick<TargetNode, 'node'> & { workspace: Workspace },
+  { programs }: SampleDeps,
+): Promise<Taken> {
+  const importHere = pythonImport(node, workspace)
+  if (importHere === undefined) return { taken: valid, leftOut: [], called: 0 }
+  const cases = valid.map((one) => one.arguments)
+  const of = { importHere, qualifiedName: node.qualifiedName, cases }
+  const { tried, raised } = await trySamples(of, programs.run)
+  const leftOut = valid.flatMap(({ name }, at) => {
+    const raises = raised.get(at)
+    return raises === undefined ? [] : { name, raises }
+  })
+  if (leftOut.length === valid.length) {
+    const shown = leftOut.map(({ name, raises }) => `"${name}": ${raises}`)
+    throw refusal(`the code itself refuses every valid case: ${shown.join('; ')}`)
+  }
+  return { taken: valid.filter((_, at) => !raised.has(at)), leftOut, called: tried }
 }
 
 function refusal(reason: string): WorkspaceFault {

@@ -59,8 +59,9 @@ type Described = { target: TargetNode; used: FoundRunner; found: TestPlace; work
 async function describeTests(
   { source, start, end }: LocatedNode,
   { target: { node }, used, found, workspace }: Described,
-  deps: Pick<TestExternalDeps, 'python'>,
+  deps: Pick<TestExternalDeps, 'python' | 'rulesOf'>,
 ) {
+  const { text: style } = await deps.rulesOf(found.path)
   const [example] = found.near
   const shown = example === undefined ? null : { path: example, text: await textOf(workspace, example) }
   return {
@@ -76,6 +77,7 @@ async function describeTests(
     test_path: found.path,
     imports: found.imports,
     import_here: found.importHere,
+    line_length: style.lineLength,
     tests_naming_it: found.near.slice(0, Math.min(found.naming, shownPaths)),
     tests_near: found.near.slice(0, shownPaths),
     example: shown && { ...shown, text: clip(shown.text, maxExample) },

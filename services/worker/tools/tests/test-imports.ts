@@ -21,7 +21,7 @@ type Node = Pick<CodeNode, 'path' | 'language' | 'qualifiedName'>
 export type Imports = {
   imports: string
   importHere: string
-  /** What a file of tests does first so that its imports are found, as the repository's other tests do; mostly empty. */
+  /** What a file of tests begins with, as the repository's other tests do: so that its imports are found, or `'use strict'`; mostly empty. */
   setup: string
 }
 
@@ -34,12 +34,10 @@ async function pythonImports(
   { path: source, qualifiedName }: Node,
   { path, used, near, workspace }: Importing,
 ): Promise<Imports> {
-  const top = packageTop(source, workspace)
-  const module = (top === '' ? source : source.slice(top.length + 1)).replace(/(?:\/__init__)?\.py$/, '').split('/')
-  if (!module.every((name) => /^[A-Za-z_]\w*$/.test(name)))
+  const importHere = pythonImport({ path: source, qualifiedName }, workspace)
+  if (importHere === undefined)
     throw new WorkspaceFault('refused', `no test can import ${source}: its path has names that are none of Python`)
-  const [name = ''] = qualifiedName.split('.')
-  const importHere = `from ${module.join('.')} import ${name}`
+  const top = packageTop(source, workspace)
   const [example] = near
   const othersDo = example !== undefined && (await textOf(workspace, example)).includes('sys.path')
   // Runners find modules at the top of the repository, and mostly in `src`.
@@ -56,6 +54,17 @@ async function pythonImports(
   const blocks = [standard, added, [importHere]].filter((block) => block.length > 0)
   const setup = addsPath ? `import sys\nfrom pathlib import Path\n\n${added.join('')}\n\n` : ''
   return { imports: `${blocks.map((block) => block.join('\n')).join('\n\n')}\n`, importHere, setup }
+}
+
+/** The line that imports a definition; undefined where its path has names that are none of Python. */
+export function pythonImport(
+  { path, qualifiedName }: Pick<Node, 'path' | 'qualifiedName'>,
+  workspace: Importing['workspace'],
+): string | undefined {
+  const top = packageTop(path, workspace)
+  const module = (top === '' ? path : path.slice(top.length + 1)).replace(/(?:\/__init__)?\.py$/, '').split('/')
+  if (!module.every((name) => /^[A-Za-z_]\w*$/.test(name))) return undefined
+  return `from ${module.join('.')} import ${qualifiedName.split('.')[0]}`
 }
 
 /** The folder from which its package is imported: the first above it that is no package; of a lone module outside `src` the top. */
@@ -82,9 +91,24 @@ async function scriptImports({ path: target, qualifiedName }: Node, importing: I
     const what = kind === 'default' ? name : `{ ${name} }`
     return asModule ? `import ${what} from '${place}'` : `const ${what} = require('${place}')`
   }
-  const header = headers[used.runner === 'vitest' ? 'vitest' : isModule ? 'module' : 'script']
-  const imports = `${[...header, lineFrom(from(folderOf(path)), isModule || used.runner === 'vitest')].join('\n')}\n`
-  return { imports, importHere: lineFrom(from(''), true), setup: '' }
+  const kindOfFile = used.runner === 'vitest' ? 'vitest' : isModule ? 'module' : 'script'
+  const header = headers[kindOfFile]
+  const setup = kindOfFile === 'script' ? await strictness(importing) : ''
+  const imports = `${setup}${[...header, lineFrom(from(folderOf(path)), isModule || used.runner === 'vitest')].join('\n')}\n`
+  return { imports, importHere: lineFrom(from(''), true), setup }
+}
+
+/** So many of the nearest tests are looked at for how they begin. */
+const maxExamples = 5
+const directive = /^(?:#!.*\n)?(?:\s|\/\/.*\n|\/\*[\s\S]*?\*\/)*((['"])use strict\2;?)/
+
+/** The directive of the nearest test that has one, as it is written there. */
+async function strictness({ near, workspace }: Importing): Promise<string> {
+  for (const path of near.slice(0, maxExamples)) {
+    const found = directive.exec(await textOf(workspace, path))?.[1]
+    if (found !== undefined) return `${found}\n\n`
+  }
+  return ''
 }
 
 const headers = {

@@ -1,13 +1,13 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import { defaultPathRules } from '#domain/path-rules.ts'
-import { openPythonLinter } from '#lint/python-linter.ts'
+import { defaultRulesOf, type PathRules } from '#domain/path-rules.ts'
+import { openLinter } from '#lint/linter.ts'
 import { testSandbox } from '#sandbox/sandbox.fixture.ts'
 import { loadLanguage } from '#syntax/parser.ts'
 import { testExternals } from '../externals/test-externals.ts'
 import { type BenchFiles, openTestsBench } from './tests-bench.fixture.ts'
 
 const { sandbox, lack } = await testSandbox(process.env)
-const linter = await openPythonLinter()
+const linter = await openLinter()
 const python = await loadLanguage('python')
 const bench = openTestsBench(sandbox)
 afterAll(async () => {
@@ -19,10 +19,14 @@ const shop = 'def price(count):\n    if count > 10:\n        return count * 2\n 
 const files: BenchFiles = { 'shop.py': shop, 'tests/test_other.py': 'import unittest\n' }
 const path = 'tests/test_shop_price.py'
 
-async function externals(given: BenchFiles = files, node = { path: 'shop.py', text: 'def price', name: 'price' }) {
+async function externals(
+  given: BenchFiles = files,
+  node = { path: 'shop.py', text: 'def price', name: 'price' },
+  of: (path: string) => PathRules = defaultRulesOf,
+) {
   const { workspace, target, tests, programs } = await bench.attempt(given, node)
   const signal = new AbortController().signal
-  const rulesOf = () => defaultPathRules
+  const rulesOf = async (one: string) => of(one)
   const deps = { linter, python, syntax: bench.syntax, programs, tests, rulesOf, signal }
   return { workspace, ...testExternals(workspace, target, deps) }
 }
@@ -103,6 +107,33 @@ describe.skipIf(lack !== undefined)(`write_tests${lack === undefined ? '' : ` ($
     )
     expect(found).toMatchObject({ refused: expect.any(String) })
     expect(found.text).toBeUndefined()
+  })
+
+  it("wraps lines over the repository's limit, and refuses those that cannot be wrapped", async () => {
+    const many = `[price(1), ${'price(2), '.repeat(10)}price(3)]`
+    const wide = inClass(`    def test_few(self):\n        self.assertEqual(${many}, [3, ${'6, '.repeat(10)}9])\n`)
+    const { text = '' } = await written(wide)
+    expect(text).toContain('self.assertEqual(\n')
+    expect(text.split('\n').filter(({ length }) => length > 88)).toEqual([])
+    const name = `'${'a'.repeat(100)}'`
+    const whole = inClass(`    def test_few(self):\n        self.assertEqual((${name}, price(10)), (${name}, 30))\n`)
+    expect(await written(whole)).toMatchObject({
+      refused: expect.stringMatching(/^line \d+ has 1\d\d characters; at most 88/),
+    })
+  })
+
+  it("refuses a test in JavaScript that the repository's linter finds fault with", async () => {
+    const source = { path: 'lib/a.js', text: 'exports.f', name: 'f' }
+    const strict = (one: string): PathRules => {
+      const rules = defaultRulesOf(one)
+      return { ...rules, lint: { ...rules.lint, options: { rules: { 'no-var': 'error' } } } }
+    }
+    const script = { 'lib/a.js': 'exports.f = (n) => n + 1\n', 'test/b.js': "'use strict'\n" }
+    const { write_tests: write, workspace } = await externals(script, source, strict)
+    const test = (keyword: string) => `test('it adds', () => {\n  ${keyword} sum = f(1)\n  assert.equal(sum, 2)\n})\n`
+    await expect(write([test('var')])).rejects.toThrow('no-var')
+    await write([test('const')])
+    expect(await workspace.readText('test/lib-a-f.js')).toMatch(/^'use strict'\n\nconst assert = require/)
   })
 
   it('never touches a file of the repository, and one that deletes them in the sandbox deletes nothing', async () => {

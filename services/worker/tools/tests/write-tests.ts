@@ -1,5 +1,7 @@
 import { fixableFaults } from '#lint/fixable-faults.ts'
+import type { Diagnostic } from '#lint/lint-report.ts'
 import type { PathRules } from '#domain/path-rules.ts'
+import type { Linter } from '#lint/linter.ts'
 import { hasCode } from '#domain/error.ts'
 import { languageOf } from '#syntax/grammars.ts'
 import type { SyntaxChecker } from '../../evidence/syntax-evidence.ts'
@@ -13,10 +15,11 @@ import type { TestPlace } from './test-place.ts'
 import { survivorsOf } from './try-mutants.ts'
 
 export type WritingDeps = LintDeps & {
+  linter: Pick<Linter, 'keepFormat'>
   syntax: Pick<SyntaxChecker, 'read' | 'tests'>
   workspace: Pick<Workspace, 'exists' | 'readText' | 'writeText' | 'deleteFile' | 'changedPaths'>
   tests: Pick<TestProofs, 'prove'>
-  rulesOf(path: string): PathRules
+  rulesOf(path: string): Promise<PathRules>
 }
 
 /** What became of a text of tests: `kept` always pass and notice at least one planted fault, where there is one. */
@@ -29,7 +32,7 @@ const maxRounds = 3
 /**
  * Writes the tests of a node to their own new file, runs them, and keeps those that always pass. Throws WorkspaceFault refused, with a
  * reason that lets the model correct it, and leaves the file as it was before, where nothing can be kept: a text that does not parse
- * or has no test, tests that cannot be run, all of which fail, or that notice none of the planted faults. A file of the repository
+ * or has no test, one that the repository's linter finds fault with or that has lines over its limit, tests that cannot be run, all of which fail, or that notice none of the planted faults. A file of the repository
  * is never changed.
  */
 export async function writeTests(
@@ -65,7 +68,8 @@ function beginning(given: string, { imports, setup }: TestPlace, source: string)
   if (text === '') throw refusal('the text is empty')
   const name = new RegExp(`\\b${moduleName(source).replaceAll(/[^\w-]/g, '.')}\\b`)
   if (!lines.some((line) => /\b(?:from|import|require)\b/.test(line) && name.test(line))) return `${imports}\n${text}\n`
-  return `${text.includes('sys.path') ? '' : setup}${text}\n`
+  const isSetUp = text.includes('sys.path') || /^(['"])use strict\1/m.test(text)
+  return `${isSetUp ? '' : setup}${text}\n`
 }
 
 async function keptTests(text: string, path: string, deps: WritingDeps, signal: AbortSignal): Promise<WrittenTests> {
@@ -122,29 +126,44 @@ function provedTests(written: WrittenTests): WrittenTests {
   throw refusal(`the tests pass whatever the code does: none of these planted faults was noticed: ${survivors}`)
 }
 
-/** A Python text with the linter's safe fixes. Throws WorkspaceFault refused for faults that these do not mend. */
+/** A text with its long lines wrapped, of Python, and with the linter's safe fixes. Throws WorkspaceFault refused for faults that are left. */
 async function lintedText(text: string, path: string, deps: WritingDeps): Promise<string> {
-  if (languageOf(path) !== 'python') return text
-  const { lint: rules, ownModules } = deps.rulesOf(path)
-  let linted = text
+  const rules = await deps.rulesOf(path)
+  const { lineLength } = rules.text
+  const isPython = languageOf(path) === 'python'
+  let linted = isPython && tooLong(text, lineLength) ? await deps.linter.keepFormat('', text, rules) : text
   for (let round = 0; round <= maxRounds; round++) {
-    const { diagnostics, syntaxErrors } = await lintOf(linted, rules, deps)
+    const { diagnostics, guards, syntaxErrors } = await lintOf(linted, rules.lint, deps)
     const [error] = syntaxErrors
     if (error !== undefined) throw refusal(`the text does not parse: line ${error.line}: ${error.message}`)
-    if (diagnostics.length === 0) return linted
-    const file = { path, text: linted, keptNames: [], ownModules }
-    const fixable = new Set(fixableFaults(diagnostics, file, deps.python))
-    const fixes = diagnostics.map((one) => (fixable.has(one) ? one : { ...one, fix: undefined }))
-    const fixed = await applyFixes({ source: linted, rules, diagnostics: fixes }, undefined, deps)
+    const faults = [...diagnostics, ...guards.filter((one) => !diagnostics.some((own) => isSame(one, own)))]
+    if (faults.length === 0) break
+    const file = { path, text: linted, keptNames: [], ownModules: rules.ownModules }
+    const fixable = new Set(fixableFaults(faults, file, deps.python))
+    const fixes = faults.map((one) => (fixable.has(one) ? one : { ...one, fix: undefined }))
+    const fixed = await applyFixes({ source: linted, rules: rules.lint, diagnostics: fixes }, undefined, deps)
     if (fixed.applied.length === 0) {
-      const shown = diagnostics
-        .slice(0, shownFailures)
-        .map(({ line, code, message }) => `line ${line}: ${code} ${message}`)
+      const shown = faults.slice(0, shownFailures).map(({ line, code, message }) => `line ${line}: ${code} ${message}`)
       throw refusal(`the repository's linter has faults: ${shown.join('; ')}`)
     }
     linted = fixed.source
   }
+  const long = tooLong(linted, lineLength)
+  if (long !== undefined) throw refusal(`${long}; at most ${lineLength} are allowed`)
   return linted
+}
+
+function isSame(one: Diagnostic, other: Diagnostic): boolean {
+  return one.code === other.code && one.start === other.start
+}
+
+/** The first line of code that is longer, in words. Comments are left to the evidence, which lets long addresses be. */
+function tooLong(text: string, lineLength: number): string | undefined {
+  const lines = text
+    .split('\n')
+    .map((line) => ({ length: Array.from(line).length, isComment: /^\s*(?:#|\/\/|\*)/.test(line) }))
+  const at = lines.findIndex(({ length, isComment }) => length > lineLength && !isComment)
+  return at === -1 ? undefined : `line ${at + 1} has ${lines[at]?.length} characters`
 }
 
 async function lintOf(text: string, rules: PathRules['lint'], { linter }: WritingDeps) {
