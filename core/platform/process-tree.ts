@@ -1,30 +1,37 @@
 import type { ChildProcess } from 'node:child_process'
 import { readdirSync, readFileSync } from 'node:fs'
+import { killGroup } from './run-program.ts'
 
 /** The processes that any thread of a process has started; none when it has ended, or where the system has no /proc. */
 export function childrenOf(pid: number): number[] {
+  const tasks = `/proc/${pid}/task`
+  const threads = orNothing(() => readdirSync(tasks)) ?? []
+  return threads.flatMap((thread) => {
+    const text = orNothing(() => readFileSync(`${tasks}/${thread}/children`, 'utf8')) ?? ''
+    return text.split(' ').filter(Boolean).map(Number)
+  })
+}
+
+/** Undefined when the process, or the thread, has ended by now. */
+function orNothing<T>(read: () => T): T | undefined {
   try {
-    const threads = readdirSync(`/proc/${pid}/task`)
-    return threads.flatMap((thread) => numbersIn(readFileSync(`/proc/${pid}/task/${thread}/children`, 'utf8')))
+    return read()
   } catch {
-    return []
+    return undefined
   }
 }
 
-function numbersIn(text: string): number[] {
-  return text.split(' ').filter(Boolean).map(Number)
-}
-
 /**
- * Kills a process and the processes that it has started itself. Those of bwrap end with it only once they have asked the kernel for
- * that; of one that is still starting they would stay behind, hold its pipes open, and run without limits. It is stopped first, so that
- * it cannot start another one between the look at them and its own end.
+ * Kills a process that leads a group of its own (`detached`), and what it has started itself. What bwrap starts ends with it only once it
+ * has asked the kernel for that; of a bwrap that is still starting it would stay behind, hold its pipes open, and run without limits. It is
+ * stopped first; a process that it has started in that very moment is not among its children yet, but still in its group.
  */
 export function killWithChildren(child: ChildProcess): void {
   const { pid, exitCode, signalCode } = child
   if (pid === undefined || exitCode !== null || signalCode !== null) return
   child.kill('SIGSTOP')
   for (const own of childrenOf(pid)) killUnlessEnded(own)
+  killGroup(pid, 'SIGKILL')
   child.kill('SIGKILL')
 }
 

@@ -33,6 +33,7 @@ export async function runInBubblewrap(
     const child = spawn(path, bubblewrapArgs(program, mounts), {
       cwd: '/',
       env: {},
+      detached: true,
       stdio: [
         'pipe',
         'pipe',

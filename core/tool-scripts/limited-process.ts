@@ -69,7 +69,7 @@ export function startLimitedProcess<Message>(
   const limits = [String(dataLimit), String(cpuSeconds ?? 'unlimited')]
   const limitedNode = ['/bin/sh', '-c', limited, 'sh', ...limits, process.execPath, ...nodeOptions, file]
   const [program = '', ...args] = [...wrapper, ...limitedNode]
-  const child = spawn(program, args, { env: {}, cwd: '/', stdio: 'pipe' })
+  const child = spawn(program, args, { env: {}, cwd: '/', stdio: 'pipe', detached: true })
   const kill = () => killWithChildren(child)
   let pending: string[] = []
   let lastWords = ''

@@ -18,7 +18,7 @@ afterAll(() => Promise.all([linter.close(), syntax.close()]))
 const source = 'package a\n\nvar  rough = 1\n\nfunc Total(a, b int) int {\n  return a + b\n}\n'
 
 /** The file with a doc comment of `Total`, in a run that lints Go. */
-async function documented(docstring: string): Promise<string> {
+async function documented(docstring: string, using = linter): Promise<string> {
   const startByte = source.indexOf('func')
   const node: CodeNode = {
     nodeId: 'n0000000000000000',
@@ -41,7 +41,7 @@ async function documented(docstring: string): Promise<string> {
     read: async () => Buffer.from(source),
   })
   const target = await openTargetNode(node, workspace, { rules: { ...defaultPathRules, lint: goLintRules } })
-  const deps = { linter, syntax, python: await loadLanguage('python') }
+  const deps = { linter: using, syntax, python: await loadLanguage('python') }
   await docstringExternals(workspace, target, deps).insert_docstring([docstring])
   return workspace.readText('a.go')
 }
@@ -54,3 +54,10 @@ it.skipIf(lack !== undefined)(
     )
   },
 )
+
+it('a doc comment of Go is written as it is where a worker has no gofmt', async () => {
+  const without = await openLinter({ searchPath: '/nowhere' })
+  const written = await documented('Total adds:\n\n- a', without)
+  await without.close()
+  expect(written).toBe(source.replace('func', '// Total adds:\n//\n//   - a\nfunc'))
+})

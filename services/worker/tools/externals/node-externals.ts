@@ -1,3 +1,4 @@
+import { hasCode } from '#domain/error.ts'
 import { DocstringStyle, isGoRules } from '#domain/path-rules.ts'
 import { findDocstringSite } from '#python/docstring-site.ts'
 import { isStub } from '#python/python-file.ts'
@@ -58,11 +59,17 @@ async function formattedAt(start: number, { source, written }: Written, target: 
   const { lint: rules } = target.rules
   if (!isGoRules(rules)) return written
   const end = start + written.length - source.length
-  const { diagnostics } = await deps.linter.lint(written, rules)
-  return withFixes(
-    written,
-    diagnostics.filter((one) => start <= one.start && one.end <= end),
-  )
+  try {
+    const { diagnostics } = await deps.linter.lint(written, rules)
+    return withFixes(
+      written,
+      diagnostics.filter((one) => start <= one.start && one.end <= end),
+    )
+  } catch (error) {
+    // A worker without gofmt writes the text all the same: its evidence says what could not be checked.
+    if (!hasCode(error, 'TOOL_006')) throw error
+    return written
+  }
 }
 
 /** Undefined, for the style of the repository, when `style` is `auto` or missing. */
