@@ -1,7 +1,7 @@
 // Plain JavaScript, because an older Node may start it: it then runs the same file again on the Node 24 that comes with
 // the package. Signals go through, and the inner process ends with this one (its IPC channel closes).
 import { spawn } from 'node:child_process'
-import { existsSync } from 'node:fs'
+import { existsSync, mkdirSync } from 'node:fs'
 import * as nodeModule from 'node:module'
 import { constants } from 'node:os'
 import { dirname, isAbsolute, join } from 'node:path'
@@ -42,9 +42,26 @@ export function runsOnOwnNode(self, flags = []) {
 function keepCompiledCode(env) {
   const caches = [env['XDG_CACHE_HOME'] ?? '', join(env['HOME'] ?? '', '.cache')]
   const cache = caches.find((folder) => isAbsolute(folder))
-  const kept = nodeModule.enableCompileCache?.(cache && join(cache, 'remora', 'node-compile-cache'))
-  // Where there is no such folder, such as in a container without a home that may be written.
-  if (kept?.status === nodeModule.constants.compileCacheStatus.FAILED) nodeModule.enableCompileCache()
+  const kept = cache && isFolder(cache) ? join(cache, 'remora', 'node-compile-cache') : undefined
+  const isKept = kept !== undefined && isFolder(dirname(kept)) && isFolder(kept)
+  // Else there is no such folder, such as in a container without a home that may be written.
+  const result = nodeModule.enableCompileCache?.(isKept ? kept : undefined)
+  if (isKept && result?.status === nodeModule.constants.compileCacheStatus.FAILED) nodeModule.enableCompileCache()
+}
+
+/**
+ * Whether it is there, or could be made in the folder above: Node makes several at once for ever where /proc is one of them.
+ *
+ * @param {string} folder
+ * @returns {boolean}
+ */
+function isFolder(folder) {
+  try {
+    if (!existsSync(folder)) mkdirSync(folder)
+    return true
+  } catch {
+    return existsSync(folder) // another process has made it
+  }
 }
 
 /**
