@@ -25,13 +25,18 @@ export async function repeatable(
   ledger: TriesLedger,
 ): Promise<Decision[]> {
   const found = await rejectedSinceLastTry(chain, rejected, ledger)
+  return ofAgents(found)
+}
+
+/** The rejections of an agent's work. */
+export function ofAgents(found: readonly { decision: Decision; operation: Operation }[]): Decision[] {
   return found.flatMap(({ decision, operation }) => (operation.work === 'agent' ? [decision] : []))
 }
 
 /**
- * The rejections with their operations. The rejected change set must come from the last try that had ended, in any run of `chain`,
- * when it was rejected. No other try may have begun since then, because the agent of that one was told of the rejection. A try that
- * was going on at that time does not count, as it knew nothing of the rejection.
+ * The rejections that no try has taken into account yet, with their operations. Such a rejection is of a change set of the last try that had
+ * ended by then, in any run of `chain`, and no try has begun after it: that one's agent would have been given the reason. A try that was
+ * running at that time was not given it, and so does not count.
  */
 export async function rejectedSinceLastTry(
   chain: readonly Run[],

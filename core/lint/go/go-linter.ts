@@ -41,10 +41,10 @@ export async function openGoLinter(options: { searchPath: string; limitMs?: numb
   const gofmt = await findGofmt(searchPath)
   const closing = new AbortController()
   const answers = openCachedAnswers<GoAnswer>(cacheLimit)
-  const places = openSemaphore(atOnce)
+  const slots = openSemaphore(atOnce)
   const format = async (question: FormatQuestion): Promise<GofmtAnswer> => {
     if (gofmt === undefined) return { kind: 'lost', why: absent }
-    const leave = await places.acquire(closing.signal)
+    const leave = await slots.acquire(closing.signal)
     try {
       return await runGofmt(gofmt, question, { limitMs, signal: closing.signal })
     } finally {

@@ -33,7 +33,7 @@ export function callGrammar(tools: readonly ToolDefinition[]): string {
 /** By the array of definitions, since a bundle sends the same with every request. */
 const grammars = new WeakMap<readonly ToolDefinition[], string>()
 
-/** A grammar of the arguments of the first tool alone; the rule for them has its name, for whoever reads the request. */
+/** A grammar of the first tool's arguments, without a call around them. Its rule is named after the tool: the rehearsal model reads there which tool is meant. */
 export function argumentsGrammar(tools: readonly ToolDefinition[]): string {
   return getOrMake(argumentGrammars, tools, () => {
     const [tool] = tools
@@ -128,7 +128,7 @@ function integerOf({ minimum, maximum }: Record<string, unknown>): string {
   return `("0" | [1-9] [0-9]{0,${Math.min(digits, mostDigits) - 1}})`
 }
 
-/** Undefined without a pattern, and for one that a grammar cannot hold a text to, or not together with a longest length. */
+/** Undefined without a pattern, for one that a grammar cannot say, and where the text has lengths as well. */
 function patternOf({ pattern, minLength, maxLength }: Record<string, unknown>): string | undefined {
   if (typeof pattern !== 'string' || minLength !== undefined || maxLength !== undefined) return undefined
   const inside = patternExpression(pattern)

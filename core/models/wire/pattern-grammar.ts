@@ -170,7 +170,7 @@ function spanText([first, last]: Span): string {
   return first === last ? codeText(first) : `${codeText(first)}-${codeText(last)}`
 }
 
-/** Letters and digits as they are, the rest by its number. xgrammar reads any number of digits behind `\x`, llama.cpp two, and both four behind `\u`. */
+/** A letter or a digit as it is, any other character by its number. xgrammar reads any number of digits behind `\x`, llama.cpp two, and both four behind `\u`. */
 function codeText(codePoint: number): string {
   const character = String.fromCodePoint(codePoint)
   if (/^[A-Za-z0-9]$/.test(character)) return character

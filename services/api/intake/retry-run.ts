@@ -6,7 +6,7 @@ import type { Operation } from '#domain/operation.ts'
 import { isEnded, type ErrorPolicyName, type Run, type RunRequest } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { NewRun } from '#ledger/run-commands.ts'
-import { isFeedback, mostOperations, rejectedSinceLastTry } from '#retries/rejected-operations.ts'
+import { isFeedback, mostOperations, ofAgents, rejectedSinceLastTry } from '#retries/rejected-operations.ts'
 import { requestOfRetry, startRetry } from '#retries/start-retry.ts'
 import { openTriedBy } from '#retries/wanted-by-decisions.ts'
 import { expectNotDeleted, hashedJson, withModelKind, type AcceptDeps } from './accept-run.ts'
@@ -94,8 +94,8 @@ async function rejectedOperations(
   const chain = await chainOf(run, ledger)
   const decisions = await ledger.readDecisions((chain.at(-1) ?? run).runId)
   const feedback = [...decisions.byChangeSet.values()].filter(isFeedback)
-  const told = await rejectedSinceLastTry(chain, feedback, ledger)
-  const rejected = told.flatMap(({ decision, operation }) => (operation.work === 'agent' ? [decision] : []))
+  const untried = await rejectedSinceLastTry(chain, feedback, ledger)
+  const rejected = ofAgents(untried)
   const triedBy = await openTriedBy(chain, ledger)
   const isTold = (by: Run | undefined) => by !== undefined && !(same && 'runId' in same && same.runId === by.runId)
   const found = new Set(rejected.flatMap((one) => (isTold(triedBy(one)) ? [] : one.operationId)))
@@ -109,7 +109,7 @@ async function rejectedOperations(
     )
   }
   if (found.size === 0) {
-    const mechanical = told.flatMap(({ operation }) => (operation.work === 'mechanical' ? [operation] : []))
+    const mechanical = untried.flatMap(({ operation }) => (operation.work === 'mechanical' ? [operation] : []))
     throw new AppError('INTAKE_007', nothingRejected(run, mechanical))
   }
   if (found.size <= mostOperations) return [...found]

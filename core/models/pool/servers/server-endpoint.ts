@@ -96,8 +96,8 @@ function plainUrl(given: string): string {
 /**
  * A server that takes `strict: true` and bounds may still refuse a schema that it cannot hold a model to, such as one with a
  * pattern, or with many long texts. A refused request with strict or bounded tools is sent once more without either; when that
- * is taken, these tools are sent so from then on. vLLM answers 500
- * to some patterns of arguments that are asked for alone: one that comes twice counts as a refusal of these.
+ * is taken, these tools are sent so from then on. vLLM answers 500 to some patterns of arguments that are asked for alone: a 500 that comes
+ * twice counts as a refusal of these.
  */
 function withPlainRetry(ask: CompletionClient['ask']): CompletionClient['ask'] {
   const plain = new WeakSet<readonly ToolDefinition[]>()

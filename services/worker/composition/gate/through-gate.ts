@@ -15,7 +15,7 @@ type Composed = { sets: readonly ChangeSet[]; composition: Composition; memory: 
 type Conflicts = Composition['conflicts']
 
 export type Gated = GateVerdict & {
-  /** What collided before the gate. It stays out, since no test has seen it: without what the gate leaves out it would not collide any more. */
+  /** What collided before the gate, and so was not tested. It stays out, although it may fit in once the gate has left out the other set. */
   collided: Conflicts
 }
 
@@ -52,7 +52,7 @@ export async function throughGate(
   return { ...verdict, collided: withReasons(collided, (id) => gone.has(id)) }
 }
 
-/** The conflict is no reason any more where the other set of it is out, too. */
+/** Of a set that collided with one that is out now, the reason is another: nothing has tested it. */
 export function withReasons(collided: Conflicts, isOut: (changeSetId: string) => boolean): Conflicts {
   return collided.map((one) => {
     if (one.with === undefined || !isOut(one.with.changeSetId)) return one
