@@ -21,6 +21,9 @@ export const eventCategories = {
   'budget.renewed': 'run_lifecycle',
   'run.completed': 'run_lifecycle',
   'run.cancelled': 'run_lifecycle',
+  'publication.opened': 'run_lifecycle',
+  'publication.updated': 'run_lifecycle',
+  'publication.ended': 'run_lifecycle',
   'decision.made': 'decision',
   'operation.queued': 'worker_call',
   'operation.started': 'worker_call',
@@ -42,6 +45,7 @@ export const eventCategories = {
   'operation.skipped': 'blocked',
   'run.failed': 'failed',
   'operation.failed': 'failed',
+  'publication.failed': 'failed',
 } as const
 
 export type EventName = keyof typeof eventCategories
@@ -53,11 +57,11 @@ export const EventName = z.custom<EventName>(
 )
 
 /** The run's phases and, within execution, the stage of the attempt. */
-export const EventPhase = z.enum([...runPhases, 'grail_check', 'model', 'tools', 'submission'])
+export const EventPhase = z.enum([...runPhases, 'grail_check', 'model', 'tools', 'submission', 'publication'])
 export type EventPhase = z.infer<typeof EventPhase>
 
 export const EventOrigin = z.strictObject({
-  kind: z.enum(['api', 'discovery', 'grail', 'worker', 'human', 'policy']),
+  kind: z.enum(['api', 'discovery', 'grail', 'worker', 'human', 'policy', 'publisher']),
   id: z.string(),
 })
 export type EventOrigin = z.infer<typeof EventOrigin>

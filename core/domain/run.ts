@@ -2,7 +2,9 @@ import { z } from 'zod'
 import { GateRequest } from './gate.ts'
 import { OperationId, ProjectId, RunId } from './ids.ts'
 import { operationStatuses } from './operation.ts'
+import { Publication } from './publication.ts'
 import { RepoPath } from './repo-path.ts'
+import { CommitId, RepositorySource } from './repository-source.ts'
 import { RunEnvironment, ShellCommand } from './setup.ts'
 import { anyControl } from './terminal-controls.ts'
 
@@ -76,6 +78,8 @@ export const RunRequest = z.strictObject({
   exclude: z.array(z.string().min(1).max(1024)).max(100).optional(),
   languages: z.array(z.string()).max(32).optional(),
   nodeKinds: z.array(z.string()).max(32).optional(),
+  /** The repository of a code host that the code is fetched from; absent: it was uploaded. */
+  repository: RepositorySource.optional(),
   /** Limits the run to these nodes: their number, and the hash of their list (core/objects/node-selection.ts). */
   nodes: z.strictObject({ hash: z.string(), count: z.int().min(0) }).optional(),
   /** Files that the client has left out: their number, and the hash of their list (core/objects/not-sent-files.ts). */
@@ -132,7 +136,7 @@ export function weightOf(priority: RunRequest['priority']): number {
 }
 
 /** The schema number of a run. Code that knows only lower numbers refuses the run (RUN_005). */
-export const runSchema = 9
+export const runSchema = 10
 /** Of a new run: versions that know no higher number may work on it until it needs what they do not know. */
 export const newRunSchema = 3
 /** Of a run with a budget: versions that know none would go on with it all the same. */
@@ -141,6 +145,8 @@ export const budgetSchema = 7
 export const gateSchema = 8
 /** Of a run with a setup: versions that know none would start its programs without their environment. */
 export const setupSchema = 9
+/** Of a run whose code is fetched: versions that know none would wait for its upload, and plan all of its nodes. */
+export const repositorySchema = 10
 
 /** A model that is away and that a run needs. `since`: milliseconds since the epoch. */
 export const AwayModel = z.object({
@@ -216,6 +222,10 @@ export const Run = z.strictObject({
   request: StoredRequest,
   uploadKey: z.string(),
   snapshotId: z.string().nullable(),
+  /** Of a run whose code is fetched: the commit that it is of, once that is known. */
+  commit: CommitId.nullable().default(null),
+  /** The snapshot of the commit that it is compared with, if it is compared with one. */
+  baseSnapshotId: z.string().nullable().default(null),
   compositionKey: z.string().nullable(),
   /** The patches that were composed since, as decisions were made. */
   patches: z.partialRecord(PatchKind, PatchNote).default({}),
@@ -259,6 +269,8 @@ export const Run = z.strictObject({
   errorCode: z.string().nullable(),
   reason: z.string().nullable(),
   counts: z.record(z.enum(operationStatuses), z.int().min(0)),
+  /** What was made of it at its code host; null: nothing, or it has none. */
+  publication: Publication.nullable().default(null),
   /** Its retries, the newest last; some may not have been made, or are deleted. None of those that earlier versions made. */
   retries: z.array(RunId).default([]),
 })

@@ -5,11 +5,18 @@ import { endedRunStatuses, isEnded, type Run } from '#domain/run.ts'
 import type { Violation } from './accounts.ts'
 import type { Decisions, VerdictCounts } from './decisions.ts'
 
+const afterTheEnd: ReadonlySet<string> = new Set([
+  'decision.made',
+  'publication.opened',
+  'publication.updated',
+  'publication.ended',
+  'publication.failed',
+])
 const endings: ReadonlySet<string> = new Set(endedRunStatuses.map((status) => `run.${status}`))
 
 /**
  * Checks the events of the run itself, in order: accepted first and once, started once, and one end, after which come
- * only decisions (invariant 3). A run that was cancelled right after its acceptance has not started.
+ * only decisions and what became of the publication (invariant 3). A run that was cancelled right after its acceptance has not started.
  */
 export function foldRun() {
   const seen: { name: string; seq: number }[] = []
@@ -17,7 +24,7 @@ export function foldRun() {
   let events = 0
 
   function take(event: Event): void {
-    if (event.event === 'decision.made') return // people decide as long as the run is kept
+    if (afterTheEnd.has(event.event)) return // people decide, and the publisher publishes, as long as the run is kept
     events += 1
     last = event
     const counts = event.event === 'run.accepted' || event.event === 'run.started' || endings.has(event.event)

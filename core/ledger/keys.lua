@@ -12,7 +12,7 @@ local keys = {
   built_on = KEYS[22], reported = KEYS[23],
 }
 local prefix = string.sub(KEYS[1], 1, -4)
-local known_schema = 9
+local known_schema = 10
 local run_has_ended = { completed = true, blocked = true, failed = true, cancelled = true }
 
 -- A whole number in digits: Lua itself writes large ones with an exponent.

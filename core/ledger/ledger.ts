@@ -21,6 +21,7 @@ import { blockHeld, countHeld, dispatch, dispatchedLongAgo, requeue, setAway, sw
 import { release, settle, suspend } from './end-attempt.ts'
 import { archiveEvents, readEvents } from './event-log.ts'
 import { plan, planAgain } from './plan.ts'
+import { notePublication } from './publications.ts'
 import { listQuestions, resume } from './questions.ts'
 import { countFailures, endedOperations, getOperation, listOperations, listReported } from './read-operations.ts'
 import { activeRuns, getRun, listRuns } from './read-runs.ts'
@@ -61,6 +62,7 @@ function reviewCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
     decide: bind(decide),
     countVerdicts: bind(countVerdicts),
     notePatch: bind(notePatch),
+    notePublication: bind(notePublication),
     readDecisions: bind(readDecisions),
     lastDecision: bind(lastDecision),
     operationsOfSets: bind(operationsOfSets),

@@ -31,6 +31,7 @@ const others = [
   'over_project',
   'composing',
   'environment',
+  'publication',
   'retries',
 ] as const
 const patches = PatchKind.options.map((of) => [of, `patch:${of}`] as const)
@@ -83,6 +84,7 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
     stop: stopOf(stored),
     composing: composingOf(stored),
     environment: JSON.parse(stored('environment') ?? 'null'),
+    publication: parseJson(stored('publication') ?? '') ?? null,
     patches: patchesOf(stored),
     retries: stored('retries')?.split(' ') ?? [],
     traceparent: stored('traceparent') || null,

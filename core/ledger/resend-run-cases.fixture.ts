@@ -1,4 +1,5 @@
 import { newRunId, type RunId } from '#domain/ids.ts'
+import { Publication } from '#domain/publication.ts'
 import { anEvent, aNewRun, anOutcome, aPlannedOperation, type TestLedger } from '#testing/open-test-ledger.ts'
 import { forgetRun } from './retention.ts'
 import { indexKeys } from './keys.ts'
@@ -62,6 +63,16 @@ const ofRuns: readonly ResendCase[] = [
       const runId = await test.executing([root])
       const patch = { of: 'accepted', note: { decided: 7, compositionKey: 'c' } } as const
       return { runId, send: ({ ledger }) => ledger.notePatch(runId, patch), again: 'older' }
+    },
+  },
+  {
+    script: 'note-publication',
+    what: 'of a check run',
+    async prepare(test) {
+      const runId = await test.executing([root])
+      const publication = Publication.parse({ isAsked: true })
+      const events = [anEvent({ event: 'publication.opened', phase: 'publication' })]
+      return { runId, send: ({ ledger }) => ledger.notePublication(runId, { publication, events }) }
     },
   },
   {

@@ -11,6 +11,7 @@ import {
   type RunRequest,
   newRunSchema,
   RunStatus,
+  repositorySchema,
   setupSchema,
   storedRequest,
 } from '#domain/run.ts'
@@ -91,11 +92,12 @@ export async function createRun(store: LedgerStore, run: NewRun): Promise<void> 
 }
 
 /** Those of the versions that know what the request asks for. */
-function schemasOf({ budget, verify, setup }: NewRun['request']): number[] {
+function schemasOf({ budget, verify, setup, repository }: NewRun['request']): number[] {
   const asked = [
     budget === undefined ? [] : budgetSchema,
     verify === undefined ? [] : gateSchema,
     setup === undefined ? [] : setupSchema,
+    repository === undefined ? [] : repositorySchema,
   ]
   return asked.flat()
 }
@@ -122,6 +124,8 @@ export type RunMove = {
 /** The stored names of what stages find out about a run. */
 export const foundFields = {
   snapshotId: 'snapshot',
+  commit: 'commit',
+  baseSnapshotId: 'base_snapshot',
   compositionKey: 'composition',
   nodeListKey: 'node_list',
   edgeListKey: 'edge_list',

@@ -1,5 +1,5 @@
 /** Services by the name of their processes; each has the metrics that name it. */
-export type MeasuredService = 'api' | 'discovery' | 'worker' | 'setup'
+export type MeasuredService = 'api' | 'discovery' | 'worker' | 'setup' | 'publisher'
 
 export type MetricRow = {
   kind: 'counter' | 'gauge' | 'histogram'

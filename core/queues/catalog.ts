@@ -8,7 +8,15 @@ export const payloadVersion = 1
 /** The part that all payloads share: the run, and the trace it belongs to. Jobs carry ids, never data. */
 const RunPayload = z.strictObject({ v: z.literal(payloadVersion), run_id: RunId, traceparent: z.string().nullable() })
 
-export const queueNames = ['snapshots', 'discoveries', 'setups', 'operations', 'compositions', 'patches'] as const
+export const queueNames = [
+  'snapshots',
+  'discoveries',
+  'setups',
+  'operations',
+  'compositions',
+  'patches',
+  'publications',
+] as const
 export type QueueName = (typeof queueNames)[number]
 
 const payloads = {
@@ -18,6 +26,7 @@ const payloads = {
   operations: RunPayload.extend({ operation_id: OperationId, dispatch: z.int().min(1) }),
   compositions: RunPayload,
   patches: RunPayload.extend({ of: PatchKind }),
+  publications: RunPayload,
 } satisfies Record<QueueName, z.ZodType>
 type Payloads = { [Q in QueueName]: z.infer<(typeof payloads)[Q]> }
 /** A payload without its version, which the producer adds. */

@@ -2,7 +2,7 @@ import { isAbsolute, resolve } from 'node:path'
 import { z } from 'zod'
 import { parseJson } from '#domain/json.ts'
 
-export type Owner = 'api' | 'discovery' | 'worker' | 'setup' | 'rehearsal' | 'cli'
+export type Owner = 'api' | 'discovery' | 'worker' | 'setup' | 'publisher' | 'rehearsal' | 'cli'
 
 /** One row of the table of settings. Its name in the table is its environment variable. */
 export type Setting = {

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { nearest } from '#platform/nearest.ts'
 import { secretVariables } from './secret-files.ts'
+import { githubSettings } from './github-settings.ts'
 import { modelSettings, rehearsalWord } from './model-settings.ts'
 import { runSettings } from './run-settings.ts'
 import { localSettings, serviceSettings } from './service-settings.ts'
@@ -22,6 +23,7 @@ export const settingsTable = {
   ...traceSettings,
   ...sandboxSettings,
   ...setupSettings,
+  ...githubSettings,
   ...localSettings,
 }
 

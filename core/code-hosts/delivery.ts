@@ -1,0 +1,102 @@
+import { z } from 'zod'
+import { HostedRepository } from '#domain/repository-source.ts'
+
+const sha = z.string().regex(/^[0-9a-f]{40}$/)
+const account = z.strictObject({ login: z.string(), isBot: z.boolean() })
+
+/** What a webhook says, reduced to what somebody acts on. The texts are GitHub's own and are not trusted. */
+export const DeliveryBody = z.discriminatedUnion('kind', [
+  z.strictObject({ kind: z.literal('ping') }),
+  z.strictObject({
+    kind: z.literal('push'),
+    /** `refs/heads/…` or `refs/tags/…`. */
+    ref: z.string(),
+    before: sha,
+    after: sha,
+    isForced: z.boolean(),
+    pusher: z.string().nullable(),
+  }),
+  z.strictObject({
+    kind: z.literal('pull_request'),
+    action: z.string(),
+    number: z.int(),
+    author: account,
+    head: z.strictObject({ ref: z.string(), sha, repositoryId: z.int().nullable() }),
+    base: z.strictObject({ ref: z.string(), sha }),
+    isMerged: z.boolean(),
+    isDraft: z.boolean(),
+  }),
+  z.strictObject({
+    kind: z.literal('installation'),
+    action: z.string(),
+    account: z.string(),
+    /** Those that it has got (`created`), or all that were named. */
+    repositories: z.array(HostedRepository),
+  }),
+  z.strictObject({
+    kind: z.literal('repositories'),
+    account: z.string(),
+    added: z.array(HostedRepository),
+    removed: z.array(HostedRepository),
+  }),
+  z.strictObject({
+    kind: z.literal('check_run'),
+    action: z.enum(['rerequested', 'requested_action']),
+    id: z.int(),
+    /** The id of the run, as the publisher has set it. */
+    externalId: z.string(),
+    headSha: sha,
+    appId: z.int(),
+    /** Of a requested action. */
+    identifier: z.string().nullable(),
+  }),
+  z.strictObject({
+    kind: z.literal('check_suite'),
+    action: z.enum(['requested', 'rerequested']),
+    headSha: sha,
+    headBranch: z.string().nullable(),
+    appId: z.int(),
+  }),
+  z.strictObject({
+    kind: z.literal('comment'),
+    commentId: z.int(),
+    /** Of the issue or pull request. */
+    number: z.int(),
+    isPullRequest: z.boolean(),
+    author: account,
+    /** Its first 4,000 characters. */
+    text: z.string(),
+  }),
+  /** An event, or an action of one, on which nobody acts. */
+  z.strictObject({ kind: z.literal('other'), action: z.string().nullable() }),
+])
+export type DeliveryBody = z.infer<typeof DeliveryBody>
+
+/** One webhook of GitHub. Its id is the same when GitHub sends it again. */
+export const Delivery = z.strictObject({
+  deliveryId: z.string().regex(/^[\w-]{1,64}$/),
+  /** `X-GitHub-Event`. */
+  event: z.string().regex(/^\w{1,64}$/),
+  installationId: z.int().nullable(),
+  repository: HostedRepository.extend({ defaultBranch: z.string() }).nullable(),
+  sender: account.nullable(),
+  body: DeliveryBody,
+})
+export type Delivery = z.infer<typeof Delivery>
+
+/** What became of a delivery, as `remora github deliveries` shows it. `at`: ms since the epoch. */
+export const HandledDelivery = z.strictObject({
+  deliveryId: z.string(),
+  event: z.string(),
+  action: z.string().nullable(),
+  /** `owner/name`; null for what concerns no repository. */
+  repository: z.string().nullable(),
+  ref: z.string().nullable(),
+  /** `run`: a run began. `acted`: something else was done. `ignored`, `failed`: see `reason`. */
+  outcome: z.enum(['run', 'acted', 'ignored', 'failed']),
+  reason: z.string(),
+  projectId: z.string().nullable(),
+  runId: z.string().nullable(),
+  at: z.number(),
+})
+export type HandledDelivery = z.infer<typeof HandledDelivery>

@@ -1,0 +1,47 @@
+import { z } from 'zod'
+import { CommitId } from './repository-source.ts'
+
+/** One branch with one pull request. `agent`: null for that of all agents. */
+export const PublishedPull = z.strictObject({
+  agent: z.string().nullable(),
+  branch: z.string(),
+  number: z.int().min(1),
+  url: z.string(),
+  /** The commit that the publisher has made last; any other one on the branch is a person's. */
+  head: CommitId,
+  /** The commit that it was made on. */
+  base: CommitId,
+  state: z.enum(['open', 'closed', 'merged']),
+  isDraft: z.boolean(),
+  /** The change sets in it. */
+  changeSetIds: z.array(z.string()),
+})
+export type PublishedPull = z.infer<typeof PublishedPull>
+
+/** A check run of the host, as it was last written. `said`: hash of what it says, so that the same is not sent again. */
+export const PublishedCheck = z.strictObject({
+  id: z.int().min(1),
+  status: z.enum(['queued', 'in_progress', 'completed']),
+  said: z.string(),
+  /** How many annotations were sent. */
+  annotations: z.int().min(0).default(0),
+  at: z.number(),
+})
+export type PublishedCheck = z.infer<typeof PublishedCheck>
+
+/** What the publisher has made of a run at its code host. Each step is kept before the next one begins. */
+export const Publication = z.strictObject({
+  /** Counts the writes: a step that starts from an older one is refused. */
+  version: z.int().min(0).default(0),
+  check: PublishedCheck.nullable().default(null),
+  pulls: z.array(PublishedPull).default([]),
+  /** Somebody asked for the pull request of what is accepted, which would not be opened otherwise. */
+  isAsked: z.boolean().default(false),
+  /** Somebody said that nothing of the run is to be published. */
+  isDismissed: z.boolean().default(false),
+  /** Why nothing more is published; a later request tries again. */
+  fault: z.strictObject({ errorCode: z.string(), reason: z.string(), at: z.number() }).nullable().default(null),
+  /** Nothing is left to do until somebody decides, asks or pushes. */
+  isSettled: z.boolean().default(false),
+})
+export type Publication = z.infer<typeof Publication>

@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import { RunId } from './ids.ts'
+
+/** A commit as git names it, in SHA-1. */
+export const CommitId = z.string().regex(/^[0-9a-f]{40}$/)
+export type CommitId = z.infer<typeof CommitId>
+
+/** What GitHub sends as the commit of a branch that is not there. */
+export const noCommit = '0'.repeat(40)
+
+const namePart = z.string().regex(/^[A-Za-z0-9_.-]{1,100}$/)
+
+/** A repository of a code host. Its id stays when it is renamed. */
+export const HostedRepository = z.strictObject({ id: z.int().min(1), owner: namePart, name: namePart })
+export type HostedRepository = z.infer<typeof HostedRepository>
+
+/** The code of a run that a code host has, instead of an uploaded archive. */
+export const RepositorySource = z.strictObject({
+  host: z.literal('github'),
+  installationId: z.int().min(1),
+  repository: HostedRepository,
+  /** As the caller named it: a branch, a tag or a commit, or `refs/pull/7/head`. */
+  ref: z.string().min(1).max(255),
+  /** Absent while nobody has looked what `ref` stands for. */
+  commit: CommitId.optional(),
+  /** Of a push, or of a pull request of the same repository: the branch that a pull request with the changes is for. */
+  branch: z.string().min(1).max(255).optional(),
+  pullRequest: z.int().min(1).optional(),
+  /** Whether people without write permission may have written the code: nothing of it is set up or published. */
+  isFork: z.boolean().default(false),
+  /**
+   * Only what differs from it is worked on: the run of the branch that was completed last, else a commit. Absent: all of the
+   * code is.
+   */
+  since: z.strictObject({ runId: RunId.optional(), commit: CommitId.optional() }).optional(),
+})
+export type RepositorySource = z.infer<typeof RepositorySource>
+
+/** `owner/name`, as people write it. */
+export function fullNameOf({ owner, name }: Pick<HostedRepository, 'owner' | 'name'>): string {
+  return `${owner}/${name}`
+}
