@@ -159,14 +159,14 @@ const repositorySettings = {
     default: [],
     about: 'who is asked for a review: accounts, and teams as `team:NAME`',
   },
-  REMORA_GITHUB_OPEN_PULLS: {
+  REMORA_GITHUB_MAX_OPEN_PULLS: {
     key: 'github.max_open_pulls',
     owners: ['publisher'],
     type: z.int().min(1).max(100),
     default: 3,
     about: 'the most open pull requests of the app in a repository; over that none is opened',
   },
-  REMORA_GITHUB_PULLS_PER_DAY: {
+  REMORA_GITHUB_MAX_PULLS_PER_DAY: {
     key: 'github.max_pulls_per_day',
     owners: ['publisher'],
     type: z.int().min(1).max(1_000),
@@ -187,7 +187,7 @@ const repositorySettings = {
     default: 2_000,
     about: 'the most lines that a pull request adds and removes together; what is over it is left for a later one',
   },
-  REMORA_GITHUB_WORKFLOWS: {
+  REMORA_GITHUB_ALLOW_WORKFLOWS: {
     key: 'github.allow_workflows',
     owners: ['publisher'],
     type: z.boolean(),

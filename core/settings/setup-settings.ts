@@ -14,7 +14,7 @@ const registry = z
 export const setupSettings = {
   REMORA_SETUP: {
     key: 'setup.mode',
-    owners: ['api', 'discovery', 'setup', 'cli'],
+    owners: ['api', 'discovery', 'setup', 'publisher', 'cli'],
     type: z.enum(['off', 'asked', 'on']),
     default: 'off',
     about:

@@ -1,0 +1,118 @@
+import { timingSafeEqual } from 'node:crypto'
+import { createServer, type IncomingMessage } from 'node:http'
+import { once } from 'node:events'
+import { z } from 'zod'
+import type { Installations } from '#code-hosts/installations.ts'
+import { AppError, asAppError } from '#domain/error.ts'
+import { RunId, sha256 } from '#domain/ids.ts'
+import { parseJson } from '#domain/json.ts'
+import { type CommitId, CommitId as Commit, fullNameOf } from '#domain/repository-source.ts'
+import { isEnded } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import { boundPort, closeServer } from '#platform/http-health.ts'
+import type { Log } from '#platform/log.ts'
+import type { GitHubApp } from '../github/github-client.ts'
+import { openReads } from '../github/repository-reads.ts'
+
+export type ReadAccessDeps = {
+  app: Pick<GitHubApp, 'readToken' | 'clientFor'>
+  apiUrl: string
+  installations: Pick<Installations, 'find' | 'findRepository'>
+  ledger: Pick<Ledger, 'getRun'>
+  log: Pick<Log, 'info' | 'warn'>
+}
+
+const Asked = z.strictObject({ run_id: RunId, commit: Commit.optional() })
+const mostBytes = 4_096
+const path = '/v1/read-access'
+
+/**
+ * Where discovery gets the right to read the code of one run: a token for its repository, which only reads contents, made for this
+ * request and kept nowhere. Whoever asks proves with the secret that it is discovery. CONFIG_006 for an address that is taken.
+ */
+export async function openReadAccess(
+  { host, port, secret }: { host: string; port: number; secret: string },
+  deps: ReadAccessDeps,
+): Promise<{ port: number; close(): Promise<void> }> {
+  const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
+    const answer = (status: number, body: object) => {
+      if (!response.headersSent) response.writeHead(status, { 'content-type': 'application/json' })
+      response.end(JSON.stringify(body))
+    }
+    answerTo(request, secret, deps).then(
+      (body) => answer(200, body),
+      (error: unknown) => {
+        const fault = asAppError(error, 'HTTP_007')
+        deps.log.warn('no right to read was given', { error_code: fault.code, error: fault.message })
+        const isOurs = error instanceof AppError
+        answer(fault.status, { error_code: fault.code, detail: isOurs ? fault.message : 'unexpected error' })
+      },
+    )
+  })
+  server.listen(port, host)
+  await once(server, 'listening').catch((cause: unknown) => {
+    throw new AppError('CONFIG_006', `the address of the publisher cannot be used: ${String(cause)}`, { cause })
+  })
+  return { port: boundPort(server), close: () => closeServer(server) }
+}
+
+async function answerTo(request: IncomingMessage, secret: string, deps: ReadAccessDeps): Promise<object> {
+  if (!isSame(request.headers.authorization ?? '', `Bearer ${secret}`))
+    throw new AppError('AUTH_001', 'this is not the secret of the publisher (REMORA_PUBLISHER_SECRET)')
+  if (request.method !== 'POST' || request.url !== path) throw new AppError('HTTP_001', 'no such address')
+  const asked = Asked.safeParse(parseJson(await bodyOf(request)))
+  if (!asked.success) throw new AppError('INTAKE_008', 'the body has no run_id')
+  return readAccess(asked.data.run_id, asked.data.commit, deps)
+}
+
+/** RUN_001, RUN_007: not a run that waits for its code. HOST_002: the project has no such repository (any more). */
+async function readAccess(runId: RunId, known: CommitId | undefined, deps: ReadAccessDeps): Promise<object> {
+  const { app, apiUrl, ledger } = deps
+  const run = await ledger.getRun(runId)
+  const source = run.request.repository
+  if (source === undefined) throw new AppError('HOST_002', `the code of run ${runId} was uploaded`)
+  if (isEnded(run.status)) throw new AppError('RUN_007', `run ${runId} has ended`)
+  const { repository, installationId, since } = source
+  const installed = await deps.installations.findRepository(run.projectId, repository)
+  if (installed === undefined || installed.installationId !== installationId || installed.id !== repository.id) {
+    const why = 'the app is not installed for it any more, or its installation belongs to another project'
+    throw new AppError('HOST_002', `${fullNameOf(repository)} cannot be read: ${why}`)
+  }
+  const of = { installationId, repository }
+  const commit = known ?? source.commit ?? (await resolve(source.ref, of, app))
+  const token = await app.readToken(of)
+  const archiveOf = (sha: CommitId) => ({
+    commit: sha,
+    archive: {
+      url: `${apiUrl}/repos/${fullNameOf(repository)}/tarball/${sha}`,
+      headers: { authorization: `Bearer ${token}`, accept: 'application/vnd.github+json' },
+    },
+  })
+  deps.log.info('gave the right to read', { run_id: runId, repository: fullNameOf(repository), commit })
+  return { ...archiveOf(commit), base: since?.commit === undefined ? null : archiveOf(since.commit) }
+}
+
+async function resolve(
+  ref: string,
+  of: Parameters<GitHubApp['readToken']>[0] & { repository: { id: number; owner: string; name: string } },
+  app: Pick<GitHubApp, 'clientFor'>,
+): Promise<CommitId> {
+  const client = await app.clientFor(of, { contents: 'read' })
+  return openReads(client, of.repository).resolve(ref)
+}
+
+async function bodyOf(request: IncomingMessage): Promise<string> {
+  const parts: Buffer[] = []
+  let bytes = 0
+  for await (const part of request) {
+    const chunk = Buffer.from(part)
+    bytes += chunk.length
+    if (bytes > mostBytes) throw new AppError('INTAKE_003', `the body is longer than ${mostBytes} bytes`)
+    parts.push(chunk)
+  }
+  return Buffer.concat(parts).toString()
+}
+
+function isSame(one: string, other: string): boolean {
+  return timingSafeEqual(Buffer.from(sha256(one)), Buffer.from(sha256(other)))
+}

@@ -1,0 +1,164 @@
+import type { Delivery, DeliveryBody, HandledDelivery } from '#code-hosts/delivery.ts'
+import type { InstalledRepository, Installations } from '#code-hosts/installations.ts'
+import { unreachable } from '#domain/error.ts'
+import { sha256 } from '#domain/ids.ts'
+import { fullNameOf, noCommit } from '#domain/repository-source.ts'
+import { type BranchDeps, type BranchNews, lookAtBranch } from './look-at-branch.ts'
+import { type RequestDeps, takeComment, takeCheckRequest, takePullEnd } from './take-requests.ts'
+
+export type HandleDeps = BranchDeps &
+  RequestDeps & {
+    installations: Installations
+    /** The project of a new installation. */
+    project: string
+    appId: number
+    /** `remora[bot]`: the account as which the app writes. */
+    botLogin: string
+  }
+
+/** What became of a delivery: the part of it that its kind does not say. */
+export type Outcome = Pick<HandledDelivery, 'outcome' | 'reason'> & Partial<Pick<HandledDelivery, 'runId' | 'projectId'>>
+
+const ignored = (reason: string): Outcome => ({ outcome: 'ignored', reason })
+const acted = (reason: string): Outcome => ({ outcome: 'acted', reason })
+
+/** Does what a webhook asks for. Doing it again changes nothing. Throws what may pass, as HOST_001 and STORE_001. */
+export async function handleDelivery(delivery: Delivery, deps: HandleDeps): Promise<Outcome> {
+  const { body } = delivery
+  switch (body.kind) {
+    case 'ping':
+      return acted('the webhook works')
+    case 'installation':
+    case 'repositories':
+      return noteInstallation(delivery, body, deps)
+    case 'other':
+      return ignored('nothing is done for this event')
+    default:
+      return inRepository(delivery, body, deps)
+  }
+}
+
+type InRepository = Exclude<DeliveryBody, { kind: 'ping' | 'installation' | 'repositories' | 'other' }>
+
+async function inRepository(delivery: Delivery, body: InRepository, deps: HandleDeps): Promise<Outcome> {
+  const repository = await installedRepository(delivery, deps)
+  if (repository === undefined) return ignored('the app is not installed for the repository, or is suspended')
+  const { projectId } = repository
+  switch (body.kind) {
+    case 'push':
+      return { projectId, ...(await takePush(delivery, body, repository, deps)) }
+    case 'pull_request':
+      return { projectId, ...(await takePullRequest(delivery, body, repository, deps)) }
+    case 'check_run':
+      if (body.appId !== deps.appId) return ignored('the check run is of another app')
+      if (body.action === 'rerequested') return { projectId, ...(await runAgain(delivery, body, repository, deps)) }
+      return { projectId, ...(await takeCheckRequest(body, { repository, sender: delivery.sender }, deps)) }
+    case 'check_suite':
+      if (body.appId !== deps.appId) return ignored('the check suite is of another app')
+      // GitHub requests a suite with each push, whose own webhook is what counts.
+      if (body.action === 'requested') return ignored('its push starts the run')
+      return { projectId, ...(await runAgain(delivery, body, repository, deps)) }
+    case 'comment':
+      return { projectId, ...(await takeComment(body, { repository, deliveryId: delivery.deliveryId }, deps)) }
+    default:
+      return unreachable(body)
+  }
+}
+
+type Repository = BranchNews['repository']
+
+async function takePush(
+  delivery: Delivery,
+  body: Extract<DeliveryBody, { kind: 'push' }>,
+  repository: Repository,
+  deps: HandleDeps,
+): Promise<Outcome> {
+  const { ref, before, after, isForced } = body
+  const heads = 'refs/heads/'
+  if (!ref.startsWith(heads)) return ignored('it is no branch that was pushed')
+  if (after === noCommit) return ignored('the branch was deleted')
+  const author = delivery.sender?.login ?? body.pusher ?? ''
+  if (author === deps.botLogin) return ignored('the app itself has pushed it')
+  return lookAtBranch({ repository, branch: ref.slice(heads.length), author, before, isForced }, deps)
+}
+
+/** What a pull request may say that its branch has another commit. */
+const newCode = ['opened', 'reopened', 'synchronize', 'ready_for_review']
+
+async function takePullRequest(
+  delivery: Delivery,
+  body: Extract<DeliveryBody, { kind: 'pull_request' }>,
+  repository: Repository,
+  deps: HandleDeps,
+): Promise<Outcome> {
+  const { action, number, author, head, base } = body
+  if (action === 'closed') return takePullEnd(body, { repository, sender: delivery.sender }, deps)
+  if (!newCode.includes(action)) return ignored(`nothing is done when a pull request is ${action}`)
+  if (author.login === deps.botLogin) return ignored('the pull request is one of our own')
+  const isFork = head.repositoryId !== repository.id
+  const pull = { number, head: head.sha, baseRef: base.ref, isFork }
+  return lookAtBranch({ repository, branch: head.ref, pull, author: author.login }, deps)
+}
+
+/** Somebody asks for the checks of a commit again. */
+async function runAgain(
+  { deliveryId, sender }: Delivery,
+  body: Extract<DeliveryBody, { kind: 'check_run' | 'check_suite' }>,
+  repository: Repository,
+  deps: HandleDeps,
+): Promise<Outcome> {
+  const branch = body.kind === 'check_suite' ? body.headBranch : await branchOfRun(body.externalId, deps)
+  if (branch === null) return ignored('the commit is on no branch of the repository')
+  const again = { id: sha256(deliveryId).slice(0, 16) }
+  return lookAtBranch({ repository, branch, author: sender?.login ?? '', again }, deps)
+}
+
+async function branchOfRun(runId: string, { ledger }: Pick<HandleDeps, 'ledger'>): Promise<string | null> {
+  const run = await ledger.getRun(runId).catch(() => undefined)
+  return run?.request.repository?.branch ?? null
+}
+
+async function noteInstallation(
+  { installationId }: Delivery,
+  body: Extract<DeliveryBody, { kind: 'installation' | 'repositories' }>,
+  { installations, project }: HandleDeps,
+): Promise<Outcome> {
+  if (installationId === null) return ignored('the event names no installation')
+  const { account } = body
+  if (body.kind === 'installation' && body.action === 'deleted') {
+    await installations.remove(installationId)
+    return acted(`the app is not installed for ${account} any more`)
+  }
+  const isSuspended = body.kind === 'installation' && body.action === 'suspend'
+  const { projectId } = await installations.note({ installationId, projectId: project, account, isSuspended })
+  if (body.kind === 'installation') await installations.addRepositories(installationId, body.repositories)
+  else {
+    await installations.addRepositories(installationId, body.added)
+    await installations.removeRepositories(body.removed)
+  }
+  const what = isSuspended ? `the app is suspended for ${account}` : `the app is installed for ${account}`
+  return { ...acted(what), projectId }
+}
+
+/** Noted when its first webhook comes: that of the installation may be lost. */
+async function installedRepository(
+  { installationId, repository }: Delivery,
+  { installations, project }: HandleDeps,
+): Promise<Repository | undefined> {
+  if (installationId === null || repository === null) return undefined
+  const { defaultBranch, ...named } = repository
+  const account = repository.owner
+  const known = await installations.find(installationId)
+  if (known?.isSuspended === true) return undefined
+  const { projectId } = known ?? (await installations.note({ installationId, projectId: project, account, isSuspended: false }))
+  await installations.addRepositories(installationId, [named])
+  const found: InstalledRepository = { ...named, installationId, projectId }
+  return { ...found, defaultBranch }
+}
+
+/** `owner/name` and the ref of a delivery, as its list shows them. */
+export function placeOf({ repository, body }: Delivery): Pick<HandledDelivery, 'repository' | 'ref' | 'action'> {
+  const ref = body.kind === 'push' ? body.ref : body.kind === 'pull_request' ? body.head.ref : null
+  const action = 'action' in body ? body.action : null
+  return { repository: repository && fullNameOf(repository), ref, action }
+}

@@ -1,0 +1,187 @@
+import type { InstalledRepository } from '#code-hosts/installations.ts'
+import type { BranchRuns } from '#code-hosts/branch-runs.ts'
+import { newRunId, type RunId } from '#domain/ids.ts'
+import { type ModelKind, modelLabel } from '#domain/model-kind.ts'
+import { type CommitId, fullNameOf, noCommit, type RepositorySource } from '#domain/repository-source.ts'
+import type { RunRequest } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import { objectKeys } from '#objects/object-keys.ts'
+import type { Producer } from '#queues/producer.ts'
+import type { GitHubApp } from '../github/github-client.ts'
+import { openReads, type RepositoryReads } from '../github/repository-reads.ts'
+import type { PublishingRuns } from '../publications/publishing-runs.ts'
+import {
+  isIgnoredAuthor,
+  readRepositorySettings,
+  type RepositorySettings,
+  type RequestSettings,
+  whyNotBranch,
+} from './repository-settings.ts'
+
+export type BranchDeps = {
+  app: Pick<GitHubApp, 'clientFor'>
+  ledger: Pick<Ledger, 'cancel' | 'createRun' | 'getRun'>
+  branchRuns: BranchRuns
+  publishing: Pick<PublishingRuns, 'look'>
+  producer: Pick<Producer, 'add'>
+  operator: RepositorySettings
+  allowsSetups: boolean
+  modelKind: ModelKind | undefined
+}
+
+/** What somebody has said of a branch. What is there now counts, not what was there when it was said. */
+export type BranchNews = {
+  repository: InstalledRepository & { defaultBranch: string }
+  /** `pull`: of a pull request, whose commit may be another repository's. */
+  branch: string
+  pull?: { number: number; head: CommitId; baseRef: string; isFork: boolean }
+  /** Who pushed. */
+  author: string
+  /** The commit before the push. */
+  before?: CommitId
+  isForced?: boolean
+  /** Somebody asked for a run, also of a commit that has one. */
+  again?: { id: string }
+}
+
+export type BranchOutcome =
+  | { outcome: 'ignored'; reason: string }
+  | { outcome: 'run'; reason: string; runId: RunId; projectId: string }
+
+const origin = { kind: 'publisher', id: 'github' } as const
+
+/** The branches that the publisher makes. */
+export const ownBranches = 'remora/'
+
+/**
+ * Starts a run for the commit that a branch has now, unless it has one, and supersedes the run of an older commit. So a webhook that
+ * comes twice, late or after a newer one leads to the same run. Settings are those of the default branch.
+ */
+export async function lookAtBranch(news: BranchNews, deps: BranchDeps): Promise<BranchOutcome> {
+  const { repository, branch, pull, author } = news
+  const ignored = (reason: string): BranchOutcome => ({ outcome: 'ignored', reason })
+  if (branch.startsWith(ownBranches) && pull?.isFork !== true) return ignored('the branch is one of our own')
+  const client = await deps.app.clientFor({ ...repository, repository }, { contents: 'read' })
+  const reads = openReads(client, repository)
+  const name = fullNameOf(repository)
+  const text = await reads.readText('remora.yaml', repository.defaultBranch)
+  const { settings, request } = readRepositorySettings(text, { name, operator: deps.operator })
+  const refused = whyNotWorkedOn(news, settings)
+  if (refused !== undefined) return ignored(refused)
+  const commit = pull?.isFork === true ? pull.head : await reads.branchHead(branch)
+  if (commit === undefined) return ignored(`the branch ${branch} is gone`)
+  if (await changesNothing(news, commit, reads)) return ignored('the forced push changes nothing')
+  const key = { repositoryId: repository.id, branch: pull?.isFork === true ? `pull/${pull.number}` : branch }
+  const since = await sinceOf(news, commit, { key, reads, deps })
+  const runId = newRunId(Date.now())
+  const begun = await deps.branchRuns.begin({ ...key, commit, runId, since, again: news.again?.id })
+  const source: RepositorySource = { ...sourceOf(news, commit), ...(begun.since && { since: begun.since }) }
+  await createRun(begun.runId, { news, source, settings, request }, deps)
+  if (begun.supersedes !== undefined) await supersede(begun.supersedes, begun.runId, settings, deps)
+  const what = begun.runId === runId ? 'a run of' : 'there is a run of'
+  const reason = `${what} ${branch} at ${commit.slice(0, 12)}, pushed by ${author}`
+  return { outcome: 'run', reason, runId: begun.runId, projectId: repository.projectId }
+}
+
+function whyNotWorkedOn(
+  { branch, author, pull, again, repository }: BranchNews,
+  settings: RepositorySettings,
+): string | undefined {
+  if (again !== undefined) return undefined
+  if (isIgnoredAuthor(author, settings)) return `what ${author} pushes is not worked on (github.ignore_authors)`
+  if (pull === undefined) return whyNotBranch(branch, repository.defaultBranch, settings)
+  if (!settings.pullRequests) return 'pull requests are not worked on (github.pull_requests)'
+  return pull.isFork && !settings.forks ? 'pull requests of forks are not worked on (github.forks)' : undefined
+}
+
+async function changesNothing(
+  { isForced, before, again }: BranchNews,
+  commit: CommitId,
+  reads: RepositoryReads,
+): Promise<boolean> {
+  if (isForced !== true || again !== undefined || before === undefined || before === noCommit) return false
+  // The commit before may be collected at the host by now: then nothing is known of it.
+  const trees = await Promise.all([reads.treeOf(commit), reads.treeOf(before).catch(() => undefined)])
+  return trees[0] === trees[1]
+}
+
+type SinceDeps = { key: { repositoryId: number; branch: string }; reads: RepositoryReads; deps: BranchDeps }
+
+/**
+ * What the commit is compared with: the last completed run of the branch, else what it was compared with before, else the commit before
+ * the push, or the one where a branch left the default branch. Undefined: nothing, all of it is new.
+ */
+async function sinceOf(
+  { pull, before, branch, repository }: BranchNews,
+  commit: CommitId,
+  { key, reads, deps }: SinceDeps,
+): Promise<RepositorySource['since']> {
+  const known = await deps.branchRuns.find(key)
+  if (known?.completed !== undefined) return known.completed
+  if (known?.current?.since !== undefined) return known.current.since
+  if (known?.current !== undefined) return undefined
+  if (branch === repository.defaultBranch) return before === undefined || before === noCommit ? undefined : { commit: before }
+  const base = await reads.mergeBase(pull?.baseRef ?? repository.defaultBranch, commit)
+  return base === undefined ? undefined : { commit: base }
+}
+
+function sourceOf({ repository, branch, pull }: BranchNews, commit: CommitId): RepositorySource {
+  const { id, owner, name, installationId } = repository
+  return {
+    host: 'github',
+    installationId,
+    repository: { id, owner, name },
+    ref: pull?.isFork === true ? `refs/pull/${pull.number}/head` : `refs/heads/${branch}`,
+    commit,
+    ...(pull?.isFork === true ? {} : { branch }),
+    ...(pull === undefined ? {} : { pullRequest: pull.number }),
+    isFork: pull?.isFork ?? false,
+  }
+}
+
+type NewRun = {
+  news: BranchNews
+  source: RepositorySource
+  settings: RepositorySettings
+  request: RequestSettings
+}
+
+/** Doing it again changes nothing. */
+async function createRun(runId: RunId, { news, source, settings, request }: NewRun, deps: BranchDeps): Promise<void> {
+  const { projectId } = news.repository
+  const { setup, ...asked } = request
+  const whole: RunRequest = {
+    ...asked,
+    agents: [...new Set(settings.agents)],
+    errorPolicy: asked.errorPolicy,
+    dryRun: false,
+    limits: {},
+    priority: 5,
+    accept: 'auto',
+    repository: source,
+    labels: { ...(deps.modelKind && { [modelLabel]: deps.modelKind }) },
+    ...(setup !== undefined && deps.allowsSetups && !source.isFork && { setup }),
+  }
+  const data = { agents: whole.agents, repository: fullNameOf(source.repository), commit: source.commit }
+  await deps.ledger.createRun({
+    runId,
+    projectId,
+    request: whole,
+    uploadKey: objectKeys.upload(projectId, runId),
+    traceparent: null,
+    acceptedEvent: { event: 'run.accepted', phase: 'snapshot', origin, data },
+  })
+  await deps.publishing.look(runId, Date.now())
+  await deps.producer.add('snapshots', runId, { run_id: runId, traceparent: null })
+}
+
+async function supersede(
+  former: RunId,
+  by: RunId,
+  { supersede: how }: RepositorySettings,
+  { ledger, publishing }: BranchDeps,
+): Promise<void> {
+  const reason = `superseded by run ${by} of a newer push`
+  await ledger.cancel(former, { reason, origin, letFinish: how === 'finish' })
+  await publishing.look(former, Date.now())
+}

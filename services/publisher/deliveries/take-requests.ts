@@ -1,0 +1,155 @@
+import type { DeliveryBody } from '#code-hosts/delivery.ts'
+import type { InstalledRepository } from '#code-hosts/installations.ts'
+import { hasCode, undefinedOn } from '#domain/error.ts'
+import { OperationId, RunId } from '#domain/ids.ts'
+import { Publication } from '#domain/publication.ts'
+import type { Run } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import type { GitHubApp } from '../github/github-client.ts'
+import { openReads } from '../github/repository-reads.ts'
+import { openWrites } from '../github/repository-writes.ts'
+import type { PublishingRuns } from '../publications/publishing-runs.ts'
+import type { Outcome } from './handle-delivery.ts'
+import type { ReviewCommands } from './review-commands.ts'
+
+export type RequestDeps = {
+  app: Pick<GitHubApp, 'clientFor'>
+  ledger: Pick<Ledger, 'getRun' | 'notePublication'>
+  publishing: PublishingRuns
+  review: ReviewCommands
+}
+
+type At = { repository: InstalledRepository }
+type Sender = { login: string; isBot: boolean } | null
+
+const ignored = (reason: string): Outcome => ({ outcome: 'ignored', reason })
+const acted = (reason: string, runId?: RunId): Outcome => ({ outcome: 'acted', reason, ...(runId && { runId }) })
+
+/** Who may say what is done with a run's changes. */
+const mayWrite = ['admin', 'write', 'maintain']
+
+/** The buttons of a check run. */
+export async function takeCheckRequest(
+  { externalId, identifier }: Extract<DeliveryBody, { kind: 'check_run' }>,
+  { repository, sender }: At & { sender: Sender },
+  deps: RequestDeps,
+): Promise<Outcome> {
+  const run = await runOfRepository(externalId, repository, deps)
+  if (run === undefined) return ignored('the check run is of no run that is kept')
+  const login = sender?.login ?? ''
+  const refused = await whyNotAllowed(login, repository, deps)
+  if (refused !== undefined) return ignored(refused)
+  if (identifier === 'accept_all') {
+    const count = await deps.review.acceptAll(run, `github/${login}`)
+    await change(run.runId, (one) => ({ ...one, isAsked: true, isDismissed: false, fault: null, isSettled: false }), deps)
+    return acted(`${login} accepts ${count} changes`, run.runId)
+  }
+  if (identifier === 'open_pull_request') {
+    await change(run.runId, (one) => ({ ...one, isAsked: true, isDismissed: false, fault: null, isSettled: false }), deps)
+    return acted(`${login} asks for a pull request`, run.runId)
+  }
+  if (identifier === 'dismiss') {
+    await change(run.runId, (one) => ({ ...one, isDismissed: true, isAsked: false, isSettled: false }), deps)
+    return acted(`${login} dismisses the run`, run.runId)
+  }
+  return ignored(`the check run has no button ${JSON.stringify(identifier)}`)
+}
+
+/** A pull request was merged or closed; of ours, that is noted in its run. */
+export async function takePullEnd(
+  { number, isMerged }: Extract<DeliveryBody, { kind: 'pull_request' }>,
+  { repository, sender }: At & { sender: Sender },
+  deps: RequestDeps,
+): Promise<Outcome> {
+  const runId = await deps.publishing.runOfPull(repository.id, number)
+  const run = runId && (await deps.ledger.getRun(runId).catch(undefinedOn('RUN_001')))
+  if (run === undefined) return ignored('the pull request is none of ours')
+  const state = isMerged ? ('merged' as const) : ('closed' as const)
+  const pull = run.publication?.pulls.find((one) => one.number === number)
+  if (pull === undefined || pull.state === state) return ignored(`it is known that it was ${state}`)
+  if (state === 'closed') await deps.review.decline(run, pull.changeSetIds)
+  const data = { number, url: pull.url, state, by: sender?.login ?? null, change_sets: pull.changeSetIds.length }
+  const event = { event: 'publication.ended', phase: 'publication', origin, data } as const
+  const withEnd = (one: Publication): Publication => ({
+    ...one,
+    pulls: one.pulls.map((other) => (other.number === number ? { ...other, state } : other)),
+    isSettled: false,
+  })
+  await change(run.runId, withEnd, deps, [event])
+  return acted(`pull request ${number} was ${state}`, run.runId)
+}
+
+const origin = { kind: 'publisher', id: 'github' } as const
+const command = /^\/remora +(retry|reject|explain)(?: +(\S+))? *$/m
+
+/** `/remora retry`, `/remora reject PATH`, `/remora explain OPERATION` in the comments of a pull request of ours. */
+export async function takeComment(
+  { number, isPullRequest, author, text, commentId }: Extract<DeliveryBody, { kind: 'comment' }>,
+  { repository }: At & { deliveryId: string },
+  deps: RequestDeps,
+): Promise<Outcome> {
+  const [, verb, argument] = command.exec(text) ?? []
+  if (verb === undefined || author.isBot) return ignored('the comment has no command')
+  const runId = isPullRequest ? await deps.publishing.runOfPull(repository.id, number) : undefined
+  const run = runId && (await deps.ledger.getRun(runId).catch(undefinedOn('RUN_001')))
+  if (run === undefined) return ignored('the comment is at no pull request of ours')
+  const refused = await whyNotAllowed(author.login, repository, deps)
+  if (refused !== undefined) return ignored(refused)
+  const said = await answerTo({ verb, argument }, run, `github/${author.login}`, deps)
+  const client = await deps.app.clientFor({ ...repository, repository }, { issues: 'write', pull_requests: 'write' })
+  await openWrites(client, repository).commentOnce(number, { key: `answer-${commentId}`, text: said })
+  await change(run.runId, (one) => ({ ...one, isSettled: false }), deps)
+  return acted(`${author.login}: /remora ${verb}`, run.runId)
+}
+
+async function answerTo(
+  { verb, argument }: { verb: string; argument: string | undefined },
+  run: Run,
+  by: string,
+  { review }: RequestDeps,
+): Promise<string> {
+  try {
+    if (verb === 'retry') return await review.retry(run, by)
+    if (argument === undefined) return `Say what: \`/remora ${verb} ${verb === 'reject' ? 'PATH' : 'OPERATION'}\`.`
+    if (verb === 'reject') return await review.rejectPath(run, argument, by)
+    const operationId = OperationId.safeParse(argument).data
+    if (operationId === undefined) return 'The name of an operation is the letter o and 16 digits; the table above has them.'
+    return await review.explain(run, operationId)
+  } catch (error) {
+    if (hasCode(error, 'STORE_001', 'STORE_002', 'HOST_001')) throw error
+    return `That was not done: ${error instanceof Error ? error.message : String(error)}`
+  }
+}
+
+async function runOfRepository(
+  externalId: string,
+  repository: InstalledRepository,
+  { ledger }: RequestDeps,
+): Promise<Run | undefined> {
+  const runId = RunId.safeParse(externalId).data
+  const run = runId && (await ledger.getRun(runId).catch(undefinedOn('RUN_001')))
+  return run?.request.repository?.repository.id === repository.id ? run : undefined
+}
+
+async function whyNotAllowed(login: string, repository: InstalledRepository, { app }: RequestDeps): Promise<string | undefined> {
+  const client = await app.clientFor({ ...repository, repository }, { contents: 'read' })
+  const permission = await openReads(client, repository).permissionOf(login)
+  return mayWrite.includes(permission) ? undefined : `${login} may not write to the repository`
+}
+
+type Change = (publication: Publication) => Publication
+
+/** Changes what is kept of the publication, and has it looked at again. */
+async function change(
+  runId: RunId,
+  to: Change,
+  { ledger, publishing }: Pick<RequestDeps, 'ledger' | 'publishing'>,
+  events: Parameters<RequestDeps['ledger']['notePublication']>[1]['events'] = [],
+): Promise<void> {
+  for (;;) {
+    const { publication } = await ledger.getRun(runId)
+    const noted = await ledger.notePublication(runId, { publication: to(publication ?? Publication.parse({})), events })
+    if (noted !== undefined) break
+  }
+  await publishing.look(runId, Date.now())
+}

@@ -1,0 +1,118 @@
+import { createAppAuth } from '@octokit/auth-app'
+import { Octokit } from '@octokit/core'
+import { paginateRest } from '@octokit/plugin-paginate-rest'
+import { throttling } from '@octokit/plugin-throttling'
+import { z } from 'zod'
+import { AppError, type ErrorCode } from '#domain/error.ts'
+import type { HostedRepository } from '#domain/repository-source.ts'
+import type { Log } from '#platform/log.ts'
+
+const Client = Octokit.plugin(throttling, paginateRest)
+export type GitHubClient = InstanceType<typeof Client>
+
+export type GitHubAppOptions = { appId: string; privateKey: string; apiUrl: string; log: Pick<Log, 'debug' | 'warn'> }
+
+/** What a token may do, at most what the app was given. */
+type Permissions = Partial<Record<'contents' | 'pull_requests' | 'checks' | 'issues' | 'workflows', 'read' | 'write'>>
+
+type OfInstallation = { installationId: number; repository: Pick<HostedRepository, 'id'> }
+
+export type GitHubApp = ReturnType<typeof openGitHubApp>
+
+/** A request waits so long for a limit to pass; what has to wait longer fails with HOST_001, and comes again. */
+const mostWaitS = 60
+const requestMs = 30_000
+
+/**
+ * The GitHub App. Its key stays here: everything else gets tokens for one repository, which GitHub ends after an hour. Errors are
+ * AppErrors, see `hostError`.
+ */
+export function openGitHubApp({ appId, privateKey, apiUrl, log }: GitHubAppOptions) {
+  const options = { baseUrl: apiUrl, throttle: throttleOf(log), log: quiet, request: { timeout: requestMs } }
+  // As container platforms hand out files: on one line.
+  const key = privateKey.replaceAll('\\n', '\n')
+  const app = new Client({ ...options, authStrategy: createAppAuth, auth: { appId, privateKey: key } })
+  const tokenFor = async ({ installationId, repository }: OfInstallation, permissions: Permissions) => {
+    const wanted = { type: 'installation', installationId, repositoryIds: [repository.id], permissions }
+    return TokenAnswer.parse(await orHostError(app.auth(wanted))).token
+  }
+  return {
+    /** As the app itself: its installations and deliveries. */
+    app,
+    /** A token that only reads the contents of one repository. */
+    readToken: (of: OfInstallation) => tokenFor(of, { contents: 'read' }),
+    /** Works on one repository with these permissions. */
+    async clientFor(of: OfInstallation, permissions: Permissions): Promise<GitHubClient> {
+      return new Client({ ...options, auth: await tokenFor(of, permissions) })
+    },
+  }
+}
+
+const TokenAnswer = z.looseObject({ token: z.string() })
+const quiet = { debug() {}, info() {}, warn() {}, error() {} }
+
+function throttleOf(log: GitHubAppOptions['log']) {
+  const wait = (retryAfter: number, { method, url }: { method: string; url: string }, tries: number) => {
+    const waits = retryAfter <= mostWaitS && tries < 2
+    log.warn('GitHub asks to wait', { method, url, retry_after_s: retryAfter, waits })
+    return waits
+  }
+  type Limited = { method: string; url: string }
+  return {
+    onRateLimit: (after: number, options: Limited, _octokit: unknown, tries: number) => wait(after, options, tries),
+    onSecondaryRateLimit: (after: number, options: Limited, _octokit: unknown, tries: number) =>
+      wait(after, options, tries),
+  }
+}
+
+const Failed = z.looseObject({
+  status: z.int(),
+  message: z.string(),
+  response: z
+    .looseObject({ headers: z.record(z.string(), z.unknown()).default({}), data: z.unknown().optional() })
+    .optional(),
+})
+
+/** The status of GitHub's answer, if `error` is one. */
+export function statusOf(error: unknown): number | undefined {
+  return Failed.safeParse(error instanceof AppError ? error.cause : error).data?.status
+}
+
+/**
+ * Runs a request. HOST_001: it may work later (no answer, a limit, 5xx); HOST_003: the permission is gone, or was never there;
+ * HOST_002, or `missing`: GitHub has no such thing, or does not show it. What GitHub refuses as wrong (409, 422) is PUBLISH_001.
+ */
+export async function orHostError<T>(work: Promise<T>, missing: ErrorCode = 'HOST_002'): Promise<T> {
+  try {
+    return await work
+  } catch (error) {
+    throw hostError(error, missing)
+  }
+}
+
+function hostError(cause: unknown, missing: ErrorCode): AppError {
+  if (cause instanceof AppError) return cause
+  const answer = Failed.safeParse(cause).data
+  if (answer === undefined) {
+    const message = cause instanceof Error ? cause.message : String(cause)
+    return new AppError('HOST_001', `GitHub does not answer: ${message}`, { cause })
+  }
+  const { status, message, response } = answer
+  const isLimit = status === 429 || response?.headers['x-ratelimit-remaining'] === '0' || /rate limit/i.test(message)
+  const said = `GitHub answers ${status}: ${message.slice(0, 300)}`
+  // Octokit gives 500 to what never was an answer.
+  if (status >= 500 || (status === 403 && isLimit) || status === 429) return new AppError('HOST_001', said, { cause })
+  if (status === 401 || status === 403) return new AppError('HOST_003', said, { cause })
+  if (status === 404 || status === 410 || status === 451) return new AppError(missing, said, { cause })
+  return new AppError('PUBLISH_001', said, { cause })
+}
+
+/** Undefined where GitHub has no such thing. */
+export async function undefinedWhenMissing<T>(work: Promise<T>): Promise<T | undefined> {
+  try {
+    return await work
+  } catch (error) {
+    if (statusOf(error) === 404) return undefined
+    throw hostError(error, 'HOST_002')
+  }
+}

@@ -1,0 +1,87 @@
+import { AppError } from '#domain/error.ts'
+import { type CommitId, fullNameOf, type HostedRepository } from '#domain/repository-source.ts'
+import { type GitHubClient, orHostError, statusOf, undefinedWhenMissing } from './github-client.ts'
+
+/** A file of a tree as git has it. */
+export type TreeEntry = { mode: string; sha: string }
+
+/** A commit on a branch, and whether the app has made it: GitHub signs what an app commits, and nobody else can commit as it. */
+export type HostCommit = { sha: CommitId; message: string; author: string; isOurs: boolean }
+
+/** Who may see a repository is GitHub's to say: an answer that it has none may mean that the app may not see it. */
+export function openReads(client: GitHubClient, repository: HostedRepository) {
+  const of = { owner: repository.owner, repo: repository.name }
+  const name = fullNameOf(repository)
+  return {
+    /** The commit that a branch, a tag, a commit or `refs/…` stands for. HOST_004 where there is none. */
+    async resolve(ref: string): Promise<CommitId> {
+      try {
+        const { data } = await client.request('GET /repos/{owner}/{repo}/commits/{ref}', { ...of, ref })
+        return data.sha
+      } catch (error) {
+        const status = statusOf(error)
+        if (status !== 404 && status !== 409 && status !== 422) return orHostError(Promise.reject(error))
+        throw new AppError('HOST_004', `${name} has no branch, tag or commit ${JSON.stringify(ref)}`, { cause: error })
+      }
+    },
+    async branchHead(branch: string): Promise<CommitId | undefined> {
+      const ref = `heads/${branch}`
+      const found = client.request('GET /repos/{owner}/{repo}/git/ref/{ref}', { ...of, ref })
+      return (await undefinedWhenMissing(found))?.data.object.sha
+    },
+    async defaultBranch(): Promise<string> {
+      const { data } = await orHostError(client.request('GET /repos/{owner}/{repo}', of))
+      return data.default_branch
+    },
+    /** The text of a file of at most 1 MB. */
+    async readText(path: string, ref: string): Promise<string | undefined> {
+      const headers = { accept: 'application/vnd.github.raw+json' }
+      const asked = client.request('GET /repos/{owner}/{repo}/contents/{path}', { ...of, path, ref, headers })
+      const found = await undefinedWhenMissing(asked)
+      return found === undefined ? undefined : String(found.data)
+    },
+    async treeOf(commit: CommitId): Promise<string> {
+      const asked = client.request('GET /repos/{owner}/{repo}/git/commits/{commit_sha}', { ...of, commit_sha: commit })
+      return (await orHostError(asked, 'HOST_004')).data.tree.sha
+    },
+    /** All files of a commit, with submodules and links. PUBLISH_001 for a tree that GitHub does not list whole. */
+    async listTree(commit: CommitId): Promise<Map<string, TreeEntry>> {
+      const asked = client.request('GET /repos/{owner}/{repo}/git/trees/{tree_sha}', {
+        ...of,
+        tree_sha: commit,
+        recursive: '1',
+      })
+      const { data } = await orHostError(asked, 'HOST_004')
+      if (data.truncated) throw new AppError('PUBLISH_001', `GitHub does not list all files of ${name}: it has too many`)
+      const files = data.tree.filter(({ type }) => type !== 'tree')
+      return new Map(files.map(({ path, mode, sha }) => [path, { mode, sha }]))
+    },
+    /** The commits of `head` that `base` has not, the oldest first, at most 250. `isOurs` needs the name of the app. */
+    async commitsSince(base: CommitId, head: CommitId, botLogin: string): Promise<HostCommit[]> {
+      const basehead = `${base}...${head}`
+      const asked = client.request('GET /repos/{owner}/{repo}/compare/{basehead}', { ...of, basehead, per_page: 100 })
+      const { data } = await orHostError(asked, 'HOST_004')
+      return data.commits.map(({ sha, commit, author }) => ({
+        sha,
+        message: commit.message,
+        author: author?.login ?? commit.author?.name ?? 'somebody',
+        isOurs: author?.login === botLogin && commit.verification?.verified === true,
+      }))
+    },
+    /** Where `commit` has left `base`; undefined when they have nothing in common. */
+    async mergeBase(base: string, commit: CommitId): Promise<CommitId | undefined> {
+      const basehead = `${base}...${commit}`
+      const asked = client.request('GET /repos/{owner}/{repo}/compare/{basehead}', { ...of, basehead, per_page: 1 })
+      return (await undefinedWhenMissing(asked))?.data.merge_base_commit.sha
+    },
+    async permissionOf(login: string): Promise<string> {
+      const asked = client.request('GET /repos/{owner}/{repo}/collaborators/{username}/permission', {
+        ...of,
+        username: login,
+      })
+      return (await undefinedWhenMissing(asked))?.data.permission ?? 'none'
+    },
+  }
+}
+
+export type RepositoryReads = ReturnType<typeof openReads>

@@ -1,0 +1,124 @@
+import type { AgentFunnel } from '#composition/funnel.ts'
+import type { GateReport } from '#domain/gate.ts'
+import type { Publication } from '#domain/publication.ts'
+import { isEnded, type Run } from '#domain/run.ts'
+import { type CheckAction, type CheckState, mostOutputBytes } from '../github/check-runs.ts'
+import { code, cell, plural, table } from './markdown.ts'
+
+/** What a check run says of a run. */
+export type ToldRun = {
+  run: Run
+  publication: Publication
+  /** By agent; empty while nothing is composed. */
+  funnel: readonly AgentFunnel[]
+  gate: GateReport | undefined
+  /** Changes that are in no patch, since they collide, break a file or make a test fail. */
+  leftOut: number
+  findings: number
+  /** Why no pull request was opened, if there is a reason that people can act on. */
+  held: string | undefined
+  runUrl: string | undefined
+  isRehearsal: boolean
+}
+
+/** Of a run that goes on: the part of the text that changes is the title and the numbers. */
+export function checkState(told: ToldRun): CheckState {
+  const { run } = told
+  const output = { title: titleOf(told), summary: clipped(summaryOf(told)) }
+  if (!isEnded(run.status)) {
+    return { status: run.status === 'queued' ? 'queued' : 'in_progress', output, actions: [] }
+  }
+  return { status: 'completed', conclusion: conclusionOf(told), output, actions: actionsOf(told) }
+}
+
+function conclusionOf({ run, publication, funnel, findings }: ToldRun) {
+  if (run.status === 'cancelled') return 'cancelled'
+  if (run.status === 'failed' || publication.fault !== null) return 'failure'
+  const proposed = funnel.some(({ valid, rejected }) => valid > rejected)
+  return proposed || findings > 0 ? 'neutral' : 'success'
+}
+
+function titleOf({ run, publication, funnel, findings }: ToldRun): string {
+  const { status, phase, counts } = run
+  if (status === 'cancelled') return run.stop?.kind === 'request' ? 'Stopped' : 'Cancelled'
+  if (status === 'failed') return `Failed: ${run.errorCode ?? ''} ${run.reason ?? ''}`.slice(0, 140).trim()
+  if (!isEnded(status)) {
+    const all = Object.values(counts).reduce((sum, count) => sum + (count ?? 0), 0)
+    const open = (counts.pending ?? 0) + (counts.ready ?? 0) + (counts.dispatched ?? 0) + (counts.running ?? 0)
+    if (status === 'queued') return 'Waiting to begin'
+    return phase === 'execution' ? `${all - open} of ${plural(all, 'operation')} done` : `In progress: ${phase}`
+  }
+  const open = publication.pulls.filter(({ state }) => state === 'open')
+  const valid = funnel.reduce((sum, one) => sum + one.valid - one.rejected, 0)
+  const found = findings === 0 ? '' : `, ${plural(findings, 'finding')}`
+  if (open.length > 0) return `${open.map(({ number }) => `#${number}`).join(', ')}: ${plural(valid, 'change')}${found}`
+  if (valid > 0) return `${plural(valid, 'change')} proposed${found}`
+  return findings > 0 ? plural(findings, 'finding') : 'Nothing to change'
+}
+
+function summaryOf(told: ToldRun): string {
+  const { run, publication, funnel, gate, leftOut, findings, held, runUrl, isRehearsal } = told
+  const parts = [
+    isRehearsal ? '> The rehearsal model (no LLM) has made these changes: they only show how it works.' : '',
+    run.status === 'cancelled' ? `The run was stopped${run.stop?.kind === 'request' ? `: ${cell(run.stop.reason)}` : ''}.` : '',
+    run.status === 'failed' ? `The run has failed with ${code(run.errorCode ?? '')}: ${cell(run.reason ?? '')}` : '',
+    publication.fault === null ? '' : `Nothing could be published: ${code(publication.fault.errorCode)} ${cell(publication.fault.reason)}`,
+    pullsText(publication),
+    held === undefined ? '' : `No pull request was opened: ${cell(held)}`,
+    funnelText(funnel),
+    gate === undefined ? '' : gateText(gate),
+    leftOut === 0 ? '' : `${plural(leftOut, 'change')} left out: they collide with others, or break a file or a test.`,
+    findings === 0 ? '' : `${plural(findings, 'finding')}, shown as annotations.`,
+    runUrl === undefined ? `Run ${code(run.runId)}` : `Run [${run.runId}](${runUrl})`,
+  ]
+  return parts.filter((part) => part !== '').join('\n\n')
+}
+
+function pullsText({ pulls }: Publication): string {
+  return pulls
+    .map(({ number, state, agent, changeSetIds }) => {
+      const what = `${plural(changeSetIds.length, 'change')}${agent === null ? '' : ` of ${code(agent)}`}`
+      return `- #${number} (${state}): ${what}`
+    })
+    .join('\n')
+}
+
+function funnelText(funnel: readonly AgentFunnel[]): string {
+  const rows = funnel.map(({ agent, generated, valid, verified, accepted, acceptedUnverified, rejected }) =>
+    [code(agent), generated, valid, verified, accepted + acceptedUnverified, rejected].map(String),
+  )
+  return rows.length === 0 ? '' : table(['agent', 'made', 'valid', 'verified', 'accepted', 'rejected'], rows)
+}
+
+export function gateText({ command, verdict, reason, tests, failing }: GateReport): string {
+  const known = failing.length === 0 ? '' : `; ${plural(failing.length, 'test')} failed before, too, and judged nothing`
+  const what = tests === null ? 'its exit code' : `${plural(tests, 'test')} that passed before`
+  return verdict === 'passed'
+    ? `Gate ${code(command)}: passed, judged by ${what}${known}.`
+    : `Gate ${code(command)}: not proved${reason === undefined ? '' : ` (${cell(reason)})`}.`
+}
+
+/** GitHub takes three at most. */
+function actionsOf({ run, publication, funnel }: ToldRun): CheckAction[] {
+  if (run.status !== 'completed' || run.request.repository?.isFork === true || publication.isDismissed) return []
+  const open = funnel.reduce((sum, one) => sum + one.valid - one.accepted - one.acceptedUnverified - one.rejected, 0)
+  const accepted = funnel.reduce((sum, one) => sum + one.accepted + one.acceptedUnverified, 0)
+  const hasPull = publication.pulls.some(({ state }) => state === 'open')
+  return [
+    ...(open > 0
+      ? [{ identifier: 'accept_all', label: 'Accept all', description: `Accept ${plural(open, 'more change')}` }]
+      : []),
+    ...(accepted > 0 && !hasPull
+      ? [{ identifier: 'open_pull_request', label: 'Open pull request', description: 'With what is accepted' }]
+      : []),
+    ...(open + accepted > 0 && !hasPull
+      ? [{ identifier: 'dismiss', label: 'Dismiss', description: 'Publish nothing of this run' }]
+      : []),
+  ]
+}
+
+function clipped(text: string): string {
+  const bytes = Buffer.from(text)
+  if (bytes.length <= mostOutputBytes) return text
+  return `${new TextDecoder().decode(bytes.subarray(0, mostOutputBytes - 100)).replace(/\uFFFD+$/, '')}\n\n… (cut)`
+}

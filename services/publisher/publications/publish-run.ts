@@ -1,0 +1,102 @@
+import { AppError, asAppError, undefinedOn } from '#domain/error.ts'
+import type { NewEvent } from '#domain/event.ts'
+import type { RunId } from '#domain/ids.ts'
+import { Publication } from '#domain/publication.ts'
+import { isEnded, type Run } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import type { Log } from '#platform/log.ts'
+import { type CheckDeps, endCheck, tellProgress } from './tell-check.ts'
+import { publishPulls, type PullsDeps } from './publish-pulls.ts'
+import type { PublishingRuns } from './publishing-runs.ts'
+import { openRunHost, type RunHostDeps } from './run-host.ts'
+
+export type PublishDeps = RunHostDeps &
+  CheckDeps &
+  PullsDeps & {
+    ledger: Pick<Ledger, 'getRun' | 'notePublication'>
+    publishing: PublishingRuns
+    branchRuns: { complete(runId: RunId): Promise<void> }
+    log: Pick<Log, 'info' | 'warn'>
+  }
+
+/** Keeps what was done so far, with its events; the next step starts from what it returns. */
+export type Note = (change: Partial<Publication>, events?: readonly NewEvent[]) => Promise<Publication>
+
+const origin = { kind: 'publisher', id: 'github' } as const
+/** GitHub shows progress; more often would only cost requests. */
+const progressMs = 10_000
+const soonMs = 2_000
+const laterMs = 30_000
+
+/**
+ * Does what is left to do at the code host for a run: its check run, and in the end its pull requests. Each step is kept in the run, so that
+ * a call that was killed goes on where it was. What may pass (HOST_001, a store) is tried again later; anything else ends the publication
+ * with its reason, and the run stays as it is.
+ */
+export async function publishRun(runId: RunId, deps: PublishDeps, signal: AbortSignal): Promise<void> {
+  const { ledger, publishing, log } = deps
+  const run = await ledger.getRun(runId).catch(undefinedOn('RUN_001'))
+  const source = run?.request.repository
+  if (run === undefined || source === undefined) return publishing.forget(runId)
+  if (run.status === 'completed') await deps.branchRuns.complete(runId)
+  try {
+    const next = await doSteps(run, deps, signal)
+    if (next === 'settled') await publishing.forget(runId)
+    else await publishing.lookLater(runId, Date.now() + next)
+  } catch (error) {
+    signal.throwIfAborted()
+    const fault = asAppError(error, 'HTTP_007')
+    log.warn('a publication failed', { run_id: runId, error_code: fault.code, error: fault.message, retry: fault.retry })
+    if (fault.retry || !(error instanceof AppError)) return publishing.lookLater(runId, Date.now() + laterMs)
+    await endWithFault(runId, fault, deps)
+  }
+}
+
+/** How many ms later there is something to do again. */
+async function doSteps(run: Run, deps: PublishDeps, signal: AbortSignal): Promise<number | 'settled'> {
+  const note = openNote(run, deps.ledger)
+  const publication = await note({})
+  const host = await openRunHost(run, deps)
+  if (!isEnded(run.status)) {
+    await tellProgress(run, { publication, note, host }, deps)
+    return run.commit === null && run.request.repository?.commit === undefined ? soonMs : progressMs
+  }
+  const pulls = await publishPulls(run, { publication, note, host }, deps, signal).catch(async (error: unknown) => {
+    if (!(error instanceof AppError) || error.retry) throw error
+    await noteFault(run, error, note)
+    return { kind: 'done' as const, held: undefined }
+  })
+  if (pulls.kind === 'coming') return soonMs
+  const told = await note({})
+  await endCheck(run, { publication: told, note, host, held: pulls.held }, deps)
+  await note({ isSettled: true })
+  return 'settled'
+}
+
+/** Every write is on top of the one before; somebody else's in between (a person's wish) is kept. */
+function openNote(run: Run, ledger: PublishDeps['ledger']): Note {
+  let known = run.publication ?? Publication.parse({})
+  return async (change, events = []) => {
+    if (Object.keys(change).length === 0 && events.length === 0) return known
+    for (;;) {
+      const noted = await ledger.notePublication(run.runId, { publication: { ...known, ...change }, events })
+      if (noted !== undefined) return (known = noted)
+      known = (await ledger.getRun(run.runId)).publication ?? known
+    }
+  }
+}
+
+/** The same fault is told once. */
+async function noteFault(run: Run, { code: errorCode, message: reason }: AppError, note: Note): Promise<void> {
+  const { fault } = await note({})
+  const data = { error_code: errorCode, reason }
+  const event = { event: 'publication.failed', phase: 'publication', status: 'error', errorCode, origin, data } as const
+  const isTold = fault?.errorCode === errorCode && fault.reason === reason
+  await note({ fault: { errorCode, reason, at: Date.now() }, isSettled: true }, isTold ? [] : [event])
+}
+
+async function endWithFault(runId: RunId, fault: AppError, { ledger, publishing }: PublishDeps): Promise<void> {
+  const run = await ledger.getRun(runId).catch(undefinedOn('RUN_001'))
+  if (run !== undefined) await noteFault(run, fault, openNote(run, ledger))
+  await publishing.forget(runId)
+}

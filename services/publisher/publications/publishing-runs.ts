@@ -1,0 +1,57 @@
+import { z } from 'zod'
+import { RunId } from '#domain/ids.ts'
+import { orStoreError } from '#ledger/store.ts'
+import type { RedisClient } from '#platform/redis-client.ts'
+
+export type PublishingRuns = ReturnType<typeof openPublishingRuns>
+
+type Redis = Pick<RedisClient, 'eval' | 'hdel' | 'hget' | 'hset' | 'zadd' | 'zrangebyscore' | 'zrem'>
+
+const lookScript = `
+local at = redis.call('ZSCORE', KEYS[1], ARGV[1])
+if not at or tonumber(at) > tonumber(ARGV[2]) then redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1]) end
+return 1`
+
+const countScript = `
+local count = redis.call('INCR', KEYS[1])
+redis.call('EXPIRE', KEYS[1], ARGV[1])
+return count`
+const countedSeconds = 2 * 86_400
+
+/** Which runs the publisher looks at again, and when; and which run a pull request is of. In Redis, beside the inbox of deliveries. */
+export function openPublishingRuns(redis: Redis, namespace = 'remora') {
+  const prefix = `${namespace}:{github}:`
+  const keys = { due: `${prefix}publishing`, pulls: `${prefix}pulls` }
+  const fieldOf = (repositoryId: number, number: number) => `${repositoryId}/${number}`
+  return {
+    /** Looks at the run at `at` (ms since the epoch), or earlier if it is to be looked at earlier already. */
+    async look(runId: RunId, at: number): Promise<void> {
+      await orStoreError(redis.eval(lookScript, 1, keys.due, runId, String(at)))
+    },
+    /** Looks at it at `at` and not before, unless somebody says otherwise later. */
+    async lookLater(runId: RunId, at: number): Promise<void> {
+      await orStoreError(redis.zadd(keys.due, at, runId))
+    },
+    async forget(runId: RunId): Promise<void> {
+      await orStoreError(redis.zrem(keys.due, runId))
+    },
+    async due(now: number, count: number): Promise<RunId[]> {
+      const found = await orStoreError(redis.zrangebyscore(keys.due, 0, now, 'LIMIT', 0, count))
+      return z.array(RunId).parse(found)
+    },
+    /** Counts a pull request that is about to be opened; answers how many that are on the day (`2026-11-27`, UTC). */
+    async countPull(repositoryId: number, day: string): Promise<number> {
+      const key = `${prefix}opened:${repositoryId}:${day}`
+      return z.int().parse(await orStoreError(redis.eval(countScript, 1, key, String(countedSeconds))))
+    },
+    async notePull(repositoryId: number, number: number, runId: RunId): Promise<void> {
+      await orStoreError(redis.hset(keys.pulls, fieldOf(repositoryId, number), runId))
+    },
+    async runOfPull(repositoryId: number, number: number): Promise<RunId | undefined> {
+      return RunId.safeParse(await orStoreError(redis.hget(keys.pulls, fieldOf(repositoryId, number)))).data
+    },
+    async forgetPull(repositoryId: number, number: number): Promise<void> {
+      await orStoreError(redis.hdel(keys.pulls, fieldOf(repositoryId, number)))
+    },
+  }
+}

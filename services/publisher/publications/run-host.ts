@@ -1,0 +1,52 @@
+import type { Installations } from '#code-hosts/installations.ts'
+import { AppError } from '#domain/error.ts'
+import { fullNameOf, type RepositorySource } from '#domain/repository-source.ts'
+import type { Run } from '#domain/run.ts'
+import { readRepositorySettings, type RepositorySettings } from '../deliveries/repository-settings.ts'
+import { openCheckRuns } from '../github/check-runs.ts'
+import type { GitHubApp } from '../github/github-client.ts'
+import { openReads, type RepositoryReads } from '../github/repository-reads.ts'
+import { openWrites, type RepositoryWrites } from '../github/repository-writes.ts'
+
+export type RunHostDeps = {
+  app: Pick<GitHubApp, 'clientFor'>
+  installations: Pick<Installations, 'findRepository'>
+  operator: RepositorySettings
+  botLogin: string
+}
+
+/** The repository of a run at its host, with the right to write to it. */
+export type RunHost = {
+  source: RepositorySource
+  reads: RepositoryReads
+  writes: RepositoryWrites
+  checks: ReturnType<typeof openCheckRuns>
+  botLogin: string
+  /** Those that the default branch has now. */
+  settings(): Promise<RepositorySettings>
+}
+
+/** HOST_002 when the project has no such repository any more. Tokens are for this repository alone. */
+export async function openRunHost(run: Run, { app, installations, operator, botLogin }: RunHostDeps): Promise<RunHost> {
+  const source = run.request.repository
+  if (source === undefined) throw new AppError('HOST_002', `run ${run.runId} has no repository of a code host`)
+  const { repository, installationId } = source
+  const name = fullNameOf(repository)
+  const installed = await installations.findRepository(run.projectId, repository)
+  if (installed === undefined || installed.id !== repository.id || installed.installationId !== installationId)
+    throw new AppError('HOST_002', `the app is not installed for ${name} any more, or it belongs to another project`)
+  const of = { installationId, repository }
+  const client = await app.clientFor(of, { contents: 'write', pull_requests: 'write', checks: 'write' })
+  const reads = openReads(client, repository)
+  return {
+    source,
+    reads,
+    writes: openWrites(client, repository),
+    checks: openCheckRuns(client, repository),
+    botLogin,
+    async settings() {
+      const text = await reads.readText('remora.yaml', await reads.defaultBranch())
+      return readRepositorySettings(text, { name, operator }).settings
+    },
+  }
+}

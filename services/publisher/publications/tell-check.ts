@@ -1,0 +1,133 @@
+import { countFunnel } from '#composition/funnel.ts'
+import { chainOf } from '#composition/run-chain.ts'
+import type { CodeFinding } from '#domain/code-finding.ts'
+import { sha256 } from '#domain/ids.ts'
+import { modelKindOf } from '#domain/model-kind.ts'
+import type { Publication } from '#domain/publication.ts'
+import type { Run } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import type { Composition } from '#objects/composition.ts'
+import { mapBounded } from '#objects/map-bounded.ts'
+import type { Annotation, Check, CheckState } from '../github/check-runs.ts'
+import { checkState, type ToldRun } from './check-text.ts'
+import type { Note } from './publish-run.ts'
+import type { RunHost } from './run-host.ts'
+
+export type CheckDeps = {
+  ledger: Pick<Ledger, 'getRun' | 'listReported' | 'readDecisions'>
+  records: {
+    readComposition(run: Run): Promise<Composition | null>
+    readFindings(projectId: string, recordHash: string): Promise<readonly CodeFinding[]>
+  }
+  appId: number
+  /** The address of the API for people; undefined: nothing is linked. */
+  publicUrl: string | undefined
+}
+
+type Telling = { publication: Publication; note: Note; host: RunHost }
+
+const checkName = 'Remora'
+/** GitHub shows no more of them well. */
+const mostAnnotations = 500
+const readsAtOnce = 8
+
+/** Tells how far a run is. It is told once in ten seconds at most, and only what is new. */
+export async function tellProgress(run: Run, telling: Telling, deps: CheckDeps): Promise<void> {
+  const { publication, host } = telling
+  if (!hasCheck(run)) return
+  const told = bareTold(run, publication, deps)
+  await putCheck(run, checkState(told), telling, { host, deps })
+}
+
+/** Tells how a run has ended, with what it has found as annotations. */
+export async function endCheck(
+  run: Run,
+  { held, ...telling }: Telling & { held: string | undefined },
+  deps: CheckDeps,
+): Promise<void> {
+  if (!hasCheck(run)) return
+  const { publication, host, note } = telling
+  const findings = await findingsOf(run, deps)
+  const composition = await deps.records.readComposition(run)
+  const chain = await chainOf(run, deps.ledger)
+  const { byChangeSet } = await deps.ledger.readDecisions((chain.at(-1) ?? run).runId)
+  const verdictOn = (id: string) => byChangeSet.get(id)?.verdict ?? 'pending'
+  const told: ToldRun = {
+    ...bareTold(run, publication, deps),
+    funnel: countFunnel(composition?.made ?? [], verdictOn),
+    gate: composition?.gate,
+    leftOut: composition?.conflicts.length ?? 0,
+    findings: findings.length,
+    held,
+  }
+  const state = checkState(told)
+  const check = await putCheck(run, state, telling, { host, deps })
+  if (check === undefined || check.annotations >= findings.length) return
+  await host.checks.annotate(check.id, state.output, findings)
+  await note({ check: { ...check, annotations: findings.length } })
+}
+
+/** A run that somebody submitted has none: it is of nobody's push. */
+function hasCheck({ request: { repository } }: Run): boolean {
+  return repository?.branch !== undefined || repository?.pullRequest !== undefined
+}
+
+function bareTold(run: Run, publication: Publication, { publicUrl }: CheckDeps): ToldRun {
+  return {
+    run,
+    publication,
+    funnel: [],
+    gate: undefined,
+    leftOut: 0,
+    findings: 0,
+    held: undefined,
+    runUrl: publicUrl && `${publicUrl}/v1/runs/${run.runId}`,
+    isRehearsal: modelKindOf(run.request.labels) === 'rehearsal',
+  }
+}
+
+/** Creates the check run, or changes it where it says something else by now. */
+async function putCheck(
+  run: Run,
+  state: CheckState,
+  { publication, note }: Pick<Telling, 'publication' | 'note'>,
+  { host, deps }: { host: RunHost; deps: CheckDeps },
+): Promise<NonNullable<Publication['check']> | undefined> {
+  const headSha = run.commit ?? host.source.commit
+  if (headSha === undefined) return undefined
+  const said = sha256(JSON.stringify(state))
+  const before = publication.check
+  if (before?.said === said) return before
+  const detailsUrl = bareTold(run, publication, deps).runUrl
+  const startedAt = new Date(run.acceptedAt).toISOString()
+  const check: Check = { name: checkName, headSha, externalId: run.runId, detailsUrl, startedAt }
+  const known = before?.id ?? (await host.checks.find(check, deps.appId))
+  if (known !== undefined) await host.checks.update(known, state)
+  const id = known ?? (await host.checks.create(check, state))
+  const kept = { id, status: state.status, said, annotations: before?.annotations ?? 0, at: Date.now() }
+  await note({ check: kept })
+  return kept
+}
+
+const levels = { error: 'failure', warning: 'warning', note: 'notice' } as const
+
+async function findingsOf(run: Run, { ledger, records }: CheckDeps): Promise<Annotation[]> {
+  const found: Annotation[] = []
+  for (let cursor: string | null = '0'; cursor !== null && found.length < mostAnnotations;) {
+    const page: Awaited<ReturnType<typeof ledger.listReported>> = await ledger.listReported(run.runId, { cursor, limit: 100 })
+    const lists = await mapBounded(page.operations, readsAtOnce, async ({ bundle, outcome }) => {
+      const all = outcome?.recordHash === undefined ? [] : await records.readFindings(run.projectId, outcome.recordHash)
+      return all.map(({ path, line, endLine, severity, claim, rule }) => ({
+        path,
+        startLine: line,
+        endLine,
+        level: levels[severity],
+        title: rule === null ? bundle : `${bundle}: ${rule}`,
+        message: claim,
+      }))
+    })
+    found.push(...lists.flat())
+    cursor = page.next
+  }
+  return found.slice(0, mostAnnotations)
+}
