@@ -2,7 +2,7 @@ import { open, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
 import { AppError } from '#domain/error.ts'
-import { parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
+import { isGitFolder, parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
 import type { PatchKind } from '#domain/run.ts'
 import type { ApiClient } from '../api-client.ts'
 
@@ -90,14 +90,9 @@ async function save({ body }: ParsedTarEntry, file: string): Promise<void> {
   for await (const chunk of body) await opened.appendFile(chunk)
 }
 
-/** Characters that some file systems leave out of a name, so that `.g\u200cit` would be `.git` there. */
-const passedOver = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g
-/** The history of a checkout, also as file systems without case, or with short names, find it. */
-const history = /^(?:\.git|git~\d+)[. ]*(?::.*)?$/i
-
 function pathInRepository(name: string): RepoPath {
   const path = parseRepoPath(name, 'INTAKE_002')
-  const isHistory = path.split('/').some((part) => history.test(part.replaceAll(passedOver, '')))
+  const isHistory = path.split('/').some(isGitFolder)
   if (path === name && !isHistory) return path
   const fault = isHistory ? 'leads into the history of a checkout' : 'is not in normal form'
   throw new AppError('INTAKE_002', `path ${JSON.stringify(name.slice(0, 200))} ${fault}`)

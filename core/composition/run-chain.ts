@@ -1,7 +1,10 @@
 import type { ChangeSet } from '#domain/change-set.ts'
+import type { CodeNode } from '#domain/code-node.ts'
+import type { OperationId, RunId } from '#domain/ids.ts'
 import { changeSetIdsOf, type Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
+import { endedInSlices } from '#ledger/read-operations.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 
 /**
@@ -35,6 +38,32 @@ export async function changesOf(
     return hasSets && outcome.recordHash !== undefined ? [{ operation, recordHash: outcome.recordHash }] : []
   })
   return mapBounded(changed, recordReads, async (one) => ({ ...one, sets: await readSets(one.recordHash) }))
+}
+
+type SetPlace = { runId: RunId; operationId: OperationId; node: CodeNode; recordHash: string }
+
+const lookupLength = 1_000
+
+/** Where the runs of the chain have made these sets; those that none of them has made are left out. */
+export async function placesOfSets(
+  ids: readonly string[],
+  chain: readonly Pick<Run, 'runId'>[],
+  ledger: Pick<Ledger, 'endedOperations' | 'operationsOfSets'>,
+): Promise<Map<string, SetPlace>> {
+  const places = new Map<string, SetPlace>()
+  for (const { runId } of chain) {
+    const makers: OperationId[] = []
+    for (let first = 0; first < ids.length; first += lookupLength) {
+      const found = await ledger.operationsOfSets(runId, ids.slice(first, first + lookupLength))
+      makers.push(...found.flatMap((id) => id ?? []))
+    }
+    for (const { operationId, node, outcome } of await endedInSlices(runId, [...new Set(makers)], ledger)) {
+      const { recordHash } = outcome
+      if (recordHash === undefined) continue
+      for (const id of changeSetIdsOf(outcome)) places.set(id, { runId, operationId, node, recordHash })
+    }
+  }
+  return places
 }
 
 /** About what change sets take in memory, in bytes. */

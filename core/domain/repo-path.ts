@@ -28,6 +28,19 @@ export function foldersUp(folder: string): string[] {
   return folder === '' ? [''] : [folder, ...foldersUp(folderOf(folder))]
 }
 
+/**
+ * Whether git treats the name as `.git`: on every system it also refuses the names that Windows and macOS read so. Windows gives the
+ * second such folder the short name `git~2`.
+ */
+export function isGitFolder(name: string): boolean {
+  return /^(?:\.git|git~\d+)[. ]*(?::.*)?$/i.test(withoutIgnored(name))
+}
+
+/** As in git's is_hfs_dotgit: without the code points that a Mac's file system ignores in names. */
+export function withoutIgnored(name: string): string {
+  return name.replaceAll(/[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g, '')
+}
+
 /** Sorts by path, in the order of UTF-16 units. */
 export function byPath(one: { path: string }, other: { path: string }): number {
   if (one.path === other.path) return 0

@@ -79,6 +79,11 @@ export const Composition = z.strictObject({
 })
 export type Composition = z.infer<typeof Composition>
 
+/** Those that differ from the base, also those of which only the executable bit does. */
+export function changedFiles({ files }: { files: readonly ComposedFile[] }): ComposedFile[] {
+  return files.filter(({ baseHash, resultHash, executable }) => baseHash !== resultHash || executable !== undefined)
+}
+
 /** For events, which are short. */
 export function withoutTexts({ text: _text, with: other, ...conflict }: Conflict): Conflict {
   if (other === undefined) return conflict

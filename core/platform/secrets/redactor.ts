@@ -59,7 +59,8 @@ export function openRedactor(values: readonly string[] = []): Redactor {
 
 let finder: ReturnType<typeof openSecretFinder> | undefined
 
-function findSecrets(text: string): ReturnType<NonNullable<typeof finder>> {
+/** The secrets in a text, by the rules of a scanner and as private keys. */
+export function findSecrets(text: string): ReturnType<NonNullable<typeof finder>> {
   finder ??= openSecretFinder()
   return finder(text)
 }

@@ -1,9 +1,10 @@
 import { chainOf } from '#composition/run-chain.ts'
-import { AppError, isErrorCode, undefinedOn } from '#domain/error.ts'
+import { AppError, isErrorCode } from '#domain/error.ts'
 import { isEnded, type PatchKind, type Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Composition } from '#objects/composition.ts'
 import { delay } from '#platform/clock.ts'
+import { findNotedPatch } from '#publication/read-publishable.ts'
 import type { PayloadOf } from '#queues/catalog.ts'
 import { AskAgain } from '../http/problem.ts'
 import type { ChangeRecords } from './run-changes.ts'
@@ -37,7 +38,7 @@ export async function findPatch(run: Run, of: PatchKind, deps: PatchDeps, signal
   const former = faultIn(run, of, last)
   if (former !== undefined && Date.now() - former.at < faultMs) throw faultOf(former)
   const deadline = performance.now() + mostWaitMs
-  const noted = await readNoted(run, of, last, deps)
+  const noted = await findNotedPatch(run, { of, last }, deps.records)
   if (noted !== undefined) return noted
   await deps.producer.add('patches', `${run.runId}-${of}-${last}`, jobOf(run, of))
   for (let waitMs = pollsMs.least; performance.now() < deadline; waitMs = Math.min(pollsMs.most, waitMs * 1.3)) {
@@ -45,25 +46,11 @@ export async function findPatch(run: Run, of: PatchKind, deps: PatchDeps, signal
     const now = await deps.ledger.getRun(run.runId)
     const fault = faultIn(now, of, last)
     if (fault !== undefined && fault.at !== former?.at) throw faultOf(fault)
-    const found = await readNoted(now, of, last, deps)
+    const found = await findNotedPatch(now, { of, last }, deps.records)
     if (found !== undefined) return found
   }
   const soon = 'ask again in a moment; it takes a worker, which "remora workers" lists'
   throw new AskAgain('RUN_006', `The patch of run ${run.runId} is being composed anew: ${soon}.`, askAgainS)
-}
-
-/** The patch of decision `last` or a later one. */
-async function readNoted(
-  run: Run,
-  of: PatchKind,
-  last: number,
-  { records }: Pick<PatchDeps, 'records'>,
-): Promise<Composition | undefined> {
-  const note = run.patches[of]
-  if (note === undefined || note.decided < last || !('compositionKey' in note)) return undefined
-  // It may have been replaced since the run was read: then the next look finds another one.
-  const read = records.readComposition(run, note.compositionKey).catch(undefinedOn('STORE_003'))
-  return (await read) ?? undefined
 }
 
 /** Why the patch of decision `last` could not be composed. */

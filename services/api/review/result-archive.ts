@@ -1,6 +1,6 @@
 import { sha256 } from '#domain/ids.ts'
 import { byPath } from '#domain/repo-path.ts'
-import type { ComposedFile, Composition } from '#objects/composition.ts'
+import { changedFiles, type ComposedFile, type Composition } from '#objects/composition.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
 import { gzippedTar, type TarItem } from '#platform/gzipped-tar.ts'
 
@@ -38,11 +38,6 @@ export function compositionId(composition: Pick<Composition, 'files'>): string {
     executable,
   ])
   return sha256(JSON.stringify(named))
-}
-
-/** Also those of which only the executable bit changes. */
-export function changedFiles({ files }: Pick<Composition, 'files'>): ComposedFile[] {
-  return files.filter(({ baseHash, resultHash, executable }) => baseHash !== resultHash || executable !== undefined)
 }
 
 type Entry = { path: string } & ({ hash: string; executable: boolean } | { target: string })

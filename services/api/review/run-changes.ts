@@ -9,7 +9,7 @@ import type { Run } from '#domain/run.ts'
 import type { Decisions } from '#ledger/decisions.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { operationPages } from '#ledger/read-operations.ts'
-import { type Composition, type Conflict, conflictView } from '#objects/composition.ts'
+import { changedFiles, type Composition, type Conflict, conflictView } from '#objects/composition.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import { workAhead } from '#platform/limit-concurrency.ts'
@@ -19,7 +19,6 @@ import { type ChangeFilter, ChangeView } from './change-endpoints.ts'
 import type { DecisionView } from './decision-schema.ts'
 import { readPatchOf } from './proved-conflicts.ts'
 import { redoneAmong } from './redone-sets.ts'
-import { changedFiles } from './result-archive.ts'
 
 /** Reads what is stored about a run's changes. STORE_003 when something that a run refers to is missing. */
 export type ChangeRecords = {

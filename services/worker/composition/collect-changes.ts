@@ -1,13 +1,13 @@
-import { changesOf } from '#composition/run-chain.ts'
+import { changesOf, placesOfSets } from '#composition/run-chain.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { isErrorCode, type ErrorCode } from '#domain/error.ts'
 import { type OperationId, type ProjectId, repeatedOperationId, type RunId } from '#domain/ids.ts'
-import { changeSetIdsOf, type Operation, type OperationCost, replacedBy } from '#domain/operation.ts'
+import { type Operation, type OperationCost, replacedBy } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Decisions } from '#ledger/decisions.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import { endedInSlices, operationPages } from '#ledger/read-operations.ts'
+import { operationPages } from '#ledger/read-operations.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 
 export type CollectDeps = {
@@ -149,7 +149,7 @@ export async function readAccepted(
   const runs = new Set<RunId>(chain.map(({ runId }) => runId))
   const all = [...byChangeSet.values()].filter(({ verdict }) => verdict === 'accepted')
   const besides = all.flatMap(({ runId, changeSetId }) => (runs.has(runId) ? [] : changeSetId))
-  const madeHere = await placesOf(besides, chain, ledger)
+  const madeHere = await placesOfSets(besides, chain, ledger)
   const accepted = all.flatMap((one) => {
     const place = runs.has(one.runId) ? one : madeHere.get(one.changeSetId)
     return place === undefined ? [] : [{ ...place, changeSetId: one.changeSetId }]
@@ -165,30 +165,4 @@ export async function readAccepted(
       return place && (await ledger.getOperation(place.runId, place.operationId)).node
     },
   }
-}
-
-type Place = { runId: RunId; operationId: OperationId; recordHash: string }
-
-const lookupLength = 1_000
-
-/** Where the runs of the chain have made these sets; those that none of them has made are left out. */
-async function placesOf(
-  ids: readonly string[],
-  chain: readonly Run[],
-  ledger: CollectDeps['ledger'],
-): Promise<Map<string, Place>> {
-  const places = new Map<string, Place>()
-  for (const { runId } of chain) {
-    const makers: OperationId[] = []
-    for (let first = 0; first < ids.length; first += lookupLength) {
-      const found = await ledger.operationsOfSets(runId, ids.slice(first, first + lookupLength))
-      makers.push(...found.flatMap((id) => id ?? []))
-    }
-    for (const { operationId, outcome } of await endedInSlices(runId, [...new Set(makers)], ledger)) {
-      const { recordHash } = outcome
-      if (recordHash === undefined) continue
-      for (const id of changeSetIdsOf(outcome)) places.set(id, { runId, operationId, recordHash })
-    }
-  }
-  return places
 }

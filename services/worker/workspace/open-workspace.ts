@@ -1,7 +1,7 @@
 import type { FileChange } from '#domain/change-set.ts'
 import { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
-import { parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
+import { isGitFolder, parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
 import type { ReadSet } from '#objects/attempt-record.ts'
 import { type BaseLayer, foldersOf, type PathKind } from './base-layer.ts'
 import { editsBetween } from './edits-between.ts'
@@ -233,14 +233,6 @@ function refuseWrite(path: RepoPath, kindAt: (path: RepoPath) => PathKind | unde
 function refuseLink(path: string, kind: PathKind | undefined): void {
   if (kind === 'link') throw new AppError('TOOL_007', `${path} is a link, and links are not followed`)
 }
-
-/** Whether git treats the name as `.git`: on every system it also refuses the names that Windows and macOS read so. */
-function isGitFolder(name: string): boolean {
-  return /^(?:\.git|git~1)[. ]*(?::.*)?$/i.test(name.replaceAll(ignoredByMacOs, ''))
-}
-
-/** As in git's is_hfs_dotgit: code points that a Mac's file system ignores in names. */
-const ignoredByMacOs = /[\u200c-\u200f\u202a-\u202e\u206a-\u206f\ufeff]/g
 
 /** A request of a tool that the workspace refuses. It is reported to the model, which can do something about it. */
 export class WorkspaceFault extends Error {

@@ -1,6 +1,6 @@
 import { basename } from 'node:path/posix'
 import type { SkipKind } from '#domain/run.ts'
-import { folderOf } from '#domain/repo-path.ts'
+import { folderOf, isGitFolder } from '#domain/repo-path.ts'
 import { isVendoredName, vendoredFolder } from '#domain/foreign-paths.ts'
 import { isSecretByName, secretReason } from '#domain/path-purpose.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
@@ -124,12 +124,10 @@ function isIgnored(path: string, { rules, include, isFolder }: Rules & { isFolde
   return !include.has('ignored') && rules.isIgnored(path, isFolder)
 }
 
-/** Git applies no patch to a path with such a segment: on Windows it would be `.git`. */
-const gitName = /^(?:\.git|git~1)[ .]*(?::.*)?$/i
-
+/** Git applies no patch to a path with a segment that is its own folder on some system. */
 function unchangeableName(name: string): string | undefined {
   if (name.startsWith('.')) return hiddenReason
-  return gitName.test(name) ? 'git applies no patch to a file of this name' : undefined
+  return isGitFolder(name) ? 'git applies no patch to a file of this name' : undefined
 }
 
 /** Why git would not apply a patch of the file, or not show one. */

@@ -1,0 +1,23 @@
+import { hash } from 'node:crypto'
+import type { RepoPath } from './repo-path.ts'
+
+/** A file as it is after a commit that changes it. */
+export type PlannedFile = {
+  path: RepoPath
+  executable: boolean
+  /** null: it is deleted. */
+  content: Uint8Array | null
+  /** Hash of the file before the first of the commits; null: it was not there. */
+  baseHash: string | null
+}
+
+/** What one agent has changed, as a commit on top of those before it. `changeSetIds`: what it is made of. */
+export type PlannedCommit = { agent: string; changeSetIds: string[]; files: PlannedFile[] }
+
+/** Whatever a commit has, by path: files, links (mode 120000) and submodules (160000), in git's octal modes. */
+export type GitTree = ReadonlyMap<string, { mode: string; sha: string }>
+
+/** The name that git gives the content of a file, in SHA-1. */
+export function gitBlobId(bytes: Uint8Array): string {
+  return hash('sha1', Buffer.concat([Buffer.from(`blob ${bytes.length}\0`), bytes]), 'hex')
+}

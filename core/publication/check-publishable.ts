@@ -1,0 +1,178 @@
+import { type ChangeSet, isTestCheck } from '#domain/change-set.ts'
+import { AppError } from '#domain/error.ts'
+import { gitBlobId, type GitTree, type PlannedCommit, type PlannedFile } from '#domain/planned-commit.ts'
+import { isGitFolder, RepoPath } from '#domain/repo-path.ts'
+import { findSecrets } from '#platform/secrets/redactor.ts'
+import type { CommitSource } from './plan-commits.ts'
+import { foldedPath, type FoldedTree, openFoldedTree } from './folded-tree.ts'
+
+/** What must not be over them: bytes of a file, bytes of all of them, and how many files. */
+export type PublishLimits = { fileBytes: number; totalBytes: number; files: number }
+
+const publishLimits: PublishLimits = { fileBytes: 8_000_000, totalBytes: 128_000_000, files: 3_000 }
+
+export type PublishBase = {
+  /** All of the commit that the commits are made on, as its host has it. */
+  tree: GitTree
+  /** What a file was changed from, as whoever made the change has it. */
+  readBase(file: PlannedFile & { baseHash: string }): Promise<Uint8Array>
+  /** Whether what the host runs may be changed: its workflows and actions. */
+  allowWorkflows: boolean
+  limits?: PublishLimits
+  /** Rules that are off, so that a test can show what each of them refuses. */
+  without?: readonly PublishRule[]
+}
+
+type Judged = { file: PlannedFile; base: PublishBase; folded: FoldedTree; limits: PublishLimits }
+type Rule = (judged: Judged) => string | undefined | Promise<string | undefined>
+
+export type PublishRule = keyof typeof rules
+
+/**
+ * Whoever writes to a repository checks again, without trust in who made the commits, that each of them only changes what it may, from
+ * what the base has. PUBLISH_001 with the path and the reason, which has nothing of the file.
+ */
+export async function checkPublishable(commits: readonly PlannedCommit[], base: PublishBase): Promise<void> {
+  const { tree, limits = publishLimits, without = [] } = base
+  const applied = Object.entries(rules).filter(([name]) => !without.some((one) => one === name))
+  const folded = openFoldedTree(tree)
+  for (const { files } of commits) {
+    folded.apply(files)
+    for (const file of files) {
+      for (const [, rule] of applied) {
+        const reason = await rule({ file, base, folded, limits })
+        if (reason !== undefined) throw refused(file.path, reason)
+      }
+    }
+  }
+  if (!without.includes('size')) requireSmall(commits, limits)
+}
+
+function refused(path: string, reason: string): AppError {
+  return new AppError('PUBLISH_001', `${JSON.stringify(path.slice(0, 200))} ${reason}`)
+}
+
+/** Each names what it refuses, so that its message is the end of a sentence about the path. */
+const rules = {
+  path: ({ file: { path } }) => {
+    if (!RepoPath.safeParse(path).success) return 'is not a path inside the repository'
+    const isLong = path.split('/').some((part) => Buffer.byteLength(part) > longestName)
+    return isLong ? `has a name that is longer than ${longestName} bytes` : undefined
+  },
+  control: ({ file: { path } }) => (hidden.test(path) ? 'has a control character' : undefined),
+  git_folder: ({ file: { path } }) =>
+    path.split('/').some(isGitFolder) ? "leads into git's own folder on some system" : undefined,
+  gitmodules: ({ file: { path } }) =>
+    path.split('/').some((part) => gitmodules.test(foldedPath(part))) ? 'says which submodules there are' : undefined,
+  workflows: ({ file: { path }, base }) => {
+    const isRun = /^\.github\/(?:workflows|actions)(?:\/|$)/.test(foldedPath(path))
+    return isRun && !base.allowWorkflows ? 'is run by the code host, which is not allowed' : undefined
+  },
+  link: ({ file: { path }, folded }) => {
+    const link = folded.linkOn(path)
+    return link && `is, or leads through, the link ${JSON.stringify(link)}`
+  },
+  submodule: ({ file: { path }, folded }) => {
+    const submodule = folded.submoduleOn(path)
+    return submodule && `is, or is inside, the submodule ${JSON.stringify(submodule)}`
+  },
+  file_and_folder: ({ file: { path, content }, folded }) => {
+    if (content === null) return undefined
+    const other = folded.fileOn(path) ?? folded.fileBelow(path)
+    return other && `cannot be there together with ${JSON.stringify(other)}`
+  },
+  letter_case: ({ file: { path, content }, base, folded }) => {
+    if (content === null || entryAt(path, base) !== undefined) return undefined
+    const [twin] = folded.twinsOf(path)
+    return twin && `is the same file as ${JSON.stringify(twin)} where case does not count`
+  },
+  mode: ({ file: { path }, base }) => {
+    const mode = entryAt(path, base)?.mode ?? '100644'
+    return mode.startsWith('100') && mode !== '100644' && mode !== '100755' ? `has the mode ${mode}` : undefined
+  },
+  base: async ({ file, base }) => {
+    const { path, baseHash } = file
+    const there = entryAt(path, base)
+    if (baseHash === null) return there === undefined ? undefined : 'is to be new, but is there already'
+    if (there === undefined) return 'is to be changed, but is not there'
+    const isSame = gitBlobId(await base.readBase({ ...file, baseHash })) === there.sha
+    return isSame ? undefined : 'is not as it was when the change was made'
+  },
+  size: ({ file: { content }, limits: { fileBytes } }) =>
+    (content?.length ?? 0) > fileBytes ? `has more than ${fileBytes} bytes` : undefined,
+  secret: async ({ file, base }) => {
+    const { baseHash, content } = file
+    if (content === null) return undefined
+    const before = baseHash === null ? new Uint8Array() : await base.readBase({ ...file, baseHash })
+    const line = newSecretLine(Buffer.from(before).toString(), Buffer.from(content).toString())
+    return line === undefined ? undefined : `would have what looks like a secret in line ${line}`
+  },
+} satisfies Record<string, Rule>
+
+/** Of a folder there is none. */
+function entryAt(path: string, { tree }: PublishBase) {
+  const entry = tree.get(path)
+  return entry?.mode === '040000' ? undefined : entry
+}
+
+/** The most bytes that file systems take for one name. */
+const longestName = 255
+/** Also what changes the direction of writing. */
+const hidden = /[\p{Cc}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u
+/** With the short names that Windows gives it, and what Windows drops at the end of a name. */
+const gitmodules =
+  /^(?:\.gitmodules|gitmod~\d|gi7eba~\d|gi7eb~\d{2}|gi7e~\d{3}|gi7~\d{4}|gi~\d{5}|g~\d{6}|~\d{7})[. ]*(?::.*)?$/
+
+function requireSmall(commits: readonly PlannedCommit[], { totalBytes, files: most }: PublishLimits): void {
+  const files = commits.flatMap((commit) => commit.files)
+  const count = new Set(files.map(({ path }) => path)).size
+  if (count > most) throw new AppError('PUBLISH_001', `${count} files would change, more than ${most}`)
+  const bytes = files.reduce((sum, { content }) => sum + (content?.length ?? 0), 0)
+  if (bytes > totalBytes) throw new AppError('PUBLISH_001', `the changed files have more than ${totalBytes} bytes`)
+}
+
+/** The number, from 1, of the first line with a secret that is not in the text before. */
+function newSecretLine(before: string, after: string): number | undefined {
+  const known = new Set(before.split('\n'))
+  for (const { start, end } of findSecrets(after)) {
+    if (before.includes(after.slice(start, end))) continue
+    const first = after.lastIndexOf('\n', start - 1) + 1
+    const last = after.indexOf('\n', end)
+    const lines = after.slice(first, last < 0 ? after.length : last).split('\n')
+    const added = lines.findIndex((line) => !known.has(line))
+    if (added >= 0) return after.slice(0, first).split('\n').length + added
+  }
+  return undefined
+}
+
+/**
+ * That commits only change what change sets of theirs or of an earlier commit do, that nothing which was found out speaks against a
+ * file, and that a change set with checks of texts has some for every file that it changes. PUBLISH_001 names the file.
+ */
+export function checkEvidence(
+  commits: readonly PlannedCommit[],
+  { composition, sets }: Pick<CommitSource, 'composition' | 'sets'>,
+): void {
+  const composed = new Map(composition.files.map((file) => [file.path, file]))
+  const begun = new Set<string>()
+  for (const { changeSetIds, files } of commits) {
+    for (const id of changeSetIds) begun.add(id)
+    for (const { path } of files) {
+      const file = composed.get(path)
+      const own = (file?.changeSetIds ?? []).flatMap((id) => (begun.has(id) ? (sets.get(id) ?? []) : []))
+      if (!own.some((set) => set.files.some((one) => one.path === path))) throw refused(path, 'is in no change set')
+      const failed = file?.evidence.find(({ ok, check }) => !ok && check !== 'not_checked')
+      if (failed !== undefined) throw refused(path, `does not pass the check ${failed.check}`)
+      const bare = own.find((set) => lacksEvidence(set, path))
+      if (bare !== undefined) throw refused(path, `is changed by ${bare.changeSetId}, which has no evidence on it`)
+    }
+  }
+}
+
+/** Of a set with checks of texts each file that it leaves there has them; what is known of one that is gone says nothing of others. */
+function lacksEvidence({ files, evidence }: ChangeSet, path: string): boolean {
+  const left = new Set(files.flatMap((file) => (file.kind === 'delete' ? [] : file.path)))
+  const ofTexts = evidence.filter(({ check, of = check }) => of === 'not_checked' || !isTestCheck(of))
+  const checked = new Set(ofTexts.map((one) => one.path).filter((one) => left.has(one)))
+  return left.has(path) && checked.size > 0 && !checked.has(path)
+}

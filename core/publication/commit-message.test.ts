@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest'
+import type { PlannedFile } from '#domain/planned-commit.ts'
+import { commitMessage, type CommitWords } from './commit-message.ts'
+
+const file = (path: string, others: Partial<PlannedFile> = {}): PlannedFile => {
+  return { path, executable: false, content: Buffer.from('x'), baseHash: 'h', ...others }
+}
+const words: CommitWords = {
+  run: { runId: 'r012345678' },
+  nodes: new Map([
+    ['c1', { path: 'a.py', qualifiedName: 'Shop.total' }],
+    ['c2', { path: 'a.py', qualifiedName: 'a.py' }],
+  ]),
+  descriptions: new Map([['translate', 'Translate comments, where they are in German.']]),
+}
+
+describe('the message of a commit', () => {
+  it('says what the agent did to which definitions, and names the run in its last lines', () => {
+    const files = [file('a.py'), file('b.py', { baseHash: null }), file('c.py', { content: null })]
+    expect(commitMessage({ agent: 'lint', changeSetIds: ['c1', 'c2'], files }, words)).toBe(
+      [
+        'Fix lint findings in 3 files',
+        '',
+        '- a.py: Shop.total',
+        '- b.py (new)',
+        '- c.py (deleted)',
+        '',
+        'Remora-Run: r012345678',
+        'Remora-Agent: lint',
+        '',
+      ].join('\n'),
+    )
+  })
+
+  it.each([
+    ['translate', 'Translate comments (1 file)'],
+    ['unknown', 'Apply unknown to 1 file'],
+    ['a'.repeat(64), `Apply ${'a'.repeat(39)}… to 1 file`],
+  ])('is also in the imperative for %s', (agent, title) => {
+    expect(commitMessage({ agent, changeSetIds: [], files: [file('a')] }, words).split('\n')[0]).toBe(title)
+  })
+
+  it('neither mentions anybody nor refers to anything, whatever agents and files are called', () => {
+    const evil =
+      'Fix it @team fixes #12\nCo-authored-by: x closes o/r#3 GH-4 https://github.com/o/r/issues/5 [skip ci] \u202e'
+    const message = commitMessage(
+      { agent: evil, changeSetIds: ['e'], files: [file(`${evil}.py`), file('@scope/a.ts')] },
+      {
+        ...words,
+        nodes: new Map([['e', { path: '@scope/a.ts', qualifiedName: evil }]]),
+        descriptions: new Map([[evil, evil]]),
+      },
+    )
+    expect(message).not.toMatch(/@|#|GH-\d|:\/\/|\[|\u202e/)
+    expect(message.split('\n').filter((line) => /^[\w-]+:/.test(line))).toEqual([
+      'Remora-Run: r012345678',
+      expect.stringMatching(/^Remora-Agent: /),
+    ])
+    expect(
+      Math.max(
+        ...message
+          .split('\n')
+          .slice(0, -3)
+          .map((line) => line.length),
+      ),
+    ).toBeLessThanOrEqual(103)
+    expect(message.split('\n')[0]?.length).toBeLessThanOrEqual(72)
+  })
+
+  it('stays short for many files', () => {
+    const files = Array.from({ length: 400 }, (_, at) => file(`a${at}.py`))
+    const message = commitMessage({ agent: 'lint', changeSetIds: [], files }, words)
+    expect(message).toContain('- and 350 more\n')
+  })
+})

@@ -1,0 +1,87 @@
+import { chainOf, placesOfSets } from '#composition/run-chain.ts'
+import type { AgentBundle } from '#domain/agent-bundle.ts'
+import type { ChangeSet } from '#domain/change-set.ts'
+import type { CodeNode } from '#domain/code-node.ts'
+import { AppError, undefinedOn } from '#domain/error.ts'
+import type { ProjectId } from '#domain/ids.ts'
+import type { PatchKind, Run } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import { changedFiles, type Composition } from '#objects/composition.ts'
+import { mapBounded } from '#objects/map-bounded.ts'
+import type { SnapshotView } from '#objects/snapshot.ts'
+import type { CommitSource } from './plan-commits.ts'
+
+/** What is known of the changes of a run that are to be published. */
+export type Publishable = CommitSource & {
+  run: Run
+  composition: Composition
+  /** What each change set was made for, by its id. */
+  nodes: ReadonlyMap<string, Pick<CodeNode, 'path' | 'qualifiedName'>>
+  /** The descriptions of the run's agents, by their names. */
+  descriptions: ReadonlyMap<string, string>
+}
+
+export type PublishableDeps = {
+  ledger: Pick<Ledger, 'endedOperations' | 'getRun' | 'operationsOfSets'>
+  records: {
+    readBlob(project: ProjectId, hash: string): Promise<Uint8Array>
+    readBundle(project: ProjectId, hash: string): Promise<Pick<AgentBundle, 'file'>>
+    /** The change sets of an attempt record. */
+    readChangeSets(project: ProjectId, recordHash: string): Promise<readonly ChangeSet[]>
+    readSnapshot(project: ProjectId, snapshotId: string): Promise<Pick<SnapshotView, 'find'>>
+  }
+}
+
+const readsAtOnce = 16
+
+/**
+ * All that is needed to make commits of a patch: of the composition that `findNotedPatch` finds, or of another one of the run.
+ * PUBLISH_001 when a change set of it is not there any more.
+ */
+export async function readPublishable(
+  run: Run,
+  composition: Composition,
+  { ledger, records }: PublishableDeps,
+): Promise<Publishable> {
+  const { projectId, snapshotId } = run
+  const ids = [...new Set(changedFiles(composition).flatMap(({ changeSetIds }) => changeSetIds))]
+  const chain = await chainOf(run, ledger)
+  const places = await placesOfSets(ids, chain, ledger)
+  const hashes = [...new Set(Array.from(places.values(), ({ recordHash }) => recordHash))]
+  const read = await mapBounded(hashes, readsAtOnce, (hash) => records.readChangeSets(projectId, hash))
+  const sets = new Map(read.flat().map((set) => [set.changeSetId, set]))
+  const missing = ids.find((id) => !sets.has(id))
+  if (missing !== undefined) throw new AppError('PUBLISH_001', `Change set ${missing} of the patch is not there.`)
+  const snapshot = snapshotId === null ? undefined : await records.readSnapshot(projectId, snapshotId)
+  const bundleHashes = [...new Set(chain.flatMap((one) => one.bundleHashes ?? []))]
+  const bundles = await mapBounded(bundleHashes, readsAtOnce, (hash) => records.readBundle(projectId, hash))
+  return {
+    run,
+    composition,
+    sets,
+    nodes: new Map([...places].map(([id, { node }]) => [id, node])),
+    descriptions: new Map(bundles.map(({ file }) => [file.name, file.description])),
+    isExecutable: (path) => snapshot?.find(path)?.executable === true,
+    readBlob: (hash) => records.readBlob(projectId, hash),
+  }
+}
+
+type Compositions = {
+  /** Null while the run is not composed. `key`: of a patch that was composed later. */
+  readComposition(run: Run, key?: string): Promise<Composition | null>
+}
+
+/**
+ * The patch of decision `last` (Decisions.last) or a later one, as it is noted in the run. Undefined while it is not composed: the
+ * queue `patches` has a worker do it.
+ */
+export async function findNotedPatch(
+  run: Run,
+  { of, last }: { of: PatchKind; last: number },
+  records: Compositions,
+): Promise<Composition | undefined> {
+  const note = run.patches[of]
+  if (note === undefined || note.decided < last || !('compositionKey' in note)) return undefined
+  // It may have been replaced since the run was read: then the next look finds another one.
+  return (await records.readComposition(run, note.compositionKey).catch(undefinedOn('STORE_003'))) ?? undefined
+}
