@@ -52,7 +52,7 @@ import { openTokenStore } from './access/token-store.ts'
 import { openStoredCallers, openTokenTable } from './access/token-table.ts'
 import type { RunRouteDeps } from './runs/run-routes.ts'
 import type { TranscriptRecords } from './transcript/transcript-view.ts'
-import type { ChangeRecords } from './review/run-changes.ts'
+import type { ChangeRecords } from '#review/find-sets.ts'
 
 export type ApiService = {
   url: string

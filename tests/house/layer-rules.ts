@@ -26,6 +26,7 @@ const coreFolders: Record<string, readonly string[]> = {
   'code-hosts': [...commonFolders, 'ledger'],
   publication: [...commonFolders, 'ledger', 'objects', 'composition'],
   retries: [...commonFolders, 'ledger', 'composition'],
+  review: [...commonFolders, 'ledger', 'objects', 'composition', 'retries'],
   proof: [...commonFolders, 'ledger', 'objects', 'queues', 'composition'],
   testing: [...commonFolders, 'tool-scripts', 'bundles', 'queues', 'ledger', 'objects', 'models'],
 }

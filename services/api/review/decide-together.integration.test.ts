@@ -14,7 +14,7 @@ import {
   playOperations,
   playRun,
 } from '../played-run.fixture.ts'
-import { decide } from './decide.ts'
+import { decide } from '#review/decide.ts'
 import { openPlayedReview, type PlayedReview } from './played-review.fixture.ts'
 
 const source = 'a = 1\nb = 2\nc = 3\n'

@@ -5,7 +5,7 @@ import type { Run } from '#domain/run.ts'
 import { type Conflict, type ConflictingSet, conflictView } from '#objects/composition.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
 import { NothingDecided } from '../http/problem.ts'
-import { type Decided, type DecidedSet, nameOfSet, type Refusal, type SetInWay, shownRefusals } from './decide.ts'
+import { type Decided, type DecidedSet, nameOfSet, type Refusal, type SetInWay, shownRefusals } from '#review/decide.ts'
 import type { DecidedCounts, DecisionsView, RefusedView } from './decision-schema.ts'
 import { decisionView } from './run-changes.ts'
 

@@ -7,7 +7,7 @@ import { delay } from '#platform/clock.ts'
 import { findNotedPatch } from '#publication/read-publishable.ts'
 import type { PayloadOf } from '#queues/catalog.ts'
 import { AskAgain } from '../http/problem.ts'
-import type { ChangeRecords } from './run-changes.ts'
+import type { ChangeRecords } from '#review/find-sets.ts'
 
 export type PatchDeps = {
   ledger: Pick<Ledger, 'getRun' | 'readDecisions'>

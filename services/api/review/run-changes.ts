@@ -10,26 +10,17 @@ import type { Decisions } from '#ledger/decisions.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { operationPages } from '#ledger/read-operations.ts'
 import { changedFiles, type Composition, type Conflict, conflictView } from '#objects/composition.ts'
-import type { SnapshotView } from '#objects/snapshot.ts'
+import type { ChangeRecords } from '#review/find-sets.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import { workAhead } from '#platform/limit-concurrency.ts'
 import { type FileVersions, unifiedDiff } from '#platform/unified-diff.ts'
 import { isoTime, viewOf } from '../http/schema-parts.ts'
 import { type ChangeFilter, ChangeView } from './change-endpoints.ts'
 import type { DecisionView } from './decision-schema.ts'
-import { readPatchOf } from './proved-conflicts.ts'
-import { redoneAmong } from './redone-sets.ts'
+import { readPatchOf } from '#review/proved-conflicts.ts'
+import { redoneAmong } from '#review/redone-sets.ts'
 
 /** Reads what is stored about a run's changes. STORE_003 when something that a run refers to is missing. */
-export type ChangeRecords = {
-  readBlob(projectId: string, hash: string): Promise<Uint8Array>
-  /** The change sets of an attempt record. */
-  readChangeSets(projectId: string, recordHash: string): Promise<readonly ChangeSet[]>
-  /** Null while the run is not composed. `key`: of a patch that was composed later. */
-  readComposition(run: Run, key?: string): Promise<Composition | null>
-  readSnapshot(projectId: string, snapshotId: string): Promise<SnapshotView>
-}
-
 export type ChangeDeps = {
   ledger: Pick<
     Ledger,

@@ -19,8 +19,8 @@ import { addNodeRoutes, type NodeRouteDeps } from './node-routes.ts'
 import { operationView } from './operation-view.ts'
 import { addQuestionRoutes, type QuestionRouteDeps } from './question-routes.ts'
 import { runEndpoints } from './run-endpoints.ts'
-import { countAcceptedLeftOut } from '../review/proved-conflicts.ts'
-import { verdictsInChain } from '../review/redone-sets.ts'
+import { countAcceptedLeftOut } from '#review/proved-conflicts.ts'
+import { verdictsInChain } from '#review/redone-sets.ts'
 import { findRun, type Lacking, planView, type RunDetails, runSummaryView, runView } from './run-view.ts'
 
 export type RunRecords = {

@@ -40,7 +40,7 @@ export async function takeCheckRequest(
   const refused = await whyNotAllowed(login, repository, deps)
   if (refused !== undefined) return ignored(refused)
   if (identifier === 'accept_all') {
-    const count = await deps.review.acceptAll(run, `github/${login}`)
+    const count = await deps.review.acceptAll(run, login)
     await change(run.runId, (one) => ({ ...one, isAsked: true, isDismissed: false, fault: null, isSettled: false }), deps)
     return acted(`${login} accepts ${count} changes`, run.runId)
   }
@@ -62,7 +62,7 @@ export async function takePullEnd(
   deps: RequestDeps,
 ): Promise<Outcome> {
   const runId = await deps.publishing.runOfPull(repository.id, number)
-  const run = runId && (await deps.ledger.getRun(runId).catch(undefinedOn('RUN_001')))
+  const run = await findRun(runId, deps)
   if (run === undefined) return ignored('the pull request is none of ours')
   const state = isMerged ? ('merged' as const) : ('closed' as const)
   const pull = run.publication?.pulls.find((one) => one.number === number)
@@ -91,11 +91,11 @@ export async function takeComment(
   const [, verb, argument] = command.exec(text) ?? []
   if (verb === undefined || author.isBot) return ignored('the comment has no command')
   const runId = isPullRequest ? await deps.publishing.runOfPull(repository.id, number) : undefined
-  const run = runId && (await deps.ledger.getRun(runId).catch(undefinedOn('RUN_001')))
+  const run = await findRun(runId, deps)
   if (run === undefined) return ignored('the comment is at no pull request of ours')
   const refused = await whyNotAllowed(author.login, repository, deps)
   if (refused !== undefined) return ignored(refused)
-  const said = await answerTo({ verb, argument }, run, `github/${author.login}`, deps)
+  const said = await answerTo({ verb, argument }, run, author.login, deps)
   const client = await deps.app.clientFor({ ...repository, repository }, { issues: 'write', pull_requests: 'write' })
   await openWrites(client, repository).commentOnce(number, { key: `answer-${commentId}`, text: said })
   await change(run.runId, (one) => ({ ...one, isSettled: false }), deps)
@@ -105,13 +105,13 @@ export async function takeComment(
 async function answerTo(
   { verb, argument }: { verb: string; argument: string | undefined },
   run: Run,
-  by: string,
+  login: string,
   { review }: RequestDeps,
 ): Promise<string> {
   try {
-    if (verb === 'retry') return await review.retry(run, by)
+    if (verb === 'retry') return await review.retry(run)
     if (argument === undefined) return `Say what: \`/remora ${verb} ${verb === 'reject' ? 'PATH' : 'OPERATION'}\`.`
-    if (verb === 'reject') return await review.rejectPath(run, argument, by)
+    if (verb === 'reject') return await review.rejectPath(run, argument, login)
     const operationId = OperationId.safeParse(argument).data
     if (operationId === undefined) return 'The name of an operation is the letter o and 16 digits; the table above has them.'
     return await review.explain(run, operationId)
@@ -124,11 +124,15 @@ async function answerTo(
 async function runOfRepository(
   externalId: string,
   repository: InstalledRepository,
-  { ledger }: RequestDeps,
+  { ledger }: Pick<RequestDeps, 'ledger'>,
 ): Promise<Run | undefined> {
   const runId = RunId.safeParse(externalId).data
-  const run = runId && (await ledger.getRun(runId).catch(undefinedOn('RUN_001')))
+  const run = await findRun(runId, { ledger })
   return run?.request.repository?.repository.id === repository.id ? run : undefined
+}
+
+async function findRun(runId: RunId | undefined, { ledger }: Pick<RequestDeps, 'ledger'>): Promise<Run | undefined> {
+  return runId === undefined ? undefined : ledger.getRun(runId).catch(undefinedOn('RUN_001'))
 }
 
 async function whyNotAllowed(login: string, repository: InstalledRepository, { app }: RequestDeps): Promise<string | undefined> {

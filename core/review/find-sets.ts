@@ -1,8 +1,11 @@
+import type { ChangeSet } from '#domain/change-set.ts'
 import type { OperationId, RunId } from '#domain/ids.ts'
 import { changeSetIdsOf, type Operation } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { operationPages } from '#ledger/read-operations.ts'
+import type { Composition } from '#objects/composition.ts'
+import type { SnapshotView } from '#objects/snapshot.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 
 export type FindDeps = {
@@ -11,6 +14,16 @@ export type FindDeps = {
 
 /** Which operation of which run made a change set, and the record that holds it. */
 export type FoundSet = { run: RunId; operation: Operation; recordHash: string }
+
+/** What the object store has of the changes of runs. */
+export type ChangeRecords = {
+  readBlob(projectId: string, hash: string): Promise<Uint8Array>
+  /** The change sets of an attempt record. */
+  readChangeSets(projectId: string, recordHash: string): Promise<readonly ChangeSet[]>
+  /** Null while the run is not composed. `key`: of a patch that was composed later. */
+  readComposition(run: Run, key?: string): Promise<Composition | null>
+  readSnapshot(projectId: string, snapshotId: string): Promise<SnapshotView>
+}
 
 /** The ledger is asked about so many sets at once. */
 export const lookupLength = 1_000

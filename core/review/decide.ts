@@ -20,7 +20,7 @@ import {
 } from './judge-decisions.ts'
 import { provedConflicts } from './proved-conflicts.ts'
 import { readRelated, type RelatedDeps, type RelatedSets } from './read-related.ts'
-import type { ChangeRecords } from './run-changes.ts'
+import type { ChangeRecords } from './find-sets.ts'
 
 export type DecideDeps = {
   ledger: RelatedDeps['ledger'] & Pick<Ledger, 'decide' | 'readDecisions'>

@@ -13,7 +13,7 @@ import { newestRetry } from '#retries/wanted-by-decisions.ts'
 import { type FindDeps, findSets, type FoundSet, lookupLength, makersOf } from './find-sets.ts'
 import type { WantedDecision } from './judge-decisions.ts'
 import { redoneAmong } from './redone-sets.ts'
-import type { ChangeRecords } from './run-changes.ts'
+import type { ChangeRecords } from './find-sets.ts'
 
 export type RelatedDeps = {
   ledger: FindDeps['ledger'] & Pick<Ledger, 'endedOperations' | 'getRun' | 'setsBuiltOn'>

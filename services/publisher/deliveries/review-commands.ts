@@ -1,0 +1,97 @@
+import { chainOf } from '#composition/run-chain.ts'
+import { AppError } from '#domain/error.ts'
+import { newRunId, type OperationId } from '#domain/ids.ts'
+import { pathGlobs } from '#domain/path-globs.ts'
+import { isEnded, type Run } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import { decide, type DecideDeps } from '#review/decide.ts'
+import { requestOfRetry, startRetry } from '#retries/start-retry.ts'
+import { cell, code, plural, table } from '../publications/markdown.ts'
+import type { PublishingRuns } from '../publications/publishing-runs.ts'
+
+export type ReviewCommands = ReturnType<typeof openReviewCommands>
+
+export type ReviewDeps = {
+  ledger: DecideDeps['ledger'] & Pick<Ledger, 'cancel' | 'createRun' | 'getRun' | 'isBeingDeleted' | 'noteRetry'>
+  records: DecideDeps['records']
+  publishing: Pick<PublishingRuns, 'look'>
+  declined: { add(run: Run, changeSetIds: readonly string[]): Promise<void> }
+}
+
+const origin = { kind: 'publisher', id: 'github' } as const
+const notWell = ['failed', 'blocked', 'skipped', 'cancelled'] as const
+
+/** What people say of a run at its code host: the same decisions as those of the API. `by`: their account there. */
+export function openReviewCommands(deps: ReviewDeps) {
+  const { ledger, records, publishing } = deps
+  const human = (login: string) => ({ kind: 'human' as const, id: `github/${login}`, name: login })
+  return {
+    /** Accepts what is in the composed patch and nobody has decided on; how many these are. */
+    async acceptAll(run: Run, login: string): Promise<number> {
+      const open = await openSets(run, deps)
+      const wanted = open.map((changeSetId) => ({ changeSetId, verdict: 'accepted' as const, reason: null, version: undefined }))
+      const { decisions } = await decide(run, wanted, { by: human(login), deps: { ledger, records } })
+      return [...decisions.values()].filter(({ isMade }) => isMade).length
+    },
+    /** Rejects every change of a file, or of the files that a glob matches, with what is built on it. */
+    async rejectPath(run: Run, path: string, login: string): Promise<string> {
+      const composition = await records.readComposition(run)
+      const isMeant = pathGlobs([path])
+      const files = (composition?.files ?? []).filter((file) => isMeant(file.path))
+      const ids = [...new Set(files.flatMap(({ changeSetIds }) => changeSetIds))]
+      if (ids.length === 0) return `Run ${code(run.runId)} changes nothing at ${code(path)}.`
+      const reason = `rejected in a comment by ${login}`
+      const wanted = ids.map((changeSetId) => ({ changeSetId, verdict: 'rejected' as const, reason, version: undefined }))
+      const options = { by: human(login), deps: { ledger, records }, withDependents: true }
+      const { decisions, refused } = await decide(run, wanted, options)
+      const made = [...decisions.values()].filter(({ isMade }) => isMade).length
+      const rest = refused.length === 0 ? '' : ` ${plural(refused.length, 'change')} could not be rejected.`
+      return `${plural(made, 'change')} rejected; they leave this branch in a moment.${rest}`
+    },
+    /** Does again what did not end well. */
+    async retry(run: Run): Promise<string> {
+      if (!isEnded(run.status)) return `Run ${code(run.runId)} goes on: there is nothing to retry yet.`
+      if (!notWell.some((status) => (run.counts[status] ?? 0) > 0))
+        return `Everything of run ${code(run.runId)} ended well: there is nothing to retry.`
+      const newest = run.retries.at(-1)
+      if (newest !== undefined) return `Run ${code(newest)} retries it already.`
+      const runId = newRunId(Date.now())
+      await ledger.noteRetry(run.runId, { retry: runId, how: 'asked' })
+      await startRetry(run, { runId, request: requestOfRetry(run), origin, traceparent: null }, { ledger })
+      await publishing.look(runId, Date.now())
+      return `Run ${code(runId)} does again what did not end well.`
+    },
+    /** How an operation ended, and how its changes were checked. */
+    explain: (run: Run, operationId: OperationId) => explain(run, operationId, deps),
+    /** People do not want these changes: the same ones are not proposed again. */
+    async decline(run: Run, changeSetIds: readonly string[]): Promise<void> {
+      await deps.declined.add(run, changeSetIds)
+    },
+  }
+}
+
+async function openSets(run: Run, { ledger, records }: ReviewDeps): Promise<string[]> {
+  const composition = await records.readComposition(run)
+  if (composition === null) throw new AppError('RUN_006', `run ${run.runId} has no patch yet`)
+  const chain = await chainOf(run, ledger)
+  const { byChangeSet } = await ledger.readDecisions((chain.at(-1) ?? run).runId)
+  const ids = new Set(composition.files.flatMap(({ changeSetIds }) => changeSetIds))
+  return [...ids].filter((id) => (byChangeSet.get(id)?.verdict ?? 'pending') === 'pending')
+}
+
+async function explain(run: Run, operationId: OperationId, { ledger, records }: ReviewDeps): Promise<string> {
+  const { bundle, node, status, outcome } = await ledger.getOperation(run.runId, operationId)
+  const name = `${code(bundle)} on ${code(`${node.path} ${node.qualifiedName}`)}`
+  if (outcome === undefined || outcome === null) return `${name}: ${status}.`
+  const sets = outcome.recordHash === undefined ? [] : await records.readChangeSets(run.projectId, outcome.recordHash)
+  const rows = sets.flatMap(({ evidence }) =>
+    evidence.map(({ check, of, ok, tool, detail }) => {
+      const verdict = check === 'not_checked' ? 'not checked' : ok ? 'passed' : 'failed'
+      return [code(of ?? check), verdict, code(tool), cell(detail ?? '')]
+    }),
+  )
+  const checks = rows.length === 0 ? [] : [table(['check', 'result', 'by', ''], rows)]
+  const spent = `${plural(outcome.turns, 'turn')}, ${plural(outcome.promptTokens + outcome.completionTokens, 'token')}`
+  return [`${name}: ${status}. ${cell(outcome.summary)}`, ...checks, `${spent}.`].join('\n\n')
+}
+

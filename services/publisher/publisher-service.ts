@@ -1,0 +1,167 @@
+import { openDeliveryInbox } from '#code-hosts/delivery-inbox.ts'
+import { openBranchRuns } from '#code-hosts/branch-runs.ts'
+import { openInstallations } from '#code-hosts/installations.ts'
+import { AppError } from '#domain/error.ts'
+import type { ModelKind } from '#domain/model-kind.ts'
+import type { RunId } from '#domain/ids.ts'
+import { openLedger } from '#ledger/ledger.ts'
+import { openPutPermit } from '#ledger/collection-window.ts'
+import { redisCheck } from '#ledger/redis-check.ts'
+import { openMetrics, storeMeasure } from '#metrics/open-metrics.ts'
+import { type BlobStore, openBlobStore } from '#objects/blob-store.ts'
+import { loggedOutages } from '#objects/logged-outages.ts'
+import { type ObjectStore, objectStoreCheck, permittedPuts } from '#objects/object-store.ts'
+import { openS3ObjectStore } from '#objects/s3-object-store.ts'
+import { openSnapshotReader } from '#objects/snapshot.ts'
+import { getBundle, getChangeSets, getComposition, getFindings } from '#objects/stored-records.ts'
+import { repeatEvery } from '#platform/clock.ts'
+import { openHealth } from '#platform/http-health.ts'
+import { type Log, processName } from '#platform/log.ts'
+import { openReadiness } from '#platform/readiness.ts'
+import { connectRedis, patientAnswerMs, type RedisClient } from '#platform/redis-client.ts'
+import type { Redactor } from '#platform/secrets/redactor.ts'
+import { openReleaser, type Releaser } from '#platform/service-process.ts'
+import { openConsumer } from '#queues/consumer.ts'
+import { openProducer, type Producer } from '#queues/producer.ts'
+import { noTracing } from '#tracing/open-tracing.ts'
+import { openReadAccess } from './access/read-access-server.ts'
+import { runReconciler } from './deliveries/reconcile.ts'
+import { openReviewCommands } from './deliveries/review-commands.ts'
+import { takeDeliveries } from './deliveries/take-deliveries.ts'
+import { type GitHubApp, openGitHubApp, orHostError } from './github/github-client.ts'
+import { publishRun } from './publications/publish-run.ts'
+import { openPublishingRuns, type PublishingRuns } from './publications/publishing-runs.ts'
+import type { PublisherConfig } from './publisher-config.ts'
+
+export type PublisherService = { healthPort: number; accessPort: number | undefined; close(): Promise<void> }
+
+type ServiceDeps = { log: Log; redactor: Redactor; modelKind?: ModelKind | undefined }
+
+const origin = { kind: 'publisher', id: 'github' } as const
+const lockMs = 60_000
+const graceMs = 10_000
+const followMs = 500
+const dueAtOnce = 200
+
+/**
+ * Starts the publisher: the one process with the key of the GitHub App. It takes webhooks from the inbox, starts their runs, tells GitHub what
+ * became of them, and gives discovery the right to read code.
+ */
+export async function startPublisher(config: PublisherConfig, deps: ServiceDeps): Promise<PublisherService> {
+  const { log, redactor } = deps
+  const { redisUrl, s3 } = config.storage
+  const releaser = openReleaser()
+  try {
+    const { redis, stopWaiting } = connectRedis(redisUrl, { retries: 20, answerMs: patientAnswerMs }, log)
+    releaser.add('redis', async () => redis.disconnect())
+    const metrics = openMetrics('publisher')
+    const permit = openPutPermit(redis)
+    const objects = permittedPuts(loggedOutages(openS3ObjectStore(s3), log, storeMeasure(metrics)), permit)
+    releaser.add('objects', async () => objects.close())
+    const producer = openProducer({ redisUrl, log })
+    releaser.add('producer', () => producer.close())
+    const ledger = openLedger(redis, { origin, redactor, log, traces: noTracing })
+    const blobs = openBlobStore(objects, { maxCacheBytes: 0, permit })
+    const needed = { redis: redisCheck(redis), object_store: objectStoreCheck(objects) }
+    const health = await openHealth(config.health, { readiness: openReadiness(needed), metrics })
+    releaser.add('health', health.close)
+    const stores = { redis, redisUrl, objects, blobs, producer, ledger }
+    const accessPort = await startHost(config, { ...deps, ...stores }, releaser)
+    releaser.add('commands that wait for Redis', async () => stopWaiting())
+    return { healthPort: health.port, accessPort, close: releaser.release }
+  } catch (error) {
+    await releaser.release()
+    throw error
+  }
+}
+
+type Stores = {
+  redis: RedisClient
+  redisUrl: string
+  objects: ObjectStore
+  blobs: BlobStore
+  producer: Producer
+  ledger: ReturnType<typeof openLedger>
+}
+
+/** All that needs the app. Without one the process only waits, so that a deployment may always have it. */
+async function startHost(
+  config: PublisherConfig,
+  deps: ServiceDeps & Stores,
+  releaser: Releaser,
+): Promise<number | undefined> {
+  const { github } = config
+  const { log, redis, redisUrl, producer, ledger } = deps
+  if (github === undefined) {
+    log.info('there is no GitHub App (REMORA_GITHUB_APP_ID): nothing is published')
+    return undefined
+  }
+  const app = openGitHubApp({ ...github, log })
+  const { appId, botLogin } = await whoWeAre(app)
+  const installations = openInstallations(redis)
+  const publishing = openPublishingRuns(redis)
+  const branchRuns = openBranchRuns(redis)
+  const shared = { app, appId, botLogin, installations, publishing, branchRuns, ledger, producer, log }
+  const records = openRecords(deps)
+  const { repository: operator, allowsSetups, project, publicUrl } = config
+  const isFakeHost = isLoopback(github.apiUrl)
+  const { objects, modelKind } = deps
+  const publishDeps = { ...shared, records, objects, operator, publicUrl, isFakeHost, redis }
+  const inbox = openDeliveryInbox(redis)
+  const review = openReviewCommands({ ...shared, records, redis })
+  const handling = { ...shared, inbox, review, operator, allowsSetups, project, modelKind, consumer: processName() }
+  releaser.add('webhooks', takeDeliveries(handling))
+  releaser.add('missed webhooks', runReconciler({ app: app.app, inbox, everyMs: config.pollMs, log }))
+  const consumer = openConsumer({
+    redisUrl,
+    queue: 'publications',
+    concurrency: 4,
+    lockMs,
+    log,
+    handler: async ({ run_id: runId }, signal) => publishRun(runId, publishDeps, signal),
+  })
+  releaser.add('consumer', () => consumer.close({ graceMs }))
+  releaser.add('runs to publish', followRuns(publishing, producer))
+  const { secret, host, port } = config.access
+  if (secret === undefined) return undefined
+  const access = await openReadAccess({ host, port, secret }, { ...shared, apiUrl: github.apiUrl })
+  releaser.add('read access', access.close)
+  return access.port
+}
+
+/** HOST_003 or HOST_001 when GitHub does not know the app by its key. */
+async function whoWeAre({ app }: GitHubApp): Promise<{ appId: number; botLogin: string }> {
+  const { data } = await orHostError(app.request('GET /app'))
+  if (data?.slug === undefined) throw new AppError('HOST_003', 'GitHub does not say what the app is called')
+  return { appId: Number(data.id), botLogin: `${data.slug}[bot]` }
+}
+
+/** Adds the job of each run that is to be looked at; a run has one job at a time. */
+function followRuns(publishing: PublishingRuns, producer: Pick<Producer, 'add'>): () => Promise<void> {
+  return repeatEvery(followMs, async () => {
+    for (const runId of await publishing.due(Date.now(), dueAtOnce)) {
+      await producer.add('publications', runId, { run_id: runId, traceparent: null })
+    }
+  })
+}
+
+function openRecords({ objects, blobs }: Pick<Stores, 'objects' | 'blobs'>) {
+  const readSnapshot = openSnapshotReader(objects)
+  return {
+    readBlob: (project: string, hash: string) => blobs.get(project, hash),
+    readBundle: (project: string, hash: string) => getBundle(objects, project, hash),
+    readChangeSets: (project: string, recordHash: string) => getChangeSets(objects, project, recordHash),
+    readFindings: (project: string, recordHash: string) => getFindings(objects, project, recordHash),
+    readSnapshot: (project: string, snapshotId: string) => readSnapshot(project, snapshotId),
+    async readComposition(
+      { projectId, runId, compositionKey }: { projectId: string; runId: RunId; compositionKey: string | null },
+      hash = compositionKey,
+    ) {
+      return hash === null ? null : getComposition(objects, projectId, { runId, hash })
+    },
+  }
+}
+
+function isLoopback(url: string): boolean {
+  return ['127.0.0.1', 'localhost', '[::1]'].includes(new URL(url).hostname)
+}
