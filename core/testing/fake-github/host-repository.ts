@@ -1,0 +1,133 @@
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { commitFiles, defaultPerson, humanActs, type FileChanges } from './human-acts.ts'
+import { gitStore, noCommit } from './git-store.ts'
+import { refMoved } from './move-ref.ts'
+import { runGit } from './run-git.ts'
+import type { Webhooks } from './webhooks.ts'
+import { type HostedRepository, type Level, type World, accountOf, findRepository, fullName } from './world.ts'
+
+export type NewRepository = {
+  owner: string
+  name: string
+  /** Of the first commit; without them the repository is empty. */
+  files?: FileChanges
+  defaultBranch?: string
+  private?: boolean
+  /** Besides its owner, and `ada`, who may write. */
+  collaborators?: Record<string, Level>
+}
+
+export type FakeRepository = Awaited<ReturnType<typeof addRepository>>
+
+type Host = { world: World; webhooks: Webhooks; folder: string }
+
+/** Makes a real bare repository. What is pushed to its path leads to the same webhooks as on GitHub. */
+export async function addRepository({ world, webhooks, folder }: Host, wanted: NewRepository) {
+  const { owner, name, files, defaultBranch = 'main' } = wanted
+  if (findRepository(world, owner, name) !== undefined)
+    throw new Error(`there is a repository ${owner}/${name} already`)
+  const gitPath = join(folder, owner, `${name}.git`)
+  await mkdir(gitPath, { recursive: true })
+  await runGit(gitPath, ['init', '--bare', '--quiet', `--initial-branch=${defaultBranch}`])
+  const now = world.now()
+  const repository: HostedRepository = {
+    id: world.nextId(),
+    owner: accountOf(world, owner),
+    name,
+    private: wanted.private ?? false,
+    defaultBranch,
+    store: gitStore(gitPath),
+    createdAt: now,
+    pushedAt: now,
+    verified: new Set(),
+    pulls: new Map(),
+    labels: new Map(),
+    comments: new Map(),
+    checkRuns: new Map(),
+    suites: new Map(),
+    collaborators: new Map(Object.entries({ [defaultPerson]: 'write' as const, ...wanted.collaborators })),
+    lastNumber: 0,
+  }
+  world.repositories.set(repository.id, repository)
+  await writeHook(gitPath, `${world.origin}${hookPath(repository)}`)
+  if (files !== undefined) {
+    const sha = await commitFiles({ world, repository }, { parent: undefined, files, message: 'First commit' })
+    await repository.store.git(['update-ref', `refs/heads/${defaultBranch}`, sha])
+  }
+  return {
+    ...humanActs({ world, webhooks, repository }),
+    ...reads(repository),
+    id: repository.id,
+    owner,
+    name,
+    fullName: fullName(repository),
+    gitPath,
+    setLevel: (login: string, level: Level) => void repository.collaborators.set(login, level),
+    /** From now on the API does not know it. */
+    vanish: () => void world.repositories.delete(repository.id),
+  }
+}
+
+function reads(repository: HostedRepository) {
+  const { store } = repository
+  return {
+    tip: (branch: string) => store.tip(`refs/heads/${branch}`),
+    branches: async () => (await store.refs('refs/heads')).map(({ ref }) => ref.replace('refs/heads/', '')),
+    /** The text of a file at a branch or commit; undefined when there is none. */
+    async read(branch: string, path: string): Promise<string | undefined> {
+      const { code, stdout } = await store.git(['cat-file', 'blob', `${branch}:${path}`], { allow: [128] })
+      return code === 0 ? stdout.toString() : undefined
+    },
+    commits: async (range: string) => store.readCommits(await store.lines(['rev-list', range])),
+    git: store.line,
+    /** As they are now. */
+    pulls: () => [...repository.pulls.values()],
+    checkRuns: () => [...repository.checkRuns.values()],
+    comments: () => [...repository.comments.values()],
+  }
+}
+
+function hookPath({ id }: HostedRepository): string {
+  return `/-/pushed/${id}`
+}
+
+const longestHookMs = 5_000
+
+/**
+ * Tells this GitHub what was pushed, before `git push` ends. `FAKE_GITHUB_PUSHER` names who it was. A test that pushes with
+ * `execFileSync` cannot answer meanwhile: it waits for the whole limit, and the webhooks follow after that.
+ */
+async function writeHook(gitPath: string, url: string): Promise<void> {
+  const program = `
+    const chunks = []
+    for await (const chunk of process.stdin) chunks.push(chunk)
+    const headers = { 'x-pusher': process.env.FAKE_GITHUB_PUSHER ?? '' }
+    const signal = AbortSignal.timeout(${longestHookMs})
+    const answer = await fetch('${url}', { method: 'POST', headers, body: Buffer.concat(chunks), signal })
+    if (!answer.ok) throw new Error(await answer.text())`
+  await writeFile(join(gitPath, 'pushed.mjs'), program)
+  const hook = join(gitPath, 'hooks', 'post-receive')
+  await mkdir(join(gitPath, 'hooks'), { recursive: true })
+  await writeFile(hook, `#!/bin/sh\nexec '${process.execPath}' '${join(gitPath, 'pushed.mjs')}'\n`)
+  await chmod(hook, 0o755)
+}
+
+/** What git says after a push: a line for each ref that it moved. Undefined: the path is no push. */
+export async function takePush(
+  { world, webhooks }: Pick<Host, 'world' | 'webhooks'>,
+  { path, body, pusher }: { path: string; body: string; pusher: string },
+): Promise<void> {
+  const repository = world.repositories.values().find((one) => hookPath(one) === path)
+  if (repository === undefined) return
+  const sender = accountOf(world, pusher === '' ? defaultPerson : pusher)
+  for (const line of body.split('\n').filter((one) => one !== '')) {
+    const [before = noCommit, after = noCommit, ref = ''] = line.split(' ')
+    await refMoved(
+      { world, webhooks, repository, sender },
+      { ref, ...(before === noCommit ? {} : { before }), ...(after === noCommit ? {} : { after }) },
+    )
+  }
+}
+
+export const isPush = (path: string): boolean => path.startsWith('/-/pushed/')

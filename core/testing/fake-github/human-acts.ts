@@ -1,0 +1,139 @@
+import { accountJson } from './account-json.ts'
+import { sendCheckRun } from './check-routes.ts'
+import { addComment } from './issue-routes.ts'
+import { type Scene, moveRef } from './move-ref.ts'
+import { closePull, mergedByPush, openPull } from './pull-events.ts'
+import { associationOf } from './pull-json.ts'
+import type { Webhooks } from './webhooks.ts'
+import { type CheckRun, type Comment, type HostedRepository, type PullRequest, type World, accountOf } from './world.ts'
+
+/** Null: the file goes. */
+export type FileChanges = Record<
+  string,
+  string | Uint8Array | null | { content: string | Uint8Array; executable: true }
+>
+
+/** Who does it: a login, by default that of a collaborator. */
+type By = { by?: string }
+
+export const defaultPerson = 'ada'
+
+/** What people do in the browser, with the webhooks that follow. */
+export function humanActs({ world, webhooks, repository }: Host & { repository: HostedRepository }) {
+  const { store } = repository
+  const sceneOf = (login: string = defaultPerson): Scene => ({
+    world,
+    webhooks,
+    repository,
+    sender: accountOf(world, login),
+  })
+
+  function pullOf(number: number): PullRequest {
+    const pull = repository.pulls.get(number)
+    if (pull === undefined) throw new Error(`there is no pull request ${number}`)
+    return pull
+  }
+
+  function runOf(id: number): CheckRun {
+    const run = repository.checkRuns.get(id)
+    if (run === undefined) throw new Error(`there is no check run ${id}`)
+    return run
+  }
+
+  /** On a branch, or on a new one from the default branch. Returns the commit. */
+  async function humanCommit(
+    branch: string,
+    files: FileChanges,
+    options: By & { message?: string; parent?: string } = {},
+  ) {
+    const before = await store.tip(`refs/heads/${branch}`)
+    const parent = options.parent ?? before ?? (await store.tip(`refs/heads/${repository.defaultBranch}`))
+    const after = await commitFiles({ world, repository }, { parent, files, ...options })
+    await moveRef(sceneOf(options.by), {
+      ref: `refs/heads/${branch}`,
+      ...(before === undefined ? {} : { before }),
+      after,
+    })
+    return after
+  }
+
+  /** By a real merge commit, or by one commit that has all of it. Returns the commit. */
+  async function mergePull(number: number, options: By & { method?: 'merge' | 'squash' } = {}): Promise<string> {
+    const { by, method = 'merge' } = options
+    const pull = pullOf(number)
+    const scene = sceneOf(by)
+    const before = await store.tip(`refs/heads/${pull.base.ref}`)
+    const tree = before === undefined ? undefined : await store.mergedTree(before, pull.head.sha)
+    if (pull.state !== 'open' || before === undefined || tree === undefined)
+      throw new Error(`pull request ${number} cannot be merged`)
+    const title = `Merge pull request #${number} from ${repository.owner.login}/${pull.head.ref}\n\n${pull.title}`
+    const message = method === 'merge' ? title : `${pull.title} (#${number})\n\n${pull.body ?? ''}`
+    const parents = method === 'merge' ? [before, pull.head.sha] : [before]
+    const person = personOf(world, by)
+    const after = await store.writeCommit({ tree, parents, author: person, committer: person, message })
+    if (method === 'squash') await mergedByPush({ ...scene, pull }, after)
+    await moveRef(scene, { ref: `refs/heads/${pull.base.ref}`, before, after })
+    return after
+  }
+
+  return {
+    humanCommit,
+    mergePull,
+    async deleteBranch(branch: string, { by }: By = {}) {
+      const before = await store.tip(`refs/heads/${branch}`)
+      if (before === undefined) throw new Error(`there is no branch ${branch}`)
+      await moveRef(sceneOf(by), { ref: `refs/heads/${branch}`, before })
+    },
+    openPull(wanted: By & { head: string; base?: string; title?: string; body?: string; draft?: boolean }) {
+      const { by, head, base = repository.defaultBranch, title = head, body = null, draft = false } = wanted
+      return openPull(sceneOf(by), { head, base, title, body, draft })
+    },
+    closePull: (number: number, { by }: By = {}) => closePull({ ...sceneOf(by), pull: pullOf(number) }),
+    comment(number: number, body: string, options: By & { association?: string } = {}): Comment {
+      const scene = sceneOf(options.by)
+      const association = options.association ?? associationOf(repository, scene.sender.login)
+      return addComment(scene, { pull: pullOf(number), body, association })
+    },
+    /** Presses a button of a check run. */
+    requestAction(id: number, identifier: string, { by }: By = {}) {
+      const run = runOf(id)
+      if (!run.actions.some((one) => one.identifier === identifier)) throw new Error(`no action ${identifier}`)
+      sendCheckRun(sceneOf(by), run, 'requested_action', { requested_action: { identifier } })
+    },
+    rerequest: (id: number, { by }: By = {}) => sendCheckRun(sceneOf(by), runOf(id), 'rerequested'),
+    senderJson: (login?: string) => accountJson(world, sceneOf(login).sender),
+  }
+}
+
+type Host = { world: World; webhooks: Webhooks }
+type NewCommit = By & { parent: string | undefined; files: FileChanges; message?: string }
+
+/** A commit of a person; nothing points to it yet. */
+export async function commitFiles(
+  { world, repository }: { world: World; repository: HostedRepository },
+  { parent, files, message, by }: NewCommit,
+): Promise<string> {
+  const { store } = repository
+  const changes = []
+  for (const [path, file] of Object.entries(files)) {
+    const executable = file !== null && typeof file === 'object' && 'executable' in file
+    const content = executable ? file.content : file
+    const sha = content === null ? null : await store.writeBlob(content)
+    changes.push({ path, mode: executable ? '100755' : '100644', sha })
+  }
+  const tree = await store.writeTree(parent, changes)
+  const person = personOf(world, by)
+  const text = message ?? `Change ${Object.keys(files).slice(0, 3).join(', ')}`
+  return store.writeCommit({
+    tree,
+    parents: parent === undefined ? [] : [parent],
+    author: person,
+    committer: person,
+    message: text,
+  })
+}
+
+function personOf(world: World, login: string = defaultPerson) {
+  const { id } = accountOf(world, login)
+  return { name: login, email: `${id}+${login}@users.noreply.github.com`, date: world.now().toISOString() }
+}

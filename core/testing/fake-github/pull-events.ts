@@ -1,0 +1,72 @@
+import { accountJson, repositoryJson } from './account-json.ts'
+import { fullPullJson } from './pull-json.ts'
+import type { Webhooks } from './webhooks.ts'
+import { type Account, type HostedRepository, type PullRequest, type World, appBot } from './world.ts'
+
+export type PullEvent = {
+  world: World
+  webhooks: Webhooks
+  repository: HostedRepository
+  sender: Account
+  pull: PullRequest
+}
+
+/** Tells the app what happened to a pull request. */
+export async function sendPull(event: PullEvent, action: string, more: Record<string, unknown> = {}): Promise<void> {
+  const { world, webhooks, repository, pull, sender } = event
+  const payload = {
+    number: pull.number,
+    ...more,
+    pull_request: await fullPullJson(world, repository, pull),
+    repository: repositoryJson(world, repository),
+    sender: accountJson(world, sender),
+  }
+  webhooks.emit({ event: 'pull_request', action, payload, repository })
+}
+
+export type NewPull = { head: string; base: string; title: string; body: string | null; draft: boolean }
+
+/** Both branches must exist. */
+export async function openPull(event: Omit<PullEvent, 'pull'>, wanted: NewPull): Promise<PullRequest> {
+  const { world, repository, sender } = event
+  const side = async (ref: string) => {
+    const sha = await repository.store.tip(`refs/heads/${ref}`)
+    if (sha === undefined) throw new Error(`there is no branch ${ref}`)
+    return { ref, sha }
+  }
+  const now = world.now()
+  const pull: PullRequest = {
+    number: ++repository.lastNumber,
+    id: world.nextId(),
+    title: wanted.title,
+    body: wanted.body,
+    state: 'open',
+    draft: wanted.draft,
+    head: await side(wanted.head),
+    base: await side(wanted.base),
+    user: sender,
+    labels: [],
+    reviewers: [],
+    createdAt: now,
+    updatedAt: now,
+  }
+  repository.pulls.set(pull.number, pull)
+  await sendPull({ ...event, pull }, 'opened')
+  return pull
+}
+
+/** Without a merge. */
+export async function closePull(event: PullEvent): Promise<void> {
+  const now = event.world.now()
+  Object.assign(event.pull, { state: 'closed', closedAt: now, updatedAt: now })
+  await sendPull(event, 'closed')
+}
+
+/** Its commits came into its base, by whatever way: `sha` is what the base is now. */
+export async function mergedByPush(event: PullEvent, sha: string): Promise<void> {
+  const { pull, world, sender } = event
+  const now = world.now()
+  const by = sender.type === 'Bot' ? appBot(world) : sender
+  Object.assign(pull, { state: 'closed', closedAt: now, updatedAt: now, merged: { at: now, sha, by } })
+  await sendPull(event, 'closed')
+}

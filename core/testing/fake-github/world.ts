@@ -1,0 +1,166 @@
+import type { GitStore } from './git-store.ts'
+
+export type Account = { login: string; id: number; type: 'User' | 'Organization' | 'Bot' }
+export type Level = 'none' | 'read' | 'write' | 'admin'
+export type Permissions = Record<string, Level>
+
+export type HostedApp = {
+  id: number
+  slug: string
+  name: string
+  clientId: string
+  privateKey: string
+  publicKey: string
+  permissions: Permissions
+  events: string[]
+  webhookSecret: string
+}
+
+export type Installation = {
+  id: number
+  account: Account
+  selection: 'all' | 'selected'
+  repositories: Set<number>
+  permissions: Permissions
+  createdAt: Date
+  suspendedAt?: Date
+}
+
+export type AccessToken = {
+  token: string
+  installation: Installation
+  /** Undefined: all that the installation has, also later. */
+  repositories?: Set<number>
+  permissions: Permissions
+  expiresAt: Date
+}
+
+export type PullRequest = {
+  number: number
+  id: number
+  title: string
+  body: string | null
+  state: 'open' | 'closed'
+  draft: boolean
+  head: { ref: string; sha: string }
+  base: { ref: string; sha: string }
+  user: Account
+  labels: string[]
+  reviewers: string[]
+  createdAt: Date
+  updatedAt: Date
+  closedAt?: Date
+  merged?: { at: Date; sha: string; by: Account }
+}
+
+export type Comment = {
+  id: number
+  number: number
+  body: string
+  user: Account
+  association: string
+  createdAt: Date
+  updatedAt: Date
+}
+
+export type Annotation = {
+  path: string
+  start_line: number
+  end_line: number
+  start_column?: number | undefined
+  end_column?: number | undefined
+  annotation_level: string
+  message: string
+  title?: string | undefined
+  raw_details?: string | undefined
+}
+
+export type CheckRunAction = { label: string; description: string; identifier: string }
+
+export type CheckRun = {
+  id: number
+  suite: number
+  name: string
+  headSha: string
+  externalId: string | null
+  detailsUrl: string | null
+  status: string
+  conclusion: string | null
+  startedAt: string | null
+  completedAt: string | null
+  output: { title: string | null; summary: string | null; text: string | null }
+  annotations: Annotation[]
+  actions: CheckRunAction[]
+}
+
+export type HostedRepository = {
+  id: number
+  owner: Account
+  name: string
+  private: boolean
+  defaultBranch: string
+  store: GitStore
+  createdAt: Date
+  pushedAt: Date
+  /** Commits that were made by the API without an author of their own: GitHub signs them. */
+  verified: Set<string>
+  pulls: Map<number, PullRequest>
+  labels: Map<string, number>
+  comments: Map<number, Comment>
+  checkRuns: Map<number, CheckRun>
+  /** The check suite of each commit. */
+  suites: Map<string, number>
+  collaborators: Map<string, Level>
+  lastNumber: number
+}
+
+/** Addresses of archives that need no token. */
+export type Downloads = { addressOf(repository: HostedRepository, sha: string): string }
+
+/** All that this GitHub knows. Its clock can be moved: what expires there goes by `now`. */
+export type World = {
+  origin: string
+  app: HostedApp
+  accounts: Map<string, Account>
+  repositories: Map<number, HostedRepository>
+  installations: Map<number, Installation>
+  tokens: Map<string, AccessToken>
+  downloads: Downloads
+  now(): Date
+  nextId(): number
+}
+
+/** Made when it is first named. */
+export function accountOf(world: World, login: string, type: Account['type'] = 'User'): Account {
+  const account = world.accounts.get(login) ?? { login, id: world.nextId(), type }
+  world.accounts.set(login, account)
+  return account
+}
+
+export function appBot(world: World): Account {
+  return accountOf(world, `${world.app.slug}[bot]`, 'Bot')
+}
+
+export function fullName({ owner, name }: HostedRepository): string {
+  return `${owner.login}/${name}`
+}
+
+export function findRepository(world: World, owner: string, name: string): HostedRepository | undefined {
+  const wanted = `${owner}/${name}`.toLowerCase()
+  return world.repositories.values().find((one) => fullName(one).toLowerCase() === wanted)
+}
+
+export function installationOf(world: World, repository: HostedRepository): Installation | undefined {
+  return world.installations.values().find((one) => covers(one, repository))
+}
+
+export function covers(installation: Installation, repository: HostedRepository): boolean {
+  if (installation.account.id !== repository.owner.id) return false
+  return installation.selection === 'all' || installation.repositories.has(repository.id)
+}
+
+/** The level of a person in a repository. */
+export function levelOf(repository: HostedRepository, login: string): Level {
+  if (repository.owner.login === login) return 'admin'
+  return repository.collaborators.get(login) ?? (repository.private ? 'none' : 'read')
+}
