@@ -107,6 +107,7 @@ const startOne = () =>
       tokens: [accessToken(token)],
       agentsDir,
       allowsSetups: false,
+      github: { webhookSecret: undefined, host: 'github.com', hasPublisher: false },
       redisMemoryShare: 0.8,
       fullPrompts: true,
       maxUploadBytes: 1_000_000,

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import type { ProjectId } from '#domain/ids.ts'
 import { parseJson } from '#domain/json.ts'
 import { orStoreError } from '#ledger/store.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
@@ -15,9 +16,10 @@ const group = 'publisher'
 /** Longer than GitHub can send a webhook again: it keeps them for three days. */
 const seenSeconds = 5 * 86_400
 /** Who takes a delivery and says nothing for so long has died: another one takes it. */
-const silentMs = 60_000
+const usualSilenceMs = 60_000
 /** Of what became of them, for people. */
 const mostHandled = 10_000
+const handledPage = 500
 
 const putScript = `
 if not redis.call('SET', KEYS[2], '1', 'NX', 'EX', ARGV[2]) then return 'seen' end
@@ -38,14 +40,9 @@ const Read = z.array(z.tuple([z.string(), Entries])).nullable()
  * The webhooks that have arrived and are not handled yet, in Redis: each is there once, however often it arrives, and stays until its
  * handling has ended. All of it is in one slot of a cluster.
  */
-export function openDeliveryInbox(redis: Redis, namespace = 'remora') {
+export function openDeliveryInbox(redis: Redis, namespace = 'remora', { silentMs = usualSilenceMs } = {}) {
   const prefix = `${namespace}:{github}:`
   const keys = { inbox: `${prefix}inbox`, handled: `${prefix}handled`, seen: (id: string) => `${prefix}seen:${id}` }
-  const ready = async () => {
-    await redis.xgroup('CREATE', keys.inbox, group, '0', 'MKSTREAM').catch((error: unknown) => {
-      if (!String(error).includes('BUSYGROUP')) throw error
-    })
-  }
   return {
     /** One durable write. `seen`: it arrived before, and is or was handled. STORE_001 when Redis is away. */
     async put(delivery: Delivery): Promise<'new' | 'seen'> {
@@ -58,29 +55,54 @@ export function openDeliveryInbox(redis: Redis, namespace = 'remora') {
     async hasSeen(deliveryId: string): Promise<boolean> {
       return (await orStoreError(redis.exists(keys.seen(deliveryId)))) === 1
     },
-    /** The next ones, those first that somebody took and did not end; none: there was nothing to take now. */
-    async take(consumer: string, count: number): Promise<TakenDelivery[]> {
-      await orStoreError(ready())
-      const left = await orStoreError(
-        redis.call('XAUTOCLAIM', keys.inbox, group, consumer, String(silentMs), '0', 'COUNT', String(count)),
-      )
-      const claimed = Claimed.parse(left)[1].flatMap(takenOf)
-      if (claimed.length > 0) return claimed
-      const read = await orStoreError(
-        redis.call('XREADGROUP', 'GROUP', group, consumer, 'COUNT', String(count), 'STREAMS', keys.inbox, '>'),
-      )
-      return (Read.parse(read)?.[0]?.[1] ?? []).flatMap(takenOf)
-    },
+    take: openTaker(redis, { inbox: keys.inbox, silentMs }),
     /** Ends the handling, and keeps what became of it. Doing it again changes nothing. */
     async end(taken: Pick<TakenDelivery, 'entry'>, handled: HandledDelivery): Promise<void> {
       const args = [group, taken.entry, JSON.stringify(handled), String(mostHandled)]
       await orStoreError(redis.eval(endScript, 2, keys.inbox, keys.handled, ...args))
     },
-    /** The newest first. */
-    async listHandled(count: number): Promise<HandledDelivery[]> {
-      const entries = await orStoreError(redis.xrevrange(keys.handled, '+', '-', 'COUNT', count))
-      return entries.flatMap(([, [, text = '']]) => HandledDelivery.safeParse(parseJson(text)).data ?? [])
+    /** The newest first: those of one project, or all. */
+    async listHandled(count: number, projectId?: ProjectId): Promise<HandledDelivery[]> {
+      const found: HandledDelivery[] = []
+      for (let before = '+'; found.length < count;) {
+        const entries = await orStoreError(redis.xrevrange(keys.handled, before, '-', 'COUNT', handledPage))
+        const handled = entries.flatMap(([, [, text = '']]) => HandledDelivery.safeParse(parseJson(text)).data ?? [])
+        found.push(...handled.filter((one) => projectId === undefined || one.projectId === projectId))
+        const [last] = entries.at(-1) ?? []
+        if (last === undefined || entries.length < handledPage) break
+        before = `(${last}`
+      }
+      return found.slice(0, count)
     },
+  }
+}
+
+/** What a dead consumer has left, or what is new. */
+function openTaker(redis: Redis, { inbox, silentMs }: { inbox: string; silentMs: number }) {
+  const ready = async () => {
+    await redis.xgroup('CREATE', inbox, group, '0', 'MKSTREAM').catch((error: unknown) => {
+      if (!String(error).includes('BUSYGROUP')) throw error
+    })
+  }
+  /** A call looks at some of what is taken, and says where the next one is to go on; after the last it says 0-0. */
+  const takeLeft = async (consumer: string, count: number): Promise<TakenDelivery[]> => {
+    for (let from = '0-0'; ;) {
+      const args = [inbox, group, consumer, String(silentMs), from, 'COUNT', String(count)]
+      const [next, entries] = Claimed.parse(await orStoreError(redis.call('xautoclaim', ...args)))
+      const left = entries.flatMap(takenOf)
+      if (left.length > 0 || next === '0-0') return left
+      from = next
+    }
+  }
+  /** The next ones, those first that somebody took and did not end; none: there was nothing to take now. */
+  return async (consumer: string, count: number): Promise<TakenDelivery[]> => {
+    await orStoreError(ready())
+    const left = await takeLeft(consumer, count)
+    if (left.length > 0) return left
+    const read = await orStoreError(
+      redis.call('xreadgroup', 'GROUP', group, consumer, 'COUNT', String(count), 'STREAMS', inbox, '>'),
+    )
+    return (Read.parse(read)?.[0]?.[1] ?? []).flatMap(takenOf)
   }
 }
 

@@ -40,13 +40,19 @@ export const DeliveryBody = z.discriminatedUnion('kind', [
     removed: z.array(HostedRepository),
   }),
   z.strictObject({
+    kind: z.literal('repository'),
+    action: z.enum(['renamed', 'transferred', 'deleted']),
+    /** What it was called before; null for one that was deleted. */
+    former: HostedRepository.pick({ owner: true, name: true }).nullable(),
+  }),
+  z.strictObject({
     kind: z.literal('check_run'),
     action: z.enum(['rerequested', 'requested_action']),
     id: z.int(),
-    /** The id of the run, as the publisher has set it. */
+    /** The id of the run, as the publisher has set it; empty for one of somebody else. */
     externalId: z.string(),
     headSha: sha,
-    appId: z.int(),
+    appId: z.int().nullable(),
     /** Of a requested action. */
     identifier: z.string().nullable(),
   }),
@@ -55,7 +61,7 @@ export const DeliveryBody = z.discriminatedUnion('kind', [
     action: z.enum(['requested', 'rerequested']),
     headSha: sha,
     headBranch: z.string().nullable(),
-    appId: z.int(),
+    appId: z.int().nullable(),
   }),
   z.strictObject({
     kind: z.literal('comment'),

@@ -19,47 +19,42 @@ export type InstalledRepository = HostedRepository & Pick<Installation, 'install
 
 export type Installations = ReturnType<typeof openInstallations>
 
-type Redis = Pick<RedisClient, 'hget' | 'hgetall' | 'hset' | 'hdel'>
+type Redis = Pick<RedisClient, 'eval' | 'hget' | 'hgetall' | 'hset' | 'hdel'>
 type Name = Pick<HostedRepository, 'owner' | 'name'>
+
+/** Some accounts give an installation thousands of repositories. */
+const sliceSize = 500
+
+/** ARGV: the installation, what the caller has read of it ('' for nothing), what it is to be. */
+const putIfSame = `
+if (redis.call('HGET', KEYS[1], ARGV[1]) or '') ~= ARGV[2] then return 0 end
+redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
+return 1`
 
 const Kept = HostedRepository.extend({ installationId: z.int() })
 
 /** Which installations of the GitHub App there are, and which repositories these have been given. Only the publisher adds to it. */
 export function openInstallations(redis: Redis, namespace = 'remora') {
-  const key = `${namespace}:{github}:installations`
+  const { find, list, update, remove } = openRecords(redis, `${namespace}:{github}:installations`)
   const repositories = openRepositories(redis, namespace)
-  const find = async (installationId: number): Promise<Installation | undefined> => {
-    const text = await orStoreError(redis.hget(key, String(installationId)))
-    return Installation.safeParse(parseJson(text ?? '')).data
-  }
-  const put = async (installation: Installation) => {
-    await orStoreError(redis.hset(key, String(installation.installationId), JSON.stringify(installation)))
-  }
   return {
     find,
+    list,
     addRepositories: repositories.add,
     removeRepositories: repositories.remove,
     listRepositories: repositories.list,
-    async list(): Promise<Installation[]> {
-      const all = Object.values(await orStoreError(redis.hgetall(key)))
-      return all.flatMap((text) => Installation.safeParse(parseJson(text)).data ?? [])
-    },
     /** Notes an installation; its project stays the one that it has. */
     async note(installation: Installation): Promise<Installation> {
-      const before = await find(installation.installationId)
-      const next = { ...installation, projectId: before?.projectId ?? installation.projectId }
-      await put(next)
-      return next
+      return update(installation.installationId, (before) => {
+        return { ...installation, projectId: before?.projectId ?? installation.projectId }
+      })
     },
     /** Gives an installation to another project: its later runs are there. False for an unknown one. */
     async assign(installationId: number, projectId: ProjectId): Promise<boolean> {
-      const before = await find(installationId)
-      if (before === undefined) return false
-      await put({ ...before, projectId })
-      return true
+      return (await update(installationId, (before) => before && { ...before, projectId })) !== undefined
     },
     async remove(installationId: number): Promise<void> {
-      await orStoreError(redis.hdel(key, String(installationId)))
+      await remove(installationId)
       const all = await repositories.list()
       await repositories.remove(all.filter((one) => one.installationId === installationId))
     },
@@ -69,6 +64,35 @@ export function openInstallations(redis: Redis, namespace = 'remora') {
       const installation = kept && (await find(kept.installationId))
       if (kept === undefined || installation === undefined || installation.isSuspended) return undefined
       return installation.projectId === projectId ? { ...kept, projectId } : undefined
+    },
+  }
+}
+
+function openRecords(redis: Redis, key: string) {
+  const readText = async (id: number) => (await orStoreError(redis.hget(key, String(id)))) ?? ''
+  const parsed = (text: string) => Installation.safeParse(parseJson(text)).data
+  return {
+    async find(id: number): Promise<Installation | undefined> {
+      return parsed(await readText(id))
+    },
+    async list(): Promise<Installation[]> {
+      return Object.values(await orStoreError(redis.hgetall(key))).flatMap((text) => parsed(text) ?? [])
+    },
+    /** Writes what `change` makes of what is kept, unless it makes nothing: again when another process has written meanwhile. */
+    async update<Next extends Installation | undefined>(
+      id: number,
+      change: (before: Installation | undefined) => Next,
+    ): Promise<Next> {
+      for (;;) {
+        const text = await readText(id)
+        const next = change(parsed(text))
+        if (next === undefined) return next
+        const args = [String(id), text, JSON.stringify(next)]
+        if ((await orStoreError(redis.eval(putIfSame, 1, key, ...args))) === 1) return next
+      }
+    },
+    async remove(id: number): Promise<void> {
+      await orStoreError(redis.hdel(key, String(id)))
     },
   }
 }
@@ -86,13 +110,18 @@ function openRepositories(redis: Redis, namespace: string) {
       return Object.values(await orStoreError(redis.hgetall(key))).flatMap((text) => parsed(text) ?? [])
     },
     async add(installationId: number, repositories: readonly HostedRepository[]): Promise<void> {
-      for (const { id, owner, name } of repositories) {
-        const kept = { id, owner, name, installationId }
-        await orStoreError(redis.hset(key, fieldOf(kept), JSON.stringify(kept)))
+      const kept = repositories.map(({ id, owner, name }) => ({ id, owner, name, installationId }))
+      for (const some of slices(kept)) {
+        const fields = some.map((one) => [fieldOf(one), JSON.stringify(one)] as const)
+        await orStoreError(redis.hset(key, Object.fromEntries(fields)))
       }
     },
     async remove(repositories: readonly Name[]): Promise<void> {
-      for (const one of repositories) await orStoreError(redis.hdel(key, fieldOf(one)))
+      for (const some of slices(repositories)) await orStoreError(redis.hdel(key, ...some.map(fieldOf)))
     },
   }
+}
+
+function* slices<Item>(items: readonly Item[]): Generator<readonly Item[]> {
+  for (let first = 0; first < items.length; first += sliceSize) yield items.slice(first, first + sliceSize)
 }

@@ -27,7 +27,7 @@ const appSettings = {
   },
   REMORA_GITHUB_API_URL: {
     key: 'github.api_url',
-    owners: ['publisher', 'cli'],
+    owners: ['publisher', 'cli', 'api'],
     type: webAddress,
     default: 'https://api.github.com',
     about: "the address of GitHub's API; of GitHub Enterprise Server `https://HOST/api/v3`",
@@ -200,3 +200,8 @@ export const githubSettings = { ...appSettings, ...repositorySettings }
 
 /** The keys of `remora.yaml` that a repository decides for itself. */
 export const repositoryKeys: readonly string[] = Object.values(repositorySettings).map(({ key }) => key)
+
+/** Where people find the repositories of the API at `apiUrl`: `github.com`, or the host of a GitHub of one's own. */
+export function githubHost(apiUrl: string): string {
+  return new URL(apiUrl).host.replace(/^api\./, '')
+}

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { defaultProject, sha256 } from '#domain/ids.ts'
 import type { ModelKind } from '#domain/model-kind.ts'
 import { readEnv, type Env } from '#platform/env.ts'
+import { githubHost } from '#settings/github-settings.ts'
 import { environmentOf } from '#settings/settings-table.ts'
 import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
 import { traceConfig, traceSecrets } from '#settings/trace-settings.ts'
@@ -41,11 +42,22 @@ export function parseConfig(env: Env) {
       maxConnections: read.REMORA_MAX_CONNECTIONS,
       redisMemoryShare: read.REMORA_REDIS_MEMORY_SHARE,
       fullPrompts: read.REMORA_FULL_PROMPTS,
+      github: {
+        webhookSecret: read.REMORA_GITHUB_WEBHOOK_SECRET,
+        host: githubHost(read.REMORA_GITHUB_API_URL),
+        hasPublisher: read.REMORA_PUBLISHER_URL !== undefined,
+      },
       storage: storageConfig(read),
       traces: traceConfig(read),
     },
     logging: { level: read.REMORA_LOG_LEVEL, format: read.REMORA_LOG_FORMAT },
-    secrets: [read.REMORA_TOKEN, read.REMORA_MODEL_API_KEY ?? [], storageSecrets(read), traceSecrets(read)].flat(),
+    secrets: [
+      read.REMORA_TOKEN,
+      read.REMORA_MODEL_API_KEY ?? [],
+      read.REMORA_GITHUB_WEBHOOK_SECRET ?? [],
+      storageSecrets(read),
+      traceSecrets(read),
+    ].flat(),
   }
 }
 

@@ -3,7 +3,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sha256 } from '#domain/ids.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
-import { openTestApi, runForm, tarOf, type TestApi } from './app.fixture.ts'
+import { webhookHeaders } from '#testing/webhook-examples.ts'
+import { openTestApi, runForm, tarOf, type TestApi, testWebhookSecret } from './app.fixture.ts'
 import { Problem } from './http/problem.ts'
 import { askingRun, composeRun, plannedOperation, playRun, submitRun } from './played-run.fixture.ts'
 import { apiDocument, endpoints } from './reference/api-document.ts'
@@ -107,6 +108,11 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
   'GET /v1/projects': async () => ({ path: '/v1/projects' }),
   'GET /v1/workers': async () => ({ path: '/v1/workers' }),
   'GET /v1/usage': async () => ({ path: '/v1/usage?by=agent' }),
+  'POST /webhooks/github': async () => {
+    const body = '{"zen":"Design for failure."}'
+    const headers = webhookHeaders(body, { secret: testWebhookSecret, event: 'ping', deliveryId: 'd1' })
+    return { path: '/webhooks/github', init: { method: 'POST', body, headers } }
+  },
   'GET /healthz': async () => ({ path: '/healthz' }),
   'GET /readyz': async () => ({ path: '/readyz' }),
   'GET /openapi.json': async () => ({ path: '/openapi.json' }),

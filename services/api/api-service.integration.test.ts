@@ -46,6 +46,7 @@ function configWith(dir: string): ApiConfig {
     tokens: [accessToken(token)],
     agentsDir: dir,
     allowsSetups: false,
+    github: { webhookSecret: undefined, host: 'github.com', hasPublisher: false },
     redisMemoryShare: 0.8,
     fullPrompts: true,
     maxUploadBytes: 1_000_000,

@@ -1,6 +1,7 @@
 import { sizeOfSets } from '#composition/run-chain.ts'
 import { agentNames } from '#bundles/bundle-files.ts'
 import { announcedFindable, requireFindable, requireKnownKinds } from '#bundles/findable-nodes.ts'
+import { openDeliveryInbox } from '#code-hosts/delivery-inbox.ts'
 import { openFleet, storeOfFleet } from '#ledger/fleet.ts'
 import { readWorkers } from '#ledger/live-workers.ts'
 import { openLedger } from '#ledger/ledger.ts'
@@ -179,6 +180,7 @@ function appParts(
     transcripts: { ledger, records, fullPrompts: config.fullPrompts, redactor },
     tokens: { store, projects: openProjectStore(redis, namespace), table, idempotency },
     usage: { ledger, projects: openProjectStore(redis, namespace), log },
+    webhooks: { secret: config.github.webhookSecret, inbox: openDeliveryInbox(redis, namespace) },
     workers: { readWorkers: () => orStoreError(readWorkers(redis, namespace)) },
   }
 }

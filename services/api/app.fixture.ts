@@ -1,6 +1,7 @@
 import { Redis } from 'ioredis'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { packTar } from 'modern-tar'
+import { openDeliveryInbox } from '#code-hosts/delivery-inbox.ts'
 import { openFleet, storeOfFleet } from '#ledger/fleet.ts'
 import { readWorkers } from '#ledger/live-workers.ts'
 import { sha256 } from '#domain/ids.ts'
@@ -32,6 +33,8 @@ import { openStoredCallers, openTokenTable } from './access/token-table.ts'
 
 const ownToken = 'token-of-this-project'
 const otherToken = tokenText(Buffer.alloc(32))
+
+export const testWebhookSecret = 'signs-the-webhooks-of-tests'
 
 const noLimits = { requestsPerMinute: null, runs: null }
 
@@ -74,6 +77,8 @@ export type TestApiOptions = {
   /** Of the transcripts. */
   fullPrompts?: boolean
   checkFindable?: TestApi['intake']['checkFindable']
+  webhookSecret?: string | undefined
+  webhookBodyMs?: number
   /** Secrets of the configuration. */
   secrets?: readonly string[]
 }
@@ -160,6 +165,11 @@ export async function openTestApi(
       idempotency: intake.idempotency,
     },
     usage: { ledger, projects: openProjectStore(redis, server.namespace), log },
+    webhooks: {
+      secret: 'webhookSecret' in options ? options.webhookSecret : testWebhookSecret,
+      inbox: openDeliveryInbox(redis, server.namespace),
+      ...(options.webhookBodyMs !== undefined && { bodyMs: options.webhookBodyMs }),
+    },
     workers: { readWorkers: () => readWorkers(redis, server.namespace) },
   })
   const close = () => inOrder([() => redis.quit(), () => store.close(), () => server.close()])

@@ -26,6 +26,7 @@ import { type ChangeRouteDeps, changeRoutes } from './review/change-routes.ts'
 import { type RunRouteDeps, runRoutes } from './runs/run-routes.ts'
 import { type ProjectBudgetDeps, projectRoutes } from './access/project-routes.ts'
 import { type TokenRouteDeps, tokenRoutes } from './access/token-routes.ts'
+import { type WebhookRouteDeps, webhookRoutes } from './webhooks/webhook-routes.ts'
 import { type TranscriptRouteDeps, transcriptRoutes } from './transcript/transcript-routes.ts'
 import { apiDocument } from './reference/api-document.ts'
 import { docsPage } from './reference/docs-page.ts'
@@ -45,6 +46,7 @@ export type AppDeps = {
   transcripts: TranscriptRouteDeps
   tokens: TokenRouteDeps
   workers: WorkerRouteDeps
+  webhooks: WebhookRouteDeps
   usage: UsageRouteDeps & ProjectBudgetDeps
 }
 
@@ -54,7 +56,9 @@ export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
   app.use(requestId({ limitLength: 64 }), accessLog(deps), securityHeaders())
   app.onError(problemHandler(deps))
   app.notFound(unknownRoute)
-  app.use('/v1/*', storeOutages(deps.log), redactAnswers(deps.redactor), bearerAuth(deps.auth))
+  const watchStores = storeOutages(deps.log)
+  app.use('/webhooks/*', watchStores)
+  app.use('/v1/*', watchStores, redactAnswers(deps.redactor), bearerAuth(deps.auth))
   app.use(methodNotAllowed({ app, onMethodNotAllowed: methodNotAllowedProblem }))
   app.openapi(probeEndpoints.live, (c) => c.json({ status: 'ok' } as const, 200))
   app.openapi(probeEndpoints.ready, async (c) => {
@@ -62,6 +66,7 @@ export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
     return status === 'ready' ? c.json({ status, parts }, 200) : c.json({ status, parts }, 503)
   })
   app.route('/', referenceRoutes())
+  app.route('/', webhookRoutes(deps.webhooks))
   app.route('/', intakeRoutes(deps.intake))
   app.route('/', runRoutes(deps.runs))
   app.route('/', changeRoutes(deps.changes))

@@ -14,6 +14,7 @@ import { projectEndpoints } from '../access/project-endpoints.ts'
 import { usageEndpoints } from '../usage/usage-endpoints.ts'
 import { workerEndpoints } from '../fleet/worker-endpoints.ts'
 import { tokenEndpoints } from '../access/token-endpoints.ts'
+import { webhookEndpoints } from '../webhooks/webhook-endpoints.ts'
 import { transcriptEndpoints } from '../transcript/transcript-endpoints.ts'
 
 export type ApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>
@@ -37,6 +38,7 @@ const groups: readonly { tag: string; endpoints: Readonly<Record<string, RouteCo
   { tag: 'Projects', endpoints: projectEndpoints },
   { tag: 'Workers', endpoints: workerEndpoints },
   { tag: 'Usage', endpoints: usageEndpoints },
+  { tag: 'GitHub', endpoints: webhookEndpoints },
   { tag: 'Service', endpoints: { ...probeEndpoints, ...referenceEndpoints } },
 ]
 

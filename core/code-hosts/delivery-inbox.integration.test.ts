@@ -1,0 +1,118 @@
+import { randomUUID } from 'node:crypto'
+import { Redis } from 'ioredis'
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { testRedis, type TestRedis } from '#testing/redis.ts'
+import { until } from '#testing/until.ts'
+import type { Delivery, HandledDelivery } from './delivery.ts'
+import { openDeliveryInbox } from './delivery-inbox.ts'
+
+let server: TestRedis
+let redis: Redis
+let namespace = ''
+beforeAll(async () => {
+  server = await testRedis()
+  redis = new Redis(server.url)
+})
+beforeEach(() => {
+  namespace = `${server.namespace}${randomUUID().slice(0, 8)}`
+})
+afterAll(async () => {
+  await redis.quit()
+  await server.close()
+})
+
+const hourMs = 3_600_000
+const inboxOf = (silentMs = hourMs) => openDeliveryInbox(redis, namespace, { silentMs })
+
+const ping = (deliveryId: string): Delivery => ({
+  deliveryId,
+  event: 'ping',
+  installationId: null,
+  repository: null,
+  sender: null,
+  body: { kind: 'ping' },
+})
+
+const handled = (deliveryId: string, about: Partial<HandledDelivery> = {}): HandledDelivery => ({
+  deliveryId,
+  event: 'ping',
+  action: null,
+  repository: null,
+  ref: null,
+  outcome: 'ignored',
+  reason: 'nothing to do',
+  projectId: null,
+  runId: null,
+  at: 1,
+  ...about,
+})
+
+const idsOf = (taken: readonly { delivery: Delivery }[]) => taken.map(({ delivery }) => delivery.deliveryId)
+
+describe('the inbox of deliveries', () => {
+  it('has each delivery once, in the order in which they came', async () => {
+    const inbox = inboxOf()
+    expect(await inbox.hasSeen('one')).toBe(false)
+    const puts = ['one', 'two', 'one', 'three', 'two'].map((id) => inbox.put(ping(id)))
+    expect(await Promise.all(puts)).toEqual(['new', 'new', 'seen', 'new', 'seen'])
+    expect(await inbox.hasSeen('one')).toBe(true)
+    expect(idsOf(await inbox.take('a', 2))).toEqual(['one', 'two'])
+    expect(idsOf(await inbox.take('b', 2))).toEqual(['three'])
+    expect(await inbox.take('a', 2)).toEqual([])
+  })
+
+  it('gives what a dead consumer has taken to another one, and nothing of a live one', async () => {
+    for (const id of ['one', 'two']) await inboxOf().put(ping(id))
+    expect(idsOf(await inboxOf().take('dead', 10))).toEqual(['one', 'two'])
+    expect(await inboxOf().take('other', 10)).toEqual([])
+    await until(async () => (await inboxOf(1).take('other', 10)).length === 2)
+  })
+
+  it('finds what a dead consumer has left behind much that others are working on', async () => {
+    const count = 300
+    for (let at = 0; at <= count; at++) await inboxOf().put(ping(`d${at}`))
+    const taken = await inboxOf().take('live', count + 1)
+    const last = taken.at(-1)?.entry ?? ''
+    // As if its consumer had been silent for two hours.
+    await redis.call('XCLAIM', `${namespace}:{github}:inbox`, 'publisher', 'dead', 0, last, 'IDLE', 2 * hourMs)
+    expect(idsOf(await inboxOf().take('other', 1))).toEqual([`d${count}`])
+  })
+
+  it('ends a delivery once, whoever says so, and does not take it again', async () => {
+    const inbox = inboxOf(0)
+    await inbox.put(ping('one'))
+    const [first] = await inbox.take('a', 1)
+    const [again] = await inbox.take('b', 1)
+    expect(again).toEqual(first)
+    if (first === undefined) throw new Error('nothing was taken')
+    await inbox.end(first, handled('one', { reason: 'first' }))
+    await inbox.end(first, handled('one', { reason: 'second' }))
+    expect((await inbox.listHandled(10)).map(({ reason }) => reason)).toEqual(['first'])
+    expect(await inbox.take('a', 1)).toEqual([])
+    expect(await inbox.put(ping('one'))).toBe('seen')
+    expect(await redis.xlen(`${namespace}:{github}:inbox`)).toBe(0)
+  })
+
+  it('lists what was handled, the newest first, of one project also behind many others', async () => {
+    const inbox = inboxOf()
+    const many = 1_200
+    for (let at = 0; at < many; at++) {
+      await inbox.put(ping(`d${at}`))
+      const [taken] = await inbox.take('a', 1)
+      if (taken) await inbox.end(taken, handled(`d${at}`, { projectId: at % 400 === 0 ? 'shop' : 'other' }))
+    }
+    const listed = async (count: number, projectId?: string) =>
+      (await inbox.listHandled(count, projectId)).map(({ deliveryId }) => deliveryId)
+    expect(await listed(2)).toEqual([`d${many - 1}`, `d${many - 2}`])
+    expect(await listed(1_000)).toHaveLength(1_000)
+    expect(await listed(10, 'shop')).toEqual(['d800', 'd400', 'd0'])
+    expect(await listed(2, 'shop')).toEqual(['d800', 'd400'])
+  })
+
+  it('says that Redis is away', async () => {
+    const gone = new Redis(server.url, { maxRetriesPerRequest: 0 })
+    gone.on('error', () => {})
+    await gone.quit()
+    await expect(openDeliveryInbox(gone, namespace).put(ping('one'))).rejects.toMatchObject({ code: 'STORE_001' })
+  })
+})

@@ -1,0 +1,30 @@
+import { z } from '@hono/zod-openapi'
+import { endpoint, jsonAnswer } from '../http/endpoint.ts'
+
+const WebhookAnswer = z
+  .strictObject({ delivery_id: z.string(), status: z.enum(['taken', 'seen']).openapi('WebhookStatus') })
+  .openapi('WebhookAnswer')
+
+const githubProse = `
+For GitHub, which signs what it sends with the webhook secret of the GitHub App (\`X-Hub-Signature-256\`), not for tokens. It is there only
+where \`REMORA_GITHUB_WEBHOOK_SECRET\` is set; the App has to send \`application/json\`. A wrong or missing signature is INTAKE_004. The
+answer comes after one write to Redis: what is to be done about the webhook is done later, and \`GET /v1/github/deliveries\`
+says what that was. A body has at most 25 MB, as GitHub's own have, and 10 s to arrive.
+
+What this endpoint does not take is not lost: the publisher asks GitHub for the webhooks that failed.`
+
+/** What other services send on their own account. */
+export const webhookEndpoints = {
+  github: endpoint(null, ['HTTP_003', 'INTAKE_003', 'INTAKE_004', 'INTAKE_008', 'LIMIT_002', 'STORE_001'], {
+    method: 'post',
+    path: '/webhooks/github',
+    operationId: 'takeGithubWebhook',
+    summary: 'A webhook of GitHub',
+    description: githubProse.trim(),
+    request: { body: { required: true, content: { 'application/json': { schema: { type: 'object' } } } } },
+    responses: {
+      200: jsonAnswer('it arrived before', WebhookAnswer),
+      202: jsonAnswer('it is kept, and handled later', WebhookAnswer),
+    },
+  }),
+} as const

@@ -1,0 +1,85 @@
+import { isUtf8 } from 'node:buffer'
+import { OpenAPIHono } from '@hono/zod-openapi'
+import { Webhooks } from '@octokit/webhooks'
+import { deliveryOf } from '#code-hosts/delivery-of.ts'
+import type { DeliveryInbox } from '#code-hosts/delivery-inbox.ts'
+import { AppError } from '#domain/error.ts'
+import { parseJson } from '#domain/json.ts'
+import type { ApiEnv } from '../http/api-env.ts'
+import { readBody } from '../http/endpoint.ts'
+import { openUploadGate } from '../intake/intake-routes.ts'
+import { webhookEndpoints } from './webhook-endpoints.ts'
+
+/** `secret`: what GitHub signs its webhooks with; without it there is no endpoint for them. */
+export type WebhookRouteDeps = {
+  secret: string | undefined
+  inbox: Pick<DeliveryInbox, 'put'>
+  /** How long a body may take to arrive. */
+  bodyMs?: number
+}
+
+/** GitHub sends no larger ones. */
+const maxBytes = 25 * 1024 * 1024
+/** GitHub does not wait for longer. */
+const usualBodyMs = 10_000
+/**
+ * Before its signature is checked a body may be anybody's. The limit on connections is enough for small ones, which nearly all are;
+ * only so many others are held in memory at once, and one more waits for a moment.
+ */
+const smallBytes = 64 * 1024
+const [largeAtOnce, waitMs] = [4, 2_000]
+
+const signatureForm = /^sha256=[0-9a-f]{64}$/
+const wrongSignature = 'The signature of the webhook is missing or wrong: is its secret the one of this service?'
+const wrongType =
+  'Send application/json: set the content type of the webhook, in the settings of the GitHub App, to application/json.'
+
+/** Takes the webhooks of GitHub: each that is signed is kept, once, until somebody has handled it. */
+export function webhookRoutes({ secret, inbox, bodyMs = usualBodyMs }: WebhookRouteDeps): OpenAPIHono<ApiEnv> {
+  const routes = new OpenAPIHono<ApiEnv>()
+  if (secret === undefined) return routes
+  const { verify } = new Webhooks({ secret })
+  const largeGate = openUploadGate(largeAtOnce, waitMs)
+  routes.openapi(webhookEndpoints.github, async (c) => {
+    const { raw } = c.req
+    if (!/^application\/json *(?:;|$)/i.test(c.req.header('content-type') ?? ''))
+      throw new AppError('HTTP_003', wrongType)
+    const leave = isSmall(raw) ? () => {} : await largeGate(raw.signal)
+    try {
+      const text = await signedText(raw, { verify, bodyMs })
+      const headers = { deliveryId: c.req.header('x-github-delivery'), event: c.req.header('x-github-event') }
+      const delivery = deliveryOf(headers, jsonOf(text))
+      const isNew = (await inbox.put(delivery)) === 'new'
+      const { deliveryId: delivery_id } = delivery
+      return isNew ? c.json({ delivery_id, status: 'taken' }, 202) : c.json({ delivery_id, status: 'seen' }, 200)
+    } finally {
+      leave()
+    }
+  })
+  return routes
+}
+
+function isSmall({ headers }: Request): boolean {
+  const declared = headers.get('content-length')
+  return declared !== null && Number(declared) <= smallBytes
+}
+
+/** INTAKE_004 for a body that GitHub has not signed. One without anything like a signature is not even read. */
+async function signedText(
+  request: Request,
+  { verify, bodyMs }: { verify: Webhooks['verify']; bodyMs: number },
+): Promise<string> {
+  const signature = request.headers.get('x-hub-signature-256') ?? ''
+  if (!signatureForm.test(signature)) throw new AppError('INTAKE_004', wrongSignature)
+  const bytes = await readBody(request, { maxBytes, signal: AbortSignal.timeout(bodyMs) })
+  // What is signed is UTF-8. In other bytes some would be lost on their way to a text, and the signature would not be theirs.
+  const text = isUtf8(bytes) ? bytes.toString() : ''
+  if (text === '' || !(await verify(text, signature))) throw new AppError('INTAKE_004', wrongSignature)
+  return text
+}
+
+function jsonOf(text: string): unknown {
+  const value = parseJson(text)
+  if (value === undefined) throw new AppError('INTAKE_008', 'body: not JSON')
+  return value
+}
