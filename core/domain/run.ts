@@ -174,10 +174,10 @@ export type UsedBudget = z.infer<typeof UsedBudget>
 
 /**
  * Why a run stops early. `request`: somebody asked for it (`by` is the origin's `kind/id`). `fault`: a stage could not go
- * on. `policy`: an operation failed under the policy `stop_run`.
+ * on. `policy`: an operation failed under the policy `stop_run`. `letsFinish`: the operations that run may finish.
  */
 export const RunStop = z.discriminatedUnion('kind', [
-  z.strictObject({ kind: z.literal('request'), reason: z.string(), by: z.string() }),
+  z.strictObject({ kind: z.literal('request'), reason: z.string(), by: z.string(), letsFinish: z.boolean() }),
   z.strictObject({ kind: z.literal('fault'), reason: z.string(), errorCode: z.string() }),
   z.strictObject({ kind: z.literal('policy'), operationId: OperationId }),
 ])

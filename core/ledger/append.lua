@@ -1,9 +1,10 @@
 -- Further KEYS: op:<O>. ARGV: operation, token, the attempt's counter, lease in ms, (event age, event body)…
--- Answers 'ok'; 'stop' when the run was stopped; 'lost' when the attempt no longer has the operation.
+-- Answers 'ok'; 'stop' when the run was stopped and what runs may not finish; 'lost' when the attempt no longer has the operation.
 local op_key = KEYS[own_keys + 1]
 local op = redis.call('HMGET', op_key, 'status', 'token', 'n')
 if op[1] ~= 'running' or op[2] ~= ARGV[2] then return 'lost' end
-local answer = is_stopped() and 'stop' or 'ok'
+local run = redis.call('HMGET', keys.run, 'cancel', 'status', 'let_finish')
+local answer = is_stopped(run) and run[3] ~= '1' and 'stop' or 'ok'
 if tonumber(ARGV[3]) <= tonumber(op[3]) then return answer end
 
 local at = now()

@@ -64,7 +64,7 @@ export type LedgerModel = {
   isPlanned: boolean
   /** Of the first slice. */
   planHash?: string
-  stop: { kind: 'request' } | { kind: 'policy'; operationId: OperationId } | null
+  stop: { kind: 'request'; letsFinish: boolean } | { kind: 'policy'; operationId: OperationId } | null
   operations: Map<OperationId, ModelOperation>
   events: ModelEvent[]
   /** In the order in which they ended. */

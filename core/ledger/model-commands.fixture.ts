@@ -114,7 +114,7 @@ export function appendModel(model: LedgerModel, { operationId, token, n }: Write
     for (const event of ['model.requested', 'model.responded']) model.events.push({ event, operationId })
     model.events.push(turnFinished(operationId))
   }
-  return { kind: 'ok', stopRequested: model.stop !== null }
+  return { kind: 'ok', stopRequested: mustStop(model) }
 }
 
 /** How a worker says that an operation ended. */
@@ -216,9 +216,14 @@ export function blockHeldModel(model: LedgerModel): void {
   goOn(model)
 }
 
-export function cancelModel(model: LedgerModel): unknown {
-  model.stop ??= { kind: 'request' }
+export function cancelModel(model: LedgerModel, letsFinish: boolean): unknown {
+  model.stop ??= { kind: 'request', letsFinish }
+  if (model.stop.kind === 'request' && !letsFinish) model.stop.letsFinish = false
   return 'stopping'
+}
+
+function mustStop({ stop }: LedgerModel): boolean {
+  return stop !== null && !(stop.kind === 'request' && stop.letsFinish)
 }
 
 export function endSliceModel(model: LedgerModel, first: number): unknown {

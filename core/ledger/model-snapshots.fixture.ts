@@ -54,7 +54,7 @@ export async function ledgerSnapshot({ test, runId }: World): Promise<unknown> {
     status: run.status,
     phase: run.phase,
     budget: [run.budget, run.tokens, ...run.usedBudgets.map(({ of, holds }) => `${of} ${holds}`).toSorted()],
-    stop: run.stop?.kind === 'request' ? { kind: 'request' } : run.stop,
+    stop: run.stop?.kind === 'request' ? { kind: 'request', letsFinish: run.stop.letsFinish } : run.stop,
     open: pending + ready + dispatched + running + waiting,
     operations: operations.map(({ operationId: id, status, attempt, dispatch, lost, dependenciesLeft: left }) => {
       return { id, status, attempt, dispatch, lost, left }

@@ -222,8 +222,9 @@ export const acts: Record<Act, (world: World, pick: number) => Prepared | undefi
     const how = { bundle: 'lint', reason: 'its model was away for too long' }
     return { expect: () => blockHeldModel(model), send: (ledger) => ledger.blockHeld(runId, how) }
   },
-  cancel({ model, runId }: World): Prepared {
-    return { expect: () => cancelModel(model), send: (ledger) => ledger.cancel(runId, { reason: 'enough', origin }) }
+  cancel({ model, runId }: World, pick: number): Prepared {
+    const request = { reason: 'enough', origin, letFinish: pick % 2 === 1 }
+    return { expect: () => cancelModel(model, request.letFinish), send: (ledger) => ledger.cancel(runId, request) }
   },
   endSlice({ model, runId }: World, pick: number): Prepared {
     const first = pick % (model.operations.size + 2)

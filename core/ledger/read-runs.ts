@@ -35,7 +35,7 @@ const others = [
   'retries',
 ] as const
 const patches = PatchKind.options.map((of) => [of, `patch:${of}`] as const)
-const stopFields = ['cancel', 'cancel_reason', 'cancel_by', 'cancel_code', 'stopped_by'] as const
+const stopFields = ['cancel', 'cancel_reason', 'cancel_by', 'cancel_code', 'let_finish', 'stopped_by'] as const
 const counters = operationStatuses.map((status) => `n:${status}`)
 const storedNames = [
   ...Object.values(plainFields),
@@ -123,7 +123,7 @@ function stopOf(stored: (name: string) => string | undefined): Run['stop'] {
   if (operationId !== undefined) return { kind: 'policy', operationId }
   const [reason, errorCode] = [stored('cancel_reason') ?? '', stored('cancel_code') ?? '']
   return errorCode === ''
-    ? { kind: 'request', reason, by: stored('cancel_by') ?? '' }
+    ? { kind: 'request', reason, by: stored('cancel_by') ?? '', letsFinish: stored('let_finish') === '1' }
     : { kind: 'fault', reason, errorCode }
 }
 

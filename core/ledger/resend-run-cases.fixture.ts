@@ -135,6 +135,15 @@ const ofRuns: readonly ResendCase[] = [
     },
   },
   {
+    script: 'cancel',
+    what: 'of a run whose running operations were to finish',
+    async prepare(test) {
+      const { runId } = await startedAttempt(test, [root])
+      await test.ledger.cancel(runId, { reason: 'newer push', origin, letFinish: true })
+      return { runId, send: ({ ledger }) => ledger.cancel(runId, { reason: 'enough', origin }) }
+    },
+  },
+  {
     script: 'end-slice',
     what: 'of all that has not started',
     async prepare(test) {

@@ -246,16 +246,20 @@ export type CancelRequest = {
   errorCode?: ErrorCode
   /** The run is stopped only while it is in one of these. */
   phases?: readonly RunPhase[]
+  /** The operations that run now may finish, and what they come to counts; one that is handed back does not start again. */
+  letFinish?: boolean
 }
 
 /**
  * Stops a run: none of its operations starts any more, and workers that run one are notified. The caller of `endSlice`
- * ends the operations that have not started, and then moves the run to its end. RUN_001 for an unknown run.
+ * ends the operations that have not started, and then moves the run to its end. A later request without `letFinish` stops also
+ * what an earlier one lets finish. RUN_001 for an unknown run.
  */
 export async function cancel(store: LedgerStore, runId: RunId, request: CancelRequest): Promise<CancelAnswer> {
-  const { reason, origin, errorCode = '', phases = [] } = request
+  const { reason, origin, errorCode = '', phases = [], letFinish = false } = request
   const keys = runKeys(store.namespace, runId).scripted
-  const answer = await cancelScript(store.redis, keys, [reason, errorCode, origin.kind, origin.id, ...phases])
+  const args = [reason, errorCode, origin.kind, origin.id, letFinish ? '1' : '0', ...phases]
+  const answer = await cancelScript(store.redis, keys, args)
   return CancelAnswer.parse(expectKnownRun(runId, answer))
 }
 

@@ -76,7 +76,8 @@ export type UntilStoppedDeps = {
 }
 
 /**
- * Runs a stage of a run with a signal that is also aborted when the run is stopped and the ledger confirms it. A stage
+ * Runs a stage of a run with a signal that is also aborted when the run is stopped and the ledger confirms it, also when its
+ * operations may finish: what a stage makes would count for nothing. A stage
  * that fails after that does not throw: the dispatcher ends the stopped run. Does nothing for a run that is stopped
  * already. Returns how the stage ended, or `stopped`. RUN_001 for an unknown run.
  */

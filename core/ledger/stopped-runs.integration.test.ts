@@ -49,7 +49,7 @@ describe('a cancelled run', () => {
     if (claimed.kind !== 'claimed') throw new Error('it was not claimed')
     expect(await ledger.cancel(runId, request)).toBe('stopping')
     expect(await ledger.getRun(runId)).toMatchObject({
-      stop: { kind: 'request', reason: 'not wanted', by: 'human/me' },
+      stop: { kind: 'request', reason: 'not wanted', by: 'human/me', letsFinish: false },
     })
 
     expect((await ledger.dispatch(runId, 5)).taken).toEqual([])
@@ -124,6 +124,44 @@ describe('a cancelled run', () => {
     expect(await ledger.move(runId, end)).toBe('moved')
     expect(await ledger.cancel(runId, request)).toBe('ended')
     await expect(ledger.cancel('r00000000', request)).rejects.toMatchObject({ code: 'RUN_001' })
+  })
+})
+
+describe('a run that was cancelled, whose running operations may finish', () => {
+  it('starts nothing more, and keeps what they come to', async () => {
+    const runId = await test.executing([root, child, aPlannedOperation('other'), aPlannedOperation('third')])
+    const { taken } = await ledger.dispatch(runId, 2)
+    const [first, second] = taken
+    if (first === undefined || second === undefined) throw new Error('two were ready')
+    const claimed = await ledger.claim({ runId, ...first }, 'token')
+    if (claimed.kind !== 'claimed') throw new Error('it was not claimed')
+    expect(await ledger.cancel(runId, { ...request, letFinish: true })).toBe('stopping')
+    expect(await ledger.getRun(runId)).toMatchObject({ stop: { reason: 'not wanted', letsFinish: true } })
+    expect(await endAll(runId)).toBe(1)
+    expect(await ledger.claim({ runId, ...second }, 'other')).toEqual({ kind: 'gone' })
+    expect(await ledger.append(claimed.attempt, 1, [anEvent()])).toEqual({ kind: 'ok', stopRequested: false })
+    const settled = await ledger.settle(claimed.attempt, 2, { outcome: anOutcome(), events: [] })
+    expect(settled).toEqual({ kind: 'settled' })
+    expect(await endAll(runId)).toBe(0)
+    expect(await statuses(runId)).toEqual({
+      root: 'succeeded',
+      child: 'cancelled',
+      other: 'cancelled',
+      third: 'cancelled',
+    })
+    expect((await ledger.verify(runId)).violations).toEqual([])
+  })
+
+  it('stops them after all when it is cancelled again, for the reason given first', async () => {
+    const runId = await test.executing([root])
+    const [attempt] = await test.claimReady(runId)
+    if (attempt === undefined) throw new Error('one was ready')
+    await ledger.cancel(runId, { ...request, letFinish: true })
+    expect(await ledger.append(attempt, 1, [])).toMatchObject({ stopRequested: false })
+    expect(await ledger.cancel(runId, { ...request, reason: 'at once' })).toBe('stopping')
+    expect(await ledger.cancel(runId, { ...request, letFinish: true })).toBe('stopping')
+    expect(await ledger.append(attempt, 2, [])).toMatchObject({ stopRequested: true })
+    expect(await ledger.getRun(runId)).toMatchObject({ stop: { reason: 'not wanted', letsFinish: false } })
   })
 })
 

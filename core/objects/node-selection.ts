@@ -32,13 +32,26 @@ export async function getNodeSelection(
   return new Set(parsed.data.nodes)
 }
 
-/** Those of `nodes` that the run's request names, in their order; all of them when it names none. */
+/** What kind of node it is, and its text: two nodes that have the same are alike, wherever they are. */
+export function contentOf({ kind, hash }: Pick<CodeNode, 'kind' | 'hash'>): string {
+  return `${kind} ${hash}`
+}
+
+/** `unchanged`: those that the request names, and whose like the run is compared with; in the order of the source, too. */
+export type SelectedNodes = { nodes: readonly CodeNode[]; unchanged: readonly CodeNode[] }
+
+/**
+ * Those of `nodes` that the run's request names, in their order; all of them when it names none. Of a run that is compared with another state
+ * of the code, `base` has the contents of that one's nodes: what is among them has not changed.
+ */
 export async function selectedNodes(
   { projectId, request }: Pick<Run, 'projectId' | 'request'>,
   nodes: readonly CodeNode[],
-  blobs: Pick<BlobStore, 'get'>,
-): Promise<readonly CodeNode[]> {
-  if (request.nodes === undefined) return nodes
-  const selected = await getNodeSelection(blobs, projectId, request.nodes.hash)
-  return nodes.filter(({ nodeId }) => selected.has(nodeId))
+  { blobs, base }: { blobs: Pick<BlobStore, 'get'>; base?: ReadonlySet<string> | undefined },
+): Promise<SelectedNodes> {
+  const selected = request.nodes && (await getNodeSelection(blobs, projectId, request.nodes.hash))
+  const asked = selected === undefined ? nodes : nodes.filter(({ nodeId }) => selected.has(nodeId))
+  if (base === undefined) return { nodes: asked, unchanged: [] }
+  const isUnchanged = (node: CodeNode) => base.has(contentOf(node))
+  return { nodes: asked.filter((node) => !isUnchanged(node)), unchanged: asked.filter(isUnchanged) }
 }

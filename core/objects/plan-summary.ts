@@ -26,6 +26,8 @@ export const PlanSummary = z.strictObject({
   nodesLookedAt: z.int().optional(),
   /** Operations that the request's limit cut off. */
   beyondLimit: z.int().optional(),
+  /** Nodes that agents would have looked at, had they changed; absent in runs that are compared with nothing. */
+  unchanged: z.int().optional(),
   agents: z.record(z.string(), AgentPlan),
   /** The first thousand paths that discovery skipped. */
   skippedFiles: z.array(SkippedFile),

@@ -75,10 +75,10 @@ export const serviceSettings = {
       'secret: the bearer token. The API requires one of at least 16 characters; the command line sends it, or gives it to the stack that it starts',
   },
   REMORA_MAX_UPLOAD_BYTES: {
-    owners: ['api'],
+    owners: ['api', 'discovery'],
     type: count,
     default: 1024 ** 3,
-    about: 'larger archives are refused (INTAKE_003)',
+    about: 'larger archives, also those that are fetched from a code host, are refused (INTAKE_003)',
   },
   REMORA_MAX_UPLOADS: {
     owners: ['api'],

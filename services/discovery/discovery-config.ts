@@ -1,7 +1,8 @@
 import { availableParallelism } from 'node:os'
 import type { BundleChoices } from '#bundles/adjust-bundles.ts'
+import { AppError } from '#domain/error.ts'
 import type { ModelKind } from '#domain/model-kind.ts'
-import { readEnv, type Env } from '#platform/env.ts'
+import { proxyOf, readEnv, type Env } from '#platform/env.ts'
 import { environmentOf } from '#settings/settings-table.ts'
 import type { PackPlaces } from './discover/query-pack.ts'
 import { storageConfig, storageSecrets } from '#settings/storage-settings.ts'
@@ -42,6 +43,8 @@ export function parseConfig(env: Env) {
     isAlone: false,
     storage: storageConfig(read),
     traces: traceConfig(read),
+    codeHost: { publisher: publisherOf(read), proxy: proxyOf(env) },
+    maxUploadBytes: read.REMORA_MAX_UPLOAD_BYTES,
     blobCacheBytes: read.REMORA_BLOB_CACHE_BYTES,
     /** How long operations wait for a model that is away. */
     awayLimitMs: read.REMORA_MODEL_AWAY_LIMIT_S * 1000,
@@ -52,5 +55,16 @@ export function parseConfig(env: Env) {
     },
   }
   const logging = { level: read.REMORA_LOG_LEVEL, format: read.REMORA_LOG_FORMAT }
-  return { discovery, logging, secrets: [...storageSecrets(read), ...traceSecrets(read)] }
+  const publisherSecret = read.REMORA_PUBLISHER_SECRET === undefined ? [] : [read.REMORA_PUBLISHER_SECRET]
+  const secrets = [...storageSecrets(read), ...traceSecrets(read), ...publisherSecret]
+  return { discovery, logging, secrets }
+}
+
+type Publisher = { REMORA_PUBLISHER_URL?: string | undefined; REMORA_PUBLISHER_SECRET?: string | undefined }
+
+/** CONFIG_003 for an address without its secret: every request for code would be refused. */
+function publisherOf({ REMORA_PUBLISHER_URL: url, REMORA_PUBLISHER_SECRET: secret }: Publisher) {
+  if (url === undefined) return undefined
+  if (secret !== undefined) return { url, secret }
+  throw new AppError('CONFIG_003', 'bad environment: REMORA_PUBLISHER_SECRET: is needed with REMORA_PUBLISHER_URL')
 }

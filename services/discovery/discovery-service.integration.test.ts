@@ -63,6 +63,8 @@ function configWith(storage: DiscoveryConfig['storage'], agents = agentsDir): Di
     awayLimitMs: 86_400_000,
     traces: { endpoint: undefined, headers: {}, share: 0 },
     storage,
+    codeHost: { publisher: undefined, proxy: undefined },
+    maxUploadBytes: 1_000_000_000,
     blobCacheBytes: 1_000_000,
     housekeeping: { everyMs: 0, retentionMs: 0, graceMs: 0 },
   }

@@ -35,6 +35,8 @@ import { runArchiver } from './housekeeping/archive-events.ts'
 import { bundlePinner, pinnedBundleReader } from './pin-bundles.ts'
 import type { DiscoveryConfig } from './discovery-config.ts'
 import { measuredLedger, measuredStage, showRuns } from './discovery-metrics.ts'
+import { openCodeHostClient } from './fetch/code-host-client.ts'
+import { openFetchPauses } from './fetch/fetch-pauses.ts'
 import { openParsePool } from './discover/parse-pool.ts'
 import { findableNodes, loadSoundPacks } from './load-sound-packs.ts'
 import { type AwayModelsDeps, openAwayModels } from './dispatch/away-models.ts'
@@ -199,13 +201,17 @@ function openLinterWhenNeeded(
 const graceMs = 10_000
 const origin = { kind: 'discovery', id: 'discovery' } as const
 
-type StageDeps = SnapshotStageDeps & DiscoveryStageDeps & UntilStoppedDeps
+type StageDeps = Omit<SnapshotStageDeps, 'codeHost' | 'pauses' | 'maxUploadBytes'> &
+  DiscoveryStageDeps &
+  UntilStoppedDeps
 
 function startConsumers(
-  { storage: { redisUrl }, lockMs }: DiscoveryConfig,
-  { metrics, traces, ...deps }: StageDeps & { metrics: Metrics; traces: SpanRecorder },
+  { storage: { redisUrl }, lockMs, maxUploadBytes, ...config }: DiscoveryConfig,
+  { metrics, traces, ...rest }: StageDeps & { metrics: Metrics; traces: SpanRecorder },
   log: Log,
 ): () => Promise<void> {
+  const codeHost = openCodeHostClient(config.codeHost)
+  const deps = { ...rest, codeHost, pauses: openFetchPauses(), maxUploadBytes }
   const stages = [
     { queue: 'snapshots', concurrency: 2, phases: ['snapshot'], run: runSnapshotStage },
     { queue: 'discoveries', concurrency: 1, phases: ['discovery', 'planning'], run: runDiscoveryStage },
@@ -226,7 +232,10 @@ function startConsumers(
       },
     }),
   )
-  return async () => void (await Promise.all(consumers.map((consumer) => consumer.close({ graceMs }))))
+  return async () => {
+    await Promise.all(consumers.map((consumer) => consumer.close({ graceMs })))
+    await codeHost.close()
+  }
 }
 
 /** For the first process of a stack with stores of its own: no worker is alive whose leases and locks must expire. */

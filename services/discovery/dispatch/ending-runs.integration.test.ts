@@ -40,6 +40,23 @@ describe('dispatchReady, for runs that end', () => {
     expect((await test.ledger.verify(runId)).violations).toEqual([])
   })
 
+  it('ends a cancelled run after its running operations, where these may finish', async () => {
+    const runId = await test.executing(operations)
+    const { taken } = await test.ledger.dispatch(runId, 1)
+    const claimed = await test.ledger.claim({ runId, operationId: '', dispatch: 0, ...taken[0] }, 'token')
+    if (claimed.kind !== 'claimed') throw new Error('nothing was ready')
+    const by = { kind: 'publisher', id: 'test' } as const
+    await test.ledger.cancel(runId, { reason: 'a newer push', origin: by, letFinish: true })
+    const { deps } = dispatcher()
+    await dispatchReady(deps)
+    expect(await test.ledger.getRun(runId)).toMatchObject({ status: 'running' })
+    await test.ledger.settle(claimed.attempt, 1, { outcome: anOutcome(), events: [] })
+    await dispatchReady(deps)
+    const run = await test.ledger.getRun(runId)
+    expect(run).toMatchObject({ status: 'cancelled', reason: 'a newer push', counts: { succeeded: 1, cancelled: 19 } })
+    expect((await test.ledger.verify(runId)).violations).toEqual([])
+  })
+
   it('cancels a run that has not come to its operations', async () => {
     const run = aNewRun()
     await test.ledger.createRun(run)

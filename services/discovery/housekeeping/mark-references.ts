@@ -57,7 +57,7 @@ export async function markReferences(
     marks.uploads.add(run.uploadKey) // a retry has the upload of the run before it
     for (const list of [run.request.nodes, run.request.notSent]) if (list !== undefined) marks.blob.add(list.hash)
     if (run.environment?.kind === 'ready') marks.environment.add(run.environment.key)
-    await markSnapshot(run, marks, deps)
+    await markSnapshots(run, marks, deps)
     await markCompositions(run, marks, deps)
     await markOperations(run, marks, deps)
   }
@@ -87,10 +87,12 @@ export function isMarked(place: ObjectPlace, marks: Marks): boolean {
   }
 }
 
-async function markSnapshot({ projectId, snapshotId }: Run, marks: Marks, { objects }: MarkDeps): Promise<void> {
-  if (snapshotId === null || !marks.snapshot.add(snapshotId)) return
-  const { tree, blob } = marks
-  await walkSnapshot(objects, { projectId, snapshotId }, { tree: tree.add, blob: (hash) => void blob.add(hash) })
+async function markSnapshots(run: Run, { snapshot, tree, blob }: Marks, { objects }: MarkDeps): Promise<void> {
+  const { projectId } = run
+  for (const snapshotId of [run.snapshotId, run.baseSnapshotId]) {
+    if (snapshotId === null || !snapshot.add(snapshotId)) continue
+    await walkSnapshot(objects, { projectId, snapshotId }, { tree: tree.add, blob: (hash) => void blob.add(hash) })
+  }
 }
 
 async function markCompositions(run: Run, marks: Marks, deps: MarkDeps): Promise<void> {

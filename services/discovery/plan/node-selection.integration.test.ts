@@ -19,18 +19,26 @@ it('are all nodes for a request that names none, else those it names, in the ord
   const projectId = s3.project
   const select = async (ids: readonly string[]) => {
     const hash = await putNodeSelection(blobs, projectId, ids)
-    return selectedNodes({ projectId, request: aRequest({ nodes: { hash, count: ids.length } }) }, nodes, blobs)
+    const request = aRequest({ nodes: { hash, count: ids.length } })
+    return (await selectedNodes({ projectId, request }, nodes, { blobs })).nodes
   }
-  expect(await selectedNodes({ projectId, request: aRequest() }, nodes, blobs)).toEqual(nodes)
+  expect((await selectedNodes({ projectId, request: aRequest() }, nodes, { blobs })).nodes).toEqual(nodes)
   const [file, f, g] = nodes.map(({ nodeId }) => nodeId)
   expect(await select([g ?? '', file ?? '', 'n0000000000000000'])).toEqual([nodes[0], nodes[2]])
   expect(await select([])).toEqual([])
   expect(f).toBeDefined()
 })
 
+it('leave out what is the same as before, wherever it was', async () => {
+  const texts = nodes.map((node, at) => ({ ...node, hash: `text ${at}` }))
+  const base = new Set(['file text 0', 'function text 2', 'class text 1'])
+  const found = await selectedNodes({ projectId: s3.project, request: aRequest() }, texts, { blobs, base })
+  expect(found).toEqual({ nodes: [texts[1]], unchanged: [texts[0], texts[2]] })
+})
+
 it('are not guessed where the list is gone', async () => {
   const request = aRequest({ nodes: { hash: 'f'.repeat(64), count: 1 } })
-  await expect(selectedNodes({ projectId: s3.project, request }, nodes, blobs)).rejects.toMatchObject({
+  await expect(selectedNodes({ projectId: s3.project, request }, nodes, { blobs })).rejects.toMatchObject({
     code: 'STORE_003',
   })
 })

@@ -31,26 +31,32 @@ export type PlanRunDeps = SurveyDeps & {
   setups: 'off' | 'asked' | 'on'
 }
 
-type Found = { nodes: readonly CodeNode[]; bundles: readonly PinnedBundle[] }
+type Found = {
+  nodes: readonly CodeNode[]
+  bundles: readonly PinnedBundle[]
+  /** The contents (core/objects/node-selection.ts) of the nodes that it is compared with; absent: all nodes are planned. */
+  base: ReadonlySet<string> | undefined
+}
 
 const origin = { kind: 'discovery', id: 'discovery' } as const
 
 /**
  * Step 4 of a run: surveys the repository if its bundles need that to find their work, plans an operation wherever there
- * is work, stores what workers and users need to know about it, and passes the plan to the ledger. A run without work
- * continues to its (empty) patch. INTAKE_007 when no node is of the kinds and languages of the run's bundles.
+ * is work, stores what workers and users need to know about it, and passes the plan to the ledger. A run without work, or in which
+ * nothing has changed, continues to its (empty) patch. INTAKE_007 when no node is of the kinds and languages of the run's bundles.
  */
 export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal: AbortSignal): Promise<void> {
-  const { bundles } = found
+  const { bundles, base } = found
   await requireFitting(found.nodes, bundles, run.request, () => repositoryPaths(run, deps))
-  const nodes = await selectedNodes(run, found.nodes, deps.blobs)
+  const { nodes, unchanged } = await selectedNodes(run, found.nodes, { blobs: deps.blobs, base })
   const surveys = await surveysFor(run, { nodes, bundles }, deps, signal)
   const work = findWork(nodes, bundles, surveys)
   const retried = await operationsToRetry(run.request, deps.ledger)
   const planned = planOperations(nodes, bundles, { work, limit: run.request.limits.operations, ...retried })
   requirePlanned(planned.operations, retried.only)
-  const notices = [...(surveys.survey?.notices ?? []), ...work.notices]
-  const summary = summarisePlan({ nodes, bundles, planned, skipped: await skippedFiles(run, deps), notices })
+  const notices = [...lostBase(run, base), ...(surveys.survey?.notices ?? []), ...work.notices]
+  const left = base && { unchanged }
+  const summary = summarisePlan({ nodes, ...left, bundles, planned, skipped: await skippedFiles(run, deps), notices })
   const keys = {
     planKey: await putPlanSummary(deps.objects, run, summary),
     ...(work.rules && { rulesKey: await putRepositoryRules(deps.objects, run, work.rules) }),
@@ -59,7 +65,15 @@ export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal:
   await handOver(run, { operations, keys, summary, environment: environmentOf(run, bundles, deps) }, deps)
 }
 
-/** That of a bundle counts only where setups are on; where they are off, that of the run, which intake has allowed before, has failed. */
+/** Says why all nodes are planned although the request asks for those that have changed. */
+function lostBase({ request: { repository } }: Run, base: Found['base']): string[] {
+  const { runId, commit } = repository?.since ?? {}
+  if (base !== undefined || (runId === undefined && commit === undefined)) return []
+  const gone = [...(runId === undefined ? [] : [`run ${runId}`]), ...(commit === undefined ? [] : [`commit ${commit}`])]
+  return [`${gone.join(' and ')} ${gone.length === 1 ? 'is' : 'are'} gone: all of the code counts as changed`]
+}
+
+/** Nothing of a fork is set up. That of a bundle counts only where setups are on; where they are off, that of the run, which intake has allowed before, has failed. */
 function environmentOf(
   { request }: Run,
   bundles: readonly PinnedBundle[],
@@ -67,7 +81,7 @@ function environmentOf(
 ): RunEnvironment | undefined {
   const ofBundle = bundles.find(({ bundle }) => bundle.file.setup !== undefined)?.bundle.file.setup
   const command = request.setup ?? (setups === 'on' ? ofBundle : undefined)
-  if (command === undefined) return undefined
+  if (command === undefined || request.repository?.isFork === true) return undefined
   if (setups !== 'off') return { kind: 'wanted', command }
   return { kind: 'failed', command, reason: 'setups are off by now (REMORA_SETUP)', output: '', durationMs: 0 }
 }
@@ -129,7 +143,7 @@ async function handOver(
 /** The most reasons and notices in one event; the stored plan has all. */
 const namedInEvent = 20
 
-function planView({ agents, nodesLookedAt, beyondLimit, notices }: PlanSummary) {
+function planView({ agents, nodesLookedAt, beyondLimit, unchanged, notices }: PlanSummary) {
   const views = Object.entries(agents).map(([name, { lookedAt, planned, mechanical, skipped: all }]) => {
     const skipped = commonest(all, namedInEvent).map(({ reason, count }) => ({ reason, count }))
     return [name, { looked_at: lookedAt, planned, mechanical, skipped }] as const
@@ -137,6 +151,7 @@ function planView({ agents, nodesLookedAt, beyondLimit, notices }: PlanSummary) 
   return {
     nodes_looked_at: nodesLookedAt,
     beyond_limit: beyondLimit,
+    ...(unchanged === undefined ? {} : { unchanged }),
     looked_at: Object.values(agents).reduce((sum, { lookedAt }) => sum + lookedAt, 0),
     agents: Object.fromEntries(views),
     notices: notices.slice(0, namedInEvent),

@@ -18,6 +18,8 @@ const tokensPerTurn = 150
 
 export type PlanFacts = {
   nodes: readonly CodeNode[]
+  /** Those that are left out because they have not changed; absent where the run is compared with nothing. */
+  unchanged?: readonly CodeNode[] | undefined
   bundles: readonly PinnedBundle[]
   planned: PlannedOperations
   skipped: readonly SkippedFile[]
@@ -25,7 +27,8 @@ export type PlanFacts = {
 }
 
 /** The plan of a run for people: per agent what was looked at, what is planned and where, what is left out and why. */
-export function summarisePlan({ nodes, bundles, planned, skipped, notices }: PlanFacts): PlanSummary {
+export function summarisePlan({ nodes, unchanged, bundles, planned, skipped, notices }: PlanFacts): PlanSummary {
+  const isLookedAt = (node: CodeNode) => bundles.some(({ bundle }) => takes(bundle, node))
   const agents = bundles.map(({ bundle }): [string, AgentPlan] => {
     const { name } = bundle.file
     const own = planned.operations.filter((operation) => operation.bundle === name)
@@ -34,7 +37,8 @@ export function summarisePlan({ nodes, bundles, planned, skipped, notices }: Pla
   })
   return {
     v: 1,
-    nodesLookedAt: nodes.filter((node) => bundles.some(({ bundle }) => takes(bundle, node))).length,
+    nodesLookedAt: nodes.filter(isLookedAt).length,
+    ...(unchanged && { unchanged: unchanged.filter(isLookedAt).length }),
     beyondLimit: planned.beyondLimit,
     agents: Object.fromEntries(agents),
     skippedFiles: skipped.slice(0, keptSkippedFiles),

@@ -192,6 +192,7 @@ function openPathSet({ maxPaths, maxNameBytes }: SnapshotLimits) {
       keep(path, 'file')
     },
     hasFile: (path: RepoPath) => paths.get(path) === 'file',
+    hasFolder: (path: RepoPath) => paths.get(path) === 'folder',
     /** Whether a file could be there: nothing is, and no folder of the path is a file. */
     isFree: (path: RepoPath) => !paths.has(path) && foldersUp(folderOf(path)).every((at) => paths.get(at) !== 'file'),
   }

@@ -10,6 +10,7 @@ import { admitEntry, type ArchiveContents, emptyContents, filesOf } from './arch
 import { archiveEntries } from './archive-entries.ts'
 import { openSource } from './archive-source.ts'
 import type { SnapshotLimits } from './snapshot-limits.ts'
+import { emptySubmodules, namesSubmodules, withoutTopFolder } from './top-folder.ts'
 
 /** How many blobs are sent at once, and how much of them may be in memory. */
 const uploadLimits = { maxCount: 32, maxBytes: 4 * 1024 ** 2 }
@@ -18,14 +19,15 @@ export type SnapshotJob = {
   projectId: ProjectId
   runId: RunId
   uploadKey: string
-  request?: Pick<Run['request'], 'include' | 'notSent'> | undefined
+  request?: Pick<Run['request'], 'include' | 'notSent' | 'repository'> | undefined
 }
 export type SnapshotDeps = { objects: ObjectStore; blobs: BlobStore; limits: SnapshotLimits }
 export type TakenSnapshot = { snapshotId: string; files: number; bytes: number; skipped: SkippedFile[] }
 
 /**
  * Turns an uploaded archive into blobs, folders and a snapshot while it is read: nothing touches the disk, links are
- * kept as text. What the client has not sent is listed after what is skipped here. INTAKE_001 unreadable, INTAKE_002 unsafe,
+ * kept as text. The archive of a code host is taken without its top folder, and its submodules are skipped. What the client has not sent is
+ * listed after what is skipped here. INTAKE_001 unreadable, INTAKE_002 unsafe,
  * INTAKE_003 over a limit; then no snapshot is stored, and the blobs that were stored are shared or collected later. A second
  * call gives the same id.
  */
@@ -51,13 +53,17 @@ async function storeFiles(job: SnapshotJob, deps: SnapshotDeps, signal: AbortSig
   const contents = emptyContents(deps.limits)
   const admission = { limits: deps.limits, include: job.request?.include ?? [] }
   const uploads = openUploads(uploadLimits)
+  const isFetched = job.request?.repository !== undefined
+  let gitmodules = ''
   try {
     const archive = await openSource(deps.objects, job.uploadKey, signal)
-    for await (const entry of archiveEntries(archive, deps.limits, signal)) {
+    const all = archiveEntries(archive, deps.limits, signal)
+    for await (const entry of isFetched ? withoutTopFolder(all) : all) {
       const path = admitEntry(entry, contents, admission)
       if (path === undefined) continue
       const { size, executable } = entry
       const store = async (content: Uint8Array) => {
+        if (isFetched && namesSubmodules(path, size)) gitmodules = Buffer.from(content).toString()
         const hash = await deps.blobs.put(job.projectId, content)
         contents.files.set(path, { path, hash, size, executable })
       }
@@ -69,6 +75,7 @@ async function storeFiles(job: SnapshotJob, deps: SnapshotDeps, signal: AbortSig
   } finally {
     await uploads.settle()
   }
+  for (const { path, reason } of emptySubmodules(gitmodules, contents)) contents.skipped.set(path, reason)
   return contents
 }
 

@@ -8,6 +8,7 @@ import type { Ledger } from '#ledger/ledger.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
 import { putEdgeList } from '#objects/edge-list.ts'
 import { openNodeLists, putNodeList } from '#objects/node-list.ts'
+import { contentOf } from '#objects/node-selection.ts'
 import { type ObjectStore, undefinedWhenMissing } from '#objects/object-store.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
 import { parseJson } from '#domain/json.ts'
@@ -16,6 +17,7 @@ import { discoverNodes, type Discovery, type DiscoveryDeps } from '../discover/d
 import type { DiscoveryFilters } from '../discover/choose-files.ts'
 import { hiddenReason } from '../discover/unwanted/unwanted-path.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'
+import { findBaseList } from '../plan/base-nodes.ts'
 import { planRun, type PlanRunDeps } from '../plan/plan-run.ts'
 import { type IndexCache, indexName, type SourceBlob } from '../discover/index-blobs.ts'
 import { NodeIndex } from '../discover/node-index.ts'
@@ -47,7 +49,8 @@ export async function runDiscoveryStage(
   try {
     const bundles = await bundlesOf(run, deps)
     const nodes = await nodesOf(run, bundles, deps, signal)
-    await planRun(run, { nodes, bundles }, deps, signal)
+    const base = await baseOf(run, deps, signal)
+    await planRun(run, { nodes, bundles, base }, deps, signal)
     return 'ok'
   } catch (error) {
     return failRun(runId, error, { phases: ['discovery', 'planning'], origin, signal }, deps.ledger)
@@ -78,6 +81,15 @@ async function nodesOf(
   }
   await announce(run, discovery, lists, bundles, deps)
   return nodes
+}
+
+/** What the run is compared with: the nodes of an earlier run, else those of a commit; undefined for neither. */
+async function baseOf(run: Run, deps: DiscoveryStageDeps, signal: AbortSignal): Promise<Set<string> | undefined> {
+  const list = await findBaseList(run, deps)
+  if (list !== undefined) return new Set(await Array.fromAsync(openNodeLists(deps.objects).all(list), contentOf))
+  if (run.baseSnapshotId === null) return undefined
+  const { nodes } = await discoverRun({ ...run, snapshotId: run.baseSnapshotId }, deps, signal)
+  return new Set(nodes.map(contentOf))
 }
 
 async function discoverRun(run: Run, deps: DiscoveryStageDeps, signal: AbortSignal): Promise<Discovery> {

@@ -1,29 +1,47 @@
 import type { RunId } from '#domain/ids.ts'
 import type { RunRequest } from '#domain/run.ts'
+import { RepositorySource } from '#domain/repository-source.ts'
 import { loadBundles } from '#bundles/load-bundle.ts'
 import { openLinter } from '#lint/linter.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
+import { objectKeys } from '#objects/object-keys.ts'
 import { openSnapshotReader } from '#objects/snapshot.ts'
+import { aNewRun, aRequest } from '#testing/open-test-ledger.ts'
 import { openParsePool } from '../discover/parse-pool.ts'
+import { type CodeHostClientOptions, openCodeHostClient } from '../fetch/code-host-client.ts'
+import { openFetchPauses } from '../fetch/fetch-pauses.ts'
 import { acceptRun, openTestStores, type TestStores } from '../housekeeping/stored-run.fixture.ts'
 import { loadSoundPacks } from '../load-sound-packs.ts'
 import { bundlePinner, pinnedBundleReader } from '../pin-bundles.ts'
 import { defaultSnapshotLimits } from '../snapshot/snapshot-limits.ts'
 import { openSurveyPool } from '../survey/survey-pool.ts'
 import type { DiscoveryStageDeps } from './discovery-stage.ts'
-import { runSnapshotStage } from './snapshot-stage.ts'
+import { runSnapshotStage, type SnapshotStageDeps } from './snapshot-stage.ts'
 
 export type TestStages = {
   stores: TestStores
   deps: DiscoveryStageDeps
+  /** Of the stage before. */
+  snapshots: SnapshotStageDeps
   signal: AbortSignal
+  /** An accepted run whose code is to be fetched. */
+  toFetch(source?: Partial<RepositorySource>, request?: Partial<RunRequest>): Promise<RunId>
   /** A run over these files whose snapshot is taken. */
   inDiscovery(files: Readonly<Record<string, string>>, request?: Partial<RunRequest>): Promise<RunId>
   close(): Promise<void>
 }
 
-/** The stages of discovery with real stores, threads and agents. */
-export async function openStages(): Promise<TestStages> {
+const aSource = {
+  host: 'github',
+  installationId: 7,
+  repository: { id: 1, owner: 'acme', name: 'shop' },
+  ref: 'main',
+}
+
+type StagesOptions = Partial<CodeHostClientOptions> & { now?: () => number }
+
+/** The stages of discovery with real stores, threads and agents. `now`: the clock of pauses after faults of a code host. */
+export async function openStages({ publisher, limits, ...clock }: StagesOptions = {}): Promise<TestStages> {
   const stores = await openTestStores()
   const pool = openParsePool({ threads: 1 })
   const surveys = openSurveyPool({ threads: 1 })
@@ -44,17 +62,33 @@ export async function openStages(): Promise<TestStages> {
     pinBundles: bundlePinner(await loadBundles('agents'), objects),
     readBundles: pinnedBundleReader(objects),
   }
+  const codeHost = openCodeHostClient({ publisher, limits })
+  const snapshots: SnapshotStageDeps = {
+    ...deps,
+    codeHost,
+    pauses: openFetchPauses(clock),
+    maxUploadBytes: 10_000_000,
+    limits: defaultSnapshotLimits,
+    producer: { add: async () => undefined },
+  }
   return {
     stores,
     deps,
+    snapshots,
     signal,
+    async toFetch(source = {}, request = {}) {
+      const repository = RepositorySource.parse({ ...aSource, ...source })
+      const run = aNewRun({ projectId: stores.project, request: aRequest({ ...request, repository }) })
+      await ledger.createRun({ ...run, uploadKey: objectKeys.upload(stores.project, run.runId) })
+      return run.runId
+    },
     async inDiscovery(files, request = {}) {
       const { runId } = await acceptRun(stores, files, request)
-      const rest = { limits: defaultSnapshotLimits, producer: { add: async () => undefined } }
-      await runSnapshotStage(runId, { ...deps, ...rest }, signal)
+      await runSnapshotStage(runId, snapshots, signal)
       return runId
     },
     async close() {
+      await codeHost.close()
       await pool.close()
       await surveys.close()
       await linter.close()

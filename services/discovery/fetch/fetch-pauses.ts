@@ -1,0 +1,41 @@
+import type { AppError } from '#domain/error.ts'
+import type { RunId } from '#domain/ids.ts'
+import { CodeHostBusy } from './code-host-client.ts'
+
+/** Doubled with each failure in a row, or as long as the host asks for. */
+const firstMs = 2_000
+const longestMs = 60_000
+const longestAskedMs = 3_600_000
+/** Longer than any limit of GitHub lasts. */
+const patienceMs = 2 * 3_600_000
+const maxRemembered = 10_000
+
+type Failures = { since: number; inRow: number; until: number }
+
+export type FetchPauses = ReturnType<typeof openFetchPauses>
+
+/**
+ * Which runs wait before their code is asked for again, after a fault that may pass. The stage's job comes every few seconds, which is
+ * too often for a host that is away, or that has asked for a pause. Each process counts for itself.
+ */
+export function openFetchPauses({ now = () => performance.now() }: { now?: () => number } = {}) {
+  const failed = new Map<RunId, Failures>()
+  return {
+    isPaused: (runId: RunId) => (failed.get(runId)?.until ?? 0) > now(),
+    /** `give_up`: it has failed for so long that it is not to be tried again. */
+    note(runId: RunId, error: AppError): 'again' | 'give_up' {
+      const at = now()
+      const { since, inRow } = failed.get(runId) ?? { since: at, inRow: 0 }
+      failed.delete(runId)
+      if (at - since >= patienceMs) return 'give_up'
+      const asked = error instanceof CodeHostBusy ? (error.afterMs ?? 0) : 0
+      const pauseMs = Math.max(Math.min(firstMs * 2 ** inRow, longestMs), Math.min(asked, longestAskedMs))
+      if (failed.size >= maxRemembered) failed.clear()
+      failed.set(runId, { since, inRow: inRow + 1, until: at + pauseMs })
+      return 'again'
+    },
+    forget(runId: RunId): void {
+      failed.delete(runId)
+    },
+  }
+}
