@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { GateRequest } from './gate.ts'
 import { OperationId, ProjectId, RunId } from './ids.ts'
 import { operationStatuses } from './operation.ts'
+import { type PartId, PartNote, PatchNote } from './patch-note.ts'
 import { Publication } from './publication.ts'
 import { RepoPath } from './repo-path.ts'
 import { CommitId, RepositorySource } from './repository-source.ts'
@@ -147,6 +148,8 @@ export const gateSchema = 8
 export const setupSchema = 9
 /** Of a run whose code is fetched: versions that know none would wait for its upload, and plan all of its nodes. */
 export const repositorySchema = 10
+/** Of a run with parts of a patch: versions that know none would collect what these refer to. */
+export const partsSchema = 10
 
 /** A model that is away and that a run needs. `since`: milliseconds since the epoch. */
 export const AwayModel = z.object({
@@ -202,15 +205,8 @@ export type CompositionProgress = z.infer<typeof CompositionProgress>
 export const PatchKind = z.enum(['proposed', 'accepted'])
 export type PatchKind = z.infer<typeof PatchKind>
 
-/**
- * The patch as of the decision number `decided` (decisions.ts): the hash of its composition, or why it cannot be composed.
- */
-export const PatchNote = z.union([
-  z.object({ decided: z.int().min(0), compositionKey: z.string() }),
-  /** `at`: when, in ms since the epoch; a fault is not believed for long. */
-  z.object({ decided: z.int().min(0), errorCode: z.string(), reason: z.string(), at: z.number() }),
-])
-export type PatchNote = z.infer<typeof PatchNote>
+/** A patch that is asked for: with `part` only these of the accepted change sets. */
+export type WantedPatch = { of: PatchKind; part?: PartId | undefined }
 
 /** The state of a run in the ledger. Times are milliseconds since the epoch, by Redis' clock. */
 export const Run = z.strictObject({
@@ -229,6 +225,8 @@ export const Run = z.strictObject({
   compositionKey: z.string().nullable(),
   /** The patches that were composed since, as decisions were made. */
   patches: z.partialRecord(PatchKind, PatchNote).default({}),
+  /** Parts of what was accepted that somebody asked for, those that were noted longest ago first. */
+  parts: z.array(PartNote).default([]),
   /** Null before a worker composes it, and from its end on. */
   composing: CompositionProgress.nullable().default(null),
   /** Hash of the list of its code nodes (core/objects/node-list.ts); null until discovery is done. */

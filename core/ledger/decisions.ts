@@ -3,7 +3,7 @@ import { Decision, type Verdict } from '#domain/decision.ts'
 import type { EventOrigin, NewEvent } from '#domain/event.ts'
 import { newToken, OperationId, type RunId } from '#domain/ids.ts'
 import { runKeys } from './keys.ts'
-import type { PatchKind, PatchNote, Run } from '#domain/run.ts'
+import type { Run } from '#domain/run.ts'
 import { expectKnownRun, NamedFields, runScript, unknownRun } from './script.ts'
 import { noteWanted } from './wanted-retries.ts'
 import type { LedgerStore } from './store.ts'
@@ -173,20 +173,6 @@ function eventOf(decision: NewDecision, { kind, id, name }: Decider): NewEvent {
       qualified_name: node.qualifiedName,
     },
   }
-}
-
-const notePatchScript = runScript('note-patch', 'keys')
-const NoteAnswer = z.enum(['noted', 'older'])
-
-/** Keeps in the run the patch that was composed from its decisions, unless it has a later one. RUN_001: unknown run. */
-export async function notePatch(
-  store: LedgerStore,
-  runId: RunId,
-  { of, note }: { of: PatchKind; note: PatchNote },
-): Promise<z.infer<typeof NoteAnswer>> {
-  const args = [of, note.decided, JSON.stringify(note)]
-  const answer = await notePatchScript(store.redis, runKeys(store.namespace, runId).scripted, args)
-  return NoteAnswer.parse(expectKnownRun(runId, answer))
 }
 
 const Ids = z.array(OperationId.nullable())

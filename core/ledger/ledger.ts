@@ -11,7 +11,6 @@ import {
   decide,
   hasSetIndex,
   lastDecision,
-  notePatch,
   operationsOfSets,
   readDecisions,
   setsBuiltOn,
@@ -20,6 +19,7 @@ import { beginPatching, endPatching, isBeingDeleted, isPatching, requestDeletion
 import { blockHeld, countHeld, dispatch, dispatchedLongAgo, requeue, setAway, sweep } from './dispatch.ts'
 import { release, settle, suspend } from './end-attempt.ts'
 import { archiveEvents, readEvents } from './event-log.ts'
+import { notePart, notePatch } from './patch-notes.ts'
 import { plan, planAgain } from './plan.ts'
 import { notePublication } from './publications.ts'
 import { listQuestions, resume } from './questions.ts'
@@ -62,6 +62,7 @@ function reviewCommands(bind: ReturnType<typeof bindTo<LedgerStore>>) {
     decide: bind(decide),
     countVerdicts: bind(countVerdicts),
     notePatch: bind(notePatch),
+    notePart: bind(notePart),
     notePublication: bind(notePublication),
     readDecisions: bind(readDecisions),
     lastDecision: bind(lastDecision),

@@ -32,6 +32,7 @@ const others = [
   'composing',
   'environment',
   'publication',
+  'parts',
   'retries',
 ] as const
 const patches = PatchKind.options.map((of) => [of, `patch:${of}`] as const)
@@ -86,6 +87,7 @@ export async function getRun(store: LedgerStore, runId: RunId): Promise<Run> {
     environment: JSON.parse(stored('environment') ?? 'null'),
     publication: parseJson(stored('publication') ?? '') ?? null,
     patches: patchesOf(stored),
+    parts: JSON.parse(stored('parts') ?? '[]'),
     retries: stored('retries')?.split(' ') ?? [],
     traceparent: stored('traceparent') || null,
     acceptedAt: number.parse(stored('accepted')),

@@ -66,6 +66,15 @@ const ofRuns: readonly ResendCase[] = [
     },
   },
   {
+    script: 'note-part',
+    what: 'of a part of them',
+    async prepare(test) {
+      const runId = await test.executing([root])
+      const note = { part: 'a'.repeat(64), decided: 7, compositionKey: 'c' }
+      return { runId, send: ({ ledger }) => ledger.notePart(runId, note), again: 'older' }
+    },
+  },
+  {
     script: 'note-publication',
     what: 'of a check run',
     async prepare(test) {

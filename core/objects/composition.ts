@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { Evidence } from '#domain/change-set.ts'
 import { GateReport } from '#domain/gate.ts'
+import { PartId } from '#domain/patch-note.ts'
 import { PatchKind } from '#domain/run.ts'
 
 /** One file of a run's composed patch, with the evidence checked again on the composed text. */
@@ -70,6 +71,8 @@ export const Composition = z.strictObject({
   v: z.literal(1),
   runId: z.string(),
   of: PatchKind,
+  /** Of a part of what was accepted. */
+  part: PartId.optional(),
   files: z.array(ComposedFile),
   conflicts: z.array(Conflict),
   /** Of the composition with which a run ends; absent in those of earlier versions. */

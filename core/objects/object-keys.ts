@@ -20,6 +20,8 @@ export const objectKeys = {
   /** What a setup has made, by what it was made from (services/setup/stage/environment-key.ts). */
   environment: (project: ProjectId, hash: string) => `projects/${project}/environments/${hash}.tar.gz`,
   composition: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/compositions/${hash}.json`,
+  /** Which change sets are in a part of the accepted patch (patch-part.ts). */
+  patchPart: (project: ProjectId, run: RunId, hash: string) => `${ofRun(project, run)}/parts/${hash}.json`,
   eventSegment: (project: ProjectId, run: RunId, { first, last }: { first: number; last: number }) =>
     `${ofRun(project, run)}/events/${first}-${last}.jsonl`,
   /** The code nodes of a run: the list of their pages, a page, and the position of each id (node-list.ts). */
@@ -56,7 +58,7 @@ const forms: readonly [RegExp, (name: string, key: string) => ObjectPlace][] = [
   [new RegExp(`^node-index/${hash}\\.[^/]*\\.json$`), (name) => ({ kind: 'node_index', blobHash: name })],
   [new RegExp(`^uploads/${run}(?:\\.base)?$`), (name, key) => ({ kind: 'upload', key, runId: name })],
   [
-    new RegExp(`^runs/${run}/(?:compositions|edges|events|nodes|plans|rules)/[^/]+$`),
+    new RegExp(`^runs/${run}/(?:compositions|edges|events|nodes|parts|plans|rules)/[^/]+$`),
     (name) => ({ kind: 'run_object', runId: name }),
   ],
   [/^(?<mark>ledger\.json)$/, () => ({ kind: 'ledger_mark' })],

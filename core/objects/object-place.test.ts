@@ -16,6 +16,7 @@ describe('objectPlace', () => {
     [objectKeys.environment('default', hash), { kind: 'environment', hash }],
     [objectKeys.nodeIndex('default', `${hash}.python.${hash}.json`), { kind: 'node_index', blobHash: hash }],
     [objectKeys.composition('default', runId, hash), { kind: 'run_object', runId }],
+    [objectKeys.patchPart('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.eventSegment('default', runId, { first: 1, last: 9 }), { kind: 'run_object', runId }],
     [objectKeys.nodeList('default', runId, hash), { kind: 'run_object', runId }],
     [objectKeys.nodePage('default', runId, hash), { kind: 'run_object', runId }],
@@ -41,6 +42,6 @@ describe('objectPlace', () => {
   })
 
   it('knows every kind of key there is', () => {
-    expect(Object.keys(objectKeys)).toHaveLength(19)
+    expect(Object.keys(objectKeys)).toHaveLength(20)
   })
 })

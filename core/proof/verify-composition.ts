@@ -1,11 +1,13 @@
 import { applyEdits, type FileChange } from '#domain/change-set.ts'
 import { sha256 } from '#domain/ids.ts'
+import { laterCompositions, type PartNote } from '#domain/patch-note.ts'
 import type { Run } from '#domain/run.ts'
 import type { BlobStore } from '#objects/blob-store.ts'
 import { getComposition } from '#objects/stored-records.ts'
 import type { ComposedFile, Composition } from '#objects/composition.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
+import { getPart } from '#objects/patch-part.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
 import { setsTogether } from './sets-together.ts'
 import type { Findings, NamedChangeSets } from './verify-records.ts'
@@ -35,19 +37,35 @@ export async function verifyCompositions(run: Run, deps: CompositionProofDeps): 
   if (compositionKey === null && run.status === 'completed') {
     deps.findings.blame('the run is completed and names no composition')
   }
-  const later = Object.values(patches).flatMap((note) => ('compositionKey' in note ? [note.compositionKey] : []))
+  const later = laterCompositions({ patches, parts: [] })
   for (const hash of new Set([compositionKey, ...later])) if (hash !== null) await verifyComposition(run, hash, deps)
+  for (const note of run.parts) await verifyPart(run, note, deps)
 }
 
-async function verifyComposition(run: Run, hash: string, deps: CompositionProofDeps): Promise<void> {
+/** A part of what was accepted has nothing else than its list says. */
+async function verifyPart(run: Run, note: PartNote, deps: CompositionProofDeps): Promise<void> {
+  const { findings } = deps
+  if (!('compositionKey' in note)) return
+  const { part, compositionKey } = note
+  const listed = await findings.read('part', part, getPart(deps.objects, run, part))
+  const composition = await verifyComposition(run, compositionKey, deps)
+  if (listed === undefined || composition === undefined) return
+  if (composition.part !== part) findings.blame(`composition: it is of part ${composition.part}, the run says ${part}`)
+  const { files, conflicts } = composition
+  const named = [...conflicts.map(({ changeSetId }) => changeSetId), ...files.flatMap((file) => file.changeSetIds)]
+  for (const id of new Set(named)) if (!listed.includes(id)) findings.blame(`part ${part}: ${id} is not in its list`)
+}
+
+async function verifyComposition(run: Run, hash: string, deps: CompositionProofDeps): Promise<Composition | undefined> {
   const { runId, projectId } = run
   const { blame } = deps.findings
   const reading = getComposition(deps.objects, projectId, { runId, hash })
   const composition = await deps.findings.read('composition', hash, reading)
-  if (composition === undefined) return
+  if (composition === undefined) return undefined
   if (composition.runId !== runId) blame(`composition: it is of run ${composition.runId}`)
   for (const fault of membershipFaults(composition, deps)) blame(`composition: ${fault}`)
   await mapBounded(composition.files, reads, (file) => verifyFile(run, file, deps))
+  return composition
 }
 
 function membershipFaults(

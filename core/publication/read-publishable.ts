@@ -2,9 +2,9 @@ import { chainOf, placesOfSets } from '#composition/run-chain.ts'
 import type { AgentBundle } from '#domain/agent-bundle.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import type { CodeNode } from '#domain/code-node.ts'
-import { AppError, undefinedOn } from '#domain/error.ts'
+import { AppError } from '#domain/error.ts'
 import type { ProjectId } from '#domain/ids.ts'
-import type { PatchKind, Run } from '#domain/run.ts'
+import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { changedFiles, type Composition } from '#objects/composition.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
@@ -35,7 +35,7 @@ export type PublishableDeps = {
 const readsAtOnce = 16
 
 /**
- * All that is needed to make commits of a patch: of the composition that `findNotedPatch` finds, or of another one of the run.
+ * All that is needed to make commits of a patch: of the composition of the run that is asked for (core/composition/ask-patch.ts).
  * PUBLISH_001 when a change set of it is not there any more.
  */
 export async function readPublishable(
@@ -64,24 +64,4 @@ export async function readPublishable(
     isExecutable: (path) => snapshot?.find(path)?.executable === true,
     readBlob: (hash) => records.readBlob(projectId, hash),
   }
-}
-
-type Compositions = {
-  /** Null while the run is not composed. `key`: of a patch that was composed later. */
-  readComposition(run: Run, key?: string): Promise<Composition | null>
-}
-
-/**
- * The patch of decision `last` (Decisions.last) or a later one, as it is noted in the run. Undefined while it is not composed: the
- * queue `patches` has a worker do it.
- */
-export async function findNotedPatch(
-  run: Run,
-  { of, last }: { of: PatchKind; last: number },
-  records: Compositions,
-): Promise<Composition | undefined> {
-  const note = run.patches[of]
-  if (note === undefined || note.decided < last || !('compositionKey' in note)) return undefined
-  // It may have been replaced since the run was read: then the next look finds another one.
-  return (await records.readComposition(run, note.compositionKey).catch(undefinedOn('STORE_003'))) ?? undefined
 }

@@ -274,9 +274,9 @@ function startConsumers(
     concurrency: 1,
     lockMs: Math.min(mostCompositionLockMs, config.leaseMs),
     log,
-    handler: ({ run_id: runId, of: patch, traceparent }, signal) =>
+    handler: ({ run_id: runId, of, part, traceparent }, signal) =>
       tracedStage({ name: 'compose patch', traceparent }, traces, () =>
-        composer.composePatch({ runId, patch }, signal),
+        composer.composePatch({ runId, patch: { of, part } }, signal),
       ),
   })
   const graceMs = config.drainMs

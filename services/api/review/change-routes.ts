@@ -1,4 +1,5 @@
 import { OpenAPIHono } from '@hono/zod-openapi'
+import type { AskPatchDeps } from '#composition/ask-patch.ts'
 import { chainOf } from '#composition/run-chain.ts'
 import type { Verdict } from '#domain/decision.ts'
 import { type ModelKind, requireSameModel } from '#domain/model-kind.ts'
@@ -13,15 +14,14 @@ import { askedOfEach, changeEndpoints, type DecisionsBody } from './change-endpo
 import { decide, type DecideDeps, type Decided } from '#review/decide.ts'
 import type { DecisionsView, RejectedRetry, WantedVerdict } from './decision-schema.ts'
 import { decisionsView } from './decisions-view.ts'
-import type { PatchDeps } from './find-patch.ts'
 import type { JudgeOptions, WantedDecision } from '#review/judge-decisions.ts'
 import { addPatchRoutes } from './patch-routes.ts'
 import { type ChangeDeps, changesOfOperation, changesOfSet, findChanges, listChanges } from './run-changes.ts'
 
 export type ChangeRouteDeps = ChangeDeps &
   DecideDeps &
-  PatchDeps & {
-    ledger: ChangeDeps['ledger'] & DecideDeps['ledger'] & PatchDeps['ledger'] & StartWantedDeps['ledger']
+  AskPatchDeps & {
+    ledger: ChangeDeps['ledger'] & DecideDeps['ledger'] & AskPatchDeps['ledger'] & StartWantedDeps['ledger']
     modelKind?: ModelKind | undefined
     memoryGate: MemoryGate
   }

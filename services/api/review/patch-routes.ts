@@ -1,16 +1,17 @@
 import { Readable } from 'node:stream'
 import type { OpenAPIHono } from '@hono/zod-openapi'
-import type { Run } from '#domain/run.ts'
-import { conflictView } from '#objects/composition.ts'
+import { askPatch, type AskPatchDeps, withoutPatch } from '#composition/ask-patch.ts'
+import type { PatchKind, Run } from '#domain/run.ts'
+import { type Composition, conflictView } from '#objects/composition.ts'
 import type { ApiEnv } from '../http/api-env.ts'
+import { AskAgain } from '../http/problem.ts'
 import { gateView } from '../runs/gate-schema.ts'
 import { findRun } from '../runs/run-view.ts'
-import { findPatch, type PatchDeps, withoutPatch } from './find-patch.ts'
 import { patchEndpoints } from './patch-endpoints.ts'
 import { archiveOf, compositionId } from './result-archive.ts'
 import { type ChangeDeps, patchOf } from './run-changes.ts'
 
-type PatchRouteDeps = PatchDeps & Pick<ChangeDeps, 'records'>
+type PatchRouteDeps = AskPatchDeps & Pick<ChangeDeps, 'records'>
 
 const shownLeftOut = 100
 
@@ -55,6 +56,23 @@ export function addPatchRoutes(routes: OpenAPIHono<ApiEnv>, deps: PatchRouteDeps
     }
     return c.json(sets, 200)
   })
+}
+
+/** As long as proxies and clients usually wait for an answer. */
+const mostWaitMs = 25_000
+const askAgainS = 5
+
+/**
+ * The composition of a patch of the run as of the last decision, which a worker may have to compose first. RUN_006 when it is not there
+ * by then, or when the run is not composed and all its changes were asked for; RUN_007 when the run ended without a patch; the
+ * worker's fault when there cannot be one.
+ */
+async function findPatch(run: Run, of: PatchKind, deps: AskPatchDeps, signal: AbortSignal): Promise<Composition> {
+  const answer = await askPatch(run, of, deps, { waitMs: mostWaitMs, signal })
+  if (answer.kind === 'there') return answer.composition
+  if (answer.kind === 'faulty') throw answer.fault
+  const soon = 'ask again in a moment; it takes a worker, which "remora workers" lists'
+  throw new AskAgain('RUN_006', `The patch of run ${run.runId} is being composed anew: ${soon}.`, askAgainS)
 }
 
 /** What a run has changed. RUN_006 or RUN_007 while there is no snapshot of it, or when it ended before there was one. */

@@ -19,6 +19,7 @@ const run: Run = {
   publication: null,
   compositionKey: null,
   patches: {},
+  parts: [],
   composing: null,
   nodeListKey: null,
   edgeListKey: null,

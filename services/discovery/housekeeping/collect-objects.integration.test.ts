@@ -62,6 +62,7 @@ describe('collectObjects', () => {
         'events',
         'node-index',
         'nodes',
+        'parts',
         'snapshots',
         'trees',
         'uploads',

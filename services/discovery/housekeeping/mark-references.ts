@@ -1,5 +1,6 @@
 import { undefinedOn, unreachable } from '#domain/error.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
+import { laterCompositions } from '#domain/patch-note.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Retention } from '#ledger/retention.ts'
@@ -96,9 +97,8 @@ async function markSnapshots(run: Run, { snapshot, tree, blob }: Marks, { object
 }
 
 async function markCompositions(run: Run, marks: Marks, deps: MarkDeps): Promise<void> {
-  const { runId, projectId, compositionKey, patches } = run
-  const later = Object.values(patches).flatMap((note) => ('compositionKey' in note ? [note.compositionKey] : []))
-  for (const key of [compositionKey, ...later]) {
+  const { runId, projectId, compositionKey } = run
+  for (const key of [compositionKey, ...laterCompositions(run)]) {
     if (key === null) continue
     // A patch may have been replaced since the run was read.
     const reading = getComposition(deps.objects, projectId, { runId, hash: key })

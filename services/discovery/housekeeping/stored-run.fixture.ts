@@ -16,6 +16,7 @@ import { putNotSentFiles } from '#objects/not-sent-files.ts'
 import { putNodeList } from '#objects/node-list.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import { type ObjectStore, permittedPuts, putHashedJson, type PutPermit } from '#objects/object-store.ts'
+import { putPart } from '#objects/patch-part.ts'
 import { putAttemptRecord, putComposition } from '#objects/stored-records.ts'
 import {
   aCost,
@@ -178,6 +179,11 @@ export async function storeRun(stores: TestStores, files: Readonly<Record<string
     set: { compositionKey },
     events: [anEvent({ event: 'run.completed', phase: 'review' })],
   })
+  const part = await putPart(objects, run, [own])
+  const resultHash = await blobs.put(project, Buffer.from(`composed of a part ${own}`))
+  const partly: Composition = { ...composition, of: 'accepted', part, files: [{ ...composed, resultHash }] }
+  const ofPart = await putComposition(objects, project, partly)
+  await ledger.notePart(runId, { part, decided: 0, compositionKey: ofPart })
   return run
 }
 

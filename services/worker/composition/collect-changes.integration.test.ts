@@ -1,10 +1,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { readAccepted } from '#composition/accepted-sets.ts'
 import { countFunnel } from '#composition/funnel.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import { repeatedOperationId, type RunId } from '#domain/ids.ts'
 import type { PlannedOperation } from '#domain/operation.ts'
 import { anEvent, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
-import { collectChanges, readAccepted } from './collect-changes.ts'
+import { collectChanges } from './collect-changes.ts'
 import { madeIn } from './made-sets.ts'
 
 let test: TestLedger

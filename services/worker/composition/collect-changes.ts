@@ -1,19 +1,16 @@
-import { changesOf, placesOfSets } from '#composition/run-chain.ts'
+import type { AcceptedDeps } from '#composition/accepted-sets.ts'
+import { changesOf } from '#composition/run-chain.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { isErrorCode, type ErrorCode } from '#domain/error.ts'
-import { type OperationId, type ProjectId, repeatedOperationId, type RunId } from '#domain/ids.ts'
+import { type OperationId, repeatedOperationId } from '#domain/ids.ts'
 import { type Operation, type OperationCost, replacedBy } from '#domain/operation.ts'
 import type { Run } from '#domain/run.ts'
 import type { Decisions } from '#ledger/decisions.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { operationPages } from '#ledger/read-operations.ts'
-import { mapBounded } from '#objects/map-bounded.ts'
 
-export type CollectDeps = {
-  ledger: Pick<Ledger, 'endedOperations' | 'getOperation' | 'getRun' | 'listOperations' | 'operationsOfSets'>
-  readSets(project: ProjectId, recordHash: string): Promise<readonly ChangeSet[]>
-}
+export type CollectDeps = AcceptedDeps & { ledger: Pick<Ledger, 'getRun' | 'listOperations'> }
 
 /**
  * A change set of the run, or of one that it retries. `isRedone`: its operation was run again later, by a retry or because it
@@ -132,37 +129,4 @@ export function selectProposed(changes: readonly CollectedChange[], { byChangeSe
 function firstOfEach(changes: readonly CollectedChange[]): CollectedChange[] {
   const byId = new Map(changes.toReversed().map((change) => [change.set.changeSetId, change]))
   return [...byId.values()].toReversed()
-}
-
-const readsAtOnce = 16
-
-/**
- * The accepted change sets of a chain, in the order in which they were accepted, and what their operations worked on. A set that was
- * accepted in a retry beside the chain is one of them if a run of the chain has made it, too.
- */
-export async function readAccepted(
-  chain: readonly [Run, ...Run[]],
-  { byChangeSet }: Decisions,
-  { ledger, readSets }: CollectDeps,
-): Promise<{ sets: ChangeSet[]; nodeOf(operationId: string): Promise<CodeNode | undefined> }> {
-  const [{ projectId }] = chain
-  const runs = new Set<RunId>(chain.map(({ runId }) => runId))
-  const all = [...byChangeSet.values()].filter(({ verdict }) => verdict === 'accepted')
-  const besides = all.flatMap(({ runId, changeSetId }) => (runs.has(runId) ? [] : changeSetId))
-  const madeHere = await placesOfSets(besides, chain, ledger)
-  const accepted = all.flatMap((one) => {
-    const place = runs.has(one.runId) ? one : madeHere.get(one.changeSetId)
-    return place === undefined ? [] : [{ ...place, changeSetId: one.changeSetId }]
-  })
-  const read = await mapBounded(accepted, readsAtOnce, async ({ changeSetId, recordHash }) =>
-    (await readSets(projectId, recordHash)).filter((set) => set.changeSetId === changeSetId),
-  )
-  const places = new Map(accepted.map((place) => [place.operationId, place]))
-  return {
-    sets: read.flat(),
-    async nodeOf(operationId) {
-      const place = places.get(operationId)
-      return place && (await ledger.getOperation(place.runId, place.operationId)).node
-    },
-  }
 }

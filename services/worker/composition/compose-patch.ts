@@ -1,132 +1,38 @@
 import { isDeepStrictEqual } from 'node:util'
+import { readAccepted } from '#composition/accepted-sets.ts'
+import { patchNoteOf } from '#composition/ask-patch.ts'
 import { chainOf } from '#composition/run-chain.ts'
-import type { KnownSets } from '#composition/compose-change-sets.ts'
-import { nameConflicts } from '#composition/name-conflicts.ts'
 import type { ChangeSet, Evidence } from '#domain/change-set.ts'
-import type { CodeNode } from '#domain/code-node.ts'
-import { asAppError, undefinedOn } from '#domain/error.ts'
+import { AppError, asAppError, undefinedOn } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
-import type { PatchKind, PatchNote, Run } from '#domain/run.ts'
+import { laterCompositions, type PartId, type PatchNote } from '#domain/patch-note.ts'
+import type { PatchKind, Run, WantedPatch } from '#domain/run.ts'
 import type { Decisions } from '#ledger/decisions.ts'
 import { patchLimitMs } from '#ledger/delete-run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import type { BlobStore } from '#objects/blob-store.ts'
 import type { Composition } from '#objects/composition.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
-import { getComposition, putComposition } from '#objects/stored-records.ts'
-import type { CachedAnswers } from '#platform/cached-answers.ts'
-import type { ReadRunRules } from '../evidence/run-rules.ts'
-import { collectChanges, type CollectDeps, readAccepted, selectProposed, setsOf } from './collect-changes.ts'
-import { type ProvedBefore, readComposed } from './file-proofs.ts'
-import type { ReadFile } from '../evidence/samples-match.ts'
-import type { SnapshotPrograms } from '../tools/programs/attempt-programs.ts'
-import { type Gated, throughGate, type ThroughGateDeps, withReasons } from './gate/through-gate.ts'
-import { type GroupProof, proveComposition, type ProofDeps } from './prove-composition.ts'
-
-export type ProveDeps = Pick<ProofDeps, 'evidence' | 'python'> & {
-  /** Keeps proofs from one composition to the next. */
-  proofs?: CachedAnswers<GroupProof>
-  objects: ObjectStore
-  blobs: Pick<BlobStore, 'get' | 'put'>
-  runRules: ReadRunRules
-  /** For checks that read other files than the changed one. */
-  programs?: Pick<SnapshotPrograms, 'snapshot'>
-}
-
-/** What is to be composed, and the node of each operation that may be named. */
-export type SelectedSets = {
-  of: PatchKind
-  sets: readonly ChangeSet[]
-  nodeOf(operationId: string): Promise<CodeNode | undefined>
-  /** Change sets that may be named besides: those on which some of `sets` are built. */
-  others?: KnownSets | undefined
-  /** What other compositions of the run have proved. */
-  provedBefore?: ProvedBefore | undefined
-  /** The run whose survey of the repository holds; by default the run itself. */
-  rulesOf?: Run | undefined
-  /** Sets that are not to be composed, since the run's gate left them out, or has not seen them, and what it found. */
-  gated?: Pick<Gated, 'leftOut' | 'collided' | 'report'> | undefined
-  /** What the composition keeps of all that was made, by what it leaves out. */
-  madeOf?(conflicts: Composition['conflicts']): Composition['made']
-  /** Told how many of the changed files are proved, of how many. */
-  onFiles?(proved: number, files: number): Promise<void>
-}
-
-function treeOf(
-  { projectId, snapshotId }: Run,
-  { sets, others, readBlob }: Pick<SelectedSets, 'sets' | 'others'> & Pick<ProofDeps, 'readBlob'>,
-  { programs }: ProveDeps,
-): ReadFile | undefined {
-  if (programs === undefined || snapshotId === null) return undefined
-  const known = new Map([...(others ?? []), ...sets.map((set) => [set.changeSetId, set] as const)])
-  return readComposed(sets, { known, readBlob, snapshot: () => programs.snapshot(projectId, snapshotId) })
-}
-
-/** Composes and proves change sets of a run, and stores the result, which the key names. */
-export async function proveSets(
-  run: Run,
-  { of, sets, nodeOf, others, onFiles, provedBefore, gated, madeOf, rulesOf = run }: SelectedSets,
-  deps: ProveDeps,
-  signal: AbortSignal,
-): Promise<{ composition: Composition; compositionKey: string }> {
-  const { projectId, runId } = run
-  const { proofs } = deps
-  const files = new Set(sets.flatMap((set) => set.files.map(({ path }) => path))).size
-  let proved = 0
-  await onFiles?.(0, files)
-  const readBlob = async (hash: string) => {
-    signal.throwIfAborted() // another worker may have the job by now, or the run be stopped
-    return deps.blobs.get(projectId, hash)
-  }
-  const proven = await proveComposition(sets, {
-    evidence: deps.evidence,
-    python: deps.python,
-    proofs: proofs && ((key, make) => proofs.get(`${projectId} ${rulesOf.rulesKey} ${key}`, make)),
-    rules: await deps.runRules(rulesOf),
-    provedBefore,
-    others,
-    readBlob,
-    readFileOf: (own) => treeOf(run, { sets: own, others, readBlob }, deps),
-    async storeBlob(bytes) {
-      signal.throwIfAborted()
-      return deps.blobs.put(projectId, bytes)
-    },
-    onFiles: async (count) => onFiles?.((proved += count), files),
-  })
-  const leftOut = [...proven.conflicts, ...(gated?.leftOut ?? [])]
-  const nodes = new Map<string, CodeNode>()
-  for (const { operationId, with: other } of leftOut) {
-    for (const id of [operationId, other?.operationId]) {
-      const node = id === undefined || nodes.has(id) ? undefined : await nodeOf(id)
-      if (id !== undefined && node !== undefined) nodes.set(id, node)
-    }
-  }
-  const named = await nameConflicts(leftOut, {
-    sets: new Map([...(others ?? []), ...sets.map((set) => [set.changeSetId, set] as const)]),
-    nodes,
-    readBlob: (hash) => deps.blobs.get(projectId, hash),
-  })
-  const conflicts = [...named, ...(gated?.collided ?? [])]
-  const made = madeOf?.(conflicts)
-  const gate = gated?.report
-  const kept = { ...(made && { made }), ...(gate && { gate }) }
-  const composition: Composition = { v: 1, runId, of, files: proven.files, conflicts, ...kept }
-  return { composition, compositionKey: await putComposition(deps.objects, projectId, composition) }
-}
+import { getPart } from '#objects/patch-part.ts'
+import { getComposition } from '#objects/stored-records.ts'
+import { collectChanges, type CollectDeps, selectProposed, setsOf } from './collect-changes.ts'
+import type { ProvedBefore } from './file-proofs.ts'
+import { throughGate, type ThroughGateDeps, withReasons } from './gate/through-gate.ts'
+import { type ProveDeps, proveSets, type SelectedSets } from './prove-sets.ts'
 
 export type PatchDeps = ProveDeps &
   CollectDeps &
   Pick<ThroughGateDeps, 'programs'> & {
-    ledger: CollectDeps['ledger'] & Pick<Ledger, 'beginPatching' | 'endPatching' | 'notePatch' | 'readDecisions'>
+    ledger: CollectDeps['ledger'] &
+      Pick<Ledger, 'beginPatching' | 'endPatching' | 'notePart' | 'notePatch' | 'readDecisions'>
   }
 
 /**
- * Composes a patch of a run from what was decided by now, and notes it in the run, or the fault for which that is not possible.
- * Changes nothing when the run has that patch. A fault that may pass is thrown.
+ * Composes a patch of a run from what was decided by now, or a part of it, and notes it in the run, or the fault for which that is not
+ * possible. Changes nothing when the run has that patch. A fault that may pass is thrown.
  */
 export async function composePatch(
-  { runId, of }: { runId: RunId; of: PatchKind },
+  { runId, ...wanted }: { runId: RunId } & WantedPatch,
   deps: PatchDeps,
   signal: AbortSignal,
 ): Promise<void> {
@@ -134,37 +40,60 @@ export async function composePatch(
   const chain = await chainOf(run, deps.ledger)
   const decisions = await deps.ledger.readDecisions((chain.at(-1) ?? run).runId)
   const decided = decisions.last
-  const before = run.patches[of]
+  const before = patchNoteOf(run, wanted)
   if (before !== undefined && 'compositionKey' in before && before.decided === decided) return
   const making = await deps.ledger.beginPatching(run)
   try {
     const own = AbortSignal.any([signal, AbortSignal.timeout(patchLimitMs)])
-    const selected = await selectSets(chain, of, { decisions, deps, signal: own })
+    const selected = await selectSets(chain, wanted, { decisions, deps, signal: own })
     const rulesOf = chain.find(({ rulesKey }) => rulesKey !== null)
     const compositions = await readCompositions(run, deps.objects)
     const isAccepted = (id: string) => decisions.byChangeSet.get(id)?.verdict === 'accepted'
-    const { sets, gated } = withoutGated(selected.sets, { of, compositions, isAccepted })
-    const selection = { of, ...selected, sets, gated, rulesOf, provedBefore: provedIn(compositions) }
+    const { sets, gated } = withoutGated(selected.sets, { of: wanted.of, compositions, isAccepted })
+    const selection = { ...wanted, ...selected, sets, gated, rulesOf, provedBefore: provedIn(compositions) }
     const { compositionKey } = await proveGated(run, selection, { deps, compositions, signal: own })
-    await deps.ledger.notePatch(runId, { of, note: { decided, compositionKey } })
-    await removeFormer(run, before, compositionKey, deps.objects)
+    await noteInRun(run, wanted, { decided, compositionKey }, deps)
   } catch (cause) {
     signal.throwIfAborted()
     const error = asAppError(cause, 'TOOL_004')
     if (error.retry) throw error
-    await deps.ledger.notePatch(runId, {
-      of,
-      note: { decided, errorCode: error.code, reason: error.message, at: Date.now() },
-    })
+    const fault = { decided, errorCode: error.code, reason: error.message, at: Date.now() }
+    await noteInRun(run, wanted, fault, deps)
   } finally {
     await deps.ledger.endPatching(making)
   }
 }
 
+/** Keeps in the run what became of a patch, and deletes what nothing refers to any more since. */
+async function noteInRun(
+  run: Run,
+  { of, part }: WantedPatch,
+  note: PatchNote,
+  { ledger, objects }: Pick<PatchDeps, 'ledger' | 'objects'>,
+): Promise<void> {
+  const { projectId, runId } = run
+  const compositionKey = 'compositionKey' in note ? note.compositionKey : undefined
+  if (part === undefined) {
+    await ledger.notePatch(runId, { of, note })
+    if (compositionKey !== undefined) await removeFormer(run, run.patches[of], compositionKey, objects)
+    return
+  }
+  const gone = await ledger.notePart(runId, { ...note, part })
+  if (gone === 'older') return
+  // No two parts have the same composition, which names its part.
+  const compositions = gone.flatMap((one) =>
+    one.compositionKey === '' || one.compositionKey === compositionKey ? [] : one.compositionKey,
+  )
+  const lists = gone.flatMap((one) => (one.part === part ? [] : one.part))
+  await objects.deleteMany([
+    ...compositions.map((hash) => objectKeys.composition(projectId, runId, hash)),
+    ...lists.map((hash) => objectKeys.patchPart(projectId, runId, hash)),
+  ])
+}
+
 /** Those of the run that are there: of all its changes, and of its patches. */
 async function readCompositions({ projectId, runId, compositionKey, patches }: Run, objects: ObjectStore) {
-  const later = Object.values(patches).flatMap((note) => ('compositionKey' in note ? note.compositionKey : []))
-  const keys = new Set([compositionKey, ...later].filter((key) => key !== null))
+  const keys = new Set([compositionKey, ...laterCompositions({ patches, parts: [] })].filter((key) => key !== null))
   const read = await Promise.all(
     [...keys].map((hash) => getComposition(objects, projectId, { runId, hash }).catch(undefinedOn('STORE_003'))),
   )
@@ -259,12 +188,8 @@ async function removeFormer(
   objects: ObjectStore,
 ): Promise<void> {
   if (former === undefined || !('compositionKey' in former)) return
-  const others = Object.values(patches).filter((note) => note !== former)
-  const used = [
-    first,
-    compositionKey,
-    ...others.flatMap((note) => ('compositionKey' in note ? note.compositionKey : [])),
-  ]
+  const others = Object.fromEntries(Object.entries(patches).filter(([, note]) => note !== former))
+  const used = [first, compositionKey, ...laterCompositions({ patches: others, parts: [] })]
   if (used.includes(former.compositionKey)) return
   await objects.deleteMany([objectKeys.composition(projectId, runId, former.compositionKey)])
 }
@@ -273,11 +198,45 @@ type Selecting = { decisions: Decisions; deps: PatchDeps; signal: AbortSignal }
 
 async function selectSets(
   chain: readonly [Run, ...Run[]],
-  of: PatchKind,
+  { of, part }: WantedPatch,
   { decisions, deps, signal }: Selecting,
-): Promise<Omit<SelectedSets, 'of'>> {
+): Promise<Pick<SelectedSets, 'sets' | 'others' | 'nodeOf'>> {
+  if (part !== undefined) return selectPart(chain, part, { decisions, deps })
   if (of === 'accepted') return readAccepted(chain, decisions, deps)
   const { changes, nodes } = await collectChanges(chain, deps, signal)
   const sets = selectProposed(changes, decisions).map(({ set }) => set)
   return { sets, others: setsOf(changes), nodeOf: async (id) => nodes.get(id) }
+}
+
+/**
+ * The change sets of a part, in the order in which they were accepted. RUN_004 when no run of the chain has made one of them,
+ * WORK_003 when one is not accepted, WORK_002 when one is built on a set that is not in the part.
+ */
+async function selectPart(
+  chain: readonly [Run, ...Run[]],
+  part: PartId,
+  { decisions, deps }: Omit<Selecting, 'signal'>,
+): Promise<Pick<SelectedSets, 'sets' | 'nodeOf'>> {
+  const ids = new Set(await getPart(deps.objects, chain[0], part))
+  const own = [...decisions.byChangeSet].filter(([id, { verdict }]) => ids.has(id) && verdict === 'accepted')
+  const accepted = new Map(own)
+  for (const id of ids) {
+    if (accepted.has(id)) continue
+    const makers = await Promise.all(chain.map(({ runId }) => deps.ledger.operationsOfSets(runId, [id])))
+    if (makers.flat().every((maker) => maker === undefined)) throw unknownSet(id)
+    throw new AppError('WORK_003', `The change set ${id} is not accepted.`)
+  }
+  const read = await readAccepted(chain, { ...decisions, byChangeSet: accepted }, deps)
+  const made = new Set(read.sets.map(({ changeSetId }) => changeSetId))
+  for (const id of ids) if (!made.has(id)) throw unknownSet(id)
+  for (const { changeSetId, builtOn = [] } of read.sets) {
+    const missing = builtOn.find((id) => !ids.has(id))
+    if (missing !== undefined)
+      throw new AppError('WORK_002', `The change set ${changeSetId} is built on ${missing}, which is not in the part.`)
+  }
+  return read
+}
+
+function unknownSet(id: string): AppError {
+  return new AppError('RUN_004', `No change set of the run is named "${id}".`)
 }

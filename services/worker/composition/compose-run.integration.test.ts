@@ -2,65 +2,25 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { changeSetId, type ChangeSet, type Edit } from '#domain/change-set.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Attempt } from '#ledger/attempt.ts'
-import { openBlobStore } from '#objects/blob-store.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import { putHashedJson } from '#objects/object-store.ts'
-import { openSnapshotReader } from '#objects/snapshot.ts'
-import { openSandbox } from '#sandbox/open-sandbox.ts'
-import { usualLimits } from '#sandbox/sandbox.fixture.ts'
-import { getChangeSets } from '#objects/stored-records.ts'
-import { anEvent, anOutcome, aPlannedOperation, testLedger, type TestLedger } from '#testing/open-test-ledger.ts'
-import { testObjects, type TestObjects } from '#testing/s3.ts'
-import { loadLanguage } from '#syntax/parser.ts'
-import { openEvidenceChecker } from '../evidence/evidence-checker.ts'
-import { openRunRules } from '../evidence/run-rules.ts'
-import { openSyntaxChecker } from '../evidence/syntax-evidence.ts'
-import { openLinter, type Linter } from '#lint/linter.ts'
+import { anEvent, anOutcome, aPlannedOperation, type TestLedger } from '#testing/open-test-ledger.ts'
+import type { TestObjects } from '#testing/s3.ts'
 import { composeRun, type CompositionDeps } from './compose-run.ts'
+import { type TestComposition, testComposition } from './composition.fixture.ts'
 
 const never = new AbortController().signal
 
 describe('composeRun', () => {
+  let opened: TestComposition
   let test: TestLedger
   let store: TestObjects
-  let linter: Linter
-  const syntax = openSyntaxChecker()
   let deps: CompositionDeps
   beforeAll(async () => {
-    test = await testLedger()
-    store = await testObjects()
-    linter = await openLinter()
-    const python = await loadLanguage('python')
-    const readSnapshot = openSnapshotReader(store.objects)
-    deps = {
-      ledger: test.ledger,
-      programs: {
-        sandbox: openSandbox({ searchPath: '' }),
-        limits: usualLimits,
-        archive: async () => 0,
-        environment: async () => ({}),
-        snapshot: readSnapshot,
-        gateLimitS: 60,
-      },
-      python,
-      objects: store.objects,
-      blobs: openBlobStore(store.objects, { maxCacheBytes: 0 }),
-      evidence: openEvidenceChecker({ linter, python, syntax }),
-      runRules: openRunRules({
-        objects: store.objects,
-        blobs: openBlobStore(store.objects, { maxCacheBytes: 0 }),
-        linter,
-      }),
-      readSets: (project, hash) => getChangeSets(store.objects, project, hash),
-      workerId: 'w1',
-    }
+    opened = await testComposition()
+    ;({ test, store, deps } = opened)
   })
-  afterAll(async () => {
-    await test.close()
-    await store.close()
-    await linter.close()
-    await syntax.close()
-  })
+  afterAll(() => opened.close())
 
   /** A run whose operations ended so, one after the other in the order of the plan. */
   async function executed(...outcomes: Parameters<typeof anOutcome>[0][]): Promise<RunId> {

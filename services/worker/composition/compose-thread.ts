@@ -3,7 +3,7 @@ import type { ChangeSet } from '#domain/change-set.ts'
 import { AppError, type ErrorCode } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Span } from '#domain/span.ts'
-import type { PatchKind } from '#domain/run.ts'
+import type { WantedPatch } from '#domain/run.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
 import { openLedger } from '#ledger/ledger.ts'
 import { openLinter } from '#lint/linter.ts'
@@ -35,7 +35,7 @@ import type { GroupProof } from './prove-composition.ts'
 export type ComposeQuestion = {
   runId: RunId
   /** The patch to compose of a run; undefined: the run is to be composed and ended. */
-  patch?: PatchKind | undefined
+  patch?: WantedPatch | undefined
   /** `secrets`: what its events must hide. */
   worker: {
     workerId: string
@@ -81,7 +81,7 @@ answerRequests<ComposeQuestion, ComposeReport>(async (question, begin) => {
     const deps = await (opened ??= openDeps(question))
     const { runId, patch } = question
     const { signal } = new AbortController()
-    await (patch === undefined ? composeRun(runId, deps, signal) : composePatch({ runId, of: patch }, deps, signal))
+    await (patch === undefined ? composeRun(runId, deps, signal) : composePatch({ runId, ...patch }, deps, signal))
     return { spans: spans.splice(0) }
   } catch (error) {
     if (error instanceof AppError) return { fault: faultIn(error), spans: spans.splice(0) }

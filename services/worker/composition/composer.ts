@@ -3,7 +3,7 @@ import { chainOf } from '#composition/run-chain.ts'
 import { AppError, hasCode } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { SpanRecorder } from '#domain/span.ts'
-import type { PatchKind } from '#domain/run.ts'
+import type { WantedPatch } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { unlessDeadly, untilStopped } from '#ledger/run-stage.ts'
 import type { StopSignals } from '#ledger/stop-signals.ts'
@@ -13,7 +13,7 @@ import { openThreadPool, type ThreadAnswer } from '#platform/thread-pool.ts'
 import type { ComposeQuestion, ComposeReport } from './compose-thread.ts'
 
 export type ComposerDeps = {
-  ledger: Pick<Ledger, 'cancel' | 'getRun' | 'move' | 'notePatch' | 'readDecisions'>
+  ledger: Pick<Ledger, 'cancel' | 'getRun' | 'move' | 'notePart' | 'notePatch' | 'readDecisions'>
   stops: Pick<StopSignals, 'on'>
   log: Pick<Log, 'error'>
   traces: SpanRecorder
@@ -30,7 +30,7 @@ export type Composer = {
    * Composes a patch of a run as `composePatch` does; a thread that dies is noted as its fault (TOOL_004). Throws a fault that may
    * pass, and the reason of `signal`.
    */
-  composePatch(job: { runId: RunId; patch: PatchKind }, signal: AbortSignal): Promise<void>
+  composePatch(job: { runId: RunId; patch: WantedPatch }, signal: AbortSignal): Promise<void>
   close(): Promise<void>
 }
 
@@ -84,11 +84,11 @@ export function openComposer(
     await compose({ runId, stalls: stalls + 1, why: lost }, signal)
   }
 
-  async function composePatch({ runId, patch }: { runId: RunId; patch: PatchKind }, signal: AbortSignal) {
+  async function composePatch({ runId, patch }: { runId: RunId; patch: WantedPatch }, signal: AbortSignal) {
     const answer = await patchThread.ask({ runId, patch, worker }, signal)
     if (answer.kind === 'lost') {
       log.error('the thread that composed a patch died', { run_id: runId, reason: answer.why })
-      return noteLost({ runId, of: patch, why: answer.why }, ledger)
+      return noteLost({ runId, patch, why: answer.why }, ledger)
     }
     if (answer.report.fault !== undefined) throw faultOf(answer.report.fault)
   }
@@ -97,13 +97,14 @@ export function openComposer(
 
 /** So that who waits for the patch learns it, and does not ask for it at once again. */
 async function noteLost(
-  { runId, of, why }: { runId: RunId; of: PatchKind; why: string },
+  { runId, patch: { of, part }, why }: { runId: RunId; patch: WantedPatch; why: string },
   ledger: ComposerDeps['ledger'],
 ): Promise<void> {
   const chain = await chainOf(await ledger.getRun(runId), ledger)
   const { last: decided } = await ledger.readDecisions(chain.at(-1)?.runId ?? runId)
   const reason = `the thread that composed the patch died: ${why}`
-  await ledger.notePatch(runId, { of, note: { decided, errorCode: 'TOOL_004', reason, at: Date.now() } })
+  const note = { decided, errorCode: 'TOOL_004', reason, at: Date.now() }
+  await (part === undefined ? ledger.notePatch(runId, { of, note }) : ledger.notePart(runId, { ...note, part }))
 }
 
 function faultOf({ code, message, cause }: NonNullable<ComposeReport['fault']>): AppError {

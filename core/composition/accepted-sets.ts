@@ -1,0 +1,49 @@
+import type { ChangeSet } from '#domain/change-set.ts'
+import type { CodeNode } from '#domain/code-node.ts'
+import type { ProjectId, RunId } from '#domain/ids.ts'
+import type { Run } from '#domain/run.ts'
+import type { Decisions } from '#ledger/decisions.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import { mapBounded } from '#objects/map-bounded.ts'
+import { placesOfSets } from './run-chain.ts'
+
+export type AcceptedDeps = {
+  ledger: Pick<Ledger, 'endedOperations' | 'getOperation' | 'operationsOfSets'>
+  readSets(project: ProjectId, recordHash: string): Promise<readonly ChangeSet[]>
+}
+
+/** Change sets, and what the operations that made them worked on. */
+export type AcceptedSets = { sets: ChangeSet[]; nodeOf(operationId: string): Promise<CodeNode | undefined> }
+
+const readsAtOnce = 16
+
+/**
+ * The accepted change sets of a chain, in the order in which they were accepted, and what their operations worked on. A set that was
+ * accepted in a retry beside the chain is one of them if a run of the chain has made it, too.
+ */
+export async function readAccepted(
+  chain: readonly [Run, ...Run[]],
+  { byChangeSet }: Decisions,
+  { ledger, readSets }: AcceptedDeps,
+): Promise<AcceptedSets> {
+  const [{ projectId }] = chain
+  const runs = new Set<RunId>(chain.map(({ runId }) => runId))
+  const all = [...byChangeSet.values()].filter(({ verdict }) => verdict === 'accepted')
+  const besides = all.flatMap(({ runId, changeSetId }) => (runs.has(runId) ? [] : changeSetId))
+  const madeHere = await placesOfSets(besides, chain, ledger)
+  const accepted = all.flatMap((one) => {
+    const place = runs.has(one.runId) ? one : madeHere.get(one.changeSetId)
+    return place === undefined ? [] : [{ ...place, changeSetId: one.changeSetId }]
+  })
+  const read = await mapBounded(accepted, readsAtOnce, async ({ changeSetId, recordHash }) =>
+    (await readSets(projectId, recordHash)).filter((set) => set.changeSetId === changeSetId),
+  )
+  const places = new Map(accepted.map((place) => [place.operationId, place]))
+  return {
+    sets: read.flat(),
+    async nodeOf(operationId) {
+      const place = places.get(operationId)
+      return place && (await ledger.getOperation(place.runId, place.operationId)).node
+    },
+  }
+}

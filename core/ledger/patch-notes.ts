@@ -1,0 +1,42 @@
+import { z } from 'zod'
+import type { RunId } from '#domain/ids.ts'
+import { mostParts, type PartId, type PartNote, type PatchNote } from '#domain/patch-note.ts'
+import { partsSchema, type PatchKind } from '#domain/run.ts'
+import { runKeys } from './keys.ts'
+import { expectKnownRun, pairsOf, runScript } from './script.ts'
+import type { LedgerStore } from './store.ts'
+
+const notePatchScript = runScript('note-patch', 'keys')
+const NoteAnswer = z.enum(['noted', 'older'])
+
+/** Keeps in the run the patch that was composed from its decisions, unless it has a later one. RUN_001: unknown run. */
+export async function notePatch(
+  store: LedgerStore,
+  runId: RunId,
+  { of, note }: { of: PatchKind; note: PatchNote },
+): Promise<z.infer<typeof NoteAnswer>> {
+  const args = [of, note.decided, JSON.stringify(note)]
+  const answer = await notePatchScript(store.redis, runKeys(store.namespace, runId).scripted, args)
+  return NoteAnswer.parse(expectKnownRun(runId, answer))
+}
+
+const notePartScript = runScript('note-part', 'keys')
+const PartAnswer = z.union([z.literal('older'), z.array(z.string())])
+/** All notes of a run are read with it. */
+const mostReasonLength = 500
+
+/** A note that the run keeps no longer. `compositionKey`: '' of a fault. */
+export type ForgottenPart = { part: PartId; compositionKey: string }
+
+/**
+ * Keeps in the run what became of a part of its accepted changes, unless it knows a later state of that. Answers which notes gave
+ * way to it: the former one of the same part, and the oldest where there are too many. Nothing refers to what they name any more.
+ * RUN_001: unknown run.
+ */
+export async function notePart(store: LedgerStore, runId: RunId, note: PartNote): Promise<ForgottenPart[] | 'older'> {
+  const kept = 'reason' in note ? { ...note, reason: note.reason.slice(0, mostReasonLength) } : note
+  const args = [note.part, note.decided, JSON.stringify(kept), mostParts, partsSchema]
+  const answer = await notePartScript(store.redis, runKeys(store.namespace, runId).scripted, args)
+  const gone = PartAnswer.parse(expectKnownRun(runId, answer))
+  return gone === 'older' ? gone : pairsOf(gone).map(([part, compositionKey]) => ({ part, compositionKey }))
+}

@@ -1,0 +1,106 @@
+import type { KnownSets } from '#composition/compose-change-sets.ts'
+import { nameConflicts } from '#composition/name-conflicts.ts'
+import type { ChangeSet } from '#domain/change-set.ts'
+import type { CodeNode } from '#domain/code-node.ts'
+import type { Run, WantedPatch } from '#domain/run.ts'
+import type { BlobStore } from '#objects/blob-store.ts'
+import type { Composition } from '#objects/composition.ts'
+import type { ObjectStore } from '#objects/object-store.ts'
+import { putComposition } from '#objects/stored-records.ts'
+import type { CachedAnswers } from '#platform/cached-answers.ts'
+import type { ReadRunRules } from '../evidence/run-rules.ts'
+import type { ReadFile } from '../evidence/samples-match.ts'
+import type { SnapshotPrograms } from '../tools/programs/attempt-programs.ts'
+import { type ProvedBefore, readComposed } from './file-proofs.ts'
+import type { Gated } from './gate/through-gate.ts'
+import { type GroupProof, proveComposition, type ProofDeps } from './prove-composition.ts'
+
+export type ProveDeps = Pick<ProofDeps, 'evidence' | 'python'> & {
+  /** Keeps proofs from one composition to the next. */
+  proofs?: CachedAnswers<GroupProof>
+  objects: ObjectStore
+  blobs: Pick<BlobStore, 'get' | 'put'>
+  runRules: ReadRunRules
+  /** For checks that read other files than the changed one. */
+  programs?: Pick<SnapshotPrograms, 'snapshot'>
+}
+
+/** What is to be composed, and the node of each operation that may be named. */
+export type SelectedSets = WantedPatch & {
+  sets: readonly ChangeSet[]
+  nodeOf(operationId: string): Promise<CodeNode | undefined>
+  /** Change sets that may be named besides: those on which some of `sets` are built. */
+  others?: KnownSets | undefined
+  /** What other compositions of the run have proved. */
+  provedBefore?: ProvedBefore | undefined
+  /** The run whose survey of the repository holds; by default the run itself. */
+  rulesOf?: Run | undefined
+  /** Sets that are not to be composed, since the run's gate left them out, or has not seen them, and what it found. */
+  gated?: Pick<Gated, 'leftOut' | 'collided' | 'report'> | undefined
+  /** What the composition keeps of all that was made, by what it leaves out. */
+  madeOf?(conflicts: Composition['conflicts']): Composition['made']
+  /** Told how many of the changed files are proved, of how many. */
+  onFiles?(proved: number, files: number): Promise<void>
+}
+
+function treeOf(
+  { projectId, snapshotId }: Run,
+  { sets, others, readBlob }: Pick<SelectedSets, 'sets' | 'others'> & Pick<ProofDeps, 'readBlob'>,
+  { programs }: ProveDeps,
+): ReadFile | undefined {
+  if (programs === undefined || snapshotId === null) return undefined
+  const known = new Map([...(others ?? []), ...sets.map((set) => [set.changeSetId, set] as const)])
+  return readComposed(sets, { known, readBlob, snapshot: () => programs.snapshot(projectId, snapshotId) })
+}
+
+/** Composes and proves change sets of a run, and stores the result, which the key names. */
+export async function proveSets(
+  run: Run,
+  { of, part, sets, nodeOf, others, onFiles, provedBefore, gated, madeOf, rulesOf = run }: SelectedSets,
+  deps: ProveDeps,
+  signal: AbortSignal,
+): Promise<{ composition: Composition; compositionKey: string }> {
+  const { projectId, runId } = run
+  const { proofs } = deps
+  const files = new Set(sets.flatMap((set) => set.files.map(({ path }) => path))).size
+  let proved = 0
+  await onFiles?.(0, files)
+  const readBlob = async (hash: string) => {
+    signal.throwIfAborted() // another worker may have the job by now, or the run be stopped
+    return deps.blobs.get(projectId, hash)
+  }
+  const proven = await proveComposition(sets, {
+    evidence: deps.evidence,
+    python: deps.python,
+    proofs: proofs && ((key, make) => proofs.get(`${projectId} ${rulesOf.rulesKey} ${key}`, make)),
+    rules: await deps.runRules(rulesOf),
+    provedBefore,
+    others,
+    readBlob,
+    readFileOf: (own) => treeOf(run, { sets: own, others, readBlob }, deps),
+    async storeBlob(bytes) {
+      signal.throwIfAborted()
+      return deps.blobs.put(projectId, bytes)
+    },
+    onFiles: async (count) => onFiles?.((proved += count), files),
+  })
+  const leftOut = [...proven.conflicts, ...(gated?.leftOut ?? [])]
+  const nodes = new Map<string, CodeNode>()
+  for (const { operationId, with: other } of leftOut) {
+    for (const id of [operationId, other?.operationId]) {
+      const node = id === undefined || nodes.has(id) ? undefined : await nodeOf(id)
+      if (id !== undefined && node !== undefined) nodes.set(id, node)
+    }
+  }
+  const named = await nameConflicts(leftOut, {
+    sets: new Map([...(others ?? []), ...sets.map((set) => [set.changeSetId, set] as const)]),
+    nodes,
+    readBlob: (hash) => deps.blobs.get(projectId, hash),
+  })
+  const conflicts = [...named, ...(gated?.collided ?? [])]
+  const made = madeOf?.(conflicts)
+  const gate = gated?.report
+  const kept = { ...(made && { made }), ...(gate && { gate }) }
+  const composition: Composition = { v: 1, runId, of, ...(part && { part }), files: proven.files, conflicts, ...kept }
+  return { composition, compositionKey: await putComposition(deps.objects, projectId, composition) }
+}
