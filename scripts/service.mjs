@@ -4,7 +4,7 @@ import { leanFlags } from '../core/platform/lean-memory.mjs'
 import { runsOnOwnNode } from '../core/platform/own-node.mjs'
 
 // `node scripts/service.mjs api`: a service as a process of its own, on whatever Node there is.
-const services = ['api', 'discovery', 'worker', 'setup', 'rehearsal', 'stores']
+const services = ['api', 'discovery', 'worker', 'setup', 'publisher', 'rehearsal', 'stores']
 
 const name = process.argv[2] ?? ''
 if (!services.includes(name)) {

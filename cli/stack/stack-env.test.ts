@@ -57,7 +57,7 @@ describe('the environment of a worker of the embedded stack', () => {
 describe("the environment of the stack's own services", () => {
   it('has the token and the port of this stack, whatever is set', () => {
     const environment = { REMORA_TOKEN: 'another-long-token', REMORA_API_PORT: '1', REMORA_API_HOST: '0.0.0.0' }
-    const env = servicesEnv(stores, { token: 'the-token', port: 8420, environment })
+    const env = servicesEnv(stores, { token: 'the-token', port: 8420, environment, publisher: {} })
     expect(env).toMatchObject({ REMORA_TOKEN: 'the-token', REMORA_API_PORT: '8420' })
     expect(env).not.toHaveProperty('REMORA_API_HOST')
   })

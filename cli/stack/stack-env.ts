@@ -69,12 +69,13 @@ export function workerEnv(stores: Env, options: WorkerEnvOptions): Env {
 
 export function servicesEnv(
   stores: Env,
-  { token, port, environment }: { token: string; port: number; environment: Env },
+  { token, port, environment, publisher }: { token: string; port: number; environment: Env; publisher: Env },
 ): Env {
   return {
     ...passedOn({ ...environmentOf('api'), ...environmentOf('discovery') }, environment),
     ...givenOf(['PATH'], environment),
     ...stores,
+    ...publisher,
     REMORA_TOKEN: token,
     REMORA_API_PORT: String(port),
     REMORA_API_HEALTH_PORT: '0',
@@ -93,6 +94,18 @@ export function setupEnv(
     ...stores,
     REMORA_SETUP_HEALTH_PORT: '0',
     ...(bubblewrap === undefined ? {} : { REMORA_SANDBOX_BUBBLEWRAP: bubblewrap }),
+  }
+}
+
+/** Of the publisher: the one service with the keys of the code host. */
+export function publisherEnv(stores: Env, { environment, secret }: { environment: Env; secret: string }): Env {
+  return {
+    ...ofTheMachine(environment),
+    ...passedOn(environmentOf('publisher'), environment),
+    ...stores,
+    REMORA_PUBLISHER_SECRET: secret,
+    REMORA_PUBLISHER_PORT: '0',
+    REMORA_PUBLISHER_HEALTH_PORT: '0',
   }
 }
 
@@ -125,7 +138,7 @@ function ofTheMachine(environment: Env): Env {
 
 /** CONFIG_003 names every variable that is bad for one of the services of a stack, or in `own`. */
 export function checkEnvironment(own: z.ZodRawShape, env: Env): void {
-  const owners = ['api', 'discovery', 'worker', 'setup'] as const
+  const owners = ['api', 'discovery', 'worker', 'setup', 'publisher'] as const
   const services = [...owners.map(environmentOf), behaviourEnv]
   const shapes = services.flatMap((shape) => Object.entries(shape).filter(([name]) => isPassedOn(name)))
   readEnv({ ...own, ...Object.fromEntries(shapes) }, env)

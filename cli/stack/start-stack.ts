@@ -3,12 +3,12 @@ import { getCompileCacheDir } from 'node:module'
 import { join } from 'node:path'
 import type { ModelKind } from '#domain/model-kind.ts'
 import { type LocalS3, startLocalS3 } from '#platform/local-s3.ts'
-import type { Env } from '#platform/env.ts'
+import { type Env, givenValue } from '#platform/env.ts'
 import type { Log, Logging } from '#platform/log.ts'
 import { openReleaser } from '#platform/service-process.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
 import { startGuardedRedis } from './guarded-redis.ts'
-import { type ModelAccess, servicesEnv, setupEnv, storeEnv, workerEnv } from './stack-env.ts'
+import { type ModelAccess, publisherEnv, servicesEnv, setupEnv, storeEnv, workerEnv } from './stack-env.ts'
 import { lockStack, publishAccess, type StackLock } from './running-stack.ts'
 import { openStackLog, type StackLog } from './stack-log.ts'
 import { type RestartPauses, startWorkerPool, type WorkerPool } from './worker-pool.ts'
@@ -91,9 +91,11 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
   const { redis, s3 } = await startStores({ ...options, password }, lock, releaser)
   options.signal.throwIfAborted()
   const stores = storeEnv(redis.url, s3, logging.level)
-  const env = servicesEnv(stores, { token, port: options.port, environment: options.environment ?? {} })
+  const environment = options.environment ?? {}
   const answering: ModelKind = options.model.urls === undefined ? 'rehearsal' : 'servers'
   const modelKind = count === 0 ? undefined : answering
+  const publisher = count === 0 ? {} : await startPublishing(stores, { environment, modelKind, secrets, log, releaser })
+  const env = servicesEnv(stores, { token, port: options.port, environment, publisher })
   const { url, metricsUrl } = await startInProcess({ env, modelKind, discovery, log: log.entry, secrets, releaser })
   options.signal.throwIfAborted()
   // After discovery, which takes operations back from workers of an earlier stack. Workers also stop first, while discovery runs.
@@ -168,6 +170,33 @@ async function startSetups(
   const config = parseConfig(env)
   const { close } = await startSetup(config.setup, { log, redactor: openRedactor([...config.secrets, ...secrets]) })
   releaser.add('setup', close)
+}
+
+type Publishing = {
+  environment: Env
+  modelKind: ModelKind | undefined
+  secrets: readonly string[]
+  log: StackLog
+  releaser: Releaser
+}
+
+/** Publishes to the code host, in this process, where a GitHub App is named; what the other services must know to reach it. */
+async function startPublishing(
+  stores: Env,
+  { environment, modelKind, secrets, log, releaser }: Publishing,
+): Promise<Env> {
+  if (givenValue(environment, 'REMORA_GITHUB_APP_ID') === undefined) return {}
+  const [{ startPublisher }, { parseConfig }] = await Promise.all([
+    import('../../services/publisher/publisher-service.ts'),
+    import('../../services/publisher/publisher-config.ts'),
+  ])
+  const secret = randomBytes(24).toString('base64url')
+  const config = parseConfig(publisherEnv(stores, { environment, secret }))
+  const redactor = openRedactor([...config.secrets, ...secrets])
+  const { accessPort, close } = await startPublisher(config.publisher, { log: log.entry, redactor, modelKind })
+  releaser.add('publisher', close)
+  if (accessPort === undefined) return {}
+  return { REMORA_PUBLISHER_URL: `http://127.0.0.1:${accessPort}`, REMORA_PUBLISHER_SECRET: secret }
 }
 
 async function rehearsalUrl(environment: Env, releaser: Releaser): Promise<string> {

@@ -108,7 +108,8 @@ async function startHost(
   const { objects, modelKind } = deps
   const publishDeps = { ...shared, records, objects, operator, publicUrl, isFakeHost, redis }
   const inbox = openDeliveryInbox(redis)
-  const review = openReviewCommands({ ...shared, records, redis })
+  const declined = { async add() {} }
+  const review = openReviewCommands({ ...shared, records, declined })
   const handling = { ...shared, inbox, review, operator, allowsSetups, project, modelKind, consumer: processName() }
   releaser.add('webhooks', takeDeliveries(handling))
   releaser.add('missed webhooks', runReconciler({ app: app.app, inbox, everyMs: config.pollMs, log }))

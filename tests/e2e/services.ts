@@ -34,6 +34,8 @@ export type ServicesOptions = {
   env?: Record<string, string>
   workerEnv?: Record<string, string>
   discoveryEnv?: Record<string, string>
+  /** Of a publisher and of the API beside it; undefined: there is no publisher. `port`: of the API, by default any free one. */
+  publishing?: { publisherEnv: Record<string, string>; apiEnv: Record<string, string>; port?: number }
   /** The root of the code, with a slash at its end; this repository when absent. */
   checkout?: string
 }
@@ -44,9 +46,14 @@ const token = 'a-token-only-for-the-tests'
 export async function startServices(
   programs: Programs,
   stores: Stores,
-  { workers = ['worker-1'], env: common = {}, workerEnv = {}, discoveryEnv = {}, checkout }: ServicesOptions = {},
+  { workers = ['worker-1'], env: common = {}, workerEnv = {}, discoveryEnv = {}, publishing, checkout }: ServicesOptions = {},
 ): Promise<Services> {
-  const [apiPort, apiHealth, discoveryPort, rehearsalPort, ...workerPorts] = await freePorts(4 + workers.length)
+  const [freePort, apiHealth, discoveryPort, rehearsalPort, publisherPort, accessPort, ...workerPorts] = await freePorts(
+    6 + workers.length,
+  )
+  const apiPort = publishing?.port ?? freePort
+  const access = { REMORA_PUBLISHER_SECRET: 'only-the-tests-use-this-secret' }
+  const reached = publishing && { ...access, REMORA_PUBLISHER_URL: `http://127.0.0.1:${accessPort}` }
   const start = (name: string, folder: string, port: number | undefined, env: Record<string, string>): Service => ({
     ...programs.start(['scripts/service.mjs', folder], { env: { ...common, ...env }, ...(checkout && { checkout }) }),
     name,
@@ -62,12 +69,26 @@ export async function startServices(
       REMORA_TOKEN: token,
       REMORA_API_PORT: String(apiPort),
       REMORA_API_HEALTH_PORT: String(apiHealth),
+      ...publishing?.apiEnv,
+      ...(reached && { REMORA_PUBLISHER_URL: reached.REMORA_PUBLISHER_URL }),
     }),
     start('discovery', 'discovery', discoveryPort, {
       ...store,
       REMORA_DISCOVERY_HEALTH_PORT: String(discoveryPort),
+      ...reached,
       ...discoveryEnv,
     }),
+    ...(publishing === undefined
+      ? []
+      : [
+          start('publisher', 'publisher', publisherPort, {
+            ...store,
+            ...access,
+            REMORA_PUBLISHER_PORT: String(accessPort),
+            REMORA_PUBLISHER_HEALTH_PORT: String(publisherPort),
+            ...publishing.publisherEnv,
+          }),
+        ]),
     ...workers.map((name, at) => {
       const own = { REMORA_WORKER_ID: name, REMORA_WORKER_HEALTH_PORT: String(workerPorts[at]) }
       return start(name, 'worker', workerPorts[at], { ...store, ...own, REMORA_MODEL_URLS: modelUrl, ...workerEnv })

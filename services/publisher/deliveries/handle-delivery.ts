@@ -17,7 +17,8 @@ export type HandleDeps = BranchDeps &
   }
 
 /** What became of a delivery: the part of it that its kind does not say. */
-export type Outcome = Pick<HandledDelivery, 'outcome' | 'reason'> & Partial<Pick<HandledDelivery, 'runId' | 'projectId'>>
+export type Outcome = Pick<HandledDelivery, 'outcome' | 'reason'> &
+  Partial<Pick<HandledDelivery, 'runId' | 'projectId'>>
 
 const ignored = (reason: string): Outcome => ({ outcome: 'ignored', reason })
 const acted = (reason: string): Outcome => ({ outcome: 'acted', reason })
@@ -58,6 +59,10 @@ async function inRepository(delivery: Delivery, body: InRepository, deps: Handle
       // GitHub requests a suite with each push, whose own webhook is what counts.
       if (body.action === 'requested') return ignored('its push starts the run')
       return { projectId, ...(await runAgain(delivery, body, repository, deps)) }
+    case 'repository':
+      if (body.former !== null) await deps.installations.removeRepositories([body.former])
+      if (body.action === 'deleted') await deps.installations.removeRepositories([repository])
+      return { projectId, ...acted(`the repository was ${body.action}`) }
     case 'comment':
       return { projectId, ...(await takeComment(body, { repository, deliveryId: delivery.deliveryId }, deps)) }
     default:
@@ -150,7 +155,8 @@ async function installedRepository(
   const account = repository.owner
   const known = await installations.find(installationId)
   if (known?.isSuspended === true) return undefined
-  const { projectId } = known ?? (await installations.note({ installationId, projectId: project, account, isSuspended: false }))
+  const { projectId } =
+    known ?? (await installations.note({ installationId, projectId: project, account, isSuspended: false }))
   await installations.addRepositories(installationId, [named])
   const found: InstalledRepository = { ...named, installationId, projectId }
   return { ...found, defaultBranch }

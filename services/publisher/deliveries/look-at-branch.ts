@@ -120,7 +120,8 @@ async function sinceOf(
   if (known?.completed !== undefined) return known.completed
   if (known?.current?.since !== undefined) return known.current.since
   if (known?.current !== undefined) return undefined
-  if (branch === repository.defaultBranch) return before === undefined || before === noCommit ? undefined : { commit: before }
+  if (branch === repository.defaultBranch)
+    return before === undefined || before === noCommit ? undefined : { commit: before }
   const base = await reads.mergeBase(pull?.baseRef ?? repository.defaultBranch, commit)
   return base === undefined ? undefined : { commit: base }
 }

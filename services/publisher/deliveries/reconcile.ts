@@ -45,7 +45,8 @@ export async function reconcile(since: number, { app, inbox }: Pick<ReconcileDep
   const read = async () => {
     for await (const { data } of pages) {
       for (const { id, guid, event } of data) {
-        if (!(await inbox.hasSeen(guid)) && !missed.some((one) => one.guid === guid)) missed.push({ id: Number(id), guid, event })
+        if (!(await inbox.hasSeen(guid)) && !missed.some((one) => one.guid === guid))
+          missed.push({ id: Number(id), guid, event })
       }
       if (data.every(({ delivered_at: at }) => Date.parse(at) < since)) break
     }

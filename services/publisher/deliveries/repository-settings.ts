@@ -106,7 +106,11 @@ function lists({ paths = [], exclude = [], languages = [], include = [] }: z.inf
 }
 
 /** Why nothing is done for a branch; undefined: it is worked on. */
-export function whyNotBranch(branch: string, defaultBranch: string, { branches }: RepositorySettings): string | undefined {
+export function whyNotBranch(
+  branch: string,
+  defaultBranch: string,
+  { branches }: RepositorySettings,
+): string | undefined {
   const isWanted = branches.length === 0 ? branch === defaultBranch : pathGlobs(branches)(branch)
   const wanted = branches.length === 0 ? `the default branch ${defaultBranch}` : branches.join(', ')
   return isWanted ? undefined : `only ${wanted} is worked on (github.branches)`

@@ -29,7 +29,12 @@ export function openReviewCommands(deps: ReviewDeps) {
     /** Accepts what is in the composed patch and nobody has decided on; how many these are. */
     async acceptAll(run: Run, login: string): Promise<number> {
       const open = await openSets(run, deps)
-      const wanted = open.map((changeSetId) => ({ changeSetId, verdict: 'accepted' as const, reason: null, version: undefined }))
+      const wanted = open.map((changeSetId) => ({
+        changeSetId,
+        verdict: 'accepted' as const,
+        reason: null,
+        version: undefined,
+      }))
       const { decisions } = await decide(run, wanted, { by: human(login), deps: { ledger, records } })
       return [...decisions.values()].filter(({ isMade }) => isMade).length
     },
@@ -41,7 +46,12 @@ export function openReviewCommands(deps: ReviewDeps) {
       const ids = [...new Set(files.flatMap(({ changeSetIds }) => changeSetIds))]
       if (ids.length === 0) return `Run ${code(run.runId)} changes nothing at ${code(path)}.`
       const reason = `rejected in a comment by ${login}`
-      const wanted = ids.map((changeSetId) => ({ changeSetId, verdict: 'rejected' as const, reason, version: undefined }))
+      const wanted = ids.map((changeSetId) => ({
+        changeSetId,
+        verdict: 'rejected' as const,
+        reason,
+        version: undefined,
+      }))
       const options = { by: human(login), deps: { ledger, records }, withDependents: true }
       const { decisions, refused } = await decide(run, wanted, options)
       const made = [...decisions.values()].filter(({ isMade }) => isMade).length
@@ -94,4 +104,3 @@ async function explain(run: Run, operationId: OperationId, { ledger, records }: 
   const spent = `${plural(outcome.turns, 'turn')}, ${plural(outcome.promptTokens + outcome.completionTokens, 'token')}`
   return [`${name}: ${status}. ${cell(outcome.summary)}`, ...checks, `${spent}.`].join('\n\n')
 }
-

@@ -41,11 +41,19 @@ export async function takeCheckRequest(
   if (refused !== undefined) return ignored(refused)
   if (identifier === 'accept_all') {
     const count = await deps.review.acceptAll(run, login)
-    await change(run.runId, (one) => ({ ...one, isAsked: true, isDismissed: false, fault: null, isSettled: false }), deps)
+    await change(
+      run.runId,
+      (one) => ({ ...one, isAsked: true, isDismissed: false, fault: null, isSettled: false }),
+      deps,
+    )
     return acted(`${login} accepts ${count} changes`, run.runId)
   }
   if (identifier === 'open_pull_request') {
-    await change(run.runId, (one) => ({ ...one, isAsked: true, isDismissed: false, fault: null, isSettled: false }), deps)
+    await change(
+      run.runId,
+      (one) => ({ ...one, isAsked: true, isDismissed: false, fault: null, isSettled: false }),
+      deps,
+    )
     return acted(`${login} asks for a pull request`, run.runId)
   }
   if (identifier === 'dismiss') {
@@ -96,7 +104,7 @@ export async function takeComment(
   const refused = await whyNotAllowed(author.login, repository, deps)
   if (refused !== undefined) return ignored(refused)
   const said = await answerTo({ verb, argument }, run, author.login, deps)
-  const client = await deps.app.clientFor({ ...repository, repository }, { issues: 'write', pull_requests: 'write' })
+  const client = await deps.app.clientFor({ ...repository, repository }, { pull_requests: 'write' })
   await openWrites(client, repository).commentOnce(number, { key: `answer-${commentId}`, text: said })
   await change(run.runId, (one) => ({ ...one, isSettled: false }), deps)
   return acted(`${author.login}: /remora ${verb}`, run.runId)
@@ -113,7 +121,8 @@ async function answerTo(
     if (argument === undefined) return `Say what: \`/remora ${verb} ${verb === 'reject' ? 'PATH' : 'OPERATION'}\`.`
     if (verb === 'reject') return await review.rejectPath(run, argument, login)
     const operationId = OperationId.safeParse(argument).data
-    if (operationId === undefined) return 'The name of an operation is the letter o and 16 digits; the table above has them.'
+    if (operationId === undefined)
+      return 'The name of an operation is the letter o and 16 digits; the table above has them.'
     return await review.explain(run, operationId)
   } catch (error) {
     if (hasCode(error, 'STORE_001', 'STORE_002', 'HOST_001')) throw error
@@ -135,7 +144,11 @@ async function findRun(runId: RunId | undefined, { ledger }: Pick<RequestDeps, '
   return runId === undefined ? undefined : ledger.getRun(runId).catch(undefinedOn('RUN_001'))
 }
 
-async function whyNotAllowed(login: string, repository: InstalledRepository, { app }: RequestDeps): Promise<string | undefined> {
+async function whyNotAllowed(
+  login: string,
+  repository: InstalledRepository,
+  { app }: RequestDeps,
+): Promise<string | undefined> {
   const client = await app.clientFor({ ...repository, repository }, { contents: 'read' })
   const permission = await openReads(client, repository).permissionOf(login)
   return mayWrite.includes(permission) ? undefined : `${login} may not write to the repository`

@@ -20,9 +20,18 @@ export type CheckAction = { identifier: string; label: string; description: stri
 export type CheckState = {
   output: CheckOutput
   actions: readonly CheckAction[]
-} & ({ status: 'queued' | 'in_progress' } | { status: 'completed'; conclusion: 'success' | 'neutral' | 'cancelled' | 'failure' })
+} & (
+  | { status: 'queued' | 'in_progress' }
+  | { status: 'completed'; conclusion: 'success' | 'neutral' | 'cancelled' | 'failure' }
+)
 
-export type Check = { name: string; headSha: CommitId; externalId: string; detailsUrl: string | undefined; startedAt: string }
+export type Check = {
+  name: string
+  headSha: CommitId
+  externalId: string
+  detailsUrl: string | undefined
+  startedAt: string
+}
 
 export function openCheckRuns(client: GitHubClient, repository: HostedRepository) {
   const of = { owner: repository.owner, repo: repository.name }
@@ -36,7 +45,12 @@ export function openCheckRuns(client: GitHubClient, repository: HostedRepository
     },
     async create({ name, headSha, externalId, detailsUrl, startedAt }: Check, state: CheckState): Promise<number> {
       const about = { name, head_sha: headSha, external_id: externalId, started_at: startedAt }
-      const asked = { ...of, ...about, ...(detailsUrl === undefined ? {} : { details_url: detailsUrl }), ...bodyOf(state) }
+      const asked = {
+        ...of,
+        ...about,
+        ...(detailsUrl === undefined ? {} : { details_url: detailsUrl }),
+        ...bodyOf(state),
+      }
       const { data } = await orHostError(client.request('POST /repos/{owner}/{repo}/check-runs', asked))
       return Number(data.id)
     },

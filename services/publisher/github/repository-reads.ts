@@ -38,7 +38,9 @@ export function openReads(client: GitHubClient, repository: HostedRepository) {
       const headers = { accept: 'application/vnd.github.raw+json' }
       const asked = client.request('GET /repos/{owner}/{repo}/contents/{path}', { ...of, path, ref, headers })
       const found = await undefinedWhenMissing(asked)
-      return found === undefined ? undefined : String(found.data)
+      const content: unknown = found?.data
+      if (content === undefined) return undefined
+      return content instanceof ArrayBuffer ? Buffer.from(content).toString() : String(content)
     },
     async treeOf(commit: CommitId): Promise<string> {
       const asked = client.request('GET /repos/{owner}/{repo}/git/commits/{commit_sha}', { ...of, commit_sha: commit })
@@ -52,7 +54,8 @@ export function openReads(client: GitHubClient, repository: HostedRepository) {
         recursive: '1',
       })
       const { data } = await orHostError(asked, 'HOST_004')
-      if (data.truncated) throw new AppError('PUBLISH_001', `GitHub does not list all files of ${name}: it has too many`)
+      if (data.truncated)
+        throw new AppError('PUBLISH_001', `GitHub does not list all files of ${name}: it has too many`)
       const files = data.tree.filter(({ type }) => type !== 'tree')
       return new Map(files.map(({ path, mode, sha }) => [path, { mode, sha }]))
     },

@@ -48,7 +48,9 @@ export function openWrites(client: GitHubClient, repository: HostedRepository) {
         const made = client.request('POST /repos/{owner}/{repo}/git/trees', { ...of, base_tree: baseTree, tree })
         baseTree = (await orHostError(made)).data.sha
         const commit = { message, tree: baseTree, parents: [parent] }
-        const { data } = await orHostError(client.request('POST /repos/{owner}/{repo}/git/commits', { ...of, ...commit }))
+        const { data } = await orHostError(
+          client.request('POST /repos/{owner}/{repo}/git/commits', { ...of, ...commit }),
+        )
         parent = data.sha
       }
       return { commit: parent, tree: baseTree }
@@ -56,7 +58,12 @@ export function openWrites(client: GitHubClient, repository: HostedRepository) {
     /** Creates the branch, or moves it to a commit that need not follow its own. */
     async putBranch(branch: string, sha: CommitId): Promise<void> {
       try {
-        await client.request('PATCH /repos/{owner}/{repo}/git/refs/{ref}', { ...of, ref: `heads/${branch}`, sha, force: true })
+        await client.request('PATCH /repos/{owner}/{repo}/git/refs/{ref}', {
+          ...of,
+          ref: `heads/${branch}`,
+          sha,
+          force: true,
+        })
       } catch (error) {
         if (statusOf(error) !== 422 && statusOf(error) !== 404) return orHostError(Promise.reject(error))
         await orHostError(
@@ -87,7 +94,13 @@ export function openWrites(client: GitHubClient, repository: HostedRepository) {
     },
     async openPull(pull: PullText & { head: string; base: string; draft: boolean }): Promise<HostPull> {
       const { data } = await orHostError(client.request('POST /repos/{owner}/{repo}/pulls', { ...of, ...pull }))
-      return { number: data.number, url: data.html_url, isDraft: data.draft ?? false, state: 'open', head: data.head.sha }
+      return {
+        number: data.number,
+        url: data.html_url,
+        isDraft: data.draft ?? false,
+        state: 'open',
+        head: data.head.sha,
+      }
     },
     async updatePull(number: number, text: PullText): Promise<void> {
       await orHostError(

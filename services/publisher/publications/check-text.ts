@@ -60,9 +60,13 @@ function summaryOf(told: ToldRun): string {
   const { run, publication, funnel, gate, leftOut, findings, held, runUrl, isRehearsal } = told
   const parts = [
     isRehearsal ? '> The rehearsal model (no LLM) has made these changes: they only show how it works.' : '',
-    run.status === 'cancelled' ? `The run was stopped${run.stop?.kind === 'request' ? `: ${cell(run.stop.reason)}` : ''}.` : '',
+    run.status === 'cancelled'
+      ? `The run was stopped${run.stop?.kind === 'request' ? `: ${cell(run.stop.reason)}` : ''}.`
+      : '',
     run.status === 'failed' ? `The run has failed with ${code(run.errorCode ?? '')}: ${cell(run.reason ?? '')}` : '',
-    publication.fault === null ? '' : `Nothing could be published: ${code(publication.fault.errorCode)} ${cell(publication.fault.reason)}`,
+    publication.fault === null
+      ? ''
+      : `Nothing could be published: ${code(publication.fault.errorCode)} ${cell(publication.fault.reason)}`,
     pullsText(publication),
     held === undefined ? '' : `No pull request was opened: ${cell(held)}`,
     funnelText(funnel),

@@ -6,15 +6,24 @@ const mostCharacters = 300
  * issues or anything else that has a meaning there.
  */
 export function cell(text: string): string {
-  const line = text.slice(0, mostCharacters).replaceAll(/[\s\p{C}]+/gu, ' ').trim()
+  const line = text
+    .slice(0, mostCharacters)
+    .replaceAll(/[\s\p{C}]+/gu, ' ')
+    .trim()
   const escaped = line.replaceAll(/[\\`*_{}[\]()<>#+!|~&$-]/g, (found) => `\\${found}`)
   // A word joiner: nobody is notified, and no issue is closed, by what a model says.
-  return escaped.replaceAll('@', '@\u2060').replaceAll(/\bGH\\?-/gi, 'GH\u2060-').replaceAll('://', ':\u2060//')
+  return escaped
+    .replaceAll('@', '@\u2060')
+    .replaceAll(/\bGH\\?-/gi, 'GH\u2060-')
+    .replaceAll('://', ':\u2060//')
 }
 
 /** The same as code: names and paths stay as they are. */
 export function code(text: string): string {
-  const line = text.slice(0, mostCharacters).replaceAll(/[\s\p{C}]+/gu, ' ').trim()
+  const line = text
+    .slice(0, mostCharacters)
+    .replaceAll(/[\s\p{C}]+/gu, ' ')
+    .trim()
   const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length))
   const fence = '`'.repeat(longest + 1)
   const space = line.startsWith('`') || line.endsWith('`') ? ' ' : ''

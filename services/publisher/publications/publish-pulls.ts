@@ -131,7 +131,7 @@ async function publishPart(
   )
   const ids = commits.flatMap(({ changeSetIds }) => changeSetIds)
   await deps.publishing.notePull(host.source.repository.id, written.number, run.runId)
-  await notePull(run, { written, agent: part.agent, branch, ids }, note)
+  await notePull({ written, agent: part.agent, branch, ids }, note)
 }
 
 /**
@@ -175,13 +175,21 @@ async function countToday(run: Run, { maxPullsPerDay }: RepositorySettings, { pu
 
 type NotedPull = { written: WrittenPull; agent: string | null; branch: string; ids: readonly string[] }
 
-async function notePull(run: Run, { written, agent, branch, ids }: NotedPull, note: Note): Promise<void> {
+async function notePull({ written, agent, branch, ids }: NotedPull, note: Note): Promise<void> {
   const { what, ...made } = written
   const pull: PublishedPull = { ...made, agent, branch, state: 'open', changeSetIds: [...ids] }
   const { pulls } = await note({})
   const known = pulls.find(({ number }) => number === pull.number)
   const others = pulls.filter(({ number }) => number !== pull.number)
-  const data = { number: pull.number, url: pull.url, branch, agent, change_sets: ids.length, commit: pull.head, draft: pull.isDraft }
+  const data = {
+    number: pull.number,
+    url: pull.url,
+    branch,
+    agent,
+    change_sets: ids.length,
+    commit: pull.head,
+    draft: pull.isDraft,
+  }
   const name = known === undefined ? 'publication.opened' : 'publication.updated'
   const event: NewEvent = { event: name, phase: 'publication', origin, data }
   const isSame = known !== undefined && what === 'same'

@@ -46,7 +46,12 @@ export async function publishRun(runId: RunId, deps: PublishDeps, signal: AbortS
   } catch (error) {
     signal.throwIfAborted()
     const fault = asAppError(error, 'HTTP_007')
-    log.warn('a publication failed', { run_id: runId, error_code: fault.code, error: fault.message, retry: fault.retry })
+    log.warn('a publication failed', {
+      run_id: runId,
+      error_code: fault.code,
+      error: fault.message,
+      retry: fault.retry,
+    })
     if (fault.retry || !(error instanceof AppError)) return publishing.lookLater(runId, Date.now() + laterMs)
     await endWithFault(runId, fault, deps)
   }
@@ -63,7 +68,7 @@ async function doSteps(run: Run, deps: PublishDeps, signal: AbortSignal): Promis
   }
   const pulls = await publishPulls(run, { publication, note, host }, deps, signal).catch(async (error: unknown) => {
     if (!(error instanceof AppError) || error.retry) throw error
-    await noteFault(run, error, note)
+    await noteFault(error, note)
     return { kind: 'done' as const, held: undefined }
   })
   if (pulls.kind === 'coming') return soonMs
@@ -87,7 +92,7 @@ function openNote(run: Run, ledger: PublishDeps['ledger']): Note {
 }
 
 /** The same fault is told once. */
-async function noteFault(run: Run, { code: errorCode, message: reason }: AppError, note: Note): Promise<void> {
+async function noteFault({ code: errorCode, message: reason }: AppError, note: Note): Promise<void> {
   const { fault } = await note({})
   const data = { error_code: errorCode, reason }
   const event = { event: 'publication.failed', phase: 'publication', status: 'error', errorCode, origin, data } as const
@@ -97,6 +102,6 @@ async function noteFault(run: Run, { code: errorCode, message: reason }: AppErro
 
 async function endWithFault(runId: RunId, fault: AppError, { ledger, publishing }: PublishDeps): Promise<void> {
   const run = await ledger.getRun(runId).catch(undefinedOn('RUN_001'))
-  if (run !== undefined) await noteFault(run, fault, openNote(run, ledger))
+  if (run !== undefined) await noteFault(fault, openNote(run, ledger))
   await publishing.forget(runId)
 }

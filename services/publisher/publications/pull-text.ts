@@ -29,7 +29,9 @@ const mostCharacters = 60_000
 export function pullText(parts: PullParts): PullText {
   const { commits, composition, run, left, runUrl, isRehearsal } = parts
   const body = [
-    isRehearsal ? '> [!WARNING]\n> The rehearsal model (no LLM) has made these changes: they only show how it works.' : '',
+    isRehearsal
+      ? '> [!WARNING]\n> The rehearsal model (no LLM) has made these changes: they only show how it works.'
+      : '',
     introOf(parts),
     agentsTable(parts),
     '### How it was checked',
@@ -38,7 +40,9 @@ export function pullText(parts: PullParts): PullText {
       ? 'No gate: the repository names no command for its tests (`verify.command` in `remora.yaml`), so this is a draft.'
       : gateText(composition.gate),
     filesText(parts),
-    left === 0 ? '' : `${plural(left, 'change')} more wait for a later pull request, since this one would be too large.`,
+    left === 0
+      ? ''
+      : `${plural(left, 'change')} more wait for a later pull request, since this one would be too large.`,
     howToReject(),
     runUrl === undefined ? `Run ${code(run.runId)}.` : `Run [${run.runId}](${runUrl}).`,
   ].filter((part) => part !== '')
@@ -91,7 +95,9 @@ function filesText({ commits, nodes }: PullParts): string {
     return `- ${code(path)}${list === '' ? '' : `: ${list}${shown.length > 10 ? ` and ${shown.length - 10} more` : ''}`}`
   })
   const more = paths.length > shownFiles ? [`- and ${paths.length - shownFiles} more`] : []
-  return [`<details><summary>${plural(paths.length, 'file')}</summary>`, '', ...lines, ...more, '', '</details>'].join('\n')
+  return [`<details><summary>${plural(paths.length, 'file')}</summary>`, '', ...lines, ...more, '', '</details>'].join(
+    '\n',
+  )
 }
 
 function howToReject(): string {

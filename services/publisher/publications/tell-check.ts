@@ -114,7 +114,10 @@ const levels = { error: 'failure', warning: 'warning', note: 'notice' } as const
 async function findingsOf(run: Run, { ledger, records }: CheckDeps): Promise<Annotation[]> {
   const found: Annotation[] = []
   for (let cursor: string | null = '0'; cursor !== null && found.length < mostAnnotations;) {
-    const page: Awaited<ReturnType<typeof ledger.listReported>> = await ledger.listReported(run.runId, { cursor, limit: 100 })
+    const page: Awaited<ReturnType<typeof ledger.listReported>> = await ledger.listReported(run.runId, {
+      cursor,
+      limit: 100,
+    })
     const lists = await mapBounded(page.operations, readsAtOnce, async ({ bundle, outcome }) => {
       const all = outcome?.recordHash === undefined ? [] : await records.readFindings(run.projectId, outcome.recordHash)
       return all.map(({ path, line, endLine, severity, claim, rule }) => ({

@@ -43,7 +43,14 @@ export async function writePull(wanted: WantedPull, host: PullHost): Promise<Wri
   if (!isSame) await writes.putBranch(branch, made.commit)
   if (open !== undefined) {
     await writes.updatePull(open.number, text)
-    return { number: open.number, url: open.url, isDraft: open.isDraft, head: written, base, what: isSame ? 'same' : 'updated' }
+    return {
+      number: open.number,
+      url: open.url,
+      isDraft: open.isDraft,
+      head: written,
+      base,
+      what: isSame ? 'same' : 'updated',
+    }
   }
   await wanted.beforeOpening()
   const { number, url, isDraft } = await writes.openPull({ ...text, head: branch, base: target, draft: wanted.isDraft })
@@ -67,10 +74,16 @@ function foreignCommit(branch: string, { sha, author }: HostCommit): AppError {
   return new AppError('PUBLISH_002', `${what}: it is left as it is. Merge or delete the branch to have a new one`)
 }
 
-async function expectRoom({ maxOpenPulls }: Pick<RepositorySettings, 'maxOpenPulls'>, writes: RepositoryWrites): Promise<void> {
+async function expectRoom(
+  { maxOpenPulls }: Pick<RepositorySettings, 'maxOpenPulls'>,
+  writes: RepositoryWrites,
+): Promise<void> {
   const open = await writes.countOpenPulls('remora/')
   if (open < maxOpenPulls) return
-  throw new AppError('PUBLISH_003', `${open} pull requests are open, and there may be ${maxOpenPulls} (github.max_open_pulls)`)
+  throw new AppError(
+    'PUBLISH_003',
+    `${open} pull requests are open, and there may be ${maxOpenPulls} (github.max_open_pulls)`,
+  )
 }
 
 /** Whether the branch has these files on this base already: commits made again have other times, and so other names. */
