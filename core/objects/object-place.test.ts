@@ -41,6 +41,6 @@ describe('objectPlace', () => {
   })
 
   it('knows every kind of key there is', () => {
-    expect(Object.keys(objectKeys)).toHaveLength(19)
+    expect(Object.keys(objectKeys)).toHaveLength(20)
   })
 })
