@@ -53,6 +53,8 @@ export const PlanView = z.looseObject({
   nodes_looked_at: z.int().optional(),
   /** Operations that the limit cut off. */
   beyond_limit: z.int().default(0),
+  /** Nodes that were not looked at because they have not changed; absent where the run is compared with nothing. */
+  unchanged: z.int().optional(),
   agents: z.record(
     z.string(),
     z.looseObject({

@@ -30,7 +30,7 @@ export function agentTable({ agents }: ProgressState, paint: Paint): string[] {
 
 type PlannedFigures = Pick<
   ProgressState,
-  'lookedAt' | 'nodesLookedAt' | 'nodes' | 'beyondLimit' | 'total' | 'planned' | 'notices'
+  'lookedAt' | 'nodesLookedAt' | 'unchanged' | 'nodes' | 'beyondLimit' | 'total' | 'planned' | 'notices'
 >
 
 /** The same figures of a run whose events are not followed. */
@@ -43,6 +43,7 @@ export function figuresOf({ agents, ...plan }: PlanView): PlannedFigures {
     lookedAt: sum((agent) => agent.lookedAt),
     nodesLookedAt: plan.nodes_looked_at,
     beyondLimit: plan.beyond_limit,
+    unchanged: plan.unchanged,
     total: sum((agent) => agent.planned + agent.mechanical),
     planned: Object.fromEntries(planned),
     notices: plan.notices,
@@ -54,14 +55,15 @@ export function figuresOf({ agents, ...plan }: PlanView): PlannedFigures {
  * operation, so that the figures of a line add up; then the plan's notices. Of many reasons the first, and how many there are more. Empty when the run has no such figures.
  */
 export function plannedLines(state: PlannedFigures, { width }: { width: number }): string[] {
-  const { lookedAt, nodesLookedAt, nodes, beyondLimit, total, notices } = state
+  const { lookedAt, nodesLookedAt, unchanged, nodes, beyondLimit, total, notices } = state
   if (lookedAt === undefined) return []
   const agents = Object.entries(state.planned).toSorted(([one], [other]) => (one < other ? -1 : 1))
   const mechanical = agents.reduce((sum, [, agent]) => sum + agent.mechanical, 0)
   const without = mechanical === 0 ? '' : `, ${mechanical.toLocaleString('en-US')} of them without a model`
   const beyond = beyondLimit === 0 ? '' : `; the limit leaves out ${beyondLimit.toLocaleString('en-US')} more`
   // An earlier version counted a node once for every agent, and did not report what a limit left out.
-  const looked = nodesLookedAt === undefined ? '' : `Looked at ${someOf(nodesLookedAt, nodes)}: `
+  const same = unchanged === undefined ? '' : `, since ${unchanged.toLocaleString('en-US')} have not changed`
+  const looked = nodesLookedAt === undefined ? '' : `Looked at ${someOf(nodesLookedAt, nodes)}${same}: `
   const head = `${looked}${plural(total ?? 0, 'operation')}${without}${beyond}`
   const isComplete = nodesLookedAt !== undefined
   const lines = agents.map(([name, agent]) => `  ${plannedLine(name, agent, { isComplete })}`)

@@ -100,6 +100,7 @@ function planOf(data: WireEvent['data']) {
     lookedAt: LookedAt.parse(data['looked_at']),
     nodesLookedAt: LookedAt.parse(data['nodes_looked_at']),
     beyondLimit: Count.parse(data['beyond_limit']),
+    unchanged: LookedAt.parse(data['unchanged']),
     planned: PlannedAgents.parse(data['agents']),
     notices: Texts.parse(data['notices']),
   }

@@ -69,6 +69,8 @@ export type ProgressState = {
   lookedAt?: number | undefined
   /** Distinct nodes that any agent looked at; undefined where the service does not report them. */
   nodesLookedAt?: number | undefined
+  /** Nodes that were not looked at because they have not changed; undefined where the run is compared with nothing. */
+  unchanged?: number | undefined
   /** Operations that the limit cut off. */
   beyondLimit: number
   planned: Readonly<Record<string, PlannedAgent>>

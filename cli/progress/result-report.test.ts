@@ -122,7 +122,7 @@ lint                2          1          0        0       0          1         
     expect(report).toMatch(/None of 2 change sets was accepted(?!.*Nothing to change).*remora review r1/s)
   })
 
-  it('says how many nodes were looked at, why some got no operation, and how many change sets were left out', () => {
+  it('says how many nodes were looked at, or have not changed, why some got no operation, and how many change sets were left out', () => {
     const planned = {
       event: 'run.planned',
       data: {
@@ -130,14 +130,10 @@ lint                2          1          0        0       0          1         
         looked_at: 2004,
         nodes_looked_at: 1994,
         beyond_limit: 7,
+        unchanged: 16,
         notices: ['tox.ini [flake8]: not checked: E121'],
         agents: {
-          lint: {
-            looked_at: 1994,
-            planned: 3,
-            mechanical: 2,
-            skipped: [{ reason: 'no lint fault', count: 1991 }],
-          },
+          lint: { looked_at: 1994, planned: 3, mechanical: 2, skipped: [{ reason: 'no lint fault', count: 1991 }] },
           docstring: {
             looked_at: 10,
             planned: 3,
@@ -152,7 +148,7 @@ lint                2          1          0        0       0          1         
     const looked = eventsOf([...workedRun, found, planned, composed]).reduce(foldProgress, emptyProgress('r1'))
     const report = renderReport({ state: looked, run, patch }, plain)
     expect(report).toContain(`
-Looked at 1,994 of 2,010 nodes: 8 operations, 2 of them without a model; the limit leaves out 7 more
+Looked at 1,994 of 2,010 nodes, since 16 have not changed: 8 operations, 2 of them without a model; the limit leaves out 7 more
   docstring looked at 10 nodes: 3 operations; none on 7 (beyond the limit of 8 operations)
   lint looked at 1,994 nodes: 5 operations on 3 nodes; none on 1,991 (no lint fault)
   tox.ini [flake8]: not checked: E121

@@ -1,80 +1,87 @@
 import { z } from 'zod'
 import { RunId } from '#domain/ids.ts'
 import { parseJson } from '#domain/json.ts'
-import { CommitId, RepositorySource } from '#domain/repository-source.ts'
+import { CommitId, type HostedRepository, RepositorySource } from '#domain/repository-source.ts'
 import { orStoreError } from '#ledger/store.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 
-const Since = RepositorySource.shape.since.unwrap()
-type Since = z.infer<typeof Since>
+/** What a push of a branch is worked on by. `since`: what it is compared with; null: all of the code is worked on. */
+export type BranchRun = { runId: RunId; commit: CommitId; since: NonNullable<RepositorySource['since']> | null }
 
-/** The run of a branch: of which commit, what it is compared with, and as which of somebody's wishes it was begun. */
-const BranchRun = z.object({ runId: RunId, commit: CommitId, since: Since.optional(), again: z.string().optional() })
-type BranchRun = z.infer<typeof BranchRun>
+export type Branch = { repositoryId: HostedRepository['id']; branch: string }
 
-const BranchState = z.object({
-  current: BranchRun.optional(),
-  /** The last one that was completed: what newer ones are compared with. */
-  completed: z.object({ runId: RunId, commit: CommitId }).optional(),
-})
-export type BranchState = z.infer<typeof BranchState>
-
-/** A branch, or `pull/<number>` of a fork's pull request. */
-export type BranchKey = { repositoryId: number; branch: string }
+/** `supersedes`: the run of the push before, if that was not completed by then. */
+export type BegunBranchRun = { run: BranchRun; supersedes: RunId | null }
 
 export type BranchRuns = ReturnType<typeof openBranchRuns>
 
-// Answers the state that is kept: the given one, unless another one than the one it was made from was kept meanwhile.
-const putScript = `
-local kept = redis.call('HGET', KEYS[1], ARGV[1])
-if (kept or '') ~= ARGV[2] then return kept or '' end
-redis.call('HSET', KEYS[1], ARGV[1], ARGV[3])
-return ARGV[3]`
+type Redis = Pick<RedisClient, 'eval' | 'hgetall'>
 
-/** Which run each branch of the code host has. In Redis, in the slot of the inbox of deliveries. */
-export function openBranchRuns(redis: Pick<RedisClient, 'eval' | 'hget' | 'hset'>, namespace = 'remora') {
-  const keys = { branches: `${namespace}:{github}:branches`, runs: `${namespace}:{github}:branch-of-run` }
-  const fieldOf = ({ repositoryId, branch }: BranchKey) => `${repositoryId} ${branch}`
-  const read = async (field: string) => (await orStoreError(redis.hget(keys.branches, field))) ?? ''
-  const parsed = (text: string): BranchState => BranchState.safeParse(parseJson(text)).data ?? {}
-  const change = async (field: string, to: (state: BranchState) => BranchState | undefined): Promise<BranchState> => {
-    for (let text = await read(field); ;) {
-      const next = to(parsed(text))
-      if (next === undefined) return parsed(text)
-      const made = JSON.stringify(next)
-      const kept = z.string().parse(await orStoreError(redis.eval(putScript, 1, keys.branches, field, text, made)))
-      if (kept === made) return parsed(text)
-      text = kept
-    }
-  }
+/** A branch that rests for longer begins anew, with the commit before the push to compare with. */
+const keptSeconds = 180 * 86_400
+
+const beginScript = `
+local before = redis.call('HMGET', KEYS[1], 'run', 'commit', 'completed_run', 'completed_commit', 'again', 'since')
+local told = { 'HMGET', KEYS[1], 'run', 'commit', 'since', 'supersedes' }
+local is_same = before[2] == ARGV[2]
+if is_same and (ARGV[5] == '' or before[5] == ARGV[5]) then return redis.call(unpack(told)) end
+local since = ARGV[3]
+if is_same then since = before[6]
+elseif before[3] then since = cjson.encode({ runId = before[3], commit = before[4] }) end
+local supersedes = before[1] and before[1] ~= before[3] and before[1] or ''
+redis.call('HSET', KEYS[1], 'run', ARGV[1], 'commit', ARGV[2], 'since', since, 'supersedes', supersedes, 'again', ARGV[5])
+redis.call('EXPIRE', KEYS[1], ARGV[4])
+return redis.call(unpack(told))`
+const completeScript = `
+local kept = redis.call('HMGET', KEYS[1], 'run', 'commit')
+if kept[1] ~= ARGV[1] then return 0 end
+redis.call('HSET', KEYS[1], 'completed_run', kept[1], 'completed_commit', kept[2])
+redis.call('EXPIRE', KEYS[1], ARGV[2])
+return 1`
+
+const Since = z.string().transform((text) =>
+  RepositorySource.shape.since
+    .unwrap()
+    .nullable()
+    .parse(parseJson(text) ?? null),
+)
+const Begun = z.tuple([RunId, CommitId, Since, z.union([RunId, z.literal('')])])
+const Kept = z.object({
+  run: RunId,
+  commit: CommitId,
+  since: Since,
+  completed_run: RunId.optional(),
+  completed_commit: CommitId.optional(),
+})
+
+/** For each branch of a code host the run of its newest push, and the one that was completed last. */
+export function openBranchRuns(redis: Redis, namespace = 'remora') {
+  const keyOf = ({ repositoryId, branch }: Branch) => `${namespace}:{github}:branch:${repositoryId}:${branch}`
   return {
-    async find(key: BranchKey): Promise<BranchState | undefined> {
-      const text = await read(fieldOf(key))
-      return text === '' ? undefined : parsed(text)
-    },
     /**
-     * Notes the run of a commit of a branch, unless the commit has one: then that is answered. With `again` it gets another one, once for
-     * each of these words. `supersedes`: the run of an older commit.
+     * Notes the run of a push, before it is made, unless the newest push that is known has the same commit: then the answer is that one's, so that
+     * whoever asks twice, or at the same time as another, makes one run. It is compared with the run that was completed last, else with
+     * what `push` says. `again`: somebody's wish for another run of the commit, which is granted once, and compared with the same.
      */
-    async begin(asked: BranchKey & BranchRun): Promise<BranchRun & { supersedes?: RunId }> {
-      const { repositoryId, branch, ...run } = asked
-      const field = fieldOf({ repositoryId, branch })
-      const isSame = ({ current }: BranchState) =>
-        current?.commit === run.commit && (run.again === undefined || run.again === current.again)
-      await orStoreError(redis.hset(keys.runs, run.runId, field))
-      const before = await change(field, (state) => (isSame(state) ? undefined : { ...state, current: run }))
-      if (before.current !== undefined && isSame(before)) return before.current
-      return { ...run, ...(before.current && { supersedes: before.current.runId }) }
+    async begin(of: Branch, push: BranchRun, again = ''): Promise<BegunBranchRun> {
+      const args = [push.runId, push.commit, JSON.stringify(push.since), String(keptSeconds), again]
+      const [runId, commit, since, supersedes] = Begun.parse(
+        await orStoreError(redis.eval(beginScript, 1, keyOf(of), ...args)),
+      )
+      return { run: { runId, commit, since }, supersedes: supersedes === '' ? null : supersedes }
     },
-    /** The run was completed: newer ones of its branch are compared with it, unless a newer one was completed before. */
-    async complete(runId: RunId): Promise<void> {
-      const field = await orStoreError(redis.hget(keys.runs, runId))
-      if (field === null) return
-      await change(field, (state) => {
-        const { current } = state
-        if (current?.runId !== runId || state.completed?.runId === runId) return undefined
-        return { ...state, completed: { runId, commit: current.commit } }
-      })
+    /** Notes that the run has worked on all that it had to: later pushes are compared with it. False when a newer push has begun. */
+    async complete(of: Branch, runId: RunId): Promise<boolean> {
+      return (await orStoreError(redis.eval(completeScript, 1, keyOf(of), runId, String(keptSeconds)))) === 1
+    },
+    /** Undefined for a branch without a push. */
+    async find(of: Branch): Promise<{ current: BranchRun; completed: Omit<BranchRun, 'since'> | null } | undefined> {
+      const { data } = Kept.safeParse(await orStoreError(redis.hgetall(keyOf(of))))
+      if (data === undefined) return undefined
+      const { run: runId, commit, since, completed_run: completedRun, completed_commit: completedCommit } = data
+      const isCompleted = completedRun !== undefined && completedCommit !== undefined
+      const completed = isCompleted ? { runId: completedRun, commit: completedCommit } : null
+      return { current: { runId, commit, since }, completed }
     },
   }
 }

@@ -37,8 +37,8 @@ export function contentOf({ kind, hash }: Pick<CodeNode, 'kind' | 'hash'>): stri
   return `${kind} ${hash}`
 }
 
-/** `unchanged`: those that the request names, and whose like the run is compared with; in the order of the source, too. */
-export type SelectedNodes = { nodes: readonly CodeNode[]; unchanged: readonly CodeNode[] }
+/** In the order of the source. `asked`: those that the request names; `nodes`: those of them to work on; `unchanged`: the others. */
+export type SelectedNodes = Record<'asked' | 'nodes' | 'unchanged', readonly CodeNode[]>
 
 /**
  * Those of `nodes` that the run's request names, in their order; all of them when it names none. Of a run that is compared with another state
@@ -51,7 +51,7 @@ export async function selectedNodes(
 ): Promise<SelectedNodes> {
   const selected = request.nodes && (await getNodeSelection(blobs, projectId, request.nodes.hash))
   const asked = selected === undefined ? nodes : nodes.filter(({ nodeId }) => selected.has(nodeId))
-  if (base === undefined) return { nodes: asked, unchanged: [] }
+  if (base === undefined) return { asked, nodes: asked, unchanged: [] }
   const isUnchanged = (node: CodeNode) => base.has(contentOf(node))
-  return { nodes: asked.filter((node) => !isUnchanged(node)), unchanged: asked.filter(isUnchanged) }
+  return { asked, nodes: asked.filter((node) => !isUnchanged(node)), unchanged: asked.filter(isUnchanged) }
 }

@@ -13,8 +13,10 @@ import { type Services, startServices, type Stores, startStores } from './servic
 const run = promisify(execFile)
 
 const first = {
-  'shop/stock.py': 'def count(items: list) -> int:\n    return len(items)\n\n\ndef double(number: int) -> int:\n    return number * 2\n',
-  'shop/prices.py': 'import os\n\n\ndef price(amount: int) -> int:\n    """The price of an amount."""\n    return amount * 3\n',
+  'shop/stock.py':
+    'def count(items: list) -> int:\n    return len(items)\n\n\ndef double(number: int) -> int:\n    return number * 2\n',
+  'shop/prices.py':
+    'import os\n\n\ndef price(amount: int) -> int:\n    """The price of an amount."""\n    return amount * 3\n',
   'remora.yaml': 'github:\n  agents: [lint, docstring]\n  labels: [remora]\n',
   'README.md': '# Shop\n',
 }
@@ -52,7 +54,8 @@ describe.skipIf(lacks('git'))('a push to a repository with the GitHub App', () =
     const repository = await github.addRepository({ owner: 'acme', name: 'shop', files: { 'README.md': '# Shop\n' } })
     github.install({ account: 'acme' })
     const clone = await mkdtemp(join(tmpdir(), 'remora-clone-'))
-    const git = (...args: string[]) => run('git', ['-C', clone, '-c', 'user.name=Ada', '-c', 'user.email=ada@x.org', ...args])
+    const git = (...args: string[]) =>
+      run('git', ['-C', clone, '-c', 'user.name=Ada', '-c', 'user.email=ada@x.org', ...args])
     try {
       await run('git', ['clone', '--quiet', repository.gitPath, clone])
       for (const [path, text] of Object.entries(first)) {
@@ -64,7 +67,9 @@ describe.skipIf(lacks('git'))('a push to a repository with the GitHub App', () =
       await git('push', '--quiet', 'origin', 'HEAD:main')
 
       await until(() => repository.pulls().length === 1, { withinMs: 60_000 }).catch((error: unknown) => {
-        throw new Error(`${String(error)}\n${services.named('publisher').err()}\n${JSON.stringify(github.requests.slice(-20))}`)
+        throw new Error(
+          `${String(error)}\n${services.named('publisher').err()}\n${JSON.stringify(github.requests.slice(-20))}`,
+        )
       })
       await until(() => repository.checkRuns().some(({ status }) => status === 'completed'), { withinMs: 30_000 })
       const [pull] = repository.pulls()

@@ -46,11 +46,17 @@ const token = 'a-token-only-for-the-tests'
 export async function startServices(
   programs: Programs,
   stores: Stores,
-  { workers = ['worker-1'], env: common = {}, workerEnv = {}, discoveryEnv = {}, publishing, checkout }: ServicesOptions = {},
+  {
+    workers = ['worker-1'],
+    env: common = {},
+    workerEnv = {},
+    discoveryEnv = {},
+    publishing,
+    checkout,
+  }: ServicesOptions = {},
 ): Promise<Services> {
-  const [freePort, apiHealth, discoveryPort, rehearsalPort, publisherPort, accessPort, ...workerPorts] = await freePorts(
-    6 + workers.length,
-  )
+  const [freePort, apiHealth, discoveryPort, rehearsalPort, publisherPort, accessPort, ...workerPorts] =
+    await freePorts(6 + workers.length)
   const apiPort = publishing?.port ?? freePort
   const access = { REMORA_PUBLISHER_SECRET: 'only-the-tests-use-this-secret' }
   const reached = publishing && { ...access, REMORA_PUBLISHER_URL: `http://127.0.0.1:${accessPort}` }

@@ -52,6 +52,7 @@ describe('GET /v1/runs/{run_id}/plan', () => {
     const plan = await (await api.ask(`/v1/runs/${runId}/plan`)).json()
     expect(plan).not.toHaveProperty('nodes_looked_at')
     expect(plan).not.toHaveProperty('beyond_limit')
+    expect(plan).not.toHaveProperty('unchanged')
   })
 
   it('has none before the run is planned', async () => {

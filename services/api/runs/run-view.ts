@@ -251,6 +251,10 @@ export const PlanView = z
       description: 'distinct nodes that any agent looked at; absent in runs of earlier versions, as is `beyond_limit`',
     }),
     beyond_limit: z.int().optional().openapi({ description: 'operations that `limits.operations` cut off' }),
+    unchanged: z.int().optional().openapi({
+      description:
+        'nodes that were not looked at because they have not changed; absent where the run is compared with nothing',
+    }),
     agents: z.record(z.string(), AgentPlanView).openapi('AgentPlans'),
     skipped_files: z.array(SkippedFileShape),
     notices: z.array(z.string()).openapi({ description: "what of the repository's configuration is not honoured" }),

@@ -33,7 +33,7 @@ it('leave out what is the same as before, wherever it was', async () => {
   const texts = nodes.map((node, at) => ({ ...node, hash: `text ${at}` }))
   const base = new Set(['file text 0', 'function text 2', 'class text 1'])
   const found = await selectedNodes({ projectId: s3.project, request: aRequest() }, texts, { blobs, base })
-  expect(found).toEqual({ nodes: [texts[1]], unchanged: [texts[0], texts[2]] })
+  expect(found).toEqual({ asked: texts, nodes: [texts[1]], unchanged: [texts[0], texts[2]] })
 })
 
 it('are not guessed where the list is gone', async () => {

@@ -48,9 +48,10 @@ const origin = { kind: 'discovery', id: 'discovery' } as const
 export async function planRun(run: Run, found: Found, deps: PlanRunDeps, signal: AbortSignal): Promise<void> {
   const { bundles, base } = found
   await requireFitting(found.nodes, bundles, run.request, () => repositoryPaths(run, deps))
-  const { nodes, unchanged } = await selectedNodes(run, found.nodes, { blobs: deps.blobs, base })
+  const { asked, nodes, unchanged } = await selectedNodes(run, found.nodes, { blobs: deps.blobs, base })
   const surveys = await surveysFor(run, { nodes, bundles }, deps, signal)
-  const work = findWork(nodes, bundles, surveys)
+  // A fault in a node that has not changed is that node's, which is not planned, and not one of a node around it.
+  const work = findWork(asked, bundles, surveys)
   const retried = await operationsToRetry(run.request, deps.ledger)
   const planned = planOperations(nodes, bundles, { work, limit: run.request.limits.operations, ...retried })
   requirePlanned(planned.operations, retried.only)

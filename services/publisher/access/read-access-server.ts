@@ -1,12 +1,12 @@
 import { timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
-import { z } from 'zod'
 import type { Installations } from '#code-hosts/installations.ts'
-import { AppError, asAppError } from '#domain/error.ts'
-import { RunId, sha256 } from '#domain/ids.ts'
+import { type ReadAccess, readAccessPath, ReadAccessRequest } from '#code-hosts/read-access.ts'
+import { AppError, asAppError, undefinedOn } from '#domain/error.ts'
+import { type RunId, sha256 } from '#domain/ids.ts'
 import { parseJson } from '#domain/json.ts'
-import { type CommitId, CommitId as Commit, fullNameOf } from '#domain/repository-source.ts'
+import { type CommitId, fullNameOf } from '#domain/repository-source.ts'
 import { isEnded } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { boundPort, closeServer } from '#platform/http-health.ts'
@@ -22,9 +22,7 @@ export type ReadAccessDeps = {
   log: Pick<Log, 'info' | 'warn'>
 }
 
-const Asked = z.strictObject({ run_id: RunId, commit: Commit.optional() })
 const mostBytes = 4_096
-const path = '/v1/read-access'
 
 /**
  * Where discovery gets the right to read the code of one run: a token for its repository, which only reads contents, made for this
@@ -56,22 +54,22 @@ export async function openReadAccess(
   return { port: boundPort(server), close: () => closeServer(server) }
 }
 
-async function answerTo(request: IncomingMessage, secret: string, deps: ReadAccessDeps): Promise<object> {
+async function answerTo(request: IncomingMessage, secret: string, deps: ReadAccessDeps): Promise<ReadAccess> {
   if (!isSame(request.headers.authorization ?? '', `Bearer ${secret}`))
     throw new AppError('AUTH_001', 'this is not the secret of the publisher (REMORA_PUBLISHER_SECRET)')
-  if (request.method !== 'POST' || request.url !== path) throw new AppError('HTTP_001', 'no such address')
-  const asked = Asked.safeParse(parseJson(await bodyOf(request)))
+  if (request.method !== 'POST' || request.url !== readAccessPath) throw new AppError('HTTP_001', 'no such address')
+  const asked = ReadAccessRequest.safeParse(parseJson(await bodyOf(request)))
   if (!asked.success) throw new AppError('INTAKE_008', 'the body has no run_id')
   return readAccess(asked.data.run_id, asked.data.commit, deps)
 }
 
-/** RUN_001, RUN_007: not a run that waits for its code. HOST_002: the project has no such repository (any more). */
-async function readAccess(runId: RunId, known: CommitId | undefined, deps: ReadAccessDeps): Promise<object> {
+/** RUN_001: not a run that waits for its code. HOST_002: the project has no such repository (any more). */
+async function readAccess(runId: RunId, known: CommitId | undefined, deps: ReadAccessDeps): Promise<ReadAccess> {
   const { app, apiUrl, ledger } = deps
   const run = await ledger.getRun(runId)
   const source = run.request.repository
   if (source === undefined) throw new AppError('HOST_002', `the code of run ${runId} was uploaded`)
-  if (isEnded(run.status)) throw new AppError('RUN_007', `run ${runId} has ended`)
+  if (isEnded(run.status)) throw new AppError('RUN_001', `run ${runId} has ended`)
   const { repository, installationId, since } = source
   const installed = await deps.installations.findRepository(run.projectId, repository)
   if (installed === undefined || installed.installationId !== installationId || installed.id !== repository.id) {
@@ -79,7 +77,10 @@ async function readAccess(runId: RunId, known: CommitId | undefined, deps: ReadA
     throw new AppError('HOST_002', `${fullNameOf(repository)} cannot be read: ${why}`)
   }
   const of = { installationId, repository }
-  const commit = known ?? source.commit ?? (await resolve(source.ref, of, app))
+  const reads = openReads(await app.clientFor(of, { contents: 'read' }), repository)
+  const commit = known ?? source.commit ?? (await reads.resolve(source.ref))
+  const base =
+    since?.commit === undefined ? undefined : await reads.resolve(since.commit).catch(undefinedOn('HOST_004'))
   const token = await app.readToken(of)
   const archiveOf = (sha: CommitId) => ({
     commit: sha,
@@ -89,16 +90,7 @@ async function readAccess(runId: RunId, known: CommitId | undefined, deps: ReadA
     },
   })
   deps.log.info('gave the right to read', { run_id: runId, repository: fullNameOf(repository), commit })
-  return { ...archiveOf(commit), base: since?.commit === undefined ? null : archiveOf(since.commit) }
-}
-
-async function resolve(
-  ref: string,
-  of: Parameters<GitHubApp['readToken']>[0] & { repository: { id: number; owner: string; name: string } },
-  app: Pick<GitHubApp, 'clientFor'>,
-): Promise<CommitId> {
-  const client = await app.clientFor(of, { contents: 'read' })
-  return openReads(client, of.repository).resolve(ref)
+  return { ...archiveOf(commit), base: base === undefined ? null : archiveOf(base) }
 }
 
 async function bodyOf(request: IncomingMessage): Promise<string> {

@@ -1,5 +1,5 @@
 import type { InstalledRepository } from '#code-hosts/installations.ts'
-import type { BranchRuns } from '#code-hosts/branch-runs.ts'
+import type { Branch, BranchRuns } from '#code-hosts/branch-runs.ts'
 import { newRunId, type RunId } from '#domain/ids.ts'
 import { type ModelKind, modelLabel } from '#domain/model-kind.ts'
 import { type CommitId, fullNameOf, noCommit, type RepositorySource } from '#domain/repository-source.ts'
@@ -71,16 +71,17 @@ export async function lookAtBranch(news: BranchNews, deps: BranchDeps): Promise<
   const commit = pull?.isFork === true ? pull.head : await reads.branchHead(branch)
   if (commit === undefined) return ignored(`the branch ${branch} is gone`)
   if (await changesNothing(news, commit, reads)) return ignored('the forced push changes nothing')
-  const key = { repositoryId: repository.id, branch: pull?.isFork === true ? `pull/${pull.number}` : branch }
-  const since = await sinceOf(news, commit, { key, reads, deps })
+  const source = sourceOf(news, commit)
+  const key = branchOf(source)
+  const since = (await sinceOf(news, commit, { key, reads, deps })) ?? null
   const runId = newRunId(Date.now())
-  const begun = await deps.branchRuns.begin({ ...key, commit, runId, since, again: news.again?.id })
-  const source: RepositorySource = { ...sourceOf(news, commit), ...(begun.since && { since: begun.since }) }
-  await createRun(begun.runId, { news, source, settings, request }, deps)
-  if (begun.supersedes !== undefined) await supersede(begun.supersedes, begun.runId, settings, deps)
-  const what = begun.runId === runId ? 'a run of' : 'there is a run of'
+  const begun = await deps.branchRuns.begin(key, { commit, runId, since }, news.again?.id)
+  const compared = begun.run.since === null ? source : { ...source, since: begun.run.since }
+  await createRun(begun.run.runId, { news, source: compared, settings, request }, deps)
+  if (begun.supersedes !== null) await supersede(begun.supersedes, begun.run.runId, settings, deps)
+  const what = begun.run.runId === runId ? 'a run of' : 'there is a run of'
   const reason = `${what} ${branch} at ${commit.slice(0, 12)}, pushed by ${author}`
-  return { outcome: 'run', reason, runId: begun.runId, projectId: repository.projectId }
+  return { outcome: 'run', reason, runId: begun.run.runId, projectId: repository.projectId }
 }
 
 function whyNotWorkedOn(
@@ -105,7 +106,7 @@ async function changesNothing(
   return trees[0] === trees[1]
 }
 
-type SinceDeps = { key: { repositoryId: number; branch: string }; reads: RepositoryReads; deps: BranchDeps }
+type SinceDeps = { key: Branch; reads: RepositoryReads; deps: BranchDeps }
 
 /**
  * What the commit is compared with: the last completed run of the branch, else what it was compared with before, else the commit before
@@ -117,13 +118,16 @@ async function sinceOf(
   { key, reads, deps }: SinceDeps,
 ): Promise<RepositorySource['since']> {
   const known = await deps.branchRuns.find(key)
-  if (known?.completed !== undefined) return known.completed
-  if (known?.current?.since !== undefined) return known.current.since
-  if (known?.current !== undefined) return undefined
+  if (known !== undefined) return known.completed ?? known.current.since ?? undefined
   if (branch === repository.defaultBranch)
     return before === undefined || before === noCommit ? undefined : { commit: before }
   const base = await reads.mergeBase(pull?.baseRef ?? repository.defaultBranch, commit)
   return base === undefined ? undefined : { commit: base }
+}
+
+/** Under which the runs of a branch are kept, or those of a fork's pull request. */
+export function branchOf({ repository, branch, ref }: RepositorySource): Branch {
+  return { repositoryId: repository.id, branch: branch ?? ref }
 }
 
 function sourceOf({ repository, branch, pull }: BranchNews, commit: CommitId): RepositorySource {

@@ -1,3 +1,4 @@
+import type { BranchRuns } from '#code-hosts/branch-runs.ts'
 import { AppError, asAppError, undefinedOn } from '#domain/error.ts'
 import type { NewEvent } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
@@ -5,6 +6,7 @@ import { Publication } from '#domain/publication.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Log } from '#platform/log.ts'
+import { branchOf } from '../deliveries/look-at-branch.ts'
 import { type CheckDeps, endCheck, tellProgress } from './tell-check.ts'
 import { publishPulls, type PullsDeps } from './publish-pulls.ts'
 import type { PublishingRuns } from './publishing-runs.ts'
@@ -15,7 +17,7 @@ export type PublishDeps = RunHostDeps &
   PullsDeps & {
     ledger: Pick<Ledger, 'getRun' | 'notePublication'>
     publishing: PublishingRuns
-    branchRuns: { complete(runId: RunId): Promise<void> }
+    branchRuns: Pick<BranchRuns, 'complete'>
     log: Pick<Log, 'info' | 'warn'>
   }
 
@@ -38,7 +40,7 @@ export async function publishRun(runId: RunId, deps: PublishDeps, signal: AbortS
   const run = await ledger.getRun(runId).catch(undefinedOn('RUN_001'))
   const source = run?.request.repository
   if (run === undefined || source === undefined) return publishing.forget(runId)
-  if (run.status === 'completed') await deps.branchRuns.complete(runId)
+  if (run.status === 'completed') await deps.branchRuns.complete(branchOf(source), runId)
   try {
     const next = await doSteps(run, deps, signal)
     if (next === 'settled') await publishing.forget(runId)
