@@ -106,3 +106,7 @@ export const HandledDelivery = z.strictObject({
   at: z.number(),
 })
 export type HandledDelivery = z.infer<typeof HandledDelivery>
+
+/** The part of it that the delivery itself does not say. */
+export type DeliveryOutcome = Pick<HandledDelivery, 'outcome' | 'reason'> &
+  Partial<Pick<HandledDelivery, 'runId' | 'projectId'>>

@@ -19,7 +19,7 @@ export const PublishedPull = z.strictObject({
 export type PublishedPull = z.infer<typeof PublishedPull>
 
 /** A check run of the host, as it was last written. `said`: hash of what it says, so that the same is not sent again. */
-export const PublishedCheck = z.strictObject({
+const PublishedCheck = z.strictObject({
   id: z.int().min(1),
   status: z.enum(['queued', 'in_progress', 'completed']),
   said: z.string(),
@@ -27,7 +27,6 @@ export const PublishedCheck = z.strictObject({
   annotations: z.int().min(0).default(0),
   at: z.number(),
 })
-export type PublishedCheck = z.infer<typeof PublishedCheck>
 
 /** What the publisher has made of a run at its code host. Each step is kept before the next one begins. */
 export const Publication = z.strictObject({

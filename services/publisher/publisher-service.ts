@@ -134,7 +134,7 @@ async function startHost(
 async function whoWeAre({ app }: GitHubApp): Promise<{ appId: number; botLogin: string }> {
   const { data } = await orHostError(app.request('GET /app'))
   if (data?.slug === undefined) throw new AppError('HOST_003', 'GitHub does not say what the app is called')
-  return { appId: Number(data.id), botLogin: `${data.slug}[bot]` }
+  return { appId: data.id, botLogin: `${data.slug}[bot]` }
 }
 
 /** Adds the job of each run that is to be looked at; a run has one job at a time. */

@@ -1,4 +1,4 @@
-import type { Delivery, DeliveryBody, HandledDelivery } from '#code-hosts/delivery.ts'
+import type { Delivery, DeliveryBody, DeliveryOutcome, HandledDelivery } from '#code-hosts/delivery.ts'
 import type { InstalledRepository, Installations } from '#code-hosts/installations.ts'
 import { unreachable } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
@@ -16,15 +16,11 @@ export type HandleDeps = BranchDeps &
     botLogin: string
   }
 
-/** What became of a delivery: the part of it that its kind does not say. */
-export type Outcome = Pick<HandledDelivery, 'outcome' | 'reason'> &
-  Partial<Pick<HandledDelivery, 'runId' | 'projectId'>>
-
-const ignored = (reason: string): Outcome => ({ outcome: 'ignored', reason })
-const acted = (reason: string): Outcome => ({ outcome: 'acted', reason })
+const ignored = (reason: string): DeliveryOutcome => ({ outcome: 'ignored', reason })
+const acted = (reason: string): DeliveryOutcome => ({ outcome: 'acted', reason })
 
 /** Does what a webhook asks for. Doing it again changes nothing. Throws what may pass, as HOST_001 and STORE_001. */
-export async function handleDelivery(delivery: Delivery, deps: HandleDeps): Promise<Outcome> {
+export async function handleDelivery(delivery: Delivery, deps: HandleDeps): Promise<DeliveryOutcome> {
   const { body } = delivery
   switch (body.kind) {
     case 'ping':
@@ -41,7 +37,7 @@ export async function handleDelivery(delivery: Delivery, deps: HandleDeps): Prom
 
 type InRepository = Exclude<DeliveryBody, { kind: 'ping' | 'installation' | 'repositories' | 'other' }>
 
-async function inRepository(delivery: Delivery, body: InRepository, deps: HandleDeps): Promise<Outcome> {
+async function inRepository(delivery: Delivery, body: InRepository, deps: HandleDeps): Promise<DeliveryOutcome> {
   const repository = await installedRepository(delivery, deps)
   if (repository === undefined) return ignored('the app is not installed for the repository, or is suspended')
   const { projectId } = repository
@@ -77,7 +73,7 @@ async function takePush(
   body: Extract<DeliveryBody, { kind: 'push' }>,
   repository: Repository,
   deps: HandleDeps,
-): Promise<Outcome> {
+): Promise<DeliveryOutcome> {
   const { ref, before, after, isForced } = body
   const heads = 'refs/heads/'
   if (!ref.startsWith(heads)) return ignored('it is no branch that was pushed')
@@ -95,7 +91,7 @@ async function takePullRequest(
   body: Extract<DeliveryBody, { kind: 'pull_request' }>,
   repository: Repository,
   deps: HandleDeps,
-): Promise<Outcome> {
+): Promise<DeliveryOutcome> {
   const { action, number, author, head, base } = body
   if (action === 'closed') return takePullEnd(body, { repository, sender: delivery.sender }, deps)
   if (!newCode.includes(action)) return ignored(`nothing is done when a pull request is ${action}`)
@@ -111,7 +107,7 @@ async function runAgain(
   body: Extract<DeliveryBody, { kind: 'check_run' | 'check_suite' }>,
   repository: Repository,
   deps: HandleDeps,
-): Promise<Outcome> {
+): Promise<DeliveryOutcome> {
   const branch = body.kind === 'check_suite' ? body.headBranch : await branchOfRun(body.externalId, deps)
   if (branch === null) return ignored('the commit is on no branch of the repository')
   const again = { id: sha256(deliveryId).slice(0, 16) }
@@ -127,7 +123,7 @@ async function noteInstallation(
   { installationId }: Delivery,
   body: Extract<DeliveryBody, { kind: 'installation' | 'repositories' }>,
   { installations, project }: HandleDeps,
-): Promise<Outcome> {
+): Promise<DeliveryOutcome> {
   if (installationId === null) return ignored('the event names no installation')
   const { account } = body
   if (body.kind === 'installation' && body.action === 'deleted') {

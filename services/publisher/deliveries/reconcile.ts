@@ -39,7 +39,7 @@ export function runReconciler(deps: ReconcileDeps): () => Promise<void> {
 }
 
 /** Takes what was delivered since then and has not arrived; the oldest first. How many these were. */
-export async function reconcile(since: number, { app, inbox }: Pick<ReconcileDeps, 'app' | 'inbox'>): Promise<number> {
+async function reconcile(since: number, { app, inbox }: Pick<ReconcileDeps, 'app' | 'inbox'>): Promise<number> {
   const missed: { id: number; guid: string; event: string }[] = []
   const pages = app.paginate.iterator('GET /app/hook/deliveries', { per_page: perPage })
   const read = async () => {

@@ -21,63 +21,61 @@ export type ReviewDeps = {
 const origin = { kind: 'publisher', id: 'github' } as const
 const notWell = ['failed', 'blocked', 'skipped', 'cancelled'] as const
 
-/** What people say of a run at its code host: the same decisions as those of the API. `by`: their account there. */
+/** What people say of a run at its code host: the same decisions as those of the API. `login`: their account there. */
 export function openReviewCommands(deps: ReviewDeps) {
-  const { ledger, records, publishing } = deps
-  const human = (login: string) => ({ kind: 'human' as const, id: `github/${login}`, name: login })
   return {
     /** Accepts what is in the composed patch and nobody has decided on; how many these are. */
-    async acceptAll(run: Run, login: string): Promise<number> {
-      const open = await openSets(run, deps)
-      const wanted = open.map((changeSetId) => ({
-        changeSetId,
-        verdict: 'accepted' as const,
-        reason: null,
-        version: undefined,
-      }))
-      const { decisions } = await decide(run, wanted, { by: human(login), deps: { ledger, records } })
-      return [...decisions.values()].filter(({ isMade }) => isMade).length
-    },
+    acceptAll: (run: Run, login: string) => acceptAll(run, login, deps),
     /** Rejects every change of a file, or of the files that a glob matches, with what is built on it. */
-    async rejectPath(run: Run, path: string, login: string): Promise<string> {
-      const composition = await records.readComposition(run)
-      const isMeant = pathGlobs([path])
-      const files = (composition?.files ?? []).filter((file) => isMeant(file.path))
-      const ids = [...new Set(files.flatMap(({ changeSetIds }) => changeSetIds))]
-      if (ids.length === 0) return `Run ${code(run.runId)} changes nothing at ${code(path)}.`
-      const reason = `rejected in a comment by ${login}`
-      const wanted = ids.map((changeSetId) => ({
-        changeSetId,
-        verdict: 'rejected' as const,
-        reason,
-        version: undefined,
-      }))
-      const options = { by: human(login), deps: { ledger, records }, withDependents: true }
-      const { decisions, refused } = await decide(run, wanted, options)
-      const made = [...decisions.values()].filter(({ isMade }) => isMade).length
-      const rest = refused.length === 0 ? '' : ` ${plural(refused.length, 'change')} could not be rejected.`
-      return `${plural(made, 'change')} rejected; they leave this branch in a moment.${rest}`
-    },
+    rejectPath: (run: Run, path: string, login: string) => rejectPath(run, { path, login }, deps),
     /** Does again what did not end well. */
-    async retry(run: Run): Promise<string> {
-      if (!isEnded(run.status)) return `Run ${code(run.runId)} goes on: there is nothing to retry yet.`
-      if (!notWell.some((status) => (run.counts[status] ?? 0) > 0))
-        return `Everything of run ${code(run.runId)} ended well: there is nothing to retry.`
-      const newest = run.retries.at(-1)
-      if (newest !== undefined) return `Run ${code(newest)} retries it already.`
-      const runId = newRunId(Date.now())
-      await ledger.noteRetry(run.runId, { retry: runId, how: 'asked' })
-      await startRetry(run, { runId, request: requestOfRetry(run), origin, traceparent: null }, { ledger })
-      await publishing.look(runId, Date.now())
-      return `Run ${code(runId)} does again what did not end well.`
-    },
+    retry: (run: Run) => retry(run, deps),
     /** How an operation ended, and how its changes were checked. */
     explain: (run: Run, operationId: OperationId) => explain(run, operationId, deps),
     /** People do not want these changes: the same ones are not proposed again. */
-    async decline(run: Run, changeSetIds: readonly string[]): Promise<void> {
-      await deps.declined.add(run, changeSetIds)
-    },
+    decline: (run: Run, changeSetIds: readonly string[]) => deps.declined.add(run, changeSetIds),
   }
+}
+
+const human = (login: string) => ({ kind: 'human' as const, id: `github/${login}`, name: login })
+
+async function acceptAll(run: Run, login: string, deps: ReviewDeps): Promise<number> {
+  const open = await openSets(run, deps)
+  const said = { verdict: 'accepted' as const, reason: null, version: undefined }
+  const wanted = open.map((changeSetId) => ({ changeSetId, ...said }))
+  const { decisions } = await decide(run, wanted, { by: human(login), deps })
+  return [...decisions.values()].filter(({ isMade }) => isMade).length
+}
+
+async function rejectPath(
+  run: Run,
+  { path, login }: { path: string; login: string },
+  deps: ReviewDeps,
+): Promise<string> {
+  const composition = await deps.records.readComposition(run)
+  const isMeant = pathGlobs([path])
+  const files = (composition?.files ?? []).filter((file) => isMeant(file.path))
+  const ids = [...new Set(files.flatMap(({ changeSetIds }) => changeSetIds))]
+  if (ids.length === 0) return `Run ${code(run.runId)} changes nothing at ${code(path)}.`
+  const said = { verdict: 'rejected' as const, reason: `rejected in a comment by ${login}`, version: undefined }
+  const wanted = ids.map((changeSetId) => ({ changeSetId, ...said }))
+  const { decisions, refused } = await decide(run, wanted, { by: human(login), deps, withDependents: true })
+  const made = [...decisions.values()].filter(({ isMade }) => isMade).length
+  const rest = refused.length === 0 ? '' : ` ${plural(refused.length, 'change')} could not be rejected.`
+  return `${plural(made, 'change')} rejected; they leave this branch in a moment.${rest}`
+}
+
+async function retry(run: Run, { ledger, publishing }: ReviewDeps): Promise<string> {
+  if (!isEnded(run.status)) return `Run ${code(run.runId)} goes on: there is nothing to retry yet.`
+  if (!notWell.some((status) => (run.counts[status] ?? 0) > 0))
+    return `Everything of run ${code(run.runId)} ended well: there is nothing to retry.`
+  const newest = run.retries.at(-1)
+  if (newest !== undefined) return `Run ${code(newest)} retries it already.`
+  const runId = newRunId(Date.now())
+  await ledger.noteRetry(run.runId, { retry: runId, how: 'asked' })
+  await startRetry(run, { runId, request: requestOfRetry(run), origin, traceparent: null }, { ledger })
+  await publishing.look(runId, Date.now())
+  return `Run ${code(runId)} does again what did not end well.`
 }
 
 async function openSets(run: Run, { ledger, records }: ReviewDeps): Promise<string[]> {

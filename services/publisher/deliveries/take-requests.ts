@@ -1,4 +1,4 @@
-import type { DeliveryBody } from '#code-hosts/delivery.ts'
+import type { DeliveryBody, DeliveryOutcome } from '#code-hosts/delivery.ts'
 import type { InstalledRepository } from '#code-hosts/installations.ts'
 import { hasCode, undefinedOn } from '#domain/error.ts'
 import { OperationId, RunId } from '#domain/ids.ts'
@@ -9,7 +9,6 @@ import type { GitHubApp } from '../github/github-client.ts'
 import { openReads } from '../github/repository-reads.ts'
 import { openWrites } from '../github/repository-writes.ts'
 import type { PublishingRuns } from '../publications/publishing-runs.ts'
-import type { Outcome } from './handle-delivery.ts'
 import type { ReviewCommands } from './review-commands.ts'
 
 export type RequestDeps = {
@@ -22,8 +21,12 @@ export type RequestDeps = {
 type At = { repository: InstalledRepository }
 type Sender = { login: string; isBot: boolean } | null
 
-const ignored = (reason: string): Outcome => ({ outcome: 'ignored', reason })
-const acted = (reason: string, runId?: RunId): Outcome => ({ outcome: 'acted', reason, ...(runId && { runId }) })
+const ignored = (reason: string): DeliveryOutcome => ({ outcome: 'ignored', reason })
+const acted = (reason: string, runId?: RunId): DeliveryOutcome => ({
+  outcome: 'acted',
+  reason,
+  ...(runId && { runId }),
+})
 
 /** Who may say what is done with a run's changes. */
 const mayWrite = ['admin', 'write', 'maintain']
@@ -33,7 +36,7 @@ export async function takeCheckRequest(
   { externalId, identifier }: Extract<DeliveryBody, { kind: 'check_run' }>,
   { repository, sender }: At & { sender: Sender },
   deps: RequestDeps,
-): Promise<Outcome> {
+): Promise<DeliveryOutcome> {
   const run = await runOfRepository(externalId, repository, deps)
   if (run === undefined) return ignored('the check run is of no run that is kept')
   const login = sender?.login ?? ''
@@ -68,7 +71,7 @@ export async function takePullEnd(
   { number, isMerged }: Extract<DeliveryBody, { kind: 'pull_request' }>,
   { repository, sender }: At & { sender: Sender },
   deps: RequestDeps,
-): Promise<Outcome> {
+): Promise<DeliveryOutcome> {
   const runId = await deps.publishing.runOfPull(repository.id, number)
   const run = await findRun(runId, deps)
   if (run === undefined) return ignored('the pull request is none of ours')
@@ -95,7 +98,7 @@ export async function takeComment(
   { number, isPullRequest, author, text, commentId }: Extract<DeliveryBody, { kind: 'comment' }>,
   { repository }: At & { deliveryId: string },
   deps: RequestDeps,
-): Promise<Outcome> {
+): Promise<DeliveryOutcome> {
   const [, verb, argument] = command.exec(text) ?? []
   if (verb === undefined || author.isBot) return ignored('the comment has no command')
   const runId = isPullRequest ? await deps.publishing.runOfPull(repository.id, number) : undefined

@@ -90,7 +90,7 @@ export async function orHostError<T>(work: Promise<T>, missing: ErrorCode = 'HOS
   }
 }
 
-function hostError(cause: unknown, missing: ErrorCode): AppError {
+export function hostError(cause: unknown, missing: ErrorCode = 'HOST_002'): AppError {
   if (cause instanceof AppError) return cause
   const answer = Failed.safeParse(cause).data
   if (answer === undefined) {
@@ -113,6 +113,6 @@ export async function undefinedWhenMissing<T>(work: Promise<T>): Promise<T | und
     return await work
   } catch (error) {
     if (statusOf(error) === 404) return undefined
-    throw hostError(error, 'HOST_002')
+    throw hostError(error)
   }
 }

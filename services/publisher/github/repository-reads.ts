@@ -1,6 +1,7 @@
+import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { type CommitId, fullNameOf, type HostedRepository } from '#domain/repository-source.ts'
-import { type GitHubClient, orHostError, statusOf, undefinedWhenMissing } from './github-client.ts'
+import { type GitHubClient, hostError, orHostError, statusOf, undefinedWhenMissing } from './github-client.ts'
 
 /** A file of a tree as git has it. */
 export type TreeEntry = { mode: string; sha: string }
@@ -10,8 +11,12 @@ export type HostCommit = { sha: CommitId; message: string; author: string; isOur
 
 /** Who may see a repository is GitHub's to say: an answer that it has none may mean that the app may not see it. */
 export function openReads(client: GitHubClient, repository: HostedRepository) {
+  return { ...openNames(client, repository), ...openCommits(client, repository) }
+}
+
+/** Its branches, files of them, and people. */
+function openNames(client: GitHubClient, repository: HostedRepository) {
   const of = { owner: repository.owner, repo: repository.name }
-  const name = fullNameOf(repository)
   return {
     /** The commit that a branch, a tag, a commit or `refs/…` stands for. HOST_004 where there is none. */
     async resolve(ref: string): Promise<CommitId> {
@@ -20,8 +25,12 @@ export function openReads(client: GitHubClient, repository: HostedRepository) {
         return data.sha
       } catch (error) {
         const status = statusOf(error)
-        if (status !== 404 && status !== 409 && status !== 422) return orHostError(Promise.reject(error))
-        throw new AppError('HOST_004', `${name} has no branch, tag or commit ${JSON.stringify(ref)}`, { cause: error })
+        if (status !== 404 && status !== 409 && status !== 422) throw hostError(error)
+        throw new AppError(
+          'HOST_004',
+          `${fullNameOf(repository)} has no branch, tag or commit ${JSON.stringify(ref)}`,
+          { cause: error },
+        )
       }
     },
     async branchHead(branch: string): Promise<CommitId | undefined> {
@@ -40,8 +49,22 @@ export function openReads(client: GitHubClient, repository: HostedRepository) {
       const found = await undefinedWhenMissing(asked)
       const content: unknown = found?.data
       if (content === undefined) return undefined
-      return content instanceof ArrayBuffer ? Buffer.from(content).toString() : String(content)
+      return content instanceof ArrayBuffer ? Buffer.from(content).toString() : z.string().parse(content)
     },
+    async permissionOf(login: string): Promise<string> {
+      const asked = client.request('GET /repos/{owner}/{repo}/collaborators/{username}/permission', {
+        ...of,
+        username: login,
+      })
+      return (await undefinedWhenMissing(asked))?.data.permission ?? 'none'
+    },
+  }
+}
+
+/** Its commits, by their ids. */
+function openCommits(client: GitHubClient, repository: HostedRepository) {
+  const of = { owner: repository.owner, repo: repository.name }
+  return {
     async treeOf(commit: CommitId): Promise<string> {
       const asked = client.request('GET /repos/{owner}/{repo}/git/commits/{commit_sha}', { ...of, commit_sha: commit })
       return (await orHostError(asked, 'HOST_004')).data.tree.sha
@@ -55,7 +78,10 @@ export function openReads(client: GitHubClient, repository: HostedRepository) {
       })
       const { data } = await orHostError(asked, 'HOST_004')
       if (data.truncated)
-        throw new AppError('PUBLISH_001', `GitHub does not list all files of ${name}: it has too many`)
+        throw new AppError(
+          'PUBLISH_001',
+          `GitHub does not list all files of ${fullNameOf(repository)}: it has too many`,
+        )
       const files = data.tree.filter(({ type }) => type !== 'tree')
       return new Map(files.map(({ path, mode, sha }) => [path, { mode, sha }]))
     },
@@ -76,13 +102,6 @@ export function openReads(client: GitHubClient, repository: HostedRepository) {
       const basehead = `${base}...${commit}`
       const asked = client.request('GET /repos/{owner}/{repo}/compare/{basehead}', { ...of, basehead, per_page: 1 })
       return (await undefinedWhenMissing(asked))?.data.merge_base_commit.sha
-    },
-    async permissionOf(login: string): Promise<string> {
-      const asked = client.request('GET /repos/{owner}/{repo}/collaborators/{username}/permission', {
-        ...of,
-        username: login,
-      })
-      return (await undefinedWhenMissing(asked))?.data.permission ?? 'none'
     },
   }
 }

@@ -1,5 +1,5 @@
 import type { CommitId, HostedRepository } from '#domain/repository-source.ts'
-import { type GitHubClient, orHostError, statusOf, undefinedWhenMissing } from './github-client.ts'
+import { type GitHubClient, hostError, orHostError, statusOf, undefinedWhenMissing } from './github-client.ts'
 
 /** The state of a file after a commit; `content` null: it is deleted. */
 export type WrittenFile = { path: string; executable: boolean; content: Uint8Array | null }
@@ -19,32 +19,28 @@ export type PullText = { title: string; body: string }
 const mostTreeBytes = 4 * 1024 ** 2
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
-/** Writes by the Git data API. Blobs, trees and commits that no branch has are harmless, so every step may be done again. */
 export function openWrites(client: GitHubClient, repository: HostedRepository) {
+  return {
+    ...openGitData(client, repository),
+    ...openPulls(client, repository),
+    ...openConversations(client, repository),
+  }
+}
+
+/** Writes by the Git data API. Blobs, trees and commits that no branch has are harmless, so every step may be done again. */
+function openGitData(client: GitHubClient, repository: HostedRepository) {
   const of = { owner: repository.owner, repo: repository.name }
-  const blobOf = async (content: Uint8Array): Promise<string> => {
+  const putBlob = async (content: Uint8Array): Promise<string> => {
     const body = { content: Buffer.from(content).toString('base64'), encoding: 'base64' }
     const { data } = await orHostError(client.request('POST /repos/{owner}/{repo}/git/blobs', { ...of, ...body }))
     return data.sha
-  }
-  const entriesOf = async (files: readonly WrittenFile[]) => {
-    let bytes = 0
-    const entries = []
-    for (const { path, executable, content } of files) {
-      const entry = { path, mode: executable ? ('100755' as const) : ('100644' as const), type: 'blob' as const }
-      bytes += content?.length ?? 0
-      const text = content === null || bytes > mostTreeBytes ? undefined : textOf(content)
-      if (content === null) entries.push({ ...entry, sha: null })
-      else entries.push(text === undefined ? { ...entry, sha: await blobOf(content) } : { ...entry, content: text })
-    }
-    return entries
   }
   return {
     /** The tree of each commit is that of the one before with the files changed. Without an author GitHub signs for the app. */
     async makeCommits(base: { commit: CommitId; tree: string }, commits: readonly WrittenCommit[]) {
       let { commit: parent, tree: baseTree } = base
       for (const { message, files } of commits) {
-        const tree = await entriesOf(files)
+        const tree = await treeEntries(files, putBlob)
         const made = client.request('POST /repos/{owner}/{repo}/git/trees', { ...of, base_tree: baseTree, tree })
         baseTree = (await orHostError(made)).data.sha
         const commit = { message, tree: baseTree, parents: [parent] }
@@ -65,12 +61,18 @@ export function openWrites(client: GitHubClient, repository: HostedRepository) {
           force: true,
         })
       } catch (error) {
-        if (statusOf(error) !== 422 && statusOf(error) !== 404) return orHostError(Promise.reject(error))
+        if (statusOf(error) !== 422 && statusOf(error) !== 404) throw hostError(error)
         await orHostError(
           client.request('POST /repos/{owner}/{repo}/git/refs', { ...of, ref: `refs/heads/${branch}`, sha }),
         )
       }
     },
+  }
+}
+
+function openPulls(client: GitHubClient, repository: HostedRepository) {
+  const of = { owner: repository.owner, repo: repository.name }
+  return {
     async findPull(branch: string, base: string): Promise<HostPull | undefined> {
       const head = `${repository.owner}:${branch}`
       const asked = client.request('GET /repos/{owner}/{repo}/pulls', { ...of, head, base, state: 'open', per_page: 1 })
@@ -107,6 +109,13 @@ export function openWrites(client: GitHubClient, repository: HostedRepository) {
         client.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', { ...of, pull_number: number, ...text }),
       )
     },
+  }
+}
+
+/** What is said at a pull request, and to whom. */
+function openConversations(client: GitHubClient, repository: HostedRepository) {
+  const of = { owner: repository.owner, repo: repository.name }
+  return {
     async addLabels(number: number, labels: readonly string[]): Promise<void> {
       if (labels.length === 0) return
       const asked = { ...of, issue_number: number, labels: [...labels] }
@@ -134,6 +143,20 @@ export function openWrites(client: GitHubClient, repository: HostedRepository) {
 }
 
 export type RepositoryWrites = ReturnType<typeof openWrites>
+
+/** Texts go with the tree, up to a size, other files as blobs before it. */
+async function treeEntries(files: readonly WrittenFile[], putBlob: (content: Uint8Array) => Promise<string>) {
+  let bytes = 0
+  const entries = []
+  for (const { path, executable, content } of files) {
+    const entry = { path, mode: executable ? ('100755' as const) : ('100644' as const), type: 'blob' as const }
+    bytes += content?.length ?? 0
+    const text = content === null || bytes > mostTreeBytes ? undefined : textOf(content)
+    if (content === null) entries.push({ ...entry, sha: null })
+    else entries.push(text === undefined ? { ...entry, sha: await putBlob(content) } : { ...entry, content: text })
+  }
+  return entries
+}
 
 /** Undefined for what is no UTF-8 text, or would be changed by being sent as JSON. */
 function textOf(content: Uint8Array): string | undefined {

@@ -13,10 +13,9 @@ import { planCommits } from '#publication/plan-commits.ts'
 import { type Publishable, type PublishableDeps, readPublishable } from '#publication/read-publishable.ts'
 import type { RepositorySettings } from '../deliveries/repository-settings.ts'
 import { type ChosenParts, choosePartsOf, type ChooseDeps } from './choose-parts-of.ts'
-import type { Note } from './publish-run.ts'
 import type { PublishingRuns } from './publishing-runs.ts'
 import { pullText } from './pull-text.ts'
-import type { RunHost } from './run-host.ts'
+import type { Note, Publishing, RunHost } from './run-host.ts'
 import { writePull, type WrittenPull } from './write-pull.ts'
 
 export type PullsDeps = AskPatchDeps &
@@ -29,8 +28,6 @@ export type PullsDeps = AskPatchDeps &
     /** Where changes of the rehearsal model may be published, too: a fake host. */
     isFakeHost: boolean
   }
-
-type Publishing = { publication: Publication; note: Note; host: RunHost }
 
 /** `held`: why nothing was published that people may expect. `coming`: a worker composes it. */
 type Published = { kind: 'done'; held: string | undefined } | { kind: 'coming' }

@@ -1,6 +1,5 @@
 import type { BranchRuns } from '#code-hosts/branch-runs.ts'
 import { AppError, asAppError, undefinedOn } from '#domain/error.ts'
-import type { NewEvent } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
 import { Publication } from '#domain/publication.ts'
 import { isEnded, type Run } from '#domain/run.ts'
@@ -10,7 +9,7 @@ import { branchOf } from '../deliveries/look-at-branch.ts'
 import { type CheckDeps, endCheck, tellProgress } from './tell-check.ts'
 import { publishPulls, type PullsDeps } from './publish-pulls.ts'
 import type { PublishingRuns } from './publishing-runs.ts'
-import { openRunHost, type RunHostDeps } from './run-host.ts'
+import { type Note, openRunHost, type RunHostDeps } from './run-host.ts'
 
 export type PublishDeps = RunHostDeps &
   CheckDeps &
@@ -20,9 +19,6 @@ export type PublishDeps = RunHostDeps &
     branchRuns: Pick<BranchRuns, 'complete'>
     log: Pick<Log, 'info' | 'warn'>
   }
-
-/** Keeps what was done so far, with its events; the next step starts from what it returns. */
-export type Note = (change: Partial<Publication>, events?: readonly NewEvent[]) => Promise<Publication>
 
 const origin = { kind: 'publisher', id: 'github' } as const
 /** GitHub shows progress; more often would only cost requests. */

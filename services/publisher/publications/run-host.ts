@@ -1,5 +1,7 @@
 import type { Installations } from '#code-hosts/installations.ts'
 import { AppError } from '#domain/error.ts'
+import type { NewEvent } from '#domain/event.ts'
+import type { Publication } from '#domain/publication.ts'
 import { fullNameOf, type RepositorySource } from '#domain/repository-source.ts'
 import type { Run } from '#domain/run.ts'
 import { readRepositorySettings, type RepositorySettings } from '../deliveries/repository-settings.ts'
@@ -25,6 +27,12 @@ export type RunHost = {
   /** Those that the default branch has now. */
   settings(): Promise<RepositorySettings>
 }
+
+/** Keeps what was done so far, with its events; the next step starts from what it returns. */
+export type Note = (change: Partial<Publication>, events?: readonly NewEvent[]) => Promise<Publication>
+
+/** A run that is being published: what was done before, and where. */
+export type Publishing = { publication: Publication; note: Note; host: RunHost }
 
 /** HOST_002 when the project has no such repository any more. Tokens are for this repository alone. */
 export async function openRunHost(run: Run, { app, installations, operator, botLogin }: RunHostDeps): Promise<RunHost> {

@@ -10,8 +10,7 @@ import type { Composition } from '#objects/composition.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import type { Annotation, Check, CheckState } from '../github/check-runs.ts'
 import { checkState, type ToldRun } from './check-text.ts'
-import type { Note } from './publish-run.ts'
-import type { RunHost } from './run-host.ts'
+import type { Publishing, RunHost } from './run-host.ts'
 
 export type CheckDeps = {
   ledger: Pick<Ledger, 'getRun' | 'listReported' | 'readDecisions'>
@@ -24,15 +23,13 @@ export type CheckDeps = {
   publicUrl: string | undefined
 }
 
-type Telling = { publication: Publication; note: Note; host: RunHost }
-
 const checkName = 'Remora'
 /** GitHub shows no more of them well. */
 const mostAnnotations = 500
 const readsAtOnce = 8
 
 /** Tells how far a run is. It is told once in ten seconds at most, and only what is new. */
-export async function tellProgress(run: Run, telling: Telling, deps: CheckDeps): Promise<void> {
+export async function tellProgress(run: Run, telling: Publishing, deps: CheckDeps): Promise<void> {
   const { publication, host } = telling
   if (!hasCheck(run)) return
   const told = bareTold(run, publication, deps)
@@ -42,7 +39,7 @@ export async function tellProgress(run: Run, telling: Telling, deps: CheckDeps):
 /** Tells how a run has ended, with what it has found as annotations. */
 export async function endCheck(
   run: Run,
-  { held, ...telling }: Telling & { held: string | undefined },
+  { held, ...telling }: Publishing & { held: string | undefined },
   deps: CheckDeps,
 ): Promise<void> {
   if (!hasCheck(run)) return
@@ -90,7 +87,7 @@ function bareTold(run: Run, publication: Publication, { publicUrl }: CheckDeps):
 async function putCheck(
   run: Run,
   state: CheckState,
-  { publication, note }: Pick<Telling, 'publication' | 'note'>,
+  { publication, note }: Pick<Publishing, 'publication' | 'note'>,
   { host, deps }: { host: RunHost; deps: CheckDeps },
 ): Promise<NonNullable<Publication['check']> | undefined> {
   const headSha = run.commit ?? host.source.commit
