@@ -48,6 +48,13 @@ it('keeps none that is older, but a fault gives way to another try', async () =>
   expect(await test.ledger.notePart(runId, composed('two', 3))).toHaveLength(1)
 })
 
+it('keeps a reason that is cut within a character, and other notes after it', async () => {
+  const runId = await begun()
+  await test.ledger.notePart(runId, { ...faulty('one', 1), reason: `x${'😀'.repeat(300)}` })
+  await test.ledger.notePart(runId, composed('two', 1))
+  expect(await partsOf(runId)).toMatchObject([{ reason: expect.stringMatching(/^x(?:😀)+�$/u) }, composed('two', 1)])
+})
+
 it('forgets those that were noted longest ago, and leaves the run alone for versions that know no parts', async () => {
   const runId = await begun()
   const { schema } = await test.ledger.getRun(runId)

@@ -34,7 +34,8 @@ export type ForgottenPart = { part: PartId; compositionKey: string }
  * RUN_001: unknown run.
  */
 export async function notePart(store: LedgerStore, runId: RunId, note: PartNote): Promise<ForgottenPart[] | 'older'> {
-  const kept = 'reason' in note ? { ...note, reason: note.reason.slice(0, mostReasonLength) } : note
+  // Redis reads no JSON with half a character.
+  const kept = 'reason' in note ? { ...note, reason: note.reason.slice(0, mostReasonLength).toWellFormed() } : note
   const args = [note.part, note.decided, JSON.stringify(kept), mostParts, partsSchema]
   const answer = await notePartScript(store.redis, runKeys(store.namespace, runId).scripted, args)
   const gone = PartAnswer.parse(expectKnownRun(runId, answer))

@@ -46,6 +46,13 @@ export function unifiedDiff(
   return Buffer.from(`${lines.join('\n')}\n`, 'latin1')
 }
 
+/** How many lines one file's change adds and removes together. */
+export function countChangedLines({ before, after }: Pick<FileVersions, 'before' | 'after'>): number {
+  const hunks = hunksOf(latin1(before), latin1(after), 0)
+  const isChanged = (line: string) => line.startsWith('+') || line.startsWith('-')
+  return hunks.reduce((sum, { lines }) => sum + lines.filter(isChanged).length, 0)
+}
+
 function modeOf(executable: boolean | undefined): string {
   return executable === true ? '100755' : '100644'
 }

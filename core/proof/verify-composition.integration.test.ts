@@ -7,6 +7,7 @@ import { operationStatuses } from '#domain/operation.ts'
 import { Run } from '#domain/run.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import type { ComposedFile, Composition } from '#objects/composition.ts'
+import { putPart } from '#objects/patch-part.ts'
 import { putComposition } from '#objects/stored-records.ts'
 import { openFindings } from './verify-records.ts'
 import { verifyCompositions } from './verify-composition.ts'
@@ -241,6 +242,31 @@ describe('a stored composition', () => {
     ],
   ])('is refused when it %s', async (_what, change, says) => {
     expect(await faults(change())).toEqual([expect.stringMatching(says)])
+  })
+
+  it('of a part has nothing else than the list of the part', async () => {
+    const runId = newRunId(Date.now())
+    const place = { projectId: store.project, runId }
+    const accepted: Composition = { v: 1, runId, of: 'accepted', files: files.slice(2), conflicts: [asConflict(rival)] }
+    const blobs = openBlobStore(store.objects, { maxCacheBytes: 0 })
+    await blobs.put(store.project, Buffer.from(base))
+    const about = async (listed: string[], composed: Partial<Composition>) => {
+      const part = await putPart(store.objects, place, listed)
+      const compositionKey = await putComposition(store.objects, store.project, { ...accepted, part, ...composed })
+      const run: Run = { ...endedRun({ runId, compositionKey }), parts: [{ part, decided: 1, compositionKey }] }
+      const findings = openFindings()
+      const sets = new Map([removed, rival].map((set) => [set.changeSetId, set]))
+      const all = { objects: store.objects, blobs, snapshot, sets, findings, replaced: new Set<string>() }
+      await verifyCompositions(run, { ...all, decided: new Set(sets.keys()) })
+      return new Set(findings.violations.map(({ message }) => message))
+    }
+    expect(await about(idsOf(removed, rival), {})).toEqual(new Set())
+    expect(await about(idsOf(removed), {})).toEqual(
+      new Set([expect.stringMatching(`^part \\w+: ${rival.changeSetId} is not in its list$`)]),
+    )
+    expect(await about(idsOf(removed, rival), { part: 'f'.repeat(64) })).toEqual(
+      new Set([expect.stringMatching(/^composition: it is of part f+, the run says/)]),
+    )
   })
 
   it('is missed when a completed run names none', async () => {

@@ -1,7 +1,8 @@
+import { type ReadBlob, versionsOf } from '#composition/file-versions.ts'
 import { chainOf, changesOf } from '#composition/run-chain.ts'
-import { applyEdits, type ChangeSet, type FileChange, proofOf, wireEvidence } from '#domain/change-set.ts'
+import { type ChangeSet, proofOf, wireEvidence } from '#domain/change-set.ts'
 import type { Decision } from '#domain/decision.ts'
-import { undefinedOn, unreachable } from '#domain/error.ts'
+import { undefinedOn } from '#domain/error.ts'
 import { type OperationId, repeatedOperationId } from '#domain/ids.ts'
 import { type Operation, originalId } from '#domain/operation.ts'
 import { pathGlobs } from '#domain/path-globs.ts'
@@ -13,7 +14,7 @@ import { changedFiles, type Composition, type Conflict, conflictView } from '#ob
 import type { ChangeRecords } from '#review/find-sets.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import { workAhead } from '#platform/limit-concurrency.ts'
-import { type FileVersions, unifiedDiff } from '#platform/unified-diff.ts'
+import { unifiedDiff } from '#platform/unified-diff.ts'
 import { isoTime, viewOf } from '../http/schema-parts.ts'
 import { type ChangeFilter, ChangeView } from './change-endpoints.ts'
 import type { DecisionView } from './decision-schema.ts'
@@ -34,9 +35,6 @@ export type ChangeDeps = {
   >
   records: ChangeRecords
 }
-
-/** Reads file contents of one project by their hash. */
-type ReadBlob = (hash: string) => Promise<Uint8Array>
 
 /** A run with those that it retries, newest first, and what was decided on the change sets of all of them. */
 type Review = { chain: readonly [Run, ...Run[]]; decisions: Decisions } & Compositions
@@ -229,23 +227,6 @@ function conflictOf(
 export function decisionView({ verdict, version, reason, note, at, by, byName }: Decision): DecisionView {
   const who = { decided_by: by, ...(byName === undefined ? {} : { decided_by_name: byName }) }
   return { verdict, version, reason, ...(note === undefined ? {} : { note }), decided_at: isoTime(at), ...who }
-}
-
-/** A file of a change set before and after, against its own base. */
-async function versionsOf(file: FileChange, readBlob: ReadBlob): Promise<FileVersions> {
-  const { path, executable } = file
-  switch (file.kind) {
-    case 'create':
-      return { path, before: null, after: Buffer.from(file.content), executable }
-    case 'delete':
-      return { path, before: await readBlob(file.baseHash), after: null, executable }
-    case 'edit': {
-      const before = await readBlob(file.baseHash)
-      return { path, before, after: applyEdits(before, file.edits), executable }
-    }
-    default:
-      return unreachable(file)
-  }
 }
 
 /** A file takes two requests to the object store: read one after the other, those of a large run would be waited for. */

@@ -78,6 +78,17 @@ describe('a composition in a thread', () => {
     expect(await ledger.getRun(runId)).toMatchObject({ status: 'failed', phase: 'review', errorCode: 'STORE_003' })
   })
 
+  it('notes for a part of a patch why it cannot be composed, also when the thread died of it', async () => {
+    const runId = await executed({ status: 'unchanged' })
+    const noted = async () => (await ledger.getRun(runId)).parts.map((note) => 'errorCode' in note && note.errorCode)
+    const jobOf = (part: string) => ({ runId, patch: { of: 'accepted', part: part.repeat(64) } }) as const
+    await composer().composePatch(jobOf('a'), never)
+    expect(await noted()).toEqual(['STORE_003'])
+    await composer({ memoryMb: 8 }).composePatch(jobOf('b'), never)
+    expect(await noted()).toEqual(['STORE_003', 'TOOL_004'])
+    expect((await ledger.getRun(runId)).patches).toEqual({})
+  })
+
   it('is ended at once by its signal, shows how far it was, and is taken up by another worker', async () => {
     const silent = createServer(() => {})
     silent.listen(0, '127.0.0.1')
