@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { answer, found, notFound, refuse } from './answers.ts'
+import { answer, found, notFound, rawAnswer, refuse } from './answers.ts'
 import { botPerson, gitCommitJson, refJson, urlsOf } from './git-json.ts'
 import { isPlainName } from './commit-named.ts'
 import { nodeId } from './account-json.ts'
@@ -41,7 +41,7 @@ async function readBlob({ world, repository, parameters, accept }: RepositoryCal
   const sha = parameters['file_sha'] ?? ''
   if (!(await repository.store.has(sha, 'blob'))) notFound()
   const bytes = await repository.store.readBlob(sha)
-  if (/raw/.test(accept)) return { status: 200, bytes }
+  if (/raw/.test(accept)) return rawAnswer(bytes)
   const url = `${urlsOf(world, repository).api}/git/blobs/${sha}`
   const content = bytes.toString('base64').replaceAll(/.{60}/g, '$&\n')
   return answer(200, { sha, node_id: nodeId('B', sha), size: bytes.length, url, content, encoding: 'base64' })

@@ -1,5 +1,4 @@
-import { accountJson } from './account-json.ts'
-import { sendCheckRun } from './check-routes.ts'
+import { newCheckRun, sendCheckRun } from './check-routes.ts'
 import { addComment } from './issue-routes.ts'
 import { type Scene, moveRef } from './move-ref.ts'
 import { closePull, mergedByPush, openPull } from './pull-events.ts'
@@ -100,8 +99,16 @@ export function humanActs({ world, webhooks, repository }: Host & { repository: 
       if (!run.actions.some((one) => one.identifier === identifier)) throw new Error(`no action ${identifier}`)
       sendCheckRun(sceneOf(by), run, 'requested_action', { requested_action: { identifier } })
     },
+    /** A check run of another app, as one that runs the tests. */
+    otherCheckRun(wanted: { app: string; name: string; headSha: string; conclusion: string }): CheckRun {
+      const { app: otherApp, name, headSha, conclusion } = wanted
+      const now = world.now().toISOString()
+      const fresh = newCheckRun({ world, repository }, { name, headSha })
+      const run = { ...fresh, otherApp, status: 'completed', conclusion, completedAt: now }
+      repository.checkRuns.set(run.id, run)
+      return run
+    },
     rerequest: (id: number, { by }: By = {}) => sendCheckRun(sceneOf(by), runOf(id), 'rerequested'),
-    senderJson: (login?: string) => accountJson(world, sceneOf(login).sender),
   }
 }
 

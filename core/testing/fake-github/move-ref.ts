@@ -1,4 +1,4 @@
-import { diffTrees } from './git-diff.ts'
+import { changedPaths } from './git-diff.ts'
 import { type GitCommit, emptyTree, noCommit } from './git-store.ts'
 import { accountJson, appJson, nodeId, repositoryJson } from './account-json.ts'
 import { urlsOf } from './git-json.ts'
@@ -93,9 +93,7 @@ async function newCommits({ repository }: Scene, { ref, before, after }: Require
 async function pushedCommitJson({ world, repository }: Scene, commit: GitCommit) {
   const { store } = repository
   const [parent] = commit.parents
-  const files = await diffTrees(store, parent ?? emptyTree, commit.sha)
-  const paths = (status: string) => files.filter((one) => one.status === status).map(({ path }) => path)
-  const renamed = files.flatMap(({ previousPath }) => (previousPath === undefined ? [] : [previousPath]))
+  const paths = await changedPaths(store, parent ?? emptyTree, commit.sha)
   const person = ({ name, email, date }: GitCommit['author']) => ({ name, email, date })
   return {
     id: commit.sha,
@@ -106,9 +104,7 @@ async function pushedCommitJson({ world, repository }: Scene, commit: GitCommit)
     url: `${urlsOf(world, repository).html}/commit/${commit.sha}`,
     author: person(commit.author),
     committer: person(commit.committer),
-    added: [...paths('added'), ...paths('renamed')],
-    removed: [...paths('removed'), ...renamed],
-    modified: paths('modified'),
+    ...paths,
   }
 }
 

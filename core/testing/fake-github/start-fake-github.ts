@@ -55,13 +55,10 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
     requests,
     now,
     watch: (moment) => watcher(moment),
-    api: (request) => {
+    push: (request) => (isPush(request.path) ? inTurn(() => pushed(request)) : undefined),
+    answer(request) {
       const work = () => answerRequest(host, request)
-      return request.method === 'GET' ? work() : inTurn(work)
-    },
-    other(request) {
-      if (isPush(request.path)) return inTurn(() => pushed(request))
-      return downloads.take(request)
+      return downloads.take(request) ?? (request.method === 'GET' ? work() : inTurn(work))
     },
   })
   const downloads = openDownloads(door.origin, now)
@@ -120,11 +117,7 @@ const events = ['push', 'pull_request', 'check_run', 'check_suite', 'issue_comme
 
 function appOf({ app = {}, webhookSecret = randomUUID() }: FakeGitHubOptions): HostedApp {
   const { id = 4_217, slug = 'remora-test', permissions = rights } = app
-  const { privateKey, publicKey } = generateKeyPairSync('rsa', {
-    modulusLength: 2_048,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  })
+  const { privateKey, publicKey } = keyPair()
   const granted: Record<string, Level> = { ...permissions, metadata: 'read' }
   return {
     id,
@@ -137,6 +130,18 @@ function appOf({ app = {}, webhookSecret = randomUUID() }: FakeGitHubOptions): H
     events,
     webhookSecret,
   }
+}
+
+let keys: Pick<HostedApp, 'privateKey' | 'publicKey'> | undefined
+
+/** The same in the whole process: to make one takes long. */
+function keyPair() {
+  keys ??= generateKeyPairSync('rsa', {
+    modulusLength: 2_048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  })
+  return keys
 }
 
 function newWorld(given: Pick<World, 'origin' | 'app' | 'downloads' | 'now'>): World {
@@ -166,7 +171,11 @@ function openDownloads(origin: string, now: () => Date) {
       if (!path.startsWith('/-/tarballs/')) return undefined
       const known = addresses.get(path)
       if (known === undefined || known.until < now().getTime()) return Promise.resolve({ status: 404 })
-      return tarballOf(known.repository, known.sha).then((bytes) => ({ status: 200, bytes }))
+      return tarballOf(known.repository, known.sha).then((bytes) => ({
+        status: 200,
+        bytes,
+        headers: { 'content-type': 'application/x-gzip' },
+      }))
     },
   }
 }

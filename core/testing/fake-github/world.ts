@@ -80,6 +80,8 @@ export type CheckRunAction = { label: string; description: string; identifier: s
 export type CheckRun = {
   id: number
   suite: number
+  /** Undefined: it is of this app. */
+  otherApp?: string
   name: string
   headSha: string
   externalId: string | null
