@@ -1,4 +1,8 @@
-import type { Octokit } from '@octokit/core'
+import { Octokit } from '@octokit/core'
+import { createAppAuth } from '@octokit/auth-app'
+import { paginateRest } from '@octokit/plugin-paginate-rest'
+import { retry } from '@octokit/plugin-retry'
+import { throttling } from '@octokit/plugin-throttling'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { lacks } from '../this-machine.ts'
 import type { FakeRepository } from './host-repository.ts'
@@ -27,6 +31,29 @@ describe.skipIf(lacks('git'))('the rules of the API of the fake GitHub', () => {
     expect(page.data).toHaveLength(2)
     const links = [...(page.headers.link ?? '').matchAll(/[?&]page=(\d)[^>]*>; rel="(\w+)"/g)]
     expect(links.map(([, number, rel]) => `${rel} ${number}`)).toEqual(['prev 1', 'first 1', 'next 3', 'last 3'])
+  })
+
+  it('work with the plugins that read all pages, try again, and wait as they are told', async () => {
+    for (let count = 0; count < 5; count++) await repository.humanCommit('main', { 'a.py': `A = ${count}\n` })
+    const told: number[] = []
+    const again = (seconds: number) => told.push(seconds) > 0
+    const throttle = { retryAfterBaseValue: 1, onRateLimit: again, onSecondaryRateLimit: again }
+    const { id: appId, privateKey } = github.app
+    const installationId = github.webhooks.deliveries[0]?.installationId
+    const auth = { appId, privateKey, installationId }
+    const Client = Octokit.plugin(paginateRest, throttling, retry)
+    const client = new Client({
+      baseUrl: github.apiUrl,
+      authStrategy: createAppAuth,
+      auth,
+      throttle,
+      retry: { retryAfterBaseValue: 1 },
+    })
+    github.faults.add({ how: 'secondary_limit', path: /commits$/, retryAfterSeconds: 7, skip: 1 })
+    github.faults.add({ how: 'status', status: 502, path: /commits$/ }, { how: 'reset_before', path: /commits$/ })
+    const commits = await client.paginate('GET /repos/{owner}/{repo}/commits', { ...at, per_page: 2 })
+    expect(commits).toHaveLength(6)
+    expect(told).toEqual([7])
   })
 
   it('answer 304 when nothing changed, which costs nothing', async () => {

@@ -1,4 +1,5 @@
 import { createSign, generateKeyPairSync } from 'node:crypto'
+import { Octokit } from '@octokit/core'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { lacks } from '../this-machine.ts'
 import { clientOf, clientWith, refusalOf } from './octokit.fixture.ts'
@@ -53,6 +54,22 @@ describe.skipIf(lacks('git'))('credentials of the fake GitHub', () => {
     expect(await ask({ iat: now - 700, exp: now - 1 })).toContain("'Expiration time' claim ('exp') must be")
     expect(await ask({ iat: now + 60, exp: now + 500 })).toContain("'Issued at' claim ('iat') must be")
     expect(await ask({ iat: now - 30, exp: now + 500, iss: '1' })).toBe('401 Integration not found')
+  })
+
+  it('come from the manifest of an app, once', async () => {
+    const code = github.registerFromManifest()
+    const convert = () =>
+      new Octokit({ baseUrl: github.apiUrl }).request('POST /app-manifests/{code}/conversions', { code })
+    expect((await convert()).data).toMatchObject({ id: github.app.id, pem: github.app.privateKey })
+    expect(await refusalOf(convert())).toBe('404 Not Found')
+  })
+
+  it('let the app say where its webhooks go', async () => {
+    const url = 'http://127.0.0.1:9/hooks'
+    const app = clientOf(github)
+    await app.request('PATCH /app/hook/config', { data: { url, secret: 'new' } })
+    expect((await app.request('GET /app/hook/config')).data).toMatchObject({ url, secret: '********' })
+    expect(github.app.webhookSecret).toBe('new')
   })
 
   it('forgive a client whose clock is wrong: it reads the time of the answer', async () => {

@@ -84,6 +84,8 @@ describe.skipIf(lacks('git'))('check runs of the fake GitHub', () => {
     repository.requestAction(id, 'accept', { by: 'ada' })
     repository.rerequest(id)
     const told = github.webhooks.deliveries.filter(({ event }) => event === 'check_run')
+    await repository.rerequestSuite('main')
+    expect(github.webhooks.deliveries.at(-1)).toMatchObject({ event: 'check_suite', action: 'rerequested' })
     expect(told.map((one) => one.action)).toEqual(['created', 'requested_action', 'rerequested'])
     expect(told[1]?.payload).toMatchObject({ requested_action: { identifier: 'accept' }, sender: { login: 'ada' } })
     expect(() => repository.requestAction(id, 'nothing')).toThrow('no action')

@@ -60,8 +60,6 @@ const NewTree = z.object({
   ),
 })
 
-const mostEntries = 100_000
-
 async function createTree({ world, repository, body }: RepositoryCall) {
   const { base_tree: base, tree } = bodyOf(NewTree, body)
   const { store } = repository
@@ -115,11 +113,11 @@ async function treeJson(
   const { api } = urlsOf(world, repository)
   const entries = await repository.store.readTree(sha, recursive)
   const kinds: Record<string, string> = { blob: 'blobs', tree: 'trees' }
-  const tree = entries.slice(0, mostEntries).map((entry) => {
+  const tree = entries.slice(0, world.mostTreeEntries).map((entry) => {
     const kind = kinds[entry.type]
     return { ...entry, ...(kind === undefined ? {} : { url: `${api}/git/${kind}/${entry.sha}` }) }
   })
-  return { sha, url: `${api}/git/trees/${sha}`, tree, truncated: entries.length > mostEntries }
+  return { sha, url: `${api}/git/trees/${sha}`, tree, truncated: entries.length > world.mostTreeEntries }
 }
 
 const Person = z.object({ name: z.string(), email: z.string(), date: z.string().optional() })

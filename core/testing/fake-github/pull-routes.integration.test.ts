@@ -95,6 +95,33 @@ describe.skipIf(lacks('git'))('pull requests of the fake GitHub', () => {
     expect(repository.pulls()[3]).toMatchObject({ state: 'closed' })
   })
 
+  it('are opened once, however often and at once they are asked for', async () => {
+    const answers = await Promise.all([open(), open(), open()].map(refusalOf))
+    expect(answers.filter((text) => text === 'it was not refused')).toHaveLength(1)
+    expect(repository.pulls()).toHaveLength(1)
+  })
+
+  it('come from forks, too', async () => {
+    const fork = await github.addRepository({ owner: 'stranger', name: at.repo, forkOf: repository })
+    await fork.humanCommit('fix', { 'a.py': 'A = 7\n' }, { by: 'stranger' })
+    const { number } = await repository.openPull({ head: 'fix', fork, by: 'stranger' })
+    await fork.humanCommit('fix', { 'a.py': 'A = 8\n' }, { by: 'stranger' })
+    const [delivery] = github.webhooks.deliveries.filter(({ action }) => action === 'synchronize')
+    expect(delivery?.payload).toMatchObject({
+      pull_request: {
+        author_association: 'NONE',
+        head: {
+          label: 'stranger:fix',
+          sha: await fork.tip('fix'),
+          repo: { full_name: 'stranger/inventory', fork: true },
+        },
+        base: { repo: { full_name: 'acme/inventory' } },
+      },
+    })
+    await repository.mergePull(number)
+    expect(await repository.read('main', 'a.py')).toBe('A = 8\n')
+  })
+
   it('have labels, reviewers and comments', async () => {
     await open()
     await octokit.request('POST /repos/{owner}/{repo}/issues/{issue_number}/labels', { ...issue, labels: ['remora'] })

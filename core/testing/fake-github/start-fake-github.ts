@@ -24,6 +24,8 @@ export type FakeGitHubOptions = {
   app?: { id?: number; slug?: string; permissions?: Permissions }
   /** Requests an hour of each installation. */
   rateLimit?: number
+  /** 100,000 by default, as on GitHub. */
+  mostTreeEntries?: number
 }
 
 export type FakeGitHub = Awaited<ReturnType<typeof startFakeGitHub>>
@@ -33,6 +35,7 @@ export type FakeGitHub = Awaited<ReturnType<typeof startFakeGitHub>>
  * is asked and answers is held against GitHub's own OpenAPI document; `close` throws if anything did not match.
  */
 export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
+  const { mostTreeEntries = 100_000 } = options
   const folder = await mkdtemp(join(tmpdir(), 'fake-github-'))
   const violations: string[] = []
   const onViolation = (reason: string) => void violations.push(reason)
@@ -62,7 +65,7 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
     },
   })
   const downloads = openDownloads(door.origin, now)
-  const world = newWorld({ origin: door.origin, app: appOf(options), downloads, now })
+  const world = newWorld({ origin: door.origin, app: appOf(options), downloads, mostTreeEntries, now })
   const webhooks = openWebhooks(world, { url: options.webhookUrl, onViolation })
   const limits = openRateLimits(world, { limit: options.rateLimit ?? 5_000 })
   const all = [...appRoutes, ...repositoryRoutes, ...gitDataRoutes, ...pullRoutes, ...issueRoutes, ...checkRoutes]
@@ -94,6 +97,12 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
     /** Moves the clock of this GitHub. */
     advance(ms: number) {
       clock.aheadMs += ms
+    },
+    /** Registers the app from its manifest, as in a browser; the code that comes back is good once. */
+    registerFromManifest(): string {
+      const code = randomUUID()
+      world.manifestCodes.add(code)
+      return code
     },
     expireTokens() {
       world.tokens.clear()
@@ -144,7 +153,7 @@ function keyPair() {
   return keys
 }
 
-function newWorld(given: Pick<World, 'origin' | 'app' | 'downloads' | 'now'>): World {
+function newWorld(given: Pick<World, 'origin' | 'app' | 'downloads' | 'mostTreeEntries' | 'now'>): World {
   let lastId = 1_000
   return {
     ...given,
@@ -152,6 +161,7 @@ function newWorld(given: Pick<World, 'origin' | 'app' | 'downloads' | 'now'>): W
     repositories: new Map(),
     installations: new Map(),
     tokens: new Map(),
+    manifestCodes: new Set(),
     nextId: () => ++lastId,
   }
 }

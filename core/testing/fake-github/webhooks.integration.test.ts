@@ -1,14 +1,22 @@
+import { createRequire } from 'node:module'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Octokit } from '@octokit/core'
 import { Webhooks } from '@octokit/webhooks'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { lacks } from '../this-machine.ts'
 import type { FakeRepository } from './host-repository.ts'
 import { clientOf, receiveWebhooks, refusalOf } from './octokit.fixture.ts'
+import { isRecord } from './openapi-schema.ts'
 import { runGit } from './run-git.ts'
 import { type FakeGitHub, startFakeGitHub } from './start-fake-github.ts'
+
+const require = createRequire(import.meta.url)
+const Examples = z.array(
+  z.object({ name: z.string(), examples: z.array(z.looseObject({ action: z.string().optional() })) }),
+)
 
 describe.skipIf(lacks('git'))('webhooks of the fake GitHub', () => {
   let github: FakeGitHub
@@ -61,6 +69,45 @@ describe.skipIf(lacks('git'))('webhooks of the fake GitHub', () => {
     })
   })
 
+  it('tell of tags and of branches that go', async () => {
+    await repository.humanCommit('topic', { 'a.py': 'A = 2\n' })
+    const clone = await mkdtemp(join(tmpdir(), 'clone-'))
+    const git = (...args: string[]) =>
+      runGit(clone, ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', ...args])
+    await git('clone', '--quiet', repository.gitPath, '.')
+    await git('tag', '-a', 'v1', '-m', 'First')
+    await git('push', '--quiet', 'origin', 'v1', ':topic')
+    await rm(clone, { recursive: true })
+    await github.webhooks.settled()
+    const sent = receiver.received.map(({ body }) => JSON.parse(body)).filter(({ ref }) => ref !== undefined)
+    expect(sent.map(({ ref, created, deleted }) => [ref, created, deleted])).toEqual([
+      ['refs/heads/topic', true, false],
+      ['refs/heads/topic', false, true],
+      ['refs/tags/v1', true, false],
+    ])
+    expect(sent[2]).toMatchObject({ head_commit: { id: await repository.tip('main') } })
+  })
+
+  it('have all that the examples of GitHub have in common', async () => {
+    await repository.humanCommit('topic', { 'b.py': 'B = 1\n' })
+    await repository.openPull({ head: 'topic' })
+    repository.comment(1, '/remora retry')
+    await repository.humanCommit('topic', { 'b.py': 'B = 2\n' })
+    const headSha = (await repository.tip('topic')) ?? ''
+    const run = repository.otherCheckRun({ app: 'tests', name: 'tests', headSha, conclusion: 'failure' })
+    repository.rerequest(run.id)
+    await repository.mergePull(1)
+    const examples = Examples.parse(require('@octokit/webhooks-examples'))
+    for (const { event, action, payload } of github.webhooks.deliveries) {
+      const known = examples.find(({ name }) => name === event)?.examples ?? []
+      const same = known.filter((one) => action === null || one.action === action).map((one) => names(one))
+      const common = (same[0] ?? []).filter((name) => same.every((one) => one.includes(name)))
+      const own = new Set(names(payload))
+      const missing = common.filter((name) => !own.has(name) && !/organization|^installation\./.test(name))
+      expect({ event, action, missing }).toEqual({ event, action, missing: [] })
+    }
+  })
+
   it('can be lost, doubled, late or in another order', async () => {
     github.webhooks.drop(1, 'push')
     github.webhooks.double(1, 'check_suite')
@@ -106,3 +153,9 @@ describe.skipIf(lacks('git'))('webhooks of the fake GitHub', () => {
     expect((await deliveries()).data).toEqual([])
   })
 })
+
+/** Of a payload, three levels deep: `repository.owner.login`. */
+function names(value: unknown, before = ''): string[] {
+  if (!isRecord(value) || before.split('.').length > 3) return []
+  return Object.entries(value).flatMap(([name, one]) => [before + name, ...names(one, `${before}${name}.`)])
+}
