@@ -90,7 +90,7 @@ export function repositoryJson(world: World, repository: HostedRepository) {
     owner: accountJson(world, owner),
     html_url: htmlUrl,
     description: null,
-    fork: false,
+    fork: repository.fork,
     url,
     ...repositoryLinks(url),
     git_url: htmlUrl.replace(/^http/, 'git'),
@@ -108,6 +108,7 @@ export function repositoryJson(world: World, repository: HostedRepository) {
     language: null,
     license: null,
     topics: [],
+    custom_properties: {},
     default_branch: repository.defaultBranch,
   }
 }

@@ -35,6 +35,11 @@ export function refuse(
 
 export const answer = (status: number, body?: unknown): Answer => ({ status, ...(body === undefined ? {} : { body }) })
 
+/** A file as it is; clients take it for text, as they do that of GitHub. */
+export function rawAnswer(bytes: Uint8Array): Answer {
+  return { status: 200, bytes, headers: { 'content-type': 'application/vnd.github.raw+json; charset=utf-8' } }
+}
+
 export const notFound = (): never => refuse(404, 'Not Found')
 
 export function found<T>(value: T | undefined): T {

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { appJson, installationJson, repositoryJson } from './account-json.ts'
-import { type Answer, answer, found, refuse } from './answers.ts'
+import { type Answer, answer, found, notFound, refuse } from './answers.ts'
 import { issueToken } from './authenticate.ts'
 import { type Call, type Route, appRoute, bodyOf } from './routes.ts'
 import type { Delivery } from './webhooks.ts'
@@ -19,20 +19,20 @@ export const appRoutes: Route[] = [
   ),
   appRoute('POST /app/installations/{installation_id}/access_tokens', createToken),
   appRoute('GET /repos/{owner}/{repo}/installation', readInstallation),
-  appRoute('GET /app/hook/config', ({ world, webhooks }) =>
-    answer(200, {
-      content_type: 'json',
-      insecure_ssl: '0',
-      secret: '********',
-      url: webhooks.url() ?? `${world.origin}/nowhere`,
-    }),
-  ),
+  appRoute('GET /app/hook/config', (call) => answer(200, hookConfigJson(call))),
+  appRoute('PATCH /app/hook/config', (call) => {
+    const { url, secret } = bodyOf(HookConfig, call.body)
+    if (url !== undefined) call.webhooks.sendTo(url)
+    if (secret !== undefined) call.world.app.webhookSecret = secret
+    return answer(200, hookConfigJson(call))
+  }),
   appRoute('GET /app/hook/deliveries', listDeliveries),
   appRoute('GET /app/hook/deliveries/{delivery_id}', (call) => answer(200, fullDeliveryJson(deliveryIn(call)))),
   appRoute('POST /app/hook/deliveries/{delivery_id}/attempts', (call) => {
     call.webhooks.redeliver(deliveryIn(call))
     return answer(202, {})
   }),
+  { operation: 'POST /app-manifests/{code}/conversions', for: 'anybody', handle: convertManifest },
   { operation: 'GET /installation/repositories', for: 'anybody', handle: listRepositories },
   { operation: 'DELETE /installation/token', for: 'anybody', handle: revokeToken },
 ]
@@ -92,6 +92,21 @@ function revokeToken({ world, viewer }: Call): Answer {
   if (viewer.kind !== 'installation') return refuse(403, 'You must authenticate with an installation access token')
   world.tokens.delete(viewer.token.token)
   return answer(204)
+}
+
+const HookConfig = z.object({ url: z.url().optional(), secret: z.string().optional() })
+
+function hookConfigJson({ world, webhooks }: Call) {
+  const url = webhooks.url() ?? `${world.origin}/nowhere`
+  return { content_type: 'json', insecure_ssl: '0', secret: '********', url }
+}
+
+/** Each code is good once: it was given to the browser in which somebody registered the app. */
+function convertManifest({ world, parameters }: Call): Answer {
+  if (!world.manifestCodes.delete(parameters['code'] ?? '')) notFound()
+  const { clientId, webhookSecret, privateKey } = world.app
+  const secrets = { client_id: clientId, client_secret: 'unused', webhook_secret: webhookSecret, pem: privateKey }
+  return answer(201, { ...appJson(world), ...secrets })
 }
 
 const keptMs = 3 * 24 * 3_600_000

@@ -22,10 +22,15 @@ export function checkRunJson(world: World, repository: HostedRepository, run: Ch
     completed_at: run.completedAt,
     output: { ...run.output, annotations_count: run.annotations.length, annotations_url: `${url}/annotations` },
     check_suite: { id: run.suite },
-    app: appJson(world),
+    app:
+      run.otherApp === undefined
+        ? appJson(world)
+        : { ...appJson(world), id: otherAppId, slug: run.otherApp, name: run.otherApp },
     pull_requests: pullsAt(world, repository, run.headSha),
   }
 }
+
+export const otherAppId = 15_368
 
 function pullsAt(world: World, repository: HostedRepository, sha: string) {
   const pulls = repository.pulls.values().filter((one) => one.state === 'open' && one.head.sha === sha)

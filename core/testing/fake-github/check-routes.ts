@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { accountJson, repositoryJson } from './account-json.ts'
 import { answer, found, refuse } from './answers.ts'
-import { annotationsJson, checkRunJson, sentCheckRunJson } from './check-json.ts'
+import { annotationsJson, checkRunJson, otherAppId, sentCheckRunJson } from './check-json.ts'
 import { commitNamed } from './commit-named.ts'
 import { type RepositoryCall, bodyOf, repositoryRoute } from './routes.ts'
 import { type Scene, suiteOf } from './move-ref.ts'
@@ -65,13 +65,26 @@ const Changes = z.object({
 const NewRun = Changes.extend({ name: z.string(), head_sha: z.string() })
 
 async function createCheckRun(call: RepositoryCall) {
-  const { world, repository, body } = call
+  const { repository, body } = call
   const { head_sha: headSha, ...changes } = bodyOf(NewRun, body)
   if (!(await repository.store.has(headSha, 'commit'))) refuse(422, `No commit found for SHA: ${headSha}`)
-  const run: CheckRun = {
+  const run = newCheckRun(call, { name: changes.name, headSha })
+  change(call, run, changes)
+  repository.checkRuns.set(run.id, run)
+  sendCheckRun(call, run, 'created')
+  if (run.status === 'completed') sendCheckRun(call, run, 'completed')
+  return answer(201, runJson(call, run))
+}
+
+/** Queued; nobody knows it yet. */
+export function newCheckRun(
+  { world, repository }: Pick<Scene, 'world' | 'repository'>,
+  { name, headSha }: { name: string; headSha: string },
+): CheckRun {
+  return {
     id: world.nextId(),
-    suite: suiteOf(call, headSha),
-    name: changes.name,
+    suite: suiteOf({ world, repository }, headSha),
+    name,
     headSha,
     externalId: null,
     detailsUrl: null,
@@ -83,15 +96,11 @@ async function createCheckRun(call: RepositoryCall) {
     annotations: [],
     actions: [],
   }
-  change(call, run, changes)
-  repository.checkRuns.set(run.id, run)
-  sendCheckRun(call, run, 'created')
-  if (run.status === 'completed') sendCheckRun(call, run, 'completed')
-  return answer(201, runJson(call, run))
 }
 
 function updateCheckRun(call: RepositoryCall) {
   const run = runOf(call)
+  if (run.otherApp !== undefined) refuse(403, 'This check run can only be modified by the GitHub App that created it.')
   const wasCompleted = run.status === 'completed'
   change(call, run, bodyOf(Changes, call.body))
   if (run.status === 'completed' && !wasCompleted) sendCheckRun(call, run, 'completed')
@@ -138,7 +147,7 @@ async function listCheckRuns(call: RepositoryCall) {
       run.headSha === sha &&
       (name === null || run.name === name) &&
       (status === null || run.status === status) &&
-      (appId === null || Number(appId) === world.app.id),
+      (appId === null || Number(appId) === (run.otherApp === undefined ? world.app.id : otherAppId)),
   )
   const latest = new Map(matching.map((run) => [run.name, run]))
   const shown = query.get('filter') === 'all' ? matching : [...latest.values()]

@@ -1,4 +1,4 @@
-import { answer, found, notFound } from './answers.ts'
+import { answer, found, notFound, rawAnswer } from './answers.ts'
 import { commitNamed } from './commit-named.ts'
 import { urlsOf } from './git-json.ts'
 import type { GitEntry } from './git-store.ts'
@@ -32,7 +32,7 @@ async function readContents(call: RepositoryCall) {
     )
   }
   const bytes = await store.readBlob(sha)
-  if (/raw/.test(accept)) return { status: 200, bytes }
+  if (/raw/.test(accept)) return rawAnswer(bytes)
   const listed = await store.git(['ls-tree', '-z', '--long', commit, '--', path])
   const mode = found(listed.stdout.toString().split(' ')[0])
   const entry = entryJson(call, { path, mode, type: 'blob', sha, size: bytes.length }, ref)

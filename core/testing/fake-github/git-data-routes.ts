@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { answer, found, notFound, refuse } from './answers.ts'
+import { answer, found, notFound, rawAnswer, refuse } from './answers.ts'
 import { botPerson, gitCommitJson, refJson, urlsOf } from './git-json.ts'
 import { isPlainName } from './commit-named.ts'
 import { nodeId } from './account-json.ts'
@@ -41,7 +41,7 @@ async function readBlob({ world, repository, parameters, accept }: RepositoryCal
   const sha = parameters['file_sha'] ?? ''
   if (!(await repository.store.has(sha, 'blob'))) notFound()
   const bytes = await repository.store.readBlob(sha)
-  if (/raw/.test(accept)) return { status: 200, bytes }
+  if (/raw/.test(accept)) return rawAnswer(bytes)
   const url = `${urlsOf(world, repository).api}/git/blobs/${sha}`
   const content = bytes.toString('base64').replaceAll(/.{60}/g, '$&\n')
   return answer(200, { sha, node_id: nodeId('B', sha), size: bytes.length, url, content, encoding: 'base64' })
@@ -59,8 +59,6 @@ const NewTree = z.object({
     }),
   ),
 })
-
-const mostEntries = 100_000
 
 async function createTree({ world, repository, body }: RepositoryCall) {
   const { base_tree: base, tree } = bodyOf(NewTree, body)
@@ -115,11 +113,11 @@ async function treeJson(
   const { api } = urlsOf(world, repository)
   const entries = await repository.store.readTree(sha, recursive)
   const kinds: Record<string, string> = { blob: 'blobs', tree: 'trees' }
-  const tree = entries.slice(0, mostEntries).map((entry) => {
+  const tree = entries.slice(0, world.mostTreeEntries).map((entry) => {
     const kind = kinds[entry.type]
     return { ...entry, ...(kind === undefined ? {} : { url: `${api}/git/${kind}/${entry.sha}` }) }
   })
-  return { sha, url: `${api}/git/trees/${sha}`, tree, truncated: entries.length > mostEntries }
+  return { sha, url: `${api}/git/trees/${sha}`, tree, truncated: entries.length > world.mostTreeEntries }
 }
 
 const Person = z.object({ name: z.string(), email: z.string(), date: z.string().optional() })

@@ -31,6 +31,18 @@ export async function diffTrees(store: GitStore, from: string, to: string): Prom
   })
 }
 
+/** The paths alone: a renamed file is one that was removed and one that was added. */
+export async function changedPaths(store: GitStore, from: string, to: string) {
+  const { stdout } = await store.git(['diff-tree', '-r', '-z', '--no-renames', '--name-status', from, to])
+  const paths: Record<'added' | 'removed' | 'modified', string[]> = { added: [], removed: [], modified: [] }
+  const fields = stdout.toString().split('\0')
+  for (let at = 0; at + 1 < fields.length; at += 2) {
+    const kind = fields[at] === 'A' ? 'added' : fields[at] === 'D' ? 'removed' : 'modified'
+    paths[kind].push(fields[at + 1] ?? '')
+  }
+  return paths
+}
+
 function parseRaw(text: string): Omit<FileDiff, 'additions' | 'deletions' | 'patch'>[] {
   const fields = text.split('\0')
   const files = []

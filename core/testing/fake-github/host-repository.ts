@@ -14,6 +14,8 @@ export type NewRepository = {
   files?: FileChanges
   defaultBranch?: string
   private?: boolean
+  /** Gets the branches of this one instead of files. */
+  forkOf?: { gitPath: string }
   /** Besides its owner, and `ada`, who may write. */
   collaborators?: Record<string, Level>
 }
@@ -36,6 +38,7 @@ export async function addRepository({ world, webhooks, folder }: Host, wanted: N
     owner: accountOf(world, owner),
     name,
     private: wanted.private ?? false,
+    fork: wanted.forkOf !== undefined,
     defaultBranch,
     store: gitStore(gitPath),
     createdAt: now,
@@ -50,6 +53,8 @@ export async function addRepository({ world, webhooks, folder }: Host, wanted: N
     lastNumber: 0,
   }
   world.repositories.set(repository.id, repository)
+  if (wanted.forkOf !== undefined)
+    await runGit(gitPath, ['fetch', '--quiet', wanted.forkOf.gitPath, 'refs/heads/*:refs/heads/*'])
   await writeHook(gitPath, `${world.origin}${hookPath(repository)}`)
   if (files !== undefined) {
     const sha = await commitFiles({ world, repository }, { parent: undefined, files, message: 'First commit' })

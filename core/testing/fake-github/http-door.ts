@@ -24,9 +24,9 @@ export type Door = {
   requests: RecordedRequest[]
   /** Called before and after the effect of each request, and awaited. */
   watch(moment: Moment): void | Promise<void>
-  api(request: ApiRequest): Promise<Answered>
-  /** What is not the API: archives, and what git tells of pushes. Undefined: it is none of these. */
-  other(request: ApiRequest): Promise<Answer> | undefined
+  answer(request: ApiRequest): Promise<Answer & Partial<Answered>>
+  /** What git tells of a push, which no client asks and nothing disturbs. Undefined: it is something else. */
+  push(request: ApiRequest): Promise<Answer> | undefined
   now(): Date
 }
 
@@ -56,8 +56,8 @@ type Exchange = { request: IncomingMessage; response: ServerResponse; signal: Ab
 
 async function serve(door: Door, { request, response, signal }: Exchange): Promise<void> {
   const asked = await read(request)
-  const other = door.other(asked)
-  if (other !== undefined) return send(response, await other, door.now())
+  const push = door.push(asked)
+  if (push !== undefined) return send(response, await push, door.now())
   const { method, path, query, body } = asked
   const unanswered = { viewer: undefined, operation: undefined, status: undefined }
   const number = door.requests.length + 1
@@ -74,7 +74,7 @@ async function serve(door: Door, { request, response, signal }: Exchange): Promi
   await door.watch({ method, path, number, when: 'before' })
   const early = await instead(fault, signal)
   if (early === 'reset') return reset(response)
-  const answer: Answer & Partial<Answered> = early ?? (await door.api(asked))
+  const answer: Answer & Partial<Answered> = early ?? (await door.answer(asked))
   record.viewer = answer.viewer
   record.operation = answer.operation
   await door.watch({ method, path, number, when: 'after' })

@@ -1,8 +1,7 @@
-import { accountJson } from './account-json.ts'
-import { sendCheckRun } from './check-routes.ts'
+import { newCheckRun, sendCheckRun } from './check-routes.ts'
 import { addComment } from './issue-routes.ts'
-import { type Scene, moveRef } from './move-ref.ts'
-import { closePull, mergedByPush, openPull } from './pull-events.ts'
+import { type Scene, moveRef, requestChecks } from './move-ref.ts'
+import { type NewPull, closePull, mergedByPush, openPull } from './pull-events.ts'
 import { associationOf } from './pull-json.ts'
 import type { Webhooks } from './webhooks.ts'
 import { type CheckRun, type Comment, type HostedRepository, type PullRequest, type World, accountOf } from './world.ts'
@@ -84,9 +83,11 @@ export function humanActs({ world, webhooks, repository }: Host & { repository: 
       if (before === undefined) throw new Error(`there is no branch ${branch}`)
       await moveRef(sceneOf(by), { ref: `refs/heads/${branch}`, before })
     },
-    openPull(wanted: By & { head: string; base?: string; title?: string; body?: string; draft?: boolean }) {
+    /** `fork` is the repository that has the branch, if that is another one. */
+    openPull(wanted: By & Partial<Omit<NewPull, 'fork'>> & { head: string; fork?: { id: number } }) {
       const { by, head, base = repository.defaultBranch, title = head, body = null, draft = false } = wanted
-      return openPull(sceneOf(by), { head, base, title, body, draft })
+      const fork = wanted.fork === undefined ? undefined : world.repositories.get(wanted.fork.id)
+      return openPull(sceneOf(by), { head, base, title, body, draft, ...(fork === undefined ? {} : { fork }) })
     },
     closePull: (number: number, { by }: By = {}) => closePull({ ...sceneOf(by), pull: pullOf(number) }),
     comment(number: number, body: string, options: By & { association?: string } = {}): Comment {
@@ -100,8 +101,22 @@ export function humanActs({ world, webhooks, repository }: Host & { repository: 
       if (!run.actions.some((one) => one.identifier === identifier)) throw new Error(`no action ${identifier}`)
       sendCheckRun(sceneOf(by), run, 'requested_action', { requested_action: { identifier } })
     },
+    /** A check run of another app, as one that runs the tests. */
+    otherCheckRun(wanted: { app: string; name: string; headSha: string; conclusion: string }): CheckRun {
+      const { app: otherApp, name, headSha, conclusion } = wanted
+      const now = world.now().toISOString()
+      const fresh = newCheckRun({ world, repository }, { name, headSha })
+      const run = { ...fresh, otherApp, status: 'completed', conclusion, completedAt: now }
+      repository.checkRuns.set(run.id, run)
+      return run
+    },
+    /** Asks for all checks of a branch again. */
+    async rerequestSuite(branch: string, { by }: By = {}) {
+      const after = await store.tip(`refs/heads/${branch}`)
+      if (after === undefined) throw new Error(`there is no branch ${branch}`)
+      await requestChecks(sceneOf(by), { branch, before: after, after }, 'rerequested')
+    },
     rerequest: (id: number, { by }: By = {}) => sendCheckRun(sceneOf(by), runOf(id), 'rerequested'),
-    senderJson: (login?: string) => accountJson(world, sceneOf(login).sender),
   }
 }
 

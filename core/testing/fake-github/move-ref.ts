@@ -1,9 +1,9 @@
-import { diffTrees } from './git-diff.ts'
+import { changedPaths } from './git-diff.ts'
 import { type GitCommit, emptyTree, noCommit } from './git-store.ts'
 import { accountJson, appJson, nodeId, repositoryJson } from './account-json.ts'
 import { urlsOf } from './git-json.ts'
 import { shortPullJson } from './pull-json.ts'
-import { type PullEvent, closePull, mergedByPush, sendPull } from './pull-events.ts'
+import { type PullEvent, closePull, mergedByPush, synchronizePull } from './pull-events.ts'
 import type { HostedRepository, PullRequest } from './world.ts'
 
 /** Where something happens, and who does it. */
@@ -30,23 +30,31 @@ export async function refMoved(scene: Scene, move: RefMove): Promise<void> {
   webhooks.emit({ event: 'push', payload: await pushJson(scene, { ref: move.ref, before, after }), repository })
   const branch = /^refs\/heads\/(.+)$/.exec(move.ref)?.[1]
   if (branch === undefined) return
-  if (move.after !== undefined) await requestChecks(scene, { branch, before, after })
-  for (const pull of repository.pulls.values())
-    if (pull.state === 'open') await updatePull({ ...scene, pull }, { branch, before, after: move.after })
+  if (move.after !== undefined) await requestChecks(scene, { branch, before, after }, 'requested')
+  for (const concerned of world.repositories.values())
+    for (const pull of concerned.pulls.values())
+      if (pull.state === 'open')
+        await updatePull(
+          { ...scene, repository: concerned, pull },
+          { from: repository, branch, before, after: move.after },
+        )
 }
 
 async function updatePull(
   event: PullEvent,
-  { branch, before, after }: { branch: string; before: string; after: string | undefined },
+  {
+    from,
+    branch,
+    before,
+    after,
+  }: { from: HostedRepository; branch: string; before: string; after: string | undefined },
 ): Promise<void> {
   const { pull, repository } = event
-  if (pull.head.ref === branch) {
+  if (pull.head.ref === branch && (pull.head.fork ?? repository) === from) {
     if (after === undefined) return closePull(event)
-    pull.head.sha = after
-    pull.updatedAt = event.world.now()
-    await sendPull(event, 'synchronize', { before, after })
+    await synchronizePull(event, before, after)
   }
-  if (pull.base.ref !== branch || after === undefined) return undefined
+  if (pull.base.ref !== branch || from !== repository || after === undefined) return undefined
   if (await repository.store.isAncestor(pull.head.sha, after)) return mergedByPush(event, after)
   pull.base.sha = after
   return undefined
@@ -59,8 +67,9 @@ async function pushJson(scene: Scene, { ref, before, after }: Required<RefMove>)
   const created = before === noCommit
   const deleted = after === noCommit
   const commits = deleted ? [] : await newCommits(scene, { ref, before, after })
-  const [head] = deleted ? [] : await store.readCommits([after])
-  const forced = !created && !deleted && !(await store.isAncestor(before, after))
+  const tip = deleted ? undefined : await store.tip(after) // a tag may be an object of its own
+  const [head] = tip === undefined ? [] : await store.readCommits([tip])
+  const forced = !created && tip !== undefined && !(await store.isAncestor(before, after))
   const range = created ? after.slice(0, 12) : `${before.slice(0, 12)}...${after.slice(0, 12)}`
   return {
     ref,
@@ -93,9 +102,7 @@ async function newCommits({ repository }: Scene, { ref, before, after }: Require
 async function pushedCommitJson({ world, repository }: Scene, commit: GitCommit) {
   const { store } = repository
   const [parent] = commit.parents
-  const files = await diffTrees(store, parent ?? emptyTree, commit.sha)
-  const paths = (status: string) => files.filter((one) => one.status === status).map(({ path }) => path)
-  const renamed = files.flatMap(({ previousPath }) => (previousPath === undefined ? [] : [previousPath]))
+  const paths = await changedPaths(store, parent ?? emptyTree, commit.sha)
   const person = ({ name, email, date }: GitCommit['author']) => ({ name, email, date })
   return {
     id: commit.sha,
@@ -106,9 +113,7 @@ async function pushedCommitJson({ world, repository }: Scene, commit: GitCommit)
     url: `${urlsOf(world, repository).html}/commit/${commit.sha}`,
     author: person(commit.author),
     committer: person(commit.committer),
-    added: [...paths('added'), ...paths('renamed')],
-    removed: [...paths('removed'), ...renamed],
-    modified: paths('modified'),
+    ...paths,
   }
 }
 
@@ -128,8 +133,12 @@ function pushedRepositoryJson({ world, repository }: Scene) {
 
 type Branch = { branch: string; before: string; after: string }
 
-/** GitHub asks every app that may write checks to check what was pushed. */
-async function requestChecks({ world, webhooks, repository, sender }: Scene, { branch, before, after }: Branch) {
+/** GitHub asks every app that may write checks to check what was pushed; people may ask again. */
+export async function requestChecks(
+  { world, webhooks, repository, sender }: Scene,
+  { branch, before, after }: Branch,
+  action: 'requested' | 'rerequested',
+) {
   const [commit] = await repository.store.readCommits([after])
   if (commit === undefined) return
   const id = suiteOf({ world, repository }, after)
@@ -171,7 +180,7 @@ async function requestChecks({ world, webhooks, repository, sender }: Scene, { b
     repository: repositoryJson(world, repository),
     sender: accountJson(world, sender),
   }
-  webhooks.emit({ event: 'check_suite', action: 'requested', payload, repository })
+  webhooks.emit({ event: 'check_suite', action, payload, repository })
 }
 
 export function suiteOf({ world, repository }: { world: Scene['world']; repository: HostedRepository }, sha: string) {

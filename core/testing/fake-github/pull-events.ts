@@ -24,15 +24,24 @@ export async function sendPull(event: PullEvent, action: string, more: Record<st
   webhooks.emit({ event: 'pull_request', action, payload, repository })
 }
 
-export type NewPull = { head: string; base: string; title: string; body: string | null; draft: boolean }
+export type NewPull = {
+  head: string
+  /** Where the branch is, if not in the same repository. */
+  fork?: HostedRepository
+  base: string
+  title: string
+  body: string | null
+  draft: boolean
+}
 
 /** Both branches must exist. */
 export async function openPull(event: Omit<PullEvent, 'pull'>, wanted: NewPull): Promise<PullRequest> {
   const { world, repository, sender } = event
-  const side = async (ref: string) => {
-    const sha = await repository.store.tip(`refs/heads/${ref}`)
+  const { fork } = wanted
+  const side = async (ref: string, from = repository) => {
+    const sha = await from.store.tip(`refs/heads/${ref}`)
     if (sha === undefined) throw new Error(`there is no branch ${ref}`)
-    return { ref, sha }
+    return { ref, sha, ...(from === repository ? {} : { fork: from }) }
   }
   const now = world.now()
   const pull: PullRequest = {
@@ -42,7 +51,7 @@ export async function openPull(event: Omit<PullEvent, 'pull'>, wanted: NewPull):
     body: wanted.body,
     state: 'open',
     draft: wanted.draft,
-    head: await side(wanted.head),
+    head: await side(wanted.head, fork),
     base: await side(wanted.base),
     user: sender,
     labels: [],
@@ -50,9 +59,26 @@ export async function openPull(event: Omit<PullEvent, 'pull'>, wanted: NewPull):
     createdAt: now,
     updatedAt: now,
   }
+  await fetchHead(repository, pull)
   repository.pulls.set(pull.number, pull)
   await sendPull({ ...event, pull }, 'opened')
   return pull
+}
+
+/** A fork's commits are kept in the repository, too, as `refs/pull/NUMBER/head`. */
+async function fetchHead({ store }: HostedRepository, { number, head }: PullRequest): Promise<void> {
+  if (head.fork === undefined) return
+  const refs = `+refs/heads/${head.ref}:refs/pull/${number}/head`
+  await store.git(['fetch', '--quiet', head.fork.store.folder, refs])
+}
+
+/** There are new commits on its branch. */
+export async function synchronizePull(event: PullEvent, before: string, after: string): Promise<void> {
+  const { pull, repository, world } = event
+  pull.head.sha = after
+  pull.updatedAt = world.now()
+  await fetchHead(repository, pull)
+  await sendPull(event, 'synchronize', { before, after })
 }
 
 /** Without a merge. */

@@ -51,7 +51,7 @@ export function pullJson(world: World, repository: HostedRepository, pull: PullR
     assignees: [],
     requested_reviewers: pull.reviewers.map((login) => accountJson(world, accountOf(world, login))),
     requested_teams: [],
-    head: sideJson(world, repository, pull.head),
+    head: sideJson(world, pull.head.fork ?? repository, pull.head),
     base: sideJson(world, repository, pull.base),
     _links: Object.fromEntries(Object.entries(links).map(([name, href]) => [name, { href }])),
     author_association: associationOf(repository, pull.user.login),

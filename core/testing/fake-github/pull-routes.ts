@@ -36,7 +36,9 @@ function listPulls({ world, repository, query }: RepositoryCall) {
     (pull) =>
       (state === 'all' || pull.state === state) &&
       (base === null || pull.base.ref === base) &&
-      (head === null || !head.includes(':') || head === `${repository.owner.login}:${pull.head.ref}`),
+      (head === null ||
+        !head.includes(':') ||
+        head === `${(pull.head.fork ?? repository).owner.login}:${pull.head.ref}`),
   )
   const time = query.get('sort') === 'updated' ? 'updatedAt' : 'createdAt'
   const direction = query.get('direction') ?? (query.has('sort') && query.get('sort') !== 'created' ? 'asc' : 'desc')

@@ -24,6 +24,8 @@ export type FakeGitHubOptions = {
   app?: { id?: number; slug?: string; permissions?: Permissions }
   /** Requests an hour of each installation. */
   rateLimit?: number
+  /** 100,000 by default, as on GitHub. */
+  mostTreeEntries?: number
 }
 
 export type FakeGitHub = Awaited<ReturnType<typeof startFakeGitHub>>
@@ -33,6 +35,7 @@ export type FakeGitHub = Awaited<ReturnType<typeof startFakeGitHub>>
  * is asked and answers is held against GitHub's own OpenAPI document; `close` throws if anything did not match.
  */
 export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
+  const { mostTreeEntries = 100_000 } = options
   const folder = await mkdtemp(join(tmpdir(), 'fake-github-'))
   const violations: string[] = []
   const onViolation = (reason: string) => void violations.push(reason)
@@ -55,17 +58,14 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
     requests,
     now,
     watch: (moment) => watcher(moment),
-    api: (request) => {
+    push: (request) => (isPush(request.path) ? inTurn(() => pushed(request)) : undefined),
+    answer(request) {
       const work = () => answerRequest(host, request)
-      return request.method === 'GET' ? work() : inTurn(work)
-    },
-    other(request) {
-      if (isPush(request.path)) return inTurn(() => pushed(request))
-      return downloads.take(request)
+      return downloads.take(request) ?? (request.method === 'GET' ? work() : inTurn(work))
     },
   })
   const downloads = openDownloads(door.origin, now)
-  const world = newWorld({ origin: door.origin, app: appOf(options), downloads, now })
+  const world = newWorld({ origin: door.origin, app: appOf(options), downloads, mostTreeEntries, now })
   const webhooks = openWebhooks(world, { url: options.webhookUrl, onViolation })
   const limits = openRateLimits(world, { limit: options.rateLimit ?? 5_000 })
   const all = [...appRoutes, ...repositoryRoutes, ...gitDataRoutes, ...pullRoutes, ...issueRoutes, ...checkRoutes]
@@ -98,6 +98,12 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
     advance(ms: number) {
       clock.aheadMs += ms
     },
+    /** Registers the app from its manifest, as in a browser; the code that comes back is good once. */
+    registerFromManifest(): string {
+      const code = randomUUID()
+      world.manifestCodes.add(code)
+      return code
+    },
     expireTokens() {
       world.tokens.clear()
     },
@@ -120,11 +126,7 @@ const events = ['push', 'pull_request', 'check_run', 'check_suite', 'issue_comme
 
 function appOf({ app = {}, webhookSecret = randomUUID() }: FakeGitHubOptions): HostedApp {
   const { id = 4_217, slug = 'remora-test', permissions = rights } = app
-  const { privateKey, publicKey } = generateKeyPairSync('rsa', {
-    modulusLength: 2_048,
-    publicKeyEncoding: { type: 'spki', format: 'pem' },
-    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
-  })
+  const { privateKey, publicKey } = keyPair()
   const granted: Record<string, Level> = { ...permissions, metadata: 'read' }
   return {
     id,
@@ -139,7 +141,19 @@ function appOf({ app = {}, webhookSecret = randomUUID() }: FakeGitHubOptions): H
   }
 }
 
-function newWorld(given: Pick<World, 'origin' | 'app' | 'downloads' | 'now'>): World {
+let keys: Pick<HostedApp, 'privateKey' | 'publicKey'> | undefined
+
+/** The same in the whole process: to make one takes long. */
+function keyPair() {
+  keys ??= generateKeyPairSync('rsa', {
+    modulusLength: 2_048,
+    publicKeyEncoding: { type: 'spki', format: 'pem' },
+    privateKeyEncoding: { type: 'pkcs8', format: 'pem' },
+  })
+  return keys
+}
+
+function newWorld(given: Pick<World, 'origin' | 'app' | 'downloads' | 'mostTreeEntries' | 'now'>): World {
   let lastId = 1_000
   return {
     ...given,
@@ -147,6 +161,7 @@ function newWorld(given: Pick<World, 'origin' | 'app' | 'downloads' | 'now'>): W
     repositories: new Map(),
     installations: new Map(),
     tokens: new Map(),
+    manifestCodes: new Set(),
     nextId: () => ++lastId,
   }
 }
@@ -166,7 +181,11 @@ function openDownloads(origin: string, now: () => Date) {
       if (!path.startsWith('/-/tarballs/')) return undefined
       const known = addresses.get(path)
       if (known === undefined || known.until < now().getTime()) return Promise.resolve({ status: 404 })
-      return tarballOf(known.repository, known.sha).then((bytes) => ({ status: 200, bytes }))
+      return tarballOf(known.repository, known.sha).then((bytes) => ({
+        status: 200,
+        bytes,
+        headers: { 'content-type': 'application/x-gzip' },
+      }))
     },
   }
 }

@@ -42,7 +42,8 @@ export type PullRequest = {
   body: string | null
   state: 'open' | 'closed'
   draft: boolean
-  head: { ref: string; sha: string }
+  /** `fork` is the repository that the branch is in, when it is another one. */
+  head: { ref: string; sha: string; fork?: HostedRepository }
   base: { ref: string; sha: string }
   user: Account
   labels: string[]
@@ -80,6 +81,8 @@ export type CheckRunAction = { label: string; description: string; identifier: s
 export type CheckRun = {
   id: number
   suite: number
+  /** Undefined: it is of this app. */
+  otherApp?: string
   name: string
   headSha: string
   externalId: string | null
@@ -98,6 +101,7 @@ export type HostedRepository = {
   owner: Account
   name: string
   private: boolean
+  fork: boolean
   defaultBranch: string
   store: GitStore
   createdAt: Date
@@ -125,7 +129,10 @@ export type World = {
   repositories: Map<number, HostedRepository>
   installations: Map<number, Installation>
   tokens: Map<string, AccessToken>
+  manifestCodes: Set<string>
   downloads: Downloads
+  /** A longer list of a tree's entries is truncated. */
+  mostTreeEntries: number
   now(): Date
   nextId(): number
 }
