@@ -33,10 +33,18 @@ export async function startRetry(former: Run, retry: NewRetry, { ledger }: Start
   await expectStillThere(former, retry, ledger)
 }
 
-/** A retry's request, without the choice of operations of the former run, and with what its budget was at last, for itself. */
-export function requestOfRetry({ request, budget: tokens }: Run): RunRequest {
+/**
+ * A retry's request, without the choice of operations of the former run, and with what its budget was at last, for itself. It is of
+ * the same commit, whatever the branch has become.
+ */
+export function requestOfRetry({ request, budget: tokens, commit }: Run): RunRequest {
   const { operations: _operations, codes: _codes, budget: _budget, ...former } = request
-  return tokens === null ? former : { ...former, budget: { tokens } }
+  const { repository } = former
+  return {
+    ...former,
+    ...(tokens !== null && { budget: { tokens } }),
+    ...(repository !== undefined && commit !== null && { repository: { ...repository, commit } }),
+  }
 }
 
 /** The highest of the runs whose changes the retry of `run` has. */
