@@ -140,7 +140,7 @@ function appParts(
   config: ApiConfig & { agents: readonly string[] },
   { redis, objects, producer, log, redactor, namespace, traces, checkStore, closing }: Opened,
 ) {
-  const { agents, allowsSetups, maxUploadBytes, modelKind } = config
+  const { modelKind } = config
   const archive = openEventSegments(objects)
   const ledger = openLedger(redis, { namespace, origin: { kind: 'api', id: 'api' }, archive, redactor, log, traces })
   const fleet = openFleet(redis, namespace)
@@ -155,11 +155,8 @@ function appParts(
   return {
     auth: openAuth(config, { store, table, log, perMinute: openSharedRateLimit(redis, namespace) }),
     intake: {
-      agents,
+      ...intakeSettings(config),
       checkFindable: (request: FindableRequest) => checkFindable(request, { redis, namespace, dir: config.agentsDir }),
-      allowsSetups,
-      maxUploadBytes,
-      modelKind,
       traces,
       objects,
       blobs,
@@ -167,7 +164,6 @@ function appParts(
       producer,
       idempotency,
       memoryGate,
-      uploadGate: openUploadGate(config.maxUploads),
       repositories,
       log,
     },
@@ -188,6 +184,11 @@ function appParts(
     github: { ...known, ledger, producer, projects, log },
     workers: { readWorkers: () => orStoreError(readWorkers(redis, namespace)) },
   }
+}
+
+function intakeSettings(config: ApiConfig & { agents: readonly string[] }) {
+  const { agents, allowsSetups, maxUploadBytes, modelKind, maxUploads } = config
+  return { agents, allowsSetups, maxUploadBytes, modelKind, uploadGate: openUploadGate(maxUploads) }
 }
 
 /** What intake, the webhooks and the routes of GitHub need of what is known about it. */
