@@ -13,6 +13,7 @@ import {
   QuestionPage,
   QuestionView,
 } from './operation-views.ts'
+import { githubCalls } from './github-calls.ts'
 import { EdgePage, NodeDetail, NodePage, PlanView } from './node-views.ts'
 
 export const TokenView = z.looseObject({
@@ -154,6 +155,7 @@ export function openApiClient(options: { url: string; token: string | undefined;
     ...operationCalls(connection),
     ...tokenCalls(connection),
     ...budgetCalls(connection),
+    ...githubCalls(connection),
     close: connection.close,
   }
 }

@@ -15,8 +15,10 @@ import { addCompletionCommand } from './commands/completion-command.ts'
 import { addDoctorCommand } from './commands/doctor-command.ts'
 import { addDiscoverCommand } from './commands/discover-command.ts'
 import { addFindingsCommand } from './commands/findings-command.ts'
+import { addGithubCommand } from './commands/github-command.ts'
 import { addHarnessCommand } from './commands/harness-command.ts'
 import { addHelpCommand } from './commands/help-command.ts'
+import { addPublishCommand } from './commands/publish-command.ts'
 import { addQueriesCommand } from './commands/queries-command.ts'
 import { addRetryCommand } from './commands/retry-command.ts'
 import { addReviewCommand } from './commands/review-command.ts'
@@ -60,6 +62,7 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addReviewCommand(program, context)
   addDecideCommands(program, context)
   addApplyCommand(program, context)
+  addPublishCommand(program, context)
   addTranscriptCommand(program, context)
   addAnswerCommand(program, context)
   addCancelCommand(program, context)
@@ -68,6 +71,7 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addDeleteCommand(program, context)
   addTokenCommand(program, context)
   addProjectCommand(program, context)
+  addGithubCommand(program, context)
   addWorkersCommand(program, context)
   addUsageCommand(program, context)
   addVerifyCommand(program, context)

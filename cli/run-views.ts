@@ -75,6 +75,23 @@ export type Composing = z.infer<typeof Composing>
 export const BudgetView = z.looseObject({ tokens: z.number().nullable(), used: z.number() })
 export type BudgetView = z.infer<typeof BudgetView>
 
+const PullView = z.looseObject({ number: z.int(), url: z.string(), branch: z.string(), state: z.string() })
+
+/** Where the code of a run was fetched from. */
+export const RepositoryView = z.looseObject({
+  host: z.string(),
+  owner: z.string(),
+  name: z.string(),
+  ref: z.string(),
+  commit: z.string().nullable(),
+  branch: z.string().optional(),
+})
+
+export const PublicationView = z.looseObject({
+  pulls: z.array(PullView),
+  fault: z.looseObject({ error_code: z.string(), reason: z.string() }).optional(),
+})
+
 /** A run as the list has it. */
 export const RunSummary = z.looseObject({
   run_id: z.string(),
@@ -101,6 +118,9 @@ export const RunSummary = z.looseObject({
   composing: Composing.nullish(),
   /** A service of an earlier version has none. */
   budget: BudgetView.optional(),
+  /** Of a run whose code was fetched; a service of an earlier version fetches none. */
+  repository: RepositoryView.nullish(),
+  publication: PublicationView.nullish(),
   accepted_at: Time,
   ended_at: Time,
   duration_ms: z.number().nullish(),

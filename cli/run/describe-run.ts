@@ -1,3 +1,4 @@
+import { fullNameOf } from '#domain/repository-source.ts'
 import { describeModelKind, modelKindOf } from '#domain/model-kind.ts'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { type BudgetView, hasEnded, type RunView } from '../run-views.ts'
@@ -40,6 +41,8 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
     ['retry of', retryOf(run)],
     ['retried by', run.retried_by ?? ''],
     ['to retry', toRetry(run)],
+    ['repository', repositoryText(run)],
+    ['published', publishedText(run)],
     ['agents', request.agents.join(', ')],
     ['included', (request.include ?? []).map(includedText).join(', ')],
     ['model', kind === undefined ? '' : describeModelKind(kind)],
@@ -68,6 +71,18 @@ export function describeRun(run: RunView, operations: readonly OperationView[], 
 
 function waitsOf(run: RunView) {
   return { runId: run.run_id, away: awayModels(run), budgets: usedBudgets(run), store: lackingStore(run) }
+}
+
+function repositoryText({ repository }: RunView): string {
+  if (!repository) return ''
+  const { commit, ref } = repository
+  return [fullNameOf(repository), ref, ...(commit === null ? [] : [commit.slice(0, 12)])].join(' ')
+}
+
+function publishedText({ publication }: RunView): string {
+  const { pulls = [], fault } = publication ?? {}
+  const shown = pulls.map(({ url, state }) => (state === 'open' ? url : `${url} (${state})`))
+  return [...shown, ...(fault ? [`${fault.error_code}: ${fault.reason}`] : [])].join(', ')
 }
 
 function budgetOf({ budget }: RunView): string {

@@ -80,34 +80,37 @@ export async function submitSource(
   submission: Submission,
   { packed, nodes }: PreparedSource,
 ): Promise<string> {
-  const { agents, paths, exclude, languages, kinds: node_kinds, limit, priority, accept, verify, setup } = submission
-  const { errorPolicy: error_policy, dryRun: dry_run } = submission
   const include = [...new Set([...(submission.include ?? []), ...packed.include])]
-  const limits = limit === undefined ? undefined : { operations: limit }
-  const { budgetTokens: tokens } = submission
-  const budget = tokens === undefined ? undefined : { tokens }
   // A name that the service takes for no path is only printed here. What is ignored is left out first where there is too much.
   const named = packed.skipped.filter((file) => NotSentFile.safeParse(file).success)
   const isIgnored = ({ reason }: NotSentFile) => Number(reason === ignoredReason)
   const not_sent = named.toSorted((one, other) => isIgnored(one) - isIgnored(other)).slice(0, maxNotSentFiles)
-  const chosen = {
-    agents,
-    paths,
-    exclude,
-    languages,
-    node_kinds,
-    nodes,
-    limits,
-    budget,
-    error_policy,
-    priority,
-    accept,
-    verify,
-    setup,
-    dry_run,
-  }
   const lists = { ...(include.length > 0 && { include }), ...(not_sent.length > 0 && { not_sent }) }
-  const request = { ...chosen, ...lists }
+  const request = { ...requestOf(submission), nodes, ...lists }
   const accepted = await client.submit({ request, archive: packed.stream })
   return accepted.run_id
+}
+
+/** A repository of GitHub, and a branch, tag or commit of it. */
+export type NamedRepository = { url: string; ref?: string | undefined }
+
+/** Has the service fetch the code of a repository, and returns the run's id. */
+export async function submitRepository(
+  client: Pick<ApiClient, 'submitRepository'>,
+  submission: Submission,
+  repository: NamedRepository,
+): Promise<string> {
+  const { include } = submission
+  const request = { ...requestOf(submission), ...(include && include.length > 0 && { include }) }
+  return (await client.submitRepository({ ...request, repository })).run_id
+}
+
+/** What is asked for, of whatever code. */
+function requestOf(submission: Submission) {
+  const { agents, paths, exclude, languages, kinds: node_kinds, limit, priority, accept, verify, setup } = submission
+  const { errorPolicy: error_policy, dryRun: dry_run, budgetTokens: tokens } = submission
+  const limits = limit === undefined ? undefined : { operations: limit }
+  const budget = tokens === undefined ? undefined : { tokens }
+  const filters = { agents, paths, exclude, languages, node_kinds }
+  return { ...filters, limits, budget, error_policy, priority, accept, verify, setup, dry_run }
 }

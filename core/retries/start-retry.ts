@@ -33,14 +33,17 @@ export async function startRetry(former: Run, retry: NewRetry, { ledger }: Start
   await expectStillThere(former, retry, ledger)
 }
 
-/** A retry's request, without the choice of operations of the former run, with what its budget was at last, for itself, and of the same commit. */
+/**
+ * A retry's request, without the choice of operations of the former run, and with what its budget was at last, for itself. It is of
+ * the same commit, whatever the branch has become.
+ */
 export function requestOfRetry({ request, budget: tokens, commit }: Run): RunRequest {
   const { operations: _operations, codes: _codes, budget: _budget, ...former } = request
   const { repository } = former
   return {
     ...former,
-    ...(tokens === null ? {} : { budget: { tokens } }),
-    ...(repository && commit !== null && { repository: { ...repository, commit } }),
+    ...(tokens !== null && { budget: { tokens } }),
+    ...(repository !== undefined && commit !== null && { repository: { ...repository, commit } }),
   }
 }
 

@@ -108,6 +108,20 @@ const asked: Record<string, () => Promise<{ path: string; init?: RequestInit }>>
   'GET /v1/projects': async () => ({ path: '/v1/projects' }),
   'GET /v1/workers': async () => ({ path: '/v1/workers' }),
   'GET /v1/usage': async () => ({ path: '/v1/usage?by=agent' }),
+  'POST /v1/runs/{run_id}/publish': async () => {
+    await api.installations.note({ installationId: 7, projectId: api.project, account: 'octocat', isSuspended: false })
+    await api.installations.addRepositories(7, [{ id: 1, owner: 'octocat', name: 'hello' }])
+    const body = '{"agents":["lint"],"repository":{"url":"octocat/hello"}}'
+    const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body }
+    const { run_id: fetched } = z.object({ run_id: z.string() }).parse(await (await api.ask('/v1/runs', init)).json())
+    return { path: `/v1/runs/${fetched}/publish`, init: { method: 'POST' } }
+  },
+  'GET /v1/github/installations': async () => ({ path: '/v1/github/installations' }),
+  'PUT /v1/github/installations/{installation_id}': async () => ({
+    path: '/v1/github/installations/7',
+    init: { method: 'PUT', headers: { 'content-type': 'application/json' }, body: '{"project_id":"default"}' },
+  }),
+  'GET /v1/github/deliveries': async () => ({ path: '/v1/github/deliveries?limit=10' }),
   'POST /webhooks/github': async () => {
     const body = '{"zen":"Design for failure."}'
     const headers = webhookHeaders(body, { secret: testWebhookSecret, event: 'ping', deliveryId: 'd1' })

@@ -2,6 +2,7 @@ import { sizeOfSets } from '#composition/run-chain.ts'
 import { agentNames } from '#bundles/bundle-files.ts'
 import { announcedFindable, requireFindable, requireKnownKinds } from '#bundles/findable-nodes.ts'
 import { openDeliveryInbox } from '#code-hosts/delivery-inbox.ts'
+import { openInstallations } from '#code-hosts/installations.ts'
 import { openFleet, storeOfFleet } from '#ledger/fleet.ts'
 import { readWorkers } from '#ledger/live-workers.ts'
 import { openLedger } from '#ledger/ledger.ts'
@@ -139,7 +140,7 @@ function appParts(
   config: ApiConfig & { agents: readonly string[] },
   { redis, objects, producer, log, redactor, namespace, traces, checkStore, closing }: Opened,
 ) {
-  const { agents, allowsSetups, maxUploadBytes, modelKind } = config
+  const { modelKind } = config
   const archive = openEventSegments(objects)
   const ledger = openLedger(redis, { namespace, origin: { kind: 'api', id: 'api' }, archive, redactor, log, traces })
   const fleet = openFleet(redis, namespace)
@@ -149,14 +150,13 @@ function appParts(
   const memoryGate = openMemoryGate(redis, config.redisMemoryShare, log)
   const store = openTokenStore(redis, { log, namespace })
   const table = openTokenTable(store)
+  const { repositories, webhooks, known } = openGithub(config.github, { redis, namespace })
+  const projects = openProjectStore(redis, namespace)
   return {
     auth: openAuth(config, { store, table, log, perMinute: openSharedRateLimit(redis, namespace) }),
     intake: {
-      agents,
+      ...intakeSettings(config),
       checkFindable: (request: FindableRequest) => checkFindable(request, { redis, namespace, dir: config.agentsDir }),
-      allowsSetups,
-      maxUploadBytes,
-      modelKind,
       traces,
       objects,
       blobs,
@@ -164,7 +164,7 @@ function appParts(
       producer,
       idempotency,
       memoryGate,
-      uploadGate: openUploadGate(config.maxUploads),
+      repositories,
       log,
     },
     runs: {
@@ -178,10 +178,30 @@ function appParts(
     },
     changes: { ledger, records, producer, memoryGate, modelKind },
     transcripts: { ledger, records, fullPrompts: config.fullPrompts, redactor },
-    tokens: { store, projects: openProjectStore(redis, namespace), table, idempotency },
-    usage: { ledger, projects: openProjectStore(redis, namespace), log },
-    webhooks: { secret: config.github.webhookSecret, inbox: openDeliveryInbox(redis, namespace) },
+    tokens: { store, projects, table, idempotency },
+    usage: { ledger, projects, log },
+    webhooks,
+    github: { ...known, ledger, producer, projects, log },
     workers: { readWorkers: () => orStoreError(readWorkers(redis, namespace)) },
+  }
+}
+
+function intakeSettings(config: ApiConfig & { agents: readonly string[] }) {
+  const { agents, allowsSetups, maxUploadBytes, modelKind, maxUploads } = config
+  return { agents, allowsSetups, maxUploadBytes, modelKind, uploadGate: openUploadGate(maxUploads) }
+}
+
+/** What intake, the webhooks and the routes of GitHub need of what is known about it. */
+function openGithub(
+  { webhookSecret: secret, host, hasPublisher }: ApiConfig['github'],
+  { redis, namespace }: Pick<Opened, 'redis' | 'namespace'>,
+) {
+  const installations = openInstallations(redis, namespace)
+  const inbox = openDeliveryInbox(redis, namespace)
+  return {
+    repositories: { installations, host, hasPublisher },
+    webhooks: { secret, inbox },
+    known: { installations, inbox, hasPublisher },
   }
 }
 

@@ -2,6 +2,7 @@ import { Redis } from 'ioredis'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { packTar } from 'modern-tar'
 import { openDeliveryInbox } from '#code-hosts/delivery-inbox.ts'
+import { type Installations, openInstallations } from '#code-hosts/installations.ts'
 import { openFleet, storeOfFleet } from '#ledger/fleet.ts'
 import { readWorkers } from '#ledger/live-workers.ts'
 import { sha256 } from '#domain/ids.ts'
@@ -50,6 +51,7 @@ export type TestApi = {
   namespace: string
   objects: ObjectStore
   blobs: BlobStore
+  installations: Installations
   /** The tokens kept in Redis, and how often all of them were read. */
   tokenStore: TokenStore & { reads: number }
   /** Ids of the jobs that were queued, in order. */
@@ -77,6 +79,7 @@ export type TestApiOptions = {
   /** Of the transcripts. */
   fullPrompts?: boolean
   checkFindable?: TestApi['intake']['checkFindable']
+  hasPublisher?: boolean
   webhookSecret?: string | undefined
   webhookBodyMs?: number
   /** Secrets of the configuration. */
@@ -106,6 +109,8 @@ export async function openTestApi(
   const readStore = () => storeOfFleet(openPartCheck(objectStoreCheck(objects)), fleet)
   const closing = new AbortController()
   const jobs: string[] = []
+  const installations = openInstallations(redis, server.namespace)
+  const inbox = openDeliveryInbox(redis, server.namespace)
   const intake: TestApi['intake'] = {
     agents: ['docstring', 'lint'],
     allowsSetups: true,
@@ -119,6 +124,7 @@ export async function openTestApi(
     idempotency: openIdempotencyStore(redis, server.namespace),
     memoryGate: openMemoryGate(redis, 0.8, log),
     uploadGate: openUploadGate(8),
+    repositories: { installations, host: 'github.com', hasPublisher: options.hasPublisher ?? true },
     log,
   }
   const tokenStore = countedReads(openTokenStore(redis, { log, namespace: server.namespace }))
@@ -165,15 +171,24 @@ export async function openTestApi(
       idempotency: intake.idempotency,
     },
     usage: { ledger, projects: openProjectStore(redis, server.namespace), log },
+    github: {
+      ledger,
+      producer: { add: async (_queue, id) => void jobs.push(id) },
+      installations,
+      inbox,
+      projects: openProjectStore(redis, server.namespace),
+      hasPublisher: options.hasPublisher ?? true,
+      log,
+    },
     webhooks: {
       secret: 'webhookSecret' in options ? options.webhookSecret : testWebhookSecret,
-      inbox: openDeliveryInbox(redis, server.namespace),
+      inbox,
       ...(options.webhookBodyMs !== undefined && { bodyMs: options.webhookBodyMs }),
     },
     workers: { readWorkers: () => readWorkers(redis, server.namespace) },
   })
   const close = () => inOrder([() => redis.quit(), () => store.close(), () => server.close()])
-  const stored = { redis, namespace: server.namespace, ledger, objects, blobs, tokenStore }
+  const stored = { redis, namespace: server.namespace, ledger, objects, blobs, installations, tokenStore }
   return {
     app,
     token: ownToken,

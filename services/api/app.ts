@@ -26,6 +26,7 @@ import { type ChangeRouteDeps, changeRoutes } from './review/change-routes.ts'
 import { type RunRouteDeps, runRoutes } from './runs/run-routes.ts'
 import { type ProjectBudgetDeps, projectRoutes } from './access/project-routes.ts'
 import { type TokenRouteDeps, tokenRoutes } from './access/token-routes.ts'
+import { type GithubRouteDeps, githubRoutes } from './github/github-routes.ts'
 import { type WebhookRouteDeps, webhookRoutes } from './webhooks/webhook-routes.ts'
 import { type TranscriptRouteDeps, transcriptRoutes } from './transcript/transcript-routes.ts'
 import { apiDocument } from './reference/api-document.ts'
@@ -47,6 +48,7 @@ export type AppDeps = {
   tokens: TokenRouteDeps
   workers: WorkerRouteDeps
   webhooks: WebhookRouteDeps
+  github: GithubRouteDeps
   usage: UsageRouteDeps & ProjectBudgetDeps
 }
 
@@ -75,6 +77,7 @@ export function createApp(deps: AppDeps): OpenAPIHono<ApiEnv> {
   app.route('/', projectRoutes(deps.usage))
   app.route('/', workerRoutes(deps.workers))
   app.route('/', usageRoutes(deps.usage))
+  app.route('/', githubRoutes(deps.github))
   return app
 }
 

@@ -54,7 +54,8 @@ describe('what cannot be answered', () => {
       415,
       'HTTP_003',
     ],
-    ['JSON where a form is due', '/v1/runs', { method: 'POST', body: '{}', headers: json }, 415, 'HTTP_003'],
+    ['a body of neither type', '/v1/runs', { method: 'POST', body: '{}' }, 415, 'HTTP_003'],
+    ['JSON without a repository', '/v1/runs', { method: 'POST', body: '{}', headers: json }, 422, 'INTAKE_008'],
     ['broken JSON', `${run}/cancel`, { method: 'POST', body: '{"reason"', headers: json }, 422, 'INTAKE_008'],
     ['JSON of another shape', `${run}/cancel`, { method: 'POST', body: '[]', headers: json }, 422, 'INTAKE_008'],
     [

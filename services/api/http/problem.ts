@@ -169,11 +169,12 @@ const unknownThing: Readonly<Record<string, { code: ErrorCode; name: string }>> 
   request_id: { code: 'ASK_001', name: 'question' },
   token_id: { code: 'AUTH_003', name: 'token' },
   project_id: { code: 'PROJECT_001', name: 'project' },
+  installation_id: { code: 'HOST_002', name: 'installation' },
 }
 
 /**
  * Throws our error for input that an endpoint's schema refuses: an id in the path that cannot be one is unknown (RUN_001,
- * RUN_004, ASK_001, AUTH_003, PROJECT_001), a query parameter or Last-Event-ID is RUN_002, another header or the body INTAKE_008. The
+ * RUN_004, ASK_001, AUTH_003, PROJECT_001, HOST_002), a query parameter or Last-Event-ID is RUN_002, another header or the body INTAKE_008. The
  * message names every field at fault.
  */
 export const refuseInput: Hook<unknown, ApiEnv, string, void> = (result, context) => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { AppError, undefinedOn } from '#domain/error.ts'
 import { newRunId, type RunId, sha256 } from '#domain/ids.ts'
 import { type ModelKind, modelLabel } from '#domain/model-kind.ts'
+import { fullNameOf } from '#domain/repository-source.ts'
 import type { RunRequest } from '#domain/run.ts'
 import type { NewRun } from '#ledger/run-commands.ts'
 import type { Ledger } from '#ledger/ledger.ts'
@@ -12,11 +13,13 @@ import { objectKeys } from '#objects/object-keys.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { describeForeign, sniffArchive, sniffBytes } from '#domain/archive-format.ts'
 import type { IdempotencyRecord, IdempotencyStore } from './idempotency.ts'
+import type { RepositoryRun } from './repository-run.ts'
 import type { RunForm } from './run-form.ts'
 import { parseRunRequest } from './run-request.ts'
 import type { Correlation } from './traced-request.ts'
 
-export type Intake = RunForm & {
+/** Its code is in an archive that arrives with it, or is fetched from a repository. */
+export type Intake = (RunForm | RepositoryRun) & {
   projectId: string
   idempotencyKey: string | undefined
   correlation: Correlation
@@ -42,15 +45,16 @@ export type AcceptDeps = {
 }
 
 /**
- * Accepts a run: stores the archive, then creates the run, then its job, so that a crash in between leaves at most an
- * unreferenced object or a run without a job. With an idempotency key the first body decides which run the key stands
+ * Accepts a run: stores the archive, if there is one, then creates the run, then its job, so that a crash in between leaves at most
+ * an unreferenced object or a run without a job. With an idempotency key the first body decides which run the key stands
  * for: the same body gets that run again (and finishes what a crash left undone), another one INTAKE_005.
  * Throws INTAKE_001 (no archive), _003 (too large), _006, _007, _008 (the request), AGENT_001 (a bundle of it),
  * LIMIT_003 (a token with too many runs).
  */
 export async function acceptRun(intake: Intake, deps: AcceptDeps): Promise<{ runId: RunId; status: 'queued' }> {
   const ownRunId = newRunId(Date.now())
-  const taken = await takeForm(intake, ownRunId, deps)
+  const taken =
+    'repository' in intake ? await takeRepository(intake, ownRunId, deps) : await takeForm(intake, ownRunId, deps)
   const { runId } = taken
   const earlier = runId === ownRunId ? undefined : await deps.ledger.getRun(runId).catch(undefinedOn('RUN_001'))
   const run = describeRun(intake, taken)
@@ -66,6 +70,7 @@ export async function acceptRun(intake: Intake, deps: AcceptDeps): Promise<{ run
   return { runId, status: 'queued' }
 }
 
+/** `archiveHash`: empty where there is no archive. */
 type Taken = { runId: RunId; archiveHash: string } & ReadRequest
 
 /** `storeLists` stores again what the request refers to by hashes. */
@@ -76,7 +81,7 @@ type ReadRequest = { request: RunRequest; storeLists(): Promise<unknown> }
  * stands for. A request that comes first is checked before anything is stored. One that comes after the archive is checked
  * then, and the stored upload is deleted when it is refused; a crash in between leaves it to housekeeping.
  */
-async function takeForm(intake: Intake, ownRunId: RunId, deps: AcceptDeps): Promise<Taken> {
+async function takeForm(intake: Intake & RunForm, ownRunId: RunId, deps: AcceptDeps): Promise<Taken> {
   const { projectId, idempotencyKey: key } = intake
   const early = intake.request === undefined ? undefined : await readRequest(intake.request, projectId, deps)
   const requestOf = async () => {
@@ -104,12 +109,28 @@ async function takeForm(intake: Intake, ownRunId: RunId, deps: AcceptDeps): Prom
   return sameBody(holder, own)
 }
 
-const setupsOff = 'request.setup: setups are off in this service; its operator may allow them (REMORA_SETUP=on)'
+/** The run that a request with a repository belongs to, as with a form. Nothing of the code is stored here: discovery fetches it. */
+async function takeRepository(intake: Intake & RepositoryRun, ownRunId: RunId, deps: AcceptDeps): Promise<Taken> {
+  const { projectId, idempotencyKey: key, repository, holder } = intake
+  const { request, storeLists } = await readRequest(intake.request, projectId, deps, 'body')
+  const own = { runId: ownRunId, request: { ...request, repository }, storeLists, archiveHash: '' }
+  const earlier = key === undefined ? undefined : await deps.idempotency.find(projectId, key)
+  if (earlier !== undefined) return sameBody(earlier, own)
+  if (holder !== undefined) await deps.ledger.expectRunRoom(holder)
+  return key === undefined ? own : sameBody(await deps.idempotency.claim(projectId, key, recordOf(own)), own)
+}
+
+const setupsOff = 'setup: setups are off in this service; its operator may allow them (REMORA_SETUP=on)'
 
 /** The request as the ledger keeps it: its long lists are stored as blobs. */
-async function readRequest(body: unknown, projectId: string, deps: AcceptDeps): Promise<ReadRequest> {
-  const { request, nodes, notSent } = parseRunRequest(body, deps.agents)
-  if (request.setup !== undefined && !deps.allowsSetups) throw new AppError('INTAKE_008', setupsOff)
+async function readRequest(
+  body: unknown,
+  projectId: string,
+  deps: AcceptDeps,
+  part: 'request' | 'body' = 'request',
+): Promise<ReadRequest> {
+  const { request, nodes, notSent } = parseRunRequest(body, deps.agents, part)
+  if (request.setup !== undefined && !deps.allowsSetups) throw new AppError('INTAKE_008', `${part}.${setupsOff}`)
   await deps.checkFindable(request)
   const { blobs } = deps
   const storeLists = async () => ({
@@ -121,10 +142,12 @@ async function readRequest(body: unknown, projectId: string, deps: AcceptDeps): 
 
 /**
  * INTAKE_005 when the run that an idempotency key stands for was deleted: it would have to be made again, without its upload. A
- * run of which only the acceptance was interrupted has its upload.
+ * run of which only the acceptance was interrupted has its upload; one whose code is fetched needs none.
  */
-async function expectUpload({ runId, projectId, uploadKey }: NewRun, { objects, ledger }: AcceptDeps): Promise<void> {
+async function expectUpload(run: NewRun, { objects, ledger }: AcceptDeps): Promise<void> {
+  const { runId, projectId, uploadKey, request } = run
   await expectNotDeleted({ runId, projectId }, ledger)
+  if (request.repository !== undefined) return
   if (!(await objects.exists(uploadKey))) throw deletedOfKey()
 }
 
@@ -177,9 +200,14 @@ function describeRun({ projectId, correlation, holder }: Intake, { runId, reques
       event: 'run.accepted',
       phase: 'snapshot',
       origin: { kind: 'api', id: correlation.requestId },
-      data: { agents: request.agents, archive_sha256: archiveHash },
+      data: { agents: request.agents, ...codeOf(request, archiveHash) },
     },
   }
+}
+
+function codeOf({ repository }: RunRequest, archiveHash: string) {
+  if (repository === undefined) return { archive_sha256: archiveHash }
+  return { repository: fullNameOf(repository.repository), ref: repository.ref }
 }
 
 /** `content` can be read once. `digest` is the hex SHA-256 of what was read so far. */

@@ -21,6 +21,14 @@ curl -H "Authorization: Bearer $REMORA_TOKEN" \\
 [first](../guide/operations.md#priorities-and-the-window). An agent whose bundle names a node kind or a language that no
 query pack has is refused with AGENT_001; \`detail\` gives the place in its \`bundle.yaml\`.
 
+As \`application/json\` it has a repository instead of an archive: the fields of \`request\`, and \`repository\`. GitHub is then asked for
+the code of \`ref\`. The GitHub App has to be installed on the repository, for the project of the token; any other one is HOST_002:
+
+\`\`\`
+curl -H "Authorization: Bearer $REMORA_TOKEN" -H 'Content-Type: application/json' \\
+  -d '{"agents":["lint"],"repository":{"url":"octocat/hello-world","ref":"main"}}' $REMORA_API_URL/v1/runs
+\`\`\`
+
 The service accepts \`REMORA_MAX_UPLOADS\` uploads at once. Another one waits for up to 50 s, then it is refused with LIMIT_002
 (a client that is still sending may see its connection closed instead): try again later. While Redis is
 [too full for another run](../guide/operations.md#room-in-redis), the answer is STORE_001 with the figures in \`detail\`.`
@@ -96,18 +104,28 @@ const Deleting = z.strictObject({ run_id: RunId, deleting: z.literal(true) }).op
 
 /** Submitting a run, and stopping, retrying or deleting one. */
 export const intakeEndpoints = {
-  submit: endpoint('runs:write', [...refusals, 'AGENT_001', 'HTTP_003', 'LIMIT_002', 'LIMIT_003', 'STORE_002'], {
-    method: 'post',
-    path: '/v1/runs',
-    operationId: 'submitRun',
-    summary: 'Submit a run',
-    description: submitProse.trim(),
-    request: {
-      headers: IdempotencyHeader,
-      body: { required: true, content: { 'multipart/form-data': submissionForm } },
+  submit: endpoint(
+    'runs:write',
+    [...refusals, 'AGENT_001', 'HTTP_003', 'LIMIT_002', 'LIMIT_003', 'HOST_002', 'STORE_002'],
+    {
+      method: 'post',
+      path: '/v1/runs',
+      operationId: 'submitRun',
+      summary: 'Submit a run',
+      description: submitProse.trim(),
+      request: {
+        headers: IdempotencyHeader,
+        body: {
+          required: true,
+          content: {
+            'multipart/form-data': submissionForm,
+            'application/json': { schema: { $ref: '#/components/schemas/RepositoryRunRequest' } },
+          },
+        },
+      },
+      responses: { 202: jsonAnswer('accepted', RunAccepted) },
     },
-    responses: { 202: jsonAnswer('accepted', RunAccepted) },
-  }),
+  ),
   cancel: endpoint('runs:write', ['RUN_001', 'RUN_005', 'RUN_007'], {
     method: 'post',
     path: '/v1/runs/{run_id}/cancel',

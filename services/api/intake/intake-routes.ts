@@ -9,7 +9,8 @@ import { type ApiEnv, type Caller, loggedCaller } from '../http/api-env.ts'
 import { budgetView, findRun, runLinks } from '../runs/run-view.ts'
 import { type AcceptDeps, acceptRun } from './accept-run.ts'
 import { intakeEndpoints } from './intake-endpoints.ts'
-import { maxRequestBytes, withRunForm } from './run-form.ts'
+import { readRepositoryRun, type RepositoryRun, type RepositoryRunDeps } from './repository-run.ts'
+import { maxRequestBytes, type RunForm, withRunForm } from './run-form.ts'
 import { type RetryDeps, retryRun } from './retry-run.ts'
 import { type RequestTraces, tracedRequest } from './traced-request.ts'
 
@@ -21,6 +22,7 @@ export type IntakeDeps = AcceptDeps &
     ledger: AcceptDeps['ledger'] & RetryDeps['ledger'] & Pick<Ledger, 'requestDeletion' | 'setBudget'>
     memoryGate: MemoryGate
     uploadGate: UploadGate
+    repositories: RepositoryRunDeps
     traces: RequestTraces
     log: Pick<Log, 'info'>
   }
@@ -29,16 +31,20 @@ export type IntakeDeps = AcceptDeps &
 export function intakeRoutes(deps: IntakeDeps): OpenAPIHono<ApiEnv> {
   const routes = new OpenAPIHono<ApiEnv>()
   routes.openapi(intakeEndpoints.submit, async (c) => {
+    const { raw } = c.req
     refuseDeclaredSize(c.req.header('content-length'), deps.maxUploadBytes)
     await deps.memoryGate()
     const idempotencyKey = c.req.valid('header')['idempotency-key']
     const { projectId } = c.get('caller')
     const holder = holderOf(c.get('caller'))
-    const leave = await deps.uploadGate(c.req.raw.signal)
+    const isJson = /^application\/json *(?:;|$)/i.test(c.req.header('content-type') ?? '')
+    const leave = isJson ? () => {} : await deps.uploadGate(raw.signal)
     try {
-      const { runId, status } = await tracedRequest(c, deps.traces, (correlation) =>
-        withRunForm(c.req.raw, (form) => acceptRun({ ...form, projectId, idempotencyKey, correlation, holder }, deps)),
-      )
+      const { runId, status } = await tracedRequest(c, deps.traces, async (correlation) => {
+        const accept = (source: RunForm | RepositoryRun) =>
+          acceptRun({ ...source, projectId, idempotencyKey, correlation, holder }, deps)
+        return isJson ? accept(await readRepositoryRun(raw, projectId, deps.repositories)) : withRunForm(raw, accept)
+      })
       return c.json({ run_id: runId, status, links: runLinks(runId) }, 202)
     } finally {
       leave()

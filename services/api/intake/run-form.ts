@@ -42,7 +42,9 @@ export async function withRunForm<T>(incoming: Request, use: (form: RunForm) => 
 
 function openParser(contentType: string): BusboyInstance {
   if (!/^multipart\/form-data *;/i.test(contentType)) {
-    throw new AppError('HTTP_003', 'Send multipart/form-data with the fields "request" (JSON) and "archive".')
+    const forms =
+      'Send multipart/form-data with the fields "request" (JSON) and "archive", or application/json with "repository".'
+    throw new AppError('HTTP_003', forms)
   }
   const headers: BusboyHeaders = { 'content-type': contentType }
   try {

@@ -102,12 +102,16 @@ export type ParsedRequest = {
 
 /**
  * The request in our words. INTAKE_008 names every field at fault, INTAKE_007 when no agent is named, INTAKE_006 when
- * one is not in `knownAgents`. An agent named twice counts once.
+ * one is not in `knownAgents`. An agent named twice counts once. `part`: where the request stands, for its errors.
  */
-export function parseRunRequest(body: unknown, knownAgents: readonly string[]): ParsedRequest {
+export function parseRunRequest(
+  body: unknown,
+  knownAgents: readonly string[],
+  part: 'request' | 'body' = 'request',
+): ParsedRequest {
   const parsed = RequestBody.safeParse(body)
   if (!parsed.success) {
-    const faults = parsed.error.issues.map((issue) => `${['request', ...issue.path].join('.')}: ${issue.message}`)
+    const faults = parsed.error.issues.map((issue) => `${[part, ...issue.path].join('.')}: ${issue.message}`)
     throw new AppError('INTAKE_008', faults.join('; '))
   }
   const {
@@ -119,7 +123,7 @@ export function parseRunRequest(body: unknown, knownAgents: readonly string[]): 
     ...same
   } = parsed.data
   const { agents, paths, exclude, include, limits, budget, priority, accept, verify, setup, labels } = same
-  checkAgents(agents, knownAgents)
+  checkAgents(agents, knownAgents, part)
   // An idempotency key compares the JSON of the request, so the order of its fields counts.
   const request = {
     agents: [...new Set(agents)],
@@ -141,8 +145,8 @@ export function parseRunRequest(body: unknown, knownAgents: readonly string[]): 
   return { request, nodes, notSent }
 }
 
-function checkAgents(agents: readonly string[], known: readonly string[]): void {
-  if (agents.length === 0) throw new AppError('INTAKE_007', `request.agents names no agent; known: ${known.join(', ')}`)
+function checkAgents(agents: readonly string[], known: readonly string[], part: string): void {
+  if (agents.length === 0) throw new AppError('INTAKE_007', `${part}.agents names no agent; known: ${known.join(', ')}`)
   const unknown = agents.filter((agent) => !known.includes(agent))
   if (unknown.length === 0) return
   throw new AppError('INTAKE_006', `unknown agent: ${unknown.join(', ')}; known: ${known.join(', ')}`)

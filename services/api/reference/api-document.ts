@@ -1,6 +1,7 @@
 import { OpenAPIHono, type RouteConfig } from '@hono/zod-openapi'
 import { packageVersion } from '#platform/package-version.ts'
 import { RequestBody } from '../intake/run-request.ts'
+import { RepositoryRunBody } from '../intake/repository-run.ts'
 import { intakeEndpoints, RunSubmission } from '../intake/intake-endpoints.ts'
 import { probeEndpoints, referenceEndpoints } from '../service-endpoints.ts'
 import { changeEndpoints } from '../review/change-endpoints.ts'
@@ -14,6 +15,7 @@ import { projectEndpoints } from '../access/project-endpoints.ts'
 import { usageEndpoints } from '../usage/usage-endpoints.ts'
 import { workerEndpoints } from '../fleet/worker-endpoints.ts'
 import { tokenEndpoints } from '../access/token-endpoints.ts'
+import { githubEndpoints } from '../github/github-endpoints.ts'
 import { webhookEndpoints } from '../webhooks/webhook-endpoints.ts'
 import { transcriptEndpoints } from '../transcript/transcript-endpoints.ts'
 
@@ -38,7 +40,7 @@ const groups: readonly { tag: string; endpoints: Readonly<Record<string, RouteCo
   { tag: 'Projects', endpoints: projectEndpoints },
   { tag: 'Workers', endpoints: workerEndpoints },
   { tag: 'Usage', endpoints: usageEndpoints },
-  { tag: 'GitHub', endpoints: webhookEndpoints },
+  { tag: 'GitHub', endpoints: { ...githubEndpoints, ...webhookEndpoints } },
   { tag: 'Service', endpoints: { ...probeEndpoints, ...referenceEndpoints } },
 ]
 
@@ -71,6 +73,7 @@ export function apiDocument(): ApiDocument {
   const app = new OpenAPIHono()
   const registry = app.openAPIRegistry
   registry.register('RunRequest', RequestBody)
+  registry.register('RepositoryRunRequest', RepositoryRunBody)
   registry.registerComponent('schemas', 'RunSubmission', RunSubmission)
   registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
   for (const { tag, endpoints: own } of groups) {

@@ -7,6 +7,7 @@ import { AcceptPolicy, ErrorPolicyName, RunPhase, RunRequest, RunStatus, SkipKin
 import { LineRange } from '#objects/composition.ts'
 import { named, orNull, Time } from '../http/schema-parts.ts'
 import { GateShape, GateView } from './gate-schema.ts'
+import { PublicationView, RepositoryView } from './publication-schema.ts'
 import { EnvironmentView, SetupShape } from './setup-schema.ts'
 import { WaitingFor } from './waiting-schema.ts'
 
@@ -138,6 +139,8 @@ const RunState = z.strictObject({
   status: RunStatusShape,
   phase: named('RunPhase', RunPhase),
   request: RequestView,
+  repository: orNull(RepositoryView),
+  publication: orNull(PublicationView),
   counts: OperationCounts,
   open_questions: z.int().openapi({ description: 'that operations wait for' }),
   waiting_for: z.array(WaitingFor).openapi({

@@ -24,6 +24,7 @@ import {
   SkippedFileShape,
 } from './run-schema.ts'
 import { gateRequestView, gateView } from './gate-schema.ts'
+import { publicationView, repositoryView } from './publication-schema.ts'
 import { environmentView } from './setup-schema.ts'
 import type { WaitingFor } from './waiting-schema.ts'
 
@@ -41,6 +42,8 @@ export function runSummaryView(run: Run, lacking: Lacking): RunSummary {
       accept: run.request.accept ?? 'none',
       verify: gateRequestView(run.request.verify),
     }),
+    repository: repositoryView(run),
+    publication: publicationView(run.publication),
     open_questions: counts.waiting,
     waiting_for: waitingFor(run, lacking),
     budget: budgetView(run),

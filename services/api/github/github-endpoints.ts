@@ -1,0 +1,98 @@
+import { z } from '@hono/zod-openapi'
+import { HandledDelivery } from '#code-hosts/delivery.ts'
+import { ProjectId, RunId } from '#domain/ids.ts'
+import { endpoint, jsonAnswer } from '../http/endpoint.ts'
+import { orNull, pageLimit, Time, wholeNumber } from '../http/schema-parts.ts'
+import { PublicationView, RepositoryView } from '../runs/publication-schema.ts'
+import { RunLinks, RunParams } from '../runs/run-schema.ts'
+
+export const InstallationView = z
+  .strictObject({
+    installation_id: z.int(),
+    project_id: ProjectId,
+    account: z.string().openapi({ description: 'the user or organisation of GitHub that has installed the App' }),
+    is_suspended: z.boolean(),
+    repository_count: z.int(),
+    repositories: z.array(z.string()).openapi({ description: 'the first 100 of them, as `owner/name`' }),
+  })
+  .openapi('Installation')
+export type InstallationView = z.infer<typeof InstallationView>
+
+const InstallationPage = z.strictObject({ installations: z.array(InstallationView) }).openapi('InstallationPage')
+
+const mostDigits = 10 ** 15 - 1
+const InstallationParams = z.object({ installation_id: wholeNumber(1, mostDigits) })
+const AssignBody = z.strictObject({ project_id: ProjectId }).openapi('InstallationRequest')
+
+export const DeliveryView = z
+  .strictObject({
+    delivery_id: z.string().openapi({ description: "GitHub's own, as its page of recent deliveries has it" }),
+    event: z.string(),
+    action: z.string().nullable(),
+    repository: z.string().nullable().openapi({ description: '`owner/name`' }),
+    ref: z.string().nullable(),
+    outcome: HandledDelivery.shape.outcome.clone().openapi('DeliveryOutcome', {
+      description: 'run: a run began. acted: something else was done. ignored, failed: `reason` says why',
+    }),
+    reason: z.string(),
+    project_id: ProjectId.nullable(),
+    run_id: RunId.nullable(),
+    at: Time,
+  })
+  .openapi('Delivery')
+
+const DeliveryPage = z.strictObject({ deliveries: z.array(DeliveryView) }).openapi('DeliveryPage')
+const DeliveryQuery = z.strictObject({ limit: pageLimit(1000, 50) })
+
+const PublicationAsked = z
+  .strictObject({ run_id: RunId, repository: RepositoryView, publication: orNull(PublicationView), links: RunLinks })
+  .openapi('PublicationAsked')
+
+const publishProse = `
+The publisher makes one branch of what is accepted, and one pull request; asked again, it brings the same one up to date. It also
+tries again what it had given up (\`fault\`), and takes up a run that was dismissed. The answer comes at once: the run's \`publication\` says
+what became of it. PUBLISH_004 for a run whose code was uploaded, and where no publisher is; PUBLISH_001 for one of a fork.`
+
+const assignProse = `
+Its later runs belong to the project. Only the token that the service was started with may do this. An installation is first of the
+project that \`REMORA_GITHUB_PROJECT\` names. HOST_002 for one that is not known here.`
+
+/** What is published to GitHub, and what comes from there. */
+export const githubEndpoints = {
+  publish: endpoint('runs:write', ['RUN_001', 'RUN_005', 'RUN_006', 'PUBLISH_001', 'PUBLISH_004'], {
+    method: 'post',
+    path: '/v1/runs/{run_id}/publish',
+    operationId: 'publishRun',
+    summary: 'Ask for the pull request of what is accepted',
+    description: publishProse.trim(),
+    request: { params: RunParams },
+    responses: { 202: jsonAnswer('it was asked for', PublicationAsked) },
+  }),
+  installations: endpoint('runs:read', [], {
+    method: 'get',
+    path: '/v1/github/installations',
+    operationId: 'listInstallations',
+    summary: 'The installations of the GitHub App',
+    description: 'Those of the project of the token; with the token that the service was started with, all.',
+    responses: { 200: jsonAnswer('by number', InstallationPage) },
+  }),
+  assign: endpoint('operator', ['HOST_002', 'PROJECT_001'], {
+    method: 'put',
+    path: '/v1/github/installations/{installation_id}',
+    operationId: 'assignInstallation',
+    summary: 'Give an installation to a project',
+    description: assignProse.trim(),
+    request: { params: InstallationParams, body: { content: { 'application/json': { schema: AssignBody } } } },
+    responses: { 200: jsonAnswer('as it is now', InstallationView) },
+  }),
+  deliveries: endpoint('runs:read', [], {
+    method: 'get',
+    path: '/v1/github/deliveries',
+    operationId: 'listDeliveries',
+    summary: 'What became of the webhooks of GitHub',
+    description:
+      'The newest first, of the last 10,000 that were handled: those that concern the project of the token; with the token that the service was started with, all.',
+    request: { query: DeliveryQuery },
+    responses: { 200: jsonAnswer('the newest first', DeliveryPage) },
+  }),
+} as const
