@@ -4,12 +4,12 @@ import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { RepositorySource } from '#domain/repository-source.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import { readSnapshot } from '#objects/snapshot.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { testObjects, type TestObjects } from '#testing/s3.ts'
+import { aSource } from '../fetch/code-host.fixture.ts'
 import { paxRecord, rawTar, type RawEntry } from './raw-tar.fixture.ts'
 import { defaultSnapshotLimits } from './snapshot-limits.ts'
 import { takeSnapshot } from './take-snapshot.ts'
@@ -20,13 +20,6 @@ beforeAll(async () => {
 })
 afterAll(() => test.close())
 
-const repository = RepositorySource.parse({
-  host: 'github',
-  installationId: 7,
-  repository: { id: 1, owner: 'acme', name: 'shop' },
-  ref: 'main',
-})
-
 /** Takes it as the archive of a code host. */
 async function take(archive: Uint8Array) {
   const runId = `r${randomBytes(8).toString('hex')}`
@@ -34,7 +27,7 @@ async function take(archive: Uint8Array) {
   await test.objects.put(uploadKey, archive)
   const { objects, project: projectId } = test
   const deps = { objects, blobs: openBlobStore(objects, { maxCacheBytes: 0 }), limits: defaultSnapshotLimits }
-  const job = { projectId, runId, uploadKey, request: { repository } }
+  const job = { projectId, runId, uploadKey, request: { repository: aSource() } }
   const { snapshotId, skipped } = await takeSnapshot(job, deps, AbortSignal.timeout(20_000))
   const { files, links } = await readSnapshot(objects, projectId, snapshotId)
   return { snapshotId, paths: files.map(({ path }) => path), links, skipped, files }
