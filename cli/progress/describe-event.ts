@@ -11,7 +11,7 @@ export function describeEvent(event: WireEvent): string | undefined {
   const { data } = event
   switch (event.event) {
     case 'snapshot.stored':
-      return `snapshot of ${plural(Count.parse(data['files']), 'file')} stored`
+      return `snapshot of ${plural(Count.parse(data['files']), 'file')} stored${sourceText(data)}`
     case 'nodes.discovered':
       return `${plural(Count.parse(data['nodes']), 'node')} discovered`
     case 'run.planned':
@@ -56,6 +56,12 @@ export function describeEvent(event: WireEvent): string | undefined {
     default:
       return undefined
   }
+}
+
+/** Of code that was fetched: which. */
+function sourceText({ repository, commit }: WireEvent['data']): string {
+  const [name, id] = [Words.parse(repository), Words.parse(commit)]
+  return name === '' || id === '' ? '' : `, of ${name} at ${id.slice(0, 12)}`
 }
 
 function setupText({ event, data, error_code: code }: WireEvent): string {

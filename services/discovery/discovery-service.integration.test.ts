@@ -14,15 +14,17 @@ import { objectKeys } from '#objects/object-keys.ts'
 import { openNodeLists } from '#objects/node-list.ts'
 import { putBundle } from '#objects/stored-records.ts'
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
-import { openLog } from '#platform/log.ts'
+import { type Log, openLog } from '#platform/log.ts'
 import { openRedactor } from '#platform/secrets/redactor.ts'
-import { aNewRun } from '#testing/open-test-ledger.ts'
+import { aNewRun, aRequest } from '#testing/open-test-ledger.ts'
+import { recordedLog } from '#testing/recorded-log.ts'
 import { readMetric } from '#testing/metric-value.ts'
 import { startTestRedis } from '#testing/redis.ts'
 import { startTestS3 } from '#testing/s3.ts'
 import { until } from '#testing/until.ts'
 import { discoverFolder } from './discover/discover-folder.ts'
 import type { DiscoveryConfig } from './discovery-config.ts'
+import { aSource, hostArchive, openTestHost, saying, token } from './fetch/code-host.fixture.ts'
 import { pinnedBundleReader } from './pin-bundles.ts'
 import { startDiscovery } from './discovery-service.ts'
 
@@ -70,7 +72,7 @@ function configWith(storage: DiscoveryConfig['storage'], agents = agentsDir): Di
   }
 }
 
-async function openService() {
+async function openService(over: Partial<DiscoveryConfig> = {}, serviceLog: Log = log) {
   const server = await startTestRedis() // its own: the service's keys are not this example's to share
   const { s3, stop } = await startTestS3()
   const { accessKeyId, secretAccessKey, ...place } = s3
@@ -78,7 +80,10 @@ async function openService() {
   const redis = new Redis(server.url)
   const ledger = openLedger(redis)
   const objects = openS3ObjectStore(storage.s3)
-  const service = await startDiscovery(configWith(storage), { log, redactor: openRedactor() })
+  const service = await startDiscovery(
+    { ...configWith(storage), ...over },
+    { log: serviceLog, redactor: openRedactor() },
+  )
   return {
     storage,
     redis,
@@ -130,6 +135,27 @@ it('counts the snapshot of a broken archive as failed, though its job is done', 
   await until(() => service.isIn(broken, 'failed'))
   await until(async () => (await stages('snapshots', 'failed')) === 1)
   expect(await stages('snapshots', 'ok')).toBeUndefined()
+})
+
+it('fetches the code of a run when its host works again, and tells nobody the token', async () => {
+  const host = await openTestHost()
+  await service.close()
+  const { log: recorded, lines: logged } = recordedLog({ level: 'debug' })
+  service = await openService({ codeHost: { publisher: host.publisher, proxy: undefined } }, recorded)
+  try {
+    host.answers.archives = saying(503)
+    const run = aNewRun({ request: aRequest({ repository: aSource() }) })
+    await service.ledger.createRun(run)
+    await until(() => logged.some((line) => line.includes('HOST_001')))
+    delete host.answers.archives
+    host.put(host.answers.branch, await hostArchive({ 'a.py': 'def f():\n    return f"x"\n' }))
+    await until(() => service.isIn(run.runId, 'execution'))
+    expect(await service.ledger.getRun(run.runId)).toMatchObject({ commit: host.answers.branch, nodes: 2 })
+    expect(host.asked).toHaveLength(2) // the host was not asked every second
+    for (const line of logged) expect(line).not.toContain(token)
+  } finally {
+    await host.close()
+  }
 })
 
 const stages = (stage: string, result: string) =>

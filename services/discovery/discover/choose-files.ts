@@ -25,6 +25,8 @@ export type DiscoveryFilters = {
   maxFileBytes?: number
   /** Kinds of files that are worked on although they are skipped by default. */
   include?: readonly SkipKind[]
+  /** Whether git has packed the files (`git archive`), as a code host does. */
+  isPacked?: boolean
 }
 
 export type ChosenFiles = { files: SourceFile[]; skipped: SkippedFile[]; admitted: PathJudge['admitted'] }
@@ -43,7 +45,7 @@ export async function chooseFiles(
 ): Promise<ChosenFiles> {
   const { maxFileBytes = 1_000_000 } = filters
   const include = new Set(filters.include)
-  const judge = pathJudge({ paths: tree.map((file) => file.path), rules, include })
+  const judge = pathJudge({ paths: tree.map((file) => file.path), rules, include, isPacked: filters.isPacked })
   const wanted = globsOrFolders(filters.paths)
   const excluded = globsOrFolders(filters.exclude)
   const reasons = new Map<string, string>()

@@ -54,7 +54,8 @@ export function openCodeHostClient({ publisher, proxy, limits: given }: CodeHost
       const ended = AbortSignal.any([signal, late])
       try {
         const answer = await follow(archive, { dispatcher: far, signal: ended, redirects: limits.redirects })
-        for await (const chunk of answer.body) yield Buffer.from(chunk)
+        const bytes: AsyncIterable<Uint8Array> = answer.body
+        yield* bytes
       } catch (error) {
         signal.throwIfAborted()
         if (error instanceof AppError) throw error

@@ -4,6 +4,7 @@ import { json } from 'node:stream/consumers'
 import { packTar } from 'modern-tar'
 import { gzipSync } from 'node:zlib'
 import { type ReadAccess, readAccessPath, ReadAccessRequest } from '#code-hosts/read-access.ts'
+import { RepositorySource } from '#domain/repository-source.ts'
 import { boundPort } from '#platform/http-health.ts'
 
 export type Answer = RequestListener
@@ -16,6 +17,12 @@ export type TestHost = Awaited<ReturnType<typeof openTestHost>>
 /** A token as the publisher would hand it out. It is nowhere but in answers of this publisher. */
 export const token = 'ghs_Token0fTheTest0123456789abcdefghij'
 const secret = 'the-secret-of-the-publisher'
+
+/** A repository of it, as a request names it. */
+export function aSource(over: Partial<RepositorySource> = {}): RepositorySource {
+  const repository = { id: 1, owner: 'acme', name: 'shop' }
+  return RepositorySource.parse({ host: 'github', installationId: 7, repository, ref: 'main', ...over })
+}
 
 /** A publisher, and the two servers of a code host: one that knows tokens, and the one that it leads to for archives. */
 export async function openTestHost() {

@@ -94,7 +94,7 @@ describe('a run whose code a code host has', () => {
     expect(await runOf(retry)).toMatchObject({ commit: head, snapshotId: former.snapshotId })
   })
 
-  it('names submodules and pointers of LFS as skipped', async () => {
+  it('names submodules, pointers of LFS, and what git has filled in, as skipped', async () => {
     const pointer = 'version https://git-lfs.github.com/spec/v1\noid sha256:00\nsize 5\n'
     const gitmodules = '[submodule "x"]\n\tpath = libs/x\n\turl = ../x\n[submodule "gone"]\n\tpath = gone\n'
     const files = {
@@ -103,6 +103,8 @@ describe('a run whose code a code host has', () => {
       'a.py': 'x = 1\n',
       'data.bin': pointer,
       'model.py': pointer,
+      '.gitattributes': '_version.py export-subst\n',
+      '_version.py': 'commit = "1234abc"\n',
     }
     host.put(head, await hostArchive(files))
     const runId = await stages.toFetch()
@@ -111,6 +113,7 @@ describe('a run whose code a code host has', () => {
     const skipped = (await eventsOf(runId)).flatMap(({ data }) => data['skipped_files'] ?? [])
     expect(skipped).toEqual([
       { path: 'libs/x', reason: 'a submodule: its code is in another repository' },
+      { path: '_version.py', reason: 'filled in by git for the archive (export-subst)' },
       { path: 'data.bin', reason: 'pointer of Git LFS' },
       { path: 'model.py', reason: 'pointer of Git LFS' },
     ])

@@ -16,8 +16,7 @@ export type FetchCodeDeps = SnapshotDeps &
     maxUploadBytes: number
   }
 
-/** `isNew`: the archive was not there before. */
-export type FetchedCode = { commit: CommitId; base: FetchedBase | undefined; isNew: boolean }
+export type FetchedCode = { commit: CommitId; base: FetchedBase | undefined }
 type FetchedBase = { commit: CommitId; snapshotId: string }
 
 /**
@@ -36,7 +35,7 @@ export async function fetchCode(
   const needsBase = source.since?.commit !== undefined && (await findBaseList(run, deps)) === undefined
   if (isThere && known !== undefined && !needsBase) {
     await keepCommit(run, known, deps)
-    return { commit: known, base: undefined, isNew: false }
+    return { commit: known, base: undefined }
   }
   const ask = { run_id: run.runId, ...(known === undefined ? {} : { commit: known }) }
   const access = await deps.codeHost.askReadAccess(ask, signal)
@@ -47,7 +46,7 @@ export async function fetchCode(
   await keepCommit(run, commit, deps)
   if (!isThere) await storeArchive(access.archive, run.uploadKey, deps, signal)
   const base = needsBase ? await takeBase(run, access, deps, signal) : undefined
-  return { commit, base, isNew: !isThere }
+  return { commit, base }
 }
 
 /** HOST_001, so that the job comes again, when another job has kept another commit meanwhile. */

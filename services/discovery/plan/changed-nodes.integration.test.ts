@@ -101,17 +101,20 @@ describe('a run that is compared with an earlier state of the code', () => {
     expect(summary).toMatchObject({ nodesLookedAt: 0, unchanged: 5_000 })
   })
 
-  it('plans all of it, and says why, where nothing is left to compare it with', async () => {
-    host.answers.base = null
-    const gone = { runId: 'r0deleted001', commit: commitOf('d') }
-    const { run, summary } = await planOf(await planned({ commit: after, since: gone }))
-    expect(run.counts['pending'] ?? 0).toBeGreaterThan(0)
-    expect(summary).toMatchObject({ nodesLookedAt: 5_000 })
-    expect(summary).not.toHaveProperty('unchanged')
-    expect(summary.notices[0]).toBe(
-      `run r0deleted001 and commit ${commitOf('d')} are gone: all of the code counts as changed`,
-    )
-  })
+  it.each([null, commitOf('d')])(
+    'plans all of it, and says why, where nothing is left to compare it with',
+    async (base) => {
+      host.answers.base = base // the archive of this commit is not there
+      const gone = { runId: 'r0deleted001', commit: commitOf('d') }
+      const { run, summary } = await planOf(await planned({ commit: after, since: gone }))
+      expect(run.counts['pending'] ?? 0).toBeGreaterThan(0)
+      expect(summary).toMatchObject({ nodesLookedAt: 5_000 })
+      expect(summary).not.toHaveProperty('unchanged')
+      expect(summary.notices[0]).toBe(
+        `run r0deleted001 and commit ${commitOf('d')} are gone: all of the code counts as changed`,
+      )
+    },
+  )
 
   it('plans all of it without a request for what has changed', async () => {
     const { run, summary } = await planOf(baseRun)
@@ -129,6 +132,22 @@ describe('a run that is compared with an earlier state of the code', () => {
     const marks = await markReferences(project, { ledger, objects, retention }, stages.signal)
     expect(marks.snapshot.has(baseSnapshotId ?? '')).toBe(true)
     expect(marks.blob.has(old[0]?.hash ?? '')).toBe(true)
+  })
+
+  it('is not set up when people without permission may have written it', async () => {
+    host.put(commitOf('f'), await hostArchive({ 'a.py': 'def f():\n    return f"x"\n' }))
+    const asked = { agents: ['lint'], setup: 'make venv' }
+    const environments = [false, true].map(async (isFork) => {
+      const runId = await stages.toFetch({ commit: commitOf('f'), isFork }, asked)
+      await runSnapshotStage(runId, stages.snapshots, stages.signal)
+      await runDiscoveryStage(runId, stages.deps, stages.signal)
+      const { environment, phase } = await stages.stores.ledger.getRun(runId)
+      return { environment: environment?.kind, phase }
+    })
+    expect(await Promise.all(environments)).toEqual([
+      { environment: 'wanted', phase: 'planning' },
+      { environment: undefined, phase: 'execution' },
+    ])
   })
 
   it('is not compared with a run of another project', async () => {

@@ -96,7 +96,15 @@ async function discoverRun(run: Run, deps: DiscoveryStageDeps, signal: AbortSign
   if (run.snapshotId === null) throw new AppError('STORE_003', `run ${run.runId} has no snapshot`)
   const snapshot = await deps.readSnapshot(run.projectId, run.snapshotId)
   const { paths = [], languages = [], nodeKinds = [], exclude = [], include = [] } = run.request
-  const asked = { paths, languages, nodeKinds, include, exclude: [...(deps.leaveOut.exclude ?? []), ...exclude] }
+  const isPacked = run.request.repository !== undefined
+  const asked = {
+    isPacked,
+    paths,
+    languages,
+    nodeKinds,
+    include,
+    exclude: [...(deps.leaveOut.exclude ?? []), ...exclude],
+  }
   const input = {
     files: snapshot.files,
     filters: { ...deps.leaveOut, ...asked },

@@ -1,6 +1,6 @@
 import type { RunId } from '#domain/ids.ts'
 import type { RunRequest } from '#domain/run.ts'
-import { RepositorySource } from '#domain/repository-source.ts'
+import type { RepositorySource } from '#domain/repository-source.ts'
 import { loadBundles } from '#bundles/load-bundle.ts'
 import { openLinter } from '#lint/linter.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
@@ -8,6 +8,7 @@ import { objectKeys } from '#objects/object-keys.ts'
 import { openSnapshotReader } from '#objects/snapshot.ts'
 import { aNewRun, aRequest } from '#testing/open-test-ledger.ts'
 import { openParsePool } from '../discover/parse-pool.ts'
+import { aSource } from '../fetch/code-host.fixture.ts'
 import { type CodeHostClientOptions, openCodeHostClient } from '../fetch/code-host-client.ts'
 import { openFetchPauses } from '../fetch/fetch-pauses.ts'
 import { acceptRun, openTestStores, type TestStores } from '../housekeeping/stored-run.fixture.ts'
@@ -29,13 +30,6 @@ export type TestStages = {
   /** A run over these files whose snapshot is taken. */
   inDiscovery(files: Readonly<Record<string, string>>, request?: Partial<RunRequest>): Promise<RunId>
   close(): Promise<void>
-}
-
-const aSource = {
-  host: 'github',
-  installationId: 7,
-  repository: { id: 1, owner: 'acme', name: 'shop' },
-  ref: 'main',
 }
 
 type StagesOptions = Partial<CodeHostClientOptions> & { now?: () => number }
@@ -77,7 +71,7 @@ export async function openStages({ publisher, limits, ...clock }: StagesOptions 
     snapshots,
     signal,
     async toFetch(source = {}, request = {}) {
-      const repository = RepositorySource.parse({ ...aSource, ...source })
+      const repository = aSource(source)
       const run = aNewRun({ projectId: stores.project, request: aRequest({ ...request, repository }) })
       await ledger.createRun({ ...run, uploadKey: objectKeys.upload(stores.project, run.runId) })
       return run.runId

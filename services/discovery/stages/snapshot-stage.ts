@@ -61,7 +61,7 @@ async function dropFetched(
   error: unknown,
   { objects }: SnapshotStageDeps,
 ): Promise<never> {
-  const isUseless = fetched?.isNew === true && hasCode(error, 'INTAKE_001', 'INTAKE_002', 'INTAKE_003')
+  const isUseless = fetched !== undefined && hasCode(error, 'INTAKE_001', 'INTAKE_002', 'INTAKE_003')
   if (isUseless) await objects.delete(uploadKey).catch(() => undefined)
   throw error
 }

@@ -41,6 +41,7 @@ const known: ReadonlySet<string> = new Set([
   'filter',
   'ident',
   'working-tree-encoding',
+  'export-subst',
 ])
 
 /** As git does, longer lines are not read. */

@@ -20,8 +20,8 @@ export type PathJudge = {
   admitted(path: string): readonly ContentMark[]
 }
 
-/** The paths of a tree, the rules of git's files in it, and the kinds that are included. */
-export type JudgedTree = Rules & { paths: readonly string[] }
+/** The paths of a tree, the rules of git's files in it, the kinds that are included, and whether git has packed it. */
+export type JudgedTree = Rules & { paths: readonly string[]; isPacked?: boolean | undefined }
 
 type Verdict = { path: string; reason: string; kind?: SkipKind }
 type FolderJudge = (folder: string) => Verdict | undefined
@@ -44,7 +44,7 @@ const attributed = ['vendored', 'generated'] as const
  * Judges the paths of one tree by their names and by its .gitattributes, .gitignore and .gitmodules files. A folder is
  * judged once. If an attribute includes part of a folder, the other files of the folder are listed one by one.
  */
-export function pathJudge({ paths, rules, include }: JudgedTree): PathJudge {
+export function pathJudge({ paths, rules, include, isPacked = false }: JudgedTree): PathJudge {
   const { attributes } = rules
   const openable = attributed.filter((kind) => attributes.everSets(attributeOf[kind], isFalse))
   /** Folders that a file in them proves to be vendored. */
@@ -62,7 +62,7 @@ export function pathJudge({ paths, rules, include }: JudgedTree): PathJudge {
       const said = attributes.attributesOf(path)
       const { wanted, judge } = judgeFor(openable.filter((kind) => said.get(attributeOf[kind]) === false))
       const folder = judge(folderOf(path))
-      if (folder === undefined) return judgeFile(path, { said, rules, include: wanted })
+      if (folder === undefined) return judgeFile(path, { said, rules, include: wanted, isPacked })
       return openable.some((kind) => kind === folder.kind) ? { ...folder, path } : folder
     },
     admitted(path) {
@@ -106,9 +106,11 @@ function judgeFolder(path: string, { marked, rules, include }: FolderRules): Ver
   return isIgnored(path, { rules, include, isFolder: true }) ? { path, reason: reasons.ignored } : undefined
 }
 
-function judgeFile(path: string, { said, rules, include }: Rules & { said: Attributes }): UnwantedPath | undefined {
+type FileRules = Rules & { said: Attributes; isPacked: boolean }
+
+function judgeFile(path: string, { said, rules, include, isPacked }: FileRules): UnwantedPath | undefined {
   const name = basename(path)
-  const reason = unchangeableName(name) ?? refusedAttribute(said)
+  const reason = unchangeableName(name) ?? refusedAttribute(said) ?? (isPacked ? filledIn(said) : undefined)
   if (reason !== undefined) return { path, reason }
   for (const kind of attributed) {
     if (said.get(attributeOf[kind]) === true && !include.has(kind)) {
@@ -138,6 +140,11 @@ function refusedAttribute(said: Attributes): string | undefined {
   if (typeof encoding === 'string' && !/^utf-?8$/i.test(encoding))
     return `stored as ${encoding}: .gitattributes says so`
   return said.get('diff') === false ? 'binary: .gitattributes says so' : undefined
+}
+
+/** The text is not that of the commit, to which a change would have to apply. */
+function filledIn(said: Attributes): string | undefined {
+  return said.get('export-subst') === true ? 'filled in by git for the archive (export-subst)' : undefined
 }
 
 /** Folders of these names contain other people's code; `packages`, `external` and `deps` may be the project's own. */

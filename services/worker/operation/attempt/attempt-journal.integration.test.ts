@@ -50,6 +50,23 @@ describe('what an attempt tells', () => {
     expect(Math.max(...sizes)).toBeLessThanOrEqual(128)
   })
 
+  it('does not end it when its run is cancelled, if what runs may finish', async () => {
+    const { complete } = scriptedModel([[submitting()]])
+    const model = {
+      async complete(request: ModelRequest) {
+        const { runId = '' } = request.share ?? {}
+        const by = { kind: 'publisher', id: 'test' } as const
+        await bench.ledger.cancel(runId, { reason: 'a newer push', origin: by, letFinish: true })
+        const told = async () =>
+          (await bench.ledger.readEvents(runId, { after: 0, limit: 100 })).map(({ event }) => event)
+        await until(async () => (await told()).includes('model.requested')) // the ledger was asked since
+        return complete(request)
+      },
+    }
+    const { operation } = await run(model, () => undefined)
+    expect(operation).toMatchObject({ status: 'unchanged', attempt: 1 })
+  })
+
   const refused = (tries: number[]) => (sent: readonly NewEvent[]) => {
     if (!sent.some(({ toolName }) => toolName === 'unspeakable')) return
     tries.push(sent.length)
