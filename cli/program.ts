@@ -18,6 +18,7 @@ import { addFindingsCommand } from './commands/findings-command.ts'
 import { addHarnessCommand } from './commands/harness-command.ts'
 import { addHelpCommand } from './commands/help-command.ts'
 import { addQueriesCommand } from './commands/queries-command.ts'
+import { addPublishCommand } from './commands/publish-command.ts'
 import { addRetryCommand } from './commands/retry-command.ts'
 import { addReviewCommand } from './commands/review-command.ts'
 import { addRunCommand } from './commands/run-command.ts'
@@ -60,6 +61,7 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addReviewCommand(program, context)
   addDecideCommands(program, context)
   addApplyCommand(program, context)
+  addPublishCommand(program, context)
   addTranscriptCommand(program, context)
   addAnswerCommand(program, context)
   addCancelCommand(program, context)

@@ -13,6 +13,7 @@ import { askedOfEach, changeEndpoints, type DecisionsBody } from './change-endpo
 import { decide, type DecideDeps, type Decided } from './decide.ts'
 import type { DecisionsView, RejectedRetry, WantedVerdict } from './decision-schema.ts'
 import { decisionsView } from './decisions-view.ts'
+import type { PublishableDeps } from '#publication/read-publishable.ts'
 import type { PatchDeps } from './find-patch.ts'
 import type { JudgeOptions, WantedDecision } from './judge-decisions.ts'
 import { addPatchRoutes } from './patch-routes.ts'
@@ -20,7 +21,8 @@ import { type ChangeDeps, changesOfOperation, changesOfSet, findChanges, listCha
 
 export type ChangeRouteDeps = ChangeDeps &
   DecideDeps &
-  PatchDeps & {
+  PatchDeps &
+  PublishableDeps & {
     ledger: ChangeDeps['ledger'] & DecideDeps['ledger'] & PatchDeps['ledger'] & StartWantedDeps['ledger']
     modelKind?: ModelKind | undefined
     memoryGate: MemoryGate

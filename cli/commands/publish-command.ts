@@ -1,0 +1,53 @@
+import { type Command, Option } from 'commander'
+import { PatchKind } from '#domain/run.ts'
+import { describePatch, leftOutDocument } from '../apply/left-out-sets.ts'
+import type { CliContext } from '../cli-context.ts'
+import { type PublishedRun, publishToRemote } from '../publish/publish-to-remote.ts'
+import { type Service, withRuns } from '../run/reach-service.ts'
+import { visible } from '../terminal-text.ts'
+import { plural } from '../wording.ts'
+
+type PublishOptions = { to: string; branch?: string; base?: string; of: PatchKind; json?: true }
+
+/** `remora publish RUN --to PATH|URL`: the accepted changes of a run as commits on a branch of a git repository. */
+export function addPublishCommand(program: Command, context: CliContext): void {
+  program
+    .command('publish')
+    .description('push the accepted changes of a run to a branch, one commit for each agent')
+    .argument('<run>', 'run id')
+    .requiredOption('--to <path-or-url>', 'the git repository: a folder, or an address that git knows')
+    .option('--branch <name>', 'the branch that gets the commits (default: remora/ and the base branch)')
+    .option(
+      '--base <branch>',
+      'the branch that the changes are for (default: the one of the run, or of the repository)',
+    )
+    .addOption(
+      new Option('--of <changes>', 'which changes: those that were accepted, or all that nobody has rejected')
+        .choices(PatchKind.options)
+        .default('accepted'),
+    )
+    .option('--json', 'print one JSON document')
+    .action(async (runId: string, options: PublishOptions) => {
+      const publish = (service: Service) => publishToRemote(service, { ...options, runId }, context)
+      // A worker composes what was accepted since the last time.
+      const published = await withRuns(context, publish, { workers: 1 })
+      if (options.json) context.io.out(`${JSON.stringify(publishedDocument(runId, options.of, published))}\n`)
+      else printPublished(published, context)
+      // What is proposed may collide; what was accepted somebody has asked for.
+      if (options.of === 'accepted' && published.leftOut.count > 0) context.io.exit(3)
+    })
+}
+
+function publishedDocument(runId: string, of: PatchKind, { leftOut, ...published }: PublishedRun) {
+  return { run_id: runId, of, ...published, ...leftOutDocument(leftOut) }
+}
+
+function printPublished({ leftOut, ...published }: PublishedRun, { io }: CliContext): void {
+  const { to, branch, base, result, head, commits } = published
+  io.err(describePatch(leftOut))
+  if (result === 'there') return io.out(`${visible(base.name)} has all of it already: nothing to push\n`)
+  for (const { title } of commits) io.out(`${visible(title)}\n`)
+  const made = plural(commits.length, 'commit')
+  const end = `${visible(branch)} of ${visible(to)}, on top of ${visible(base.name)}: ${head}`
+  io.out(result === 'unchanged' ? `nothing to push: ${made} on ${end}\n` : `${made} pushed to ${end}\n`)
+}
