@@ -6,10 +6,10 @@ import { named, orNull } from '../http/schema-parts.ts'
 import { GateView } from '../runs/gate-schema.ts'
 import { LeftOut, RunParams } from '../runs/run-schema.ts'
 
+const ofText = 'all changes that nobody has rejected, or those that were accepted'
+
 const PatchQuery = z.strictObject({
-  of: named('PatchKind', PatchKind)
-    .default('proposed')
-    .openapi({ default: 'proposed', description: 'all changes that nobody has rejected, or those that were accepted' }),
+  of: named('PatchKind', PatchKind).default('proposed').openapi({ default: 'proposed', description: ofText }),
 })
 
 const ArchiveQuery = z.strictObject({
@@ -39,34 +39,37 @@ const PatchSets = z
   .openapi('PatchSets')
 
 const CommitsQuery = z.strictObject({
-  of: PatchQuery.shape.of.default('accepted').openapi({ default: 'accepted' }),
+  of: named('CommittedPatch', PatchKind).default('accepted').openapi({ default: 'accepted', description: ofText }),
 })
 
-const WireFile = z.strictObject({
-  path: z.string(),
-  executable: z.boolean(),
-  content_base64: z.string().nullable().openapi({ description: 'the file after the commit; null: it is deleted' }),
-  base_sha1: z
-    .string()
-    .nullable()
-    .openapi({ description: 'what git calls the content that the run was given; null: there was no such file' }),
-})
+const PlannedFile = z
+  .strictObject({
+    path: z.string(),
+    executable: z.boolean(),
+    content_base64: z.string().nullable().openapi({ description: 'the file after the commit; null: it is deleted' }),
+    base_sha1: z
+      .string()
+      .nullable()
+      .openapi({ description: 'what git calls the content that the run was given; null: there was no such file' }),
+  })
+  .openapi('PlannedFile')
 
-/** The commits of a patch, for whoever makes them. */
-const CommitsView = z
+const PlannedCommit = z
+  .strictObject({
+    agent: z.string(),
+    message: z.string(),
+    change_set_ids: z.array(z.string()),
+    files: z.array(PlannedFile),
+  })
+  .openapi('PlannedCommit')
+
+const PlannedCommits = z
   .strictObject({
     run_id: RunId,
     of: named('PatchKind', PatchKind),
     commit: z.string().nullable().openapi({ description: 'the commit that the run is of, if that is known' }),
     branch: z.string().nullable().openapi({ description: 'the branch that the changes are for, if that is known' }),
-    commits: z.array(
-      z.strictObject({
-        agent: z.string(),
-        message: z.string(),
-        change_set_ids: z.array(z.string()),
-        files: z.array(WireFile),
-      }),
-    ),
+    commits: z.array(PlannedCommit),
   })
   .openapi('PlannedCommits')
 
@@ -124,7 +127,7 @@ export const patchEndpoints = {
     summary: 'Its changes as commits, one for each agent, with their messages',
     description: commitsProse.trim(),
     request: { params: RunParams, query: CommitsQuery },
-    responses: { 200: jsonAnswer('the commits', CommitsView) },
+    responses: { 200: jsonAnswer('the commits', PlannedCommits) },
   }),
   archive: endpoint('runs:read', patchErrors, {
     method: 'get',
