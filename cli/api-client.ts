@@ -3,7 +3,17 @@ import type { PatchKind } from '#domain/run.ts'
 import type { SkippedFile } from '#domain/code-node.ts'
 import { type ApiConnection, openApiConnection } from './api-connection.ts'
 import { decideInSlices, nothingDecided, type WantedDecisions, type WantedVerdict } from './decide-in-slices.ts'
-import { BudgetView, EventPage, RunAccepted, PatchSets, RunPage, RunView, Time } from './run-views.ts'
+import {
+  BudgetView,
+  EventPage,
+  RunAccepted,
+  PatchSets,
+  PlannedCommits,
+  RunPage,
+  RunView,
+  Time,
+  UsageView,
+} from './run-views.ts'
 import {
   ChangePage,
   DecisionsView,
@@ -61,22 +71,6 @@ export const WorkerView = z.looseObject({
   servers: z.array(z.looseObject({ url: z.string(), limit: z.number(), max_in_flight: z.number() })),
 })
 export type WorkerView = z.infer<typeof WorkerView>
-
-const UsageFigures = z.looseObject({
-  operations: z.number(),
-  turns: z.number(),
-  prompt_tokens: z.number(),
-  completion_tokens: z.number(),
-  duration_ms: z.number(),
-})
-export const UsageView = z.looseObject({
-  since: z.string(),
-  until: z.string(),
-  by: z.string(),
-  rows: z.array(UsageFigures.extend({ of: z.string() })),
-  total: UsageFigures,
-})
-export type UsageView = z.infer<typeof UsageView>
 
 const WorkerPage = z.object({ workers: z.array(WorkerView) })
 
@@ -152,6 +146,7 @@ export function openApiClient(options: { url: string; token: string | undefined;
   const connection = openApiConnection(options)
   return {
     ...runCalls(connection),
+    ...patchCalls(connection),
     ...operationCalls(connection),
     ...tokenCalls(connection),
     ...budgetCalls(connection),
@@ -161,7 +156,7 @@ export function openApiClient(options: { url: string; token: string | undefined;
 }
 
 function runCalls(connection: ApiConnection) {
-  const { get, getStream, post, postForm } = connection
+  const { get, post, postForm } = connection
   return {
     /** Sends the archive while it is read; anew from its start where the service asks for a pause. */
     submit: ({ request, archive }: { request: WireRequest; archive: AsyncIterable<Uint8Array> }) =>
@@ -185,20 +180,6 @@ function runCalls(connection: ApiConnection) {
       get(`${runPath(runId)}/events`, EventPage, { after, limit, wait_ms: waitMs }),
     /** Of a run that was submitted with `dry_run` and has ended. */
     readPlan: (runId: string) => get(`${runPath(runId)}/plan`, PlanView),
-    /**
-     * The patch while it arrives, or undefined when it changes nothing. RUN_006 before it is composed,
-     * RUN_007 when the run ended without one.
-     */
-    readPatch: async (runId: string, of: PatchKind = 'proposed') =>
-      (await getStream(`${runPath(runId)}/patch?of=${of}`))?.body,
-    /** What is in the patch and what is left out of it. Otherwise as `readPatch`. */
-    readPatchSets: (runId: string, of: PatchKind) => get(`${runPath(runId)}/patch/sets`, PatchSets, { of }),
-    /**
-     * A tar.gz of the files that its changes change, as they are after or were before them, while it arrives; undefined when
-     * there are none. `composition` names the changes. Otherwise as `readPatch`.
-     */
-    readChangedFiles: (runId: string, { of, side }: { of: PatchKind; side: 'after' | 'before' }) =>
-      getStream(`${runPath(runId)}/archive?of=${of}&files=changed&side=${side}`),
     /** Newest first. */
     listRuns: (page: { before?: string | undefined; limit: number }) => get('/v1/runs', RunPage, page),
     /** Sorted by path. RUN_004 for a run whose nodes were not stored. */
@@ -207,6 +188,27 @@ function runCalls(connection: ApiConnection) {
     getNode: (runId: string, nodeId: string) => get(nodePath(runId, nodeId), NodeDetail),
     /** RUN_004 also for a run whose edges were not stored. */
     listEdges: (runId: string, nodeId: string, page: Page) => get(`${nodePath(runId, nodeId)}/edges`, EdgePage, page),
+  }
+}
+
+function patchCalls({ get, getStream }: ApiConnection) {
+  return {
+    /**
+     * The patch while it arrives, or undefined when it changes nothing. RUN_006 before it is composed,
+     * RUN_007 when the run ended without one.
+     */
+    readPatch: async (runId: string, of: PatchKind = 'proposed') =>
+      (await getStream(`${runPath(runId)}/patch?of=${of}`))?.body,
+    /** What is in the patch and what is left out of it. Otherwise as `readPatch`. */
+    readPatchSets: (runId: string, of: PatchKind) => get(`${runPath(runId)}/patch/sets`, PatchSets, { of }),
+    /** The commits that the patch comes to, one for each agent. Otherwise as `readPatch`. */
+    readCommits: (runId: string, of: PatchKind) => get(`${runPath(runId)}/commits`, PlannedCommits, { of }),
+    /**
+     * A tar.gz of the files that its changes change, as they are after or were before them, while it arrives; undefined when
+     * there are none. `composition` names the changes. Otherwise as `readPatch`.
+     */
+    readChangedFiles: (runId: string, { of, side }: { of: PatchKind; side: 'after' | 'before' }) =>
+      getStream(`${runPath(runId)}/archive?of=${of}&files=changed&side=${side}`),
   }
 }
 

@@ -63,7 +63,6 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addDecideCommands(program, context)
   addApplyCommand(program, context)
   addPublishCommand(program, context)
-  addTranscriptCommand(program, context)
   addAnswerCommand(program, context)
   addCancelCommand(program, context)
   addBudgetCommand(program, context)

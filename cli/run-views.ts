@@ -221,6 +221,27 @@ export const PatchSets = z.looseObject({
 })
 export type PatchSets = z.infer<typeof PatchSets>
 
+/** The commits of a patch: what each changes of the one before it. What a file was changed from has the name that git gives it. */
+export const PlannedCommits = z.looseObject({
+  branch: z.string().nullable(),
+  commits: z.array(
+    z.looseObject({
+      agent: z.string(),
+      message: z.string(),
+      change_set_ids: z.array(z.string()),
+      files: z.array(
+        z.looseObject({
+          path: z.string(),
+          executable: z.boolean(),
+          content_base64: z.string().nullable(),
+          base_sha1: z.string().nullable(),
+        }),
+      ),
+    }),
+  ),
+})
+export type PlannedCommits = z.infer<typeof PlannedCommits>
+
 export const RunPage = z.object({ runs: z.array(RunSummary), next })
 
 export const RunAccepted = z.looseObject({ run_id: z.string(), status: z.string() })
@@ -249,3 +270,19 @@ export type EventPage = z.infer<typeof EventPage>
 export function hasEnded(status: string): boolean {
   return endedRunStatuses.some((ended) => ended === status)
 }
+
+const UsageFigures = z.looseObject({
+  operations: z.number(),
+  turns: z.number(),
+  prompt_tokens: z.number(),
+  completion_tokens: z.number(),
+  duration_ms: z.number(),
+})
+export const UsageView = z.looseObject({
+  since: z.string(),
+  until: z.string(),
+  by: z.string(),
+  rows: z.array(UsageFigures.extend({ of: z.string() })),
+  total: UsageFigures,
+})
+export type UsageView = z.infer<typeof UsageView>

@@ -1,21 +1,48 @@
-import type { Command } from 'commander'
+import { type Command, Option } from 'commander'
 import { fullNameOf } from '#domain/repository-source.ts'
-import type { PublicationAsked } from '../github-calls.ts'
+import { PatchKind } from '#domain/run.ts'
+import { describePatch, leftOutDocument } from '../apply/left-out-sets.ts'
 import type { CliContext } from '../cli-context.ts'
+import type { PublicationAsked } from '../github-calls.ts'
+import { type PublishedRun, publishToRemote } from '../publish/publish-to-remote.ts'
+import { type Service, withRuns } from '../run/reach-service.ts'
 import { visible } from '../terminal-text.ts'
-import { withRuns } from '../run/reach-service.ts'
+import { plural } from '../wording.ts'
 
-/** `remora publish RUN`: asks the service for the pull request of what is accepted. */
+type PublishOptions = { to?: string; branch?: string; base?: string; of: PatchKind; json?: true }
+
+/** `remora publish RUN`: asks the service for the pull request; with `--to`, commits on a branch of any git repository. */
 export function addPublishCommand(program: Command, context: CliContext): void {
   program
     .command('publish')
-    .description('ask for the pull request of what is accepted; asked again, the same one is brought up to date')
+    .description(
+      'ask for the pull request of what is accepted, or push it to a branch of a git repository, one commit for each agent',
+    )
     .argument('<run>', 'run id')
+    .option('--to <path-or-url>', 'the git repository: a folder, or an address that git knows')
+    .option('--branch <name>', 'with --to: the branch that gets the commits (default: remora/ and the base branch)')
+    .option(
+      '--base <branch>',
+      'with --to: the branch that the changes are for (default: the one of the run, or of the repository)',
+    )
+    .addOption(
+      new Option(
+        '--of <changes>',
+        'with --to: which changes: those that were accepted, or all that nobody has rejected',
+      )
+        .choices(PatchKind.options)
+        .default('accepted'),
+    )
     .option('--json', 'print one JSON document')
-    .action(async (runId: string, { json }: { json?: true }) => {
-      const asked = await withRuns(context, ({ client }) => client.publish(runId))
-      context.io.out(json ? `${JSON.stringify(asked)}\n` : visible(askedText(asked)))
+    .action(async (runId: string, options: PublishOptions) => {
+      if (options.to === undefined) await askForPull(runId, options, context)
+      else await pushTo(runId, { ...options, to: options.to }, context)
     })
+}
+
+async function askForPull(runId: string, { json }: PublishOptions, context: CliContext): Promise<void> {
+  const asked = await withRuns(context, ({ client }) => client.publish(runId))
+  context.io.out(json ? `${JSON.stringify(asked)}\n` : visible(askedText(asked)))
 }
 
 /** The publisher works on it after the answer. */
@@ -27,4 +54,28 @@ function askedText({ run_id: runId, repository, publication }: PublicationAsked)
       ? [`one branch with what is accepted, and one pull request for ${target}`]
       : pulls.map(({ url }) => `brought up to date: ${url}`)
   return `${runId}: asked for\n${will.map((line) => `  ${line}\n`).join('')}"remora show ${runId}" says what became of it\n`
+}
+
+async function pushTo(runId: string, options: PublishOptions & { to: string }, context: CliContext): Promise<void> {
+  const publish = (service: Service) => publishToRemote(service, { ...options, runId }, context)
+  // A worker composes what was accepted since the last time.
+  const published = await withRuns(context, publish, { workers: 1 })
+  if (options.json) context.io.out(`${JSON.stringify(publishedDocument(runId, options.of, published))}\n`)
+  else printPublished(published, context)
+  // What is proposed may collide; what was accepted somebody has asked for.
+  if (options.of === 'accepted' && published.leftOut.count > 0) context.io.exit(3)
+}
+
+function publishedDocument(runId: string, of: PatchKind, { leftOut, ...published }: PublishedRun) {
+  return { run_id: runId, of, ...published, ...leftOutDocument(leftOut) }
+}
+
+function printPublished({ leftOut, ...published }: PublishedRun, { io }: CliContext): void {
+  const { to, branch, base, result, head, commits } = published
+  io.err(describePatch(leftOut))
+  if (result === 'there') return io.out(`${visible(base.name)} has all of it already: nothing to push\n`)
+  for (const { title } of commits) io.out(`${visible(title)}\n`)
+  const made = plural(commits.length, 'commit')
+  const end = `${visible(branch)} of ${visible(to)}, on top of ${visible(base.name)}: ${head}`
+  io.out(result === 'unchanged' ? `nothing to push: ${made} on ${end}\n` : `${made} pushed to ${end}\n`)
 }

@@ -3,13 +3,13 @@ import { AppError } from '#domain/error.ts'
 import { gitBlobId, type GitTree, type PlannedCommit, type PlannedFile } from '#domain/planned-commit.ts'
 import { isGitFolder, RepoPath } from '#domain/repo-path.ts'
 import { findSecrets } from '#platform/secrets/redactor.ts'
-import type { CommitSource } from './plan-commits.ts'
+import { type CommitSource, maxTotalBytes } from './plan-commits.ts'
 import { foldedPath, type FoldedTree, openFoldedTree } from './folded-tree.ts'
 
 /** What must not be over them: bytes of a file, bytes of all of them, and how many files. */
 export type PublishLimits = { fileBytes: number; totalBytes: number; files: number }
 
-const publishLimits: PublishLimits = { fileBytes: 8_000_000, totalBytes: 128_000_000, files: 3_000 }
+const publishLimits: PublishLimits = { fileBytes: 8_000_000, totalBytes: maxTotalBytes, files: 3_000 }
 
 export type PublishBase = {
   /** All of the commit that the commits are made on, as its host has it. */

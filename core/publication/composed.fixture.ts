@@ -38,6 +38,7 @@ export function openBase(files: BaseFiles) {
           : file.kind === 'delete'
             ? null
             : applyEdits(base ?? new Uint8Array(), file.edits)
+      if (after !== null) blobs.set(sha256(after), Buffer.from(after))
       return {
         path: file.path,
         baseHash: file.kind === 'create' ? null : file.baseHash,

@@ -18,7 +18,7 @@ export type CommitSource = {
 }
 
 /** What all commits together may have in memory. */
-const maxTotalBytes = 256 * 2 ** 20
+export const maxTotalBytes = 64 * 2 ** 20
 
 /**
  * One commit for each agent, in the order in which they build on each other, agents that do not by their names. Where agents build on

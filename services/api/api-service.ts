@@ -35,12 +35,14 @@ import { openEdgeLists } from '#objects/edge-list.ts'
 import { openNodeLists } from '#objects/node-list.ts'
 import {
   getAttemptRecord,
+  getBundle,
   getChangeSets,
   getComposition,
   getFindings,
   getSnapshot,
   getUnfinishedAttempt,
 } from '#objects/stored-records.ts'
+import type { PublishableDeps } from '#publication/read-publishable.ts'
 import { openTracing, type Tracing } from '#tracing/open-tracing.ts'
 import { createApp } from './app.ts'
 import type { ApiConfig } from './api-config.ts'
@@ -225,7 +227,7 @@ const remembered = { compositions: 8, snapshots: 64, changeSetBytes: 64 * 2 ** 2
 export function openRunRecords(
   objects: ObjectStore,
   blobs: BlobStore,
-): ChangeRecords & TranscriptRecords & RunRouteDeps['records'] {
+): ChangeRecords & PublishableDeps['records'] & TranscriptRecords & RunRouteDeps['records'] {
   const compositions = openCachedAnswers<Composition>({ max: remembered.compositions })
   const changeSets = openCachedAnswers<readonly ChangeSet[]>({ maxSize: remembered.changeSetBytes, sizeOf: sizeOfSets })
   const snapshots = openCachedAnswers<Snapshot>({ max: remembered.snapshots })
@@ -235,6 +237,7 @@ export function openRunRecords(
     readBlob: (projectId, hash) => blobs.get(projectId, hash),
     // Not cached: of a large repository it is 30 MB, and it is read only for an archive of the tree.
     readSnapshot: (projectId, snapshotId) => readSnapshot(objects, projectId, snapshotId),
+    readBundle: (projectId, hash) => getBundle(objects, projectId, hash),
     readChangeSets: (projectId, recordHash) =>
       changeSets.get(`${projectId} ${recordHash}`, () => getChangeSets(objects, projectId, recordHash)),
     readFindings: (projectId, recordHash) => getFindings(objects, projectId, recordHash),

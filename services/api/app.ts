@@ -117,8 +117,9 @@ function accessLog({ log, metrics }: Pick<AppDeps, 'log' | 'metrics'>): Middlewa
 function redactAnswers(redactor: Redactor): MiddlewareHandler<ApiEnv> {
   return async (context, next) => {
     await next()
-    // A new token is shown this once.
+    // A new token is shown this once; commits are made of the bytes of the repository, like the patch.
     if (context.req.method === 'POST' && context.req.path === '/v1/tokens') return
+    if (context.res.status === 200 && /^\/v1\/runs\/[^/]+\/commits$/.test(context.req.path)) return
     const type = context.res.headers.get('content-type') ?? ''
     const redact = /^application\/(?:problem\+)?json\b/.test(type) ? redactor.json : redactor.text
     if (redact === redactor.text && !type.startsWith('text/markdown')) return

@@ -17,8 +17,11 @@ import { runForm, tarOf, type TestApi } from './app.fixture.ts'
 
 /** How one operation of a played run ends. */
 export type PlayedEnding =
-  /** `builtOn`: the names of others that its change set is built on, with all that these are built on; of other runs, the ids of sets. */
-  | { name: string; changes: FileChange[]; builtOn?: string[] }
+  /**
+   * `builtOn`: the names of others that its change set is built on, with all that these are built on; of other runs, the ids of sets.
+   * `agent`: whose the set is, instead of `lint`.
+   */
+  | { name: string; changes: FileChange[]; builtOn?: string[]; agent?: string }
   | { name: string; fails: { code: string; reason: string } }
   /** Changes nothing, for the reason that its summary says. */
   /** `finds`: claims about `a.py`. */
@@ -230,7 +233,7 @@ async function settleAs(api: TestApi, job: Job, ending: PlayedEnding, needed: st
   const changeSet: ChangeSet = {
     changeSetId: changeSetId(job.operationId, ending.changes, needed),
     operationId: job.operationId,
-    bundle: 'lint',
+    bundle: ending.agent ?? 'lint',
     nodeId: answer.attempt.node.nodeId,
     files: ending.changes,
     ...(needed.length === 0 ? {} : { builtOn: needed }),

@@ -15,12 +15,14 @@ import { decide, type DecideDeps, type Decided } from '#review/decide.ts'
 import type { DecisionsView, RejectedRetry, WantedVerdict } from './decision-schema.ts'
 import { decisionsView } from './decisions-view.ts'
 import type { JudgeOptions, WantedDecision } from '#review/judge-decisions.ts'
+import type { PublishableDeps } from '#publication/read-publishable.ts'
 import { addPatchRoutes } from './patch-routes.ts'
 import { type ChangeDeps, changesOfOperation, changesOfSet, findChanges, listChanges } from './run-changes.ts'
 
 export type ChangeRouteDeps = ChangeDeps &
   DecideDeps &
-  AskPatchDeps & {
+  AskPatchDeps &
+  PublishableDeps & {
     ledger: ChangeDeps['ledger'] & DecideDeps['ledger'] & AskPatchDeps['ledger'] & StartWantedDeps['ledger']
     modelKind?: ModelKind | undefined
     memoryGate: MemoryGate

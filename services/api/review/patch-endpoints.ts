@@ -6,10 +6,10 @@ import { named, orNull } from '../http/schema-parts.ts'
 import { GateView } from '../runs/gate-schema.ts'
 import { LeftOut, RunParams } from '../runs/run-schema.ts'
 
+const ofText = 'all changes that nobody has rejected, or those that were accepted'
+
 const PatchQuery = z.strictObject({
-  of: named('PatchKind', PatchKind)
-    .default('proposed')
-    .openapi({ default: 'proposed', description: 'all changes that nobody has rejected, or those that were accepted' }),
+  of: named('PatchKind', PatchKind).default('proposed').openapi({ default: 'proposed', description: ofText }),
 })
 
 const ArchiveQuery = z.strictObject({
@@ -38,6 +38,41 @@ const PatchSets = z
   })
   .openapi('PatchSets')
 
+const CommitsQuery = z.strictObject({
+  of: named('CommittedPatch', PatchKind).default('accepted').openapi({ default: 'accepted', description: ofText }),
+})
+
+const PlannedFile = z
+  .strictObject({
+    path: z.string(),
+    executable: z.boolean(),
+    content_base64: z.string().nullable().openapi({ description: 'the file after the commit; null: it is deleted' }),
+    base_sha1: z
+      .string()
+      .nullable()
+      .openapi({ description: 'what git calls the content that the run was given; null: there was no such file' }),
+  })
+  .openapi('PlannedFile')
+
+const PlannedCommit = z
+  .strictObject({
+    agent: z.string(),
+    message: z.string(),
+    change_set_ids: z.array(z.string()),
+    files: z.array(PlannedFile),
+  })
+  .openapi('PlannedCommit')
+
+const PlannedCommits = z
+  .strictObject({
+    run_id: RunId,
+    of: named('PatchKind', PatchKind),
+    commit: z.string().nullable().openapi({ description: 'the commit that the run is of, if that is known' }),
+    branch: z.string().nullable().openapi({ description: 'the branch that the changes are for, if that is known' }),
+    commits: z.array(PlannedCommit),
+  })
+  .openapi('PlannedCommits')
+
 const patchProse = `
 The bytes of the repository, secrets that stand in them included. It is proved as a whole: what breaks a file together with the
 others is left out. After a decision a worker composes it again, which the request waits for: RUN_006 when that takes longer, or
@@ -55,9 +90,16 @@ What was accepted and is not in the accepted patch is here, with the check that 
 breaks a file only in the part that was accepted. \`gate\` is what the run's gate found of this patch: of a part of what it proved, it runs
 again. Composed as the patch is, with the same answers while there is none.`
 
+const commitsProse = `
+One commit for each agent, in the order in which they build on each other; each says only what it changes. After the last one every file is
+as it is in the patch. None when nothing is in that. The bytes of the repository, as in the patch. PUBLISH_001 when the change sets do not
+come to the patch, or have more than 64 MiB.`
+
+const patchErrors = ['RUN_001', 'RUN_005', 'RUN_006', 'RUN_007', 'STORE_002', 'STORE_003'] as const
+
 /** The composed patch of a run, and the tree that it makes. */
 export const patchEndpoints = {
-  patch: endpoint('runs:read', ['RUN_001', 'RUN_005', 'RUN_006', 'RUN_007', 'STORE_002', 'STORE_003'], {
+  patch: endpoint('runs:read', patchErrors, {
     method: 'get',
     path: '/v1/runs/{run_id}/patch',
     operationId: 'getPatch',
@@ -69,7 +111,7 @@ export const patchEndpoints = {
       204: { description: 'nothing changed' },
     },
   }),
-  sets: endpoint('runs:read', ['RUN_001', 'RUN_005', 'RUN_006', 'RUN_007', 'STORE_002', 'STORE_003'], {
+  sets: endpoint('runs:read', patchErrors, {
     method: 'get',
     path: '/v1/runs/{run_id}/patch/sets',
     operationId: 'getPatchSets',
@@ -78,7 +120,16 @@ export const patchEndpoints = {
     request: { params: RunParams, query: PatchQuery },
     responses: { 200: jsonAnswer('what is in the patch', PatchSets) },
   }),
-  archive: endpoint('runs:read', ['RUN_001', 'RUN_005', 'RUN_006', 'RUN_007', 'STORE_002', 'STORE_003'], {
+  commits: endpoint('runs:read', [...patchErrors, 'PUBLISH_001'], {
+    method: 'get',
+    path: '/v1/runs/{run_id}/commits',
+    operationId: 'getCommits',
+    summary: 'Its changes as commits, one for each agent, with their messages',
+    description: commitsProse.trim(),
+    request: { params: RunParams, query: CommitsQuery },
+    responses: { 200: jsonAnswer('the commits', PlannedCommits) },
+  }),
+  archive: endpoint('runs:read', patchErrors, {
     method: 'get',
     path: '/v1/runs/{run_id}/archive',
     operationId: 'getArchive',

@@ -1,8 +1,13 @@
 import { Readable } from 'node:stream'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { askPatch, type AskPatchDeps, withoutPatch } from '#composition/ask-patch.ts'
+import { gitBlobId, type PlannedCommit } from '#domain/planned-commit.ts'
 import type { PatchKind, Run } from '#domain/run.ts'
 import { type Composition, conflictView } from '#objects/composition.ts'
+import { mapBounded } from '#objects/map-bounded.ts'
+import { commitMessage } from '#publication/commit-message.ts'
+import { planCommits } from '#publication/plan-commits.ts'
+import { type Publishable, type PublishableDeps, readPublishable } from '#publication/read-publishable.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { AskAgain } from '../http/problem.ts'
 import { gateView } from '../runs/gate-schema.ts'
@@ -11,11 +16,11 @@ import { patchEndpoints } from './patch-endpoints.ts'
 import { archiveOf, compositionId } from './result-archive.ts'
 import { type ChangeDeps, patchOf } from './run-changes.ts'
 
-type PatchRouteDeps = AskPatchDeps & Pick<ChangeDeps, 'records'>
+type PatchRouteDeps = Pick<ChangeDeps, 'records'> & AskPatchDeps & PublishableDeps
 
 const shownLeftOut = 100
 
-/** Serves the composed patch, what is in it, and the tree that it makes. */
+/** Serves the composed patch, what is in it, the tree that it makes, and the commits that it comes to. */
 export function addPatchRoutes(routes: OpenAPIHono<ApiEnv>, deps: PatchRouteDeps): void {
   routes.openapi(patchEndpoints.patch, async (c) => {
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
@@ -41,6 +46,15 @@ export function addPatchRoutes(routes: OpenAPIHono<ApiEnv>, deps: PatchRouteDeps
       'content-disposition': `attachment; filename="${run.runId}.tar.gz"`,
       'remora-composition': compositionId(composition),
     })
+  })
+  routes.openapi(patchEndpoints.commits, async (c) => {
+    const { of } = c.req.valid('query')
+    const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
+    const publishable = await readPublishable(run, await findPatch(run, of, deps, c.req.raw.signal), deps)
+    const commits = await planCommits(publishable)
+    const views = await mapBounded(commits, 1, (commit) => commitView(commit, publishable))
+    const { commit, request } = run
+    return c.json({ run_id: run.runId, of, commit, branch: request.repository?.branch ?? null, commits: views }, 200)
   })
   routes.openapi(patchEndpoints.sets, async (c) => {
     const { of } = c.req.valid('query')
@@ -73,6 +87,19 @@ async function findPatch(run: Run, of: PatchKind, deps: AskPatchDeps, signal: Ab
   if (answer.kind === 'faulty') throw answer.fault
   const soon = 'ask again in a moment; it takes a worker, which "remora workers" lists'
   throw new AskAgain('RUN_006', `The patch of run ${run.runId} is being composed anew: ${soon}.`, askAgainS)
+}
+
+const blobsAtOnce = 16
+
+async function commitView(commit: PlannedCommit, publishable: Publishable) {
+  const files = await mapBounded(commit.files, blobsAtOnce, async ({ path, executable, content, baseHash }) => ({
+    path,
+    executable,
+    content_base64: content && Buffer.from(content).toString('base64'),
+    base_sha1: baseHash && gitBlobId(await publishable.readBlob(baseHash)),
+  }))
+  const message = commitMessage(commit, publishable)
+  return { agent: commit.agent, message, change_set_ids: commit.changeSetIds, files }
 }
 
 /** What a run has changed. RUN_006 or RUN_007 while there is no snapshot of it, or when it ended before there was one. */

@@ -1,0 +1,267 @@
+import { execFile } from 'node:child_process'
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
+import { type BaseFiles, openBase, setOf } from '#publication/composed.fixture.ts'
+import { lacks } from '#testing/this-machine.ts'
+import { composeRun, type PlayedEnding, playedSetId, playRun } from '../../services/api/played-run.fixture.ts'
+import { readCliConfig } from '../cli-config.ts'
+import { buildProgram } from '../program.ts'
+import { openServedApi, type ServedApi } from './served-api.fixture.ts'
+
+const execute = promisify(execFile)
+
+const env = {
+  PATH: process.env['PATH'],
+  GIT_CONFIG_NOSYSTEM: '1',
+  GIT_CONFIG_GLOBAL: '/dev/null',
+  GIT_AUTHOR_NAME: 'Ada',
+  GIT_AUTHOR_EMAIL: 'ada@example.org',
+  GIT_COMMITTER_NAME: 'Ada',
+  GIT_COMMITTER_EMAIL: 'ada@example.org',
+}
+
+const source = 'import os\n\n\ndef f():\n    return 1\n'
+const files: BaseFiles = {
+  'a.py': source,
+  'crlf.txt': 'one\r\ntwo\r\n',
+  'run.sh': { content: 'echo\n', executable: true },
+}
+const base = openBase(files)
+const endings: PlayedEnding[] = [
+  { name: 'imports', changes: [base.editing('a.py', ['import os\n\n\n', ''])] },
+  {
+    name: 'f',
+    agent: 'docstring',
+    builtOn: ['imports'],
+    changes: [base.editing('a.py', ['import os\n\n\ndef f():\n', 'def f():\n    """F."""\n'])],
+  },
+  { name: 'new', agent: 'test', changes: [base.creating('tests/tést.sh', 't\n', true), base.deleting('run.sh')] },
+  { name: 'lines', agent: 'test', changes: [base.editing('crlf.txt', ['two', 'zwei'])] },
+]
+
+let served: ServedApi
+beforeAll(async () => {
+  served = await openServedApi()
+})
+afterAll(() => served.close())
+
+/** A run that has ended with these changes, on which nobody has decided. */
+async function proposing(all: readonly PlayedEnding[]): Promise<string> {
+  const sets = all.flatMap((ending) => {
+    if (!('changes' in ending)) return []
+    const needed = all.filter(({ name }) => ending.builtOn?.includes(name)).map((one) => playedSetId(one, all))
+    return [setOf(playedSetId(ending, all), ending.agent ?? 'lint', ending.changes, needed)]
+  })
+  const { composition, readBlob } = base.composed(sets)
+  for (const { baseHash, resultHash } of composition.files) {
+    for (const hash of [baseHash, resultHash]) {
+      if (hash !== null) await served.api.blobs.put(served.api.project, await readBlob(hash))
+    }
+  }
+  const tree = Object.fromEntries(
+    Object.entries(files).map(([path, file]) => [
+      path,
+      typeof file === 'string' ? { content: file, executable: false } : file,
+    ]),
+  )
+  const runId = await playRun(served.api, all, { tree })
+  await composeRun(served.api, runId, { files: [...composition.files] })
+  return runId
+}
+
+const Commits = z.object({
+  commit: z.string().nullable(),
+  commits: z.array(
+    z.looseObject({
+      agent: z.string(),
+      message: z.string(),
+      files: z.array(
+        z.object({
+          path: z.string(),
+          executable: z.boolean(),
+          content_base64: z.string().nullable(),
+          base_sha1: z.string().nullable(),
+        }),
+      ),
+    }),
+  ),
+})
+
+describe('GET /v1/runs/{run_id}/commits', () => {
+  const commitsOf = async (runId: string, query: string) => {
+    const answer = await served.api.ask(`/v1/runs/${runId}/commits${query}`)
+    expect(answer.status).toBe(200)
+    return Commits.parse(await answer.json()).commits
+  }
+
+  it('has a commit for each agent with its bytes, and none where nothing is accepted', async () => {
+    const runId = await proposing(endings)
+    const commits = await commitsOf(runId, '?of=proposed')
+    expect(commits.map(({ agent }) => agent)).toEqual(['lint', 'docstring', 'test'])
+    expect(commits[0]?.message).toContain('Fix lint findings in 1 file\n\n- a.py: imports\n')
+    const last = commits[2]?.files.map(({ path, executable, content_base64: content, base_sha1: sha }) => {
+      return [path, executable, content && Buffer.from(content, 'base64').toString(), sha?.length ?? null]
+    })
+    expect(last).toEqual([
+      ['crlf.txt', false, 'one\r\nzwei\r\n', 40],
+      ['run.sh', false, null, 40],
+      ['tests/tést.sh', true, 't\n', null],
+    ])
+    expect(await commitsOf(runId, '')).toEqual([])
+  })
+})
+
+describe.skipIf(lacks('git'))('remora publish --to', () => {
+  let dir = ''
+  const git = async (cwd: string, ...args: string[]) =>
+    (await execute('git', ['-C', join(dir, cwd), '-c', 'core.quotePath=false', ...args], { env })).stdout.trim()
+  const bare = (...args: string[]) => git('bare.git', ...args)
+  const write = async (changed: BaseFiles) => {
+    for (const [path, file] of Object.entries(changed)) {
+      const place = join(dir, 'local', path)
+      await mkdir(dirname(place), { recursive: true })
+      const [content, mode] = typeof file === 'string' ? [file, 0o644] : [file.content, 0o755]
+      await writeFile(place, content, { mode })
+    }
+  }
+  const commit = async (message: string) => {
+    await git('local', 'add', '-A')
+    await git('local', 'commit', '-qm', message)
+    await git('local', 'push', '-q', 'origin', 'HEAD')
+  }
+  beforeEach(async () => {
+    dir = await mkdtemp(join(tmpdir(), 'remora-publish-test-'))
+    await git('.', 'init', '-q', '--bare', '-b', 'main', 'bare.git')
+    await git('.', 'init', '-q', '-b', 'main', 'local')
+    await git('local', 'remote', 'add', 'origin', join(dir, 'bare.git'))
+    await write(files)
+    await commit('first')
+  })
+  afterEach(() => rm(dir, { recursive: true, force: true }))
+
+  async function publish(runId: string, ...args: string[]) {
+    const answer = { code: 0, out: '', err: '' }
+    const io = {
+      out: (text: string) => void (answer.out += text),
+      err: (text: string) => void (answer.err += text),
+      exit: (code: number) => void (answer.code = code),
+    }
+    const config = readCliConfig({ ...env, REMORA_API_URL: served.url, REMORA_TOKEN: served.api.token })
+    const signal = new AbortController().signal
+    const context = { io, config, signal, terminal: undefined, colored: false, cwd: dir }
+    await buildProgram(context).parseAsync(['publish', runId, '--of', 'proposed', '--to', 'bare.git', ...args], {
+      from: 'user',
+    })
+    return answer
+  }
+
+  it('makes one commit for each agent of which the last has the tree of the archive, and nothing the second time', async () => {
+    const runId = await proposing(endings)
+    const { out, code } = await publish(runId)
+    const head = await bare('rev-parse', 'remora/main')
+    expect(code).toBe(0)
+    expect(out).toBe(
+      [
+        'Fix lint findings in 1 file',
+        'Document definitions in 1 file',
+        'Add tests in 3 files',
+        `3 commits pushed to remora/main of bare.git, on top of main: ${head}`,
+        '',
+      ].join('\n'),
+    )
+    expect(await bare('log', '--format=%s %an %(trailers:key=Remora-Agent,valueonly,separator=)', head)).toBe(
+      [
+        'Add tests in 3 files Ada test',
+        'Document definitions in 1 file Ada docstring',
+        'Fix lint findings in 1 file Ada lint',
+        'first Ada',
+      ].join('\n'),
+    )
+    expect(await bare('show', '--name-status', '--format=', head)).toBe('M\tcrlf.txt\nD\trun.sh\nA\ttests/tést.sh')
+    expect(await bare('show', `${head}~:a.py`)).toBe('def f():\n    """F."""\n    return 1')
+    const archive = await served.api.ask(`/v1/runs/${runId}/archive?of=proposed`)
+    await writeFile(join(dir, 'tree.tar.gz'), Buffer.from(await archive.arrayBuffer()))
+    await mkdir(join(dir, 'archive'))
+    await execute('tar', ['-xzf', join(dir, 'tree.tar.gz'), '-C', join(dir, 'archive')])
+    await git('.', 'clone', '-q', '-b', 'remora/main', 'bare.git', 'clone')
+    await execute('diff', ['-r', '--exclude=.git', join(dir, 'archive'), join(dir, 'clone')])
+    expect(await bare('ls-tree', '-r', '--format=%(objectmode)', head, 'tests/')).toBe('100755')
+    const again = await publish(runId, '--json')
+    expect(JSON.parse(again.out)).toMatchObject({ run_id: runId, result: 'unchanged', branch: 'remora/main', head })
+  })
+
+  it('goes on top of a base that has moved, as long as the files are the same there, and else names them', async () => {
+    const runId = await proposing(endings)
+    await publish(runId)
+    await write({ 'other.py': 'o\n' })
+    await commit('second')
+    expect((await publish(runId)).out).toContain('3 commits pushed')
+    expect(await bare('log', '--format=%s', '-2', '--skip=3', 'remora/main')).toBe('second\nfirst')
+    const head = await bare('rev-parse', 'remora/main')
+    await write({ 'crlf.txt': 'two\r\n' })
+    await commit('third')
+    await expect(publish(runId)).rejects.toMatchObject({
+      code: 'WORK_002',
+      message: expect.stringMatching(/^nothing was pushed: 1 file on main .*:\ncrlf\.txt$/),
+    })
+    expect(await bare('rev-parse', 'remora/main')).toBe(head)
+    await git('local', 'checkout', '-q', '-b', 'older', 'HEAD~')
+    await git('local', 'push', '-q', 'origin', 'older')
+    expect(JSON.parse((await publish(runId, '--base', 'older', '--branch', 'mine', '--json')).out)).toMatchObject({
+      branch: 'mine',
+      base: { name: 'older' },
+      result: 'created',
+    })
+  })
+
+  it('has nothing to push once all is merged, and the rest where a part is', async () => {
+    const runId = await proposing(endings)
+    await publish(runId)
+    await git('local', 'pull', '-q', 'origin', 'remora/main')
+    await git('local', 'reset', '-q', '--hard', 'HEAD~')
+    await git('local', 'push', '-q', 'origin', 'HEAD:main')
+    expect((await publish(runId)).out).toMatch(/^Add tests in 3 files\n(?:nothing to push: )?1 commit /)
+    await git('local', 'pull', '-q', 'origin', 'remora/main')
+    await git('local', 'push', '-q', 'origin', 'HEAD:main')
+    expect((await publish(runId)).out).toBe('main has all of it already: nothing to push\n')
+  })
+
+  it('leaves alone what a person has added to the branch', async () => {
+    const runId = await proposing(endings)
+    await publish(runId)
+    await git('local', 'fetch', '-q')
+    await git('local', 'checkout', '-q', 'remora/main')
+    await write({ 'mine.py': 'm\n' })
+    await commit('mine')
+    await write({ 'b.py': 'b\n' })
+    await git('local', 'checkout', '-q', 'main')
+    await commit('second')
+    await expect(publish(runId)).rejects.toMatchObject({
+      code: 'PUBLISH_002',
+      message: expect.stringMatching(/of Ada \("mine"\)/),
+    })
+  })
+
+  it('says what there is nothing to publish of, and where it cannot', async () => {
+    const runId = await proposing(endings)
+    const refusals: [string, string[]][] = [
+      ['PUBLISH_001', ['--of', 'accepted']],
+      ['HOST_002', ['--to', 'none']],
+      ['HOST_004', ['--base', 'none']],
+      ['CONFIG_003', ['--branch', 'main']],
+      ['CONFIG_003', ['--branch', 'a..b']],
+      ['CONFIG_003', ['--to', 'ext::sh -c true']],
+    ]
+    for (const [code, args] of refusals) await expect(publish(runId, ...args)).rejects.toMatchObject({ code })
+    expect(await bare('branch', '--list', '--format=%(refname:short)')).toBe('main')
+  })
+
+  it('never pushes what must not be, whoever proposes it', async () => {
+    const evil: PlayedEnding[] = [{ name: 'evil', changes: [base.creating('.github/workflows/x.yml', 'on: push\n')] }]
+    await expect(publish(await proposing(evil))).rejects.toMatchObject({ code: 'PUBLISH_001' })
+  })
+})

@@ -1,0 +1,157 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { openGitRemote } from '#code-hosts/git-remote.ts'
+import type { CodeHost, HostBranch, NewCommit, PublishedBranch } from '#code-hosts/code-host.ts'
+import { AppError } from '#domain/error.ts'
+import { gitBlobId, type GitTree, type PlannedCommit } from '#domain/planned-commit.ts'
+import type { PatchKind } from '#domain/run.ts'
+import { withoutLogin } from '#platform/hide-secrets.ts'
+import { checkPublishable } from '#publication/check-publishable.ts'
+import { runTrailer } from '#publication/commit-message.ts'
+import { readLeftOut } from '../apply/left-out-sets.ts'
+import { emptyPatchText, type LeftOutSets } from '../apply/left-out-sets.ts'
+import type { CliContext } from '../cli-context.ts'
+import type { Service } from '../run/reach-service.ts'
+import type { PlannedCommits } from '../run-views.ts'
+import { isFolder, requireGit } from '../run/take-patch.ts'
+import { plural } from '../wording.ts'
+
+export type RemoteOrder = {
+  runId: string
+  of: PatchKind
+  /** A folder or an address of git. */
+  to: string
+  /** By default `remora/` and the base branch. */
+  branch?: string | undefined
+  /** By default the branch that the run is of, if that is known, else the default branch of the remote. */
+  base?: string | undefined
+}
+
+export type PublishedRun = {
+  to: string
+  branch: string
+  base: HostBranch
+  /** `there`: the base branch has all of it already. */
+  result: PublishedBranch['result'] | 'there'
+  /** Null where nothing had to be made. */
+  head: string | null
+  commits: { title: string; files: number }[]
+  leftOut: LeftOutSets
+}
+
+/**
+ * Makes one commit for each agent of what was accepted of a run, on top of a branch of a git repository, and pushes them there under a
+ * branch of their own, as whoever calls. WORK_002 names the files that are not there as the run had them. PUBLISH_002 where somebody else
+ * has worked on the branch.
+ */
+export async function publishToRemote(
+  { client, signal }: Service,
+  order: RemoteOrder,
+  { config, cwd, terminal }: CliContext,
+): Promise<PublishedRun> {
+  const { runId, of, to } = order
+  await requireGit('--to', config.searchPath)
+  const planned = await client.readCommits(runId, of)
+  const leftOut = await readLeftOut(client, runId, of)
+  if (planned.commits.length === 0) {
+    const what = of === 'accepted' ? emptyPatchText(leftOut) : 'it changes nothing'
+    throw new AppError('PUBLISH_001', `There is nothing to publish of run ${runId}: ${what}.`)
+  }
+  const scratch = await mkdtemp(join(tmpdir(), 'remora-publish-'))
+  try {
+    const folder = resolve(cwd, to)
+    const url = (await isFolder(folder)) ? folder : to
+    const { own: env } = config.settings
+    const host = await openGitRemote({
+      url,
+      scratch,
+      trailer: runTrailer,
+      env,
+      isInteractive: terminal !== undefined,
+      signal,
+    })
+    const published = await publishCommits(host, { ...order, planned })
+    return { ...published, to: withoutLogin(to), leftOut }
+  } finally {
+    await rm(scratch, { recursive: true, force: true })
+  }
+}
+
+async function publishCommits(
+  host: CodeHost,
+  { to, branch: named, base: namedBase, planned }: RemoteOrder & { planned: PlannedCommits },
+): Promise<Omit<PublishedRun, 'to' | 'leftOut'>> {
+  const base = await findBase(host, namedBase ?? planned.branch, to)
+  const branch = named ?? `remora/${base.name}`
+  if (branch === base.name) {
+    throw new AppError('CONFIG_003', `${branch} is the branch that the changes are for: name another one`, {
+      phase: 'usage',
+    })
+  }
+  const tree = await host.readTree(base.commit)
+  const commits = withoutThere(commitsOf(planned), tree)
+  const shown = commits.map(({ message, files }) => ({ title: message.split('\n')[0] ?? '', files: files.length }))
+  if (commits.length === 0) return { branch, base, result: 'there', head: null, commits: shown }
+  requireSameBase(commits, tree, base)
+  await checkPublishable(commits, { tree, readBase: ({ baseHash }) => host.readBlob(baseHash), allowWorkflows: false })
+  const { head, result } = await host.publishBranch({
+    branch,
+    base: base.commit,
+    baseBranch: base.name,
+    commits,
+  })
+  return { branch, base, result, head, commits: shown }
+}
+
+async function findBase(host: CodeHost, name: string | null, to: string): Promise<HostBranch> {
+  const base = await host.findBranch(name)
+  if (base !== undefined) return base
+  const what = name === null ? 'no default branch' : `no branch ${JSON.stringify(name)}`
+  throw new AppError(
+    'HOST_004',
+    `${withoutLogin(to)} has ${what}: name the branch that the changes are for with --base`,
+  )
+}
+
+type MessagedCommit = PlannedCommit & NewCommit
+
+/** What a file was changed from is named as git names it. */
+function commitsOf({ commits }: PlannedCommits): MessagedCommit[] {
+  return commits.map(({ agent, message, change_set_ids: changeSetIds, files }) => ({
+    agent,
+    message,
+    changeSetIds,
+    files: files.map(({ path, executable, content_base64: content, base_sha1: baseHash }) => ({
+      path,
+      executable,
+      content: content === null ? null : Buffer.from(content, 'base64'),
+      baseHash,
+    })),
+  }))
+}
+
+/** Without the files that the base has as the last commit leaves them: somebody has merged these. */
+function withoutThere(commits: readonly MessagedCommit[], tree: GitTree): MessagedCommit[] {
+  const last = new Map(commits.flatMap(({ files }) => files.map((file) => [file.path, file])))
+  const isThere = (path: string) => {
+    const [file, there] = [last.get(path), tree.get(path)]
+    if (file === undefined || file.content === null) return there === undefined
+    return there?.sha === gitBlobId(file.content) && there.mode === (file.executable ? '100755' : '100644')
+  }
+  const left = commits.map((commit) => ({ ...commit, files: commit.files.filter(({ path }) => !isThere(path)) }))
+  return left.filter(({ files }) => files.length > 0)
+}
+
+const namedFiles = 20
+
+function requireSameBase(commits: readonly MessagedCommit[], tree: GitTree, { name, commit }: HostBranch): void {
+  const files = commits.flatMap((one) => one.files)
+  const moved = new Set(files.flatMap(({ path, baseHash }) => ((tree.get(path)?.sha ?? null) === baseHash ? [] : path)))
+  if (moved.size === 0) return
+  const which = `${plural(moved.size, 'file')} on ${name} (${commit.slice(0, 10)}) not as the run had ${moved.size === 1 ? 'it' : 'them'}`
+  const shown = [...moved].slice(0, namedFiles)
+  const more = moved.size > shown.length ? [`and ${moved.size - shown.length} more`] : []
+  const text = [`nothing was pushed: ${which}:`, ...shown, ...more].join('\n')
+  throw new AppError('WORK_002', text)
+}

@@ -1,0 +1,67 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { AppError } from '#domain/error.ts'
+import type { CommitId } from '#domain/repository-source.ts'
+import type { BranchOrder } from './code-host.ts'
+import type { Remote } from './run-git.ts'
+
+/** A commit of a run, as it is on its branch. */
+export type OwnCommit = { tree: string; parent: string; message: string }
+
+type BranchNow = Pick<BranchOrder, 'branch' | 'baseBranch' | 'base'> & { now: CommitId }
+
+/** So much of the history is fetched, one after the other, until it is known whose the commits are. The last is all of it. */
+const depths = [50, 1_000, 2 ** 31 - 1]
+
+/**
+ * The commits that a branch has and its base branch has not, oldest first. PUBLISH_002 when one of them is not of a run, with the name of
+ * whoever made it.
+ */
+export async function requireOwnCommits(order: BranchNow, remote: Remote): Promise<OwnCommit[]> {
+  const { now, base, branch, baseBranch } = order
+  let foreign: Found | undefined
+  for (const depth of depths) {
+    await fetchHistory(order, depth, remote)
+    const found = await commitsBetween(base, now, remote)
+    const cut = await cutCommits(remote)
+    foreign = found.find(({ isOwn }) => !isOwn)
+    if (foreign === undefined && !found.some(({ sha }) => cut.has(sha))) return found
+    // What the base branch has may be further back than was fetched.
+    if (cut.size === 0) break
+  }
+  const whose =
+    foreign && `the commit ${foreign.sha.slice(0, 10)} of ${foreign.author} (${JSON.stringify(foreign.subject)})`
+  const text = `The branch ${branch} has ${whose ?? 'commits of which nobody knows whose they are'}`
+  throw new AppError('PUBLISH_002', `${text}, not on ${baseBranch}: nothing was pushed.`)
+}
+
+async function fetchHistory({ now, base }: BranchNow, depth: number, { git, url }: Remote): Promise<void> {
+  const flags = ['--quiet', `--depth=${depth}`, '--no-tags', '--no-write-fetch-head', '--no-recurse-submodules']
+  await git.bytes(['fetch', ...flags, '--', url, base, now], { failsAs: 'HOST_004' })
+}
+
+type Found = OwnCommit & { sha: string; author: string; subject: string; isOwn: boolean }
+
+async function commitsBetween(base: CommitId, now: CommitId, { git, trailer }: Remote): Promise<Found[]> {
+  const fields = ['%H', '%T', '%P', '%an', '%s', `%(trailers:key=${trailer},valueonly,separator=%x20)`, '%B']
+  const format = `--format=${fields.join('%x1f')}`
+  const listed = await git.list(['log', '-z', '--reverse', '--topo-order', format, now, `^${base}`, '--'])
+  return listed.map((entry) => {
+    const [sha = '', tree = '', parent = '', author = '', subject = '', own = '', message = ''] = entry.split('\x1f')
+    return {
+      sha,
+      tree,
+      parent,
+      author,
+      subject: subject.slice(0, 100),
+      isOwn: own.trim() !== '',
+      message: message.trim(),
+    }
+  })
+}
+
+/** Of these it is not known here what is before them. */
+async function cutCommits({ scratch }: Remote): Promise<Set<string>> {
+  const text = await readFile(join(scratch, 'fetched.git', 'shallow'), 'utf8').catch(() => '')
+  return new Set(text.split('\n').filter((line) => line !== ''))
+}

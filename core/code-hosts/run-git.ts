@@ -1,0 +1,113 @@
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { AppError, type ErrorCode } from '#domain/error.ts'
+import type { Env } from '#platform/env.ts'
+import { withoutLogins } from '#platform/hide-secrets.ts'
+
+export type GitOptions = {
+  /** The bare repository that git works in. */
+  gitDir: string
+  /** That of the caller: git finds their name, keys and passwords with it. */
+  env: Env
+  /** Whether git may ask for a password. */
+  isInteractive: boolean
+  signal: AbortSignal
+}
+
+export type Git = ReturnType<typeof openGit>
+
+/** A repository elsewhere, and what is fetched of it into `scratch`. `trailer`: what a run's commits are known by. */
+export type Remote = { git: Git; url: string; scratch: string; trailer: string }
+
+type Call = { input?: string | undefined; failsAs?: ErrorCode; env?: Env }
+type Ended = { code: number; out: Buffer; err: string }
+
+const transports = ['file', 'ssh', 'git', 'http', 'https']
+/** The list of a large repository's files. */
+const maxOutputBytes = 512 * 1024 ** 2
+const maxErrorChars = 8_000
+
+/**
+ * No hook of the user or of a template runs, no file is changed on its way, git refuses paths that any system reads in another way, and
+ * no address starts a program. A repository at a path still runs its own hooks when something is pushed to it.
+ */
+const settings = [
+  'core.hooksPath=/dev/null',
+  'core.fsmonitor=false',
+  'core.protectHFS=true',
+  'core.protectNTFS=true',
+  'core.quotePath=false',
+  'gc.auto=0',
+  'maintenance.auto=false',
+  'i18n.commitEncoding=UTF-8',
+  'i18n.logOutputEncoding=UTF-8',
+  'protocol.version=2',
+  'push.recurseSubmodules=no',
+  'push.gpgSign=false',
+  'log.showSignature=false',
+].flatMap((setting) => ['-c', setting])
+
+/** These name another repository than the one that git is to work in. */
+const notPassedOn =
+  /^(?:REMORA_.*|GIT_(?:DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR|NAMESPACE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES))$/
+
+/** The system's git, in one bare repository, for the plumbing of a code host. */
+export function openGit({ gitDir, env, isInteractive, signal }: GitOptions) {
+  const own: Env = {
+    ...Object.fromEntries(Object.entries(env).filter(([name]) => !notPassedOn.test(name))),
+    GIT_ALLOW_PROTOCOL: transports.join(':'),
+    // Errors are in the language of the others here.
+    LC_ALL: 'C.UTF-8',
+    ...(isInteractive ? {} : { GIT_TERMINAL_PROMPT: '0' }),
+  }
+  /** Also where it fails. */
+  const end = (args: readonly string[], { input, env: more = {} }: Call = {}) =>
+    runGit([...settings, `--git-dir=${gitDir}`, ...args], { cwd: gitDir, env: { ...own, ...more }, input, signal })
+  const bytes = async (args: readonly string[], call: Call = {}): Promise<Buffer> => {
+    const { code, out, err } = await end(args, call)
+    if (code === 0) return out
+    throw new AppError(call.failsAs ?? 'HOST_001', `git ${args[0]}: ${wordsOf(err) || `exit code ${code}`}`)
+  }
+  return {
+    end,
+    bytes,
+    text: async (args: readonly string[], call?: Call) => (await bytes(args, call)).toString().trim(),
+    /** Of output whose entries end with a NUL. */
+    list: async (args: readonly string[], call?: Call) =>
+      (await bytes(args, call))
+        .toString()
+        .split('\0')
+        .filter((entry) => entry !== ''),
+  }
+}
+
+type Running = { cwd: string; env: Env; input: Call['input']; signal: AbortSignal }
+
+/** CONFIG_006 when there is no git. */
+async function runGit(args: readonly string[], { input, signal, ...running }: Running): Promise<Ended> {
+  signal.throwIfAborted()
+  const child = spawn('git', args, { ...running, stdio: ['pipe', 'pipe', 'pipe'], signal })
+  const out: Buffer[] = []
+  let length = 0
+  let err = ''
+  child.stdout.on('data', (chunk: Buffer) => {
+    length += chunk.length
+    if (length > maxOutputBytes) child.kill()
+    else out.push(chunk)
+  })
+  child.stderr.setEncoding('utf8').on('data', (text: string) => (err = `${err}${text}`.slice(-maxErrorChars)))
+  child.stdin.on('error', () => {}) // git has ended without reading all of it, and says why
+  child.stdin.end(input ?? '')
+  const [code]: unknown[] = await once(child, 'close').catch((cause: unknown) => {
+    signal.throwIfAborted()
+    throw new AppError('CONFIG_006', `git cannot be started: ${wordsOf(String(cause))}`, { cause })
+  })
+  signal.throwIfAborted()
+  return { code: typeof code === 'number' ? code : 1, out: Buffer.concat(out), err }
+}
+
+/** The last lines that git wrote, in one, without logins. */
+export function wordsOf(err: string): string {
+  const lines = err.split('\n').filter((line) => /\S/.test(line) && !line.startsWith('hint:'))
+  return withoutLogins(lines.slice(-4).join(' ').replaceAll(/\s+/g, ' ').trim()).slice(0, 600)
+}
