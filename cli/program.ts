@@ -63,6 +63,7 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addDecideCommands(program, context)
   addApplyCommand(program, context)
   addPublishCommand(program, context)
+  addTranscriptCommand(program, context)
   addAnswerCommand(program, context)
   addCancelCommand(program, context)
   addBudgetCommand(program, context)

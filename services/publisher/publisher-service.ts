@@ -4,6 +4,7 @@ import { openInstallations } from '#code-hosts/installations.ts'
 import { AppError } from '#domain/error.ts'
 import type { ModelKind } from '#domain/model-kind.ts'
 import type { RunId } from '#domain/ids.ts'
+import type { Run } from '#domain/run.ts'
 import { openLedger } from '#ledger/ledger.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
 import { redisCheck } from '#ledger/redis-check.ts'
@@ -21,6 +22,7 @@ import { openReadiness } from '#platform/readiness.ts'
 import { connectRedis, patientAnswerMs, type RedisClient } from '#platform/redis-client.ts'
 import type { Redactor } from '#platform/secrets/redactor.ts'
 import { openReleaser, type Releaser } from '#platform/service-process.ts'
+import { openDeclinedChanges } from '#publication/declined-changes.ts'
 import { openConsumer } from '#queues/consumer.ts'
 import { openProducer, type Producer } from '#queues/producer.ts'
 import { noTracing } from '#tracing/open-tracing.ts'
@@ -29,6 +31,7 @@ import { runReconciler } from './deliveries/reconcile.ts'
 import { openReviewCommands } from './deliveries/review-commands.ts'
 import { takeDeliveries } from './deliveries/take-deliveries.ts'
 import { type GitHubApp, openGitHubApp, orHostError } from './github/github-client.ts'
+import { declineChanges } from './publications/choose-parts-of.ts'
 import { publishRun } from './publications/publish-run.ts'
 import { openPublishingRuns, type PublishingRuns } from './publications/publishing-runs.ts'
 import type { PublisherConfig } from './publisher-config.ts'
@@ -106,10 +109,18 @@ async function startHost(
   const { repository: operator, allowsSetups, project, publicUrl } = config
   const isFakeHost = isLoopback(github.apiUrl)
   const { objects, modelKind } = deps
-  const publishDeps = { ...shared, records, objects, operator, publicUrl, isFakeHost, redis }
+  const publishDeps = {
+    ...shared,
+    records,
+    objects,
+    operator,
+    publicUrl,
+    isFakeHost,
+    declined: openDeclinedChanges(redis),
+  }
   const inbox = openDeliveryInbox(redis)
-  const declined = { async add() {} }
-  const review = openReviewCommands({ ...shared, records, declined })
+  const decline = (run: Run, ids: readonly string[]) => declineChanges(run, ids, publishDeps)
+  const review = openReviewCommands({ ...shared, records, decline })
   const handling = { ...shared, inbox, review, operator, allowsSetups, project, modelKind, consumer: processName() }
   releaser.add('webhooks', takeDeliveries(handling))
   releaser.add('missed webhooks', runReconciler({ app: app.app, inbox, everyMs: config.pollMs, log }))

@@ -15,7 +15,7 @@ export type ReviewDeps = {
   ledger: DecideDeps['ledger'] & Pick<Ledger, 'cancel' | 'createRun' | 'getRun' | 'isBeingDeleted' | 'noteRetry'>
   records: DecideDeps['records']
   publishing: Pick<PublishingRuns, 'look'>
-  declined: { add(run: Run, changeSetIds: readonly string[]): Promise<void> }
+  decline(run: Run, changeSetIds: readonly string[]): Promise<void>
 }
 
 const origin = { kind: 'publisher', id: 'github' } as const
@@ -33,7 +33,7 @@ export function openReviewCommands(deps: ReviewDeps) {
     /** How an operation ended, and how its changes were checked. */
     explain: (run: Run, operationId: OperationId) => explain(run, operationId, deps),
     /** People do not want these changes: the same ones are not proposed again. */
-    decline: (run: Run, changeSetIds: readonly string[]) => deps.declined.add(run, changeSetIds),
+    decline: deps.decline,
   }
 }
 

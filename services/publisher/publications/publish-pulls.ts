@@ -54,7 +54,7 @@ export async function publishPulls(
     if (answer.kind === 'coming') return { kind: 'coming' }
     await publishPart(run, { part, target, settings, composition: compositionOf(answer) }, publishing, deps)
   }
-  return held(undefined)
+  return held(chosen.why)
 }
 
 /** Why nothing of the run is published; `told` is what people are told of it. */
@@ -116,7 +116,7 @@ async function publishPart(
         ...publishable,
         commits,
         agent: part.agent,
-        left: part.left.length,
+        left: part.left.filter(({ reason }) => reason === 'later').length,
         runUrl: deps.publicUrl && `${deps.publicUrl}/v1/runs/${run.runId}`,
         isRehearsal: modelKindOf(run.request.labels) === 'rehearsal',
       }),
