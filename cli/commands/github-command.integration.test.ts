@@ -64,7 +64,7 @@ describe('remora publish', () => {
       state: 'open' as const,
       isDraft: false,
     }
-    const publication = { ...before, pulls: [{ ...pull, changeSetIds: ['c1'] }] }
+    const publication = { ...before, pulls: [{ ...pull, changeSetIds: ['c1'], carried: [] }] }
     await api.ledger.notePublication(runId, { publication })
     expect((await remora('publish', runId)).out).toContain(`brought up to date: ${url}`)
     expect((await remora('show', runId)).out).toContain(url)

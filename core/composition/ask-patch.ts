@@ -5,7 +5,7 @@ import type { Decisions } from '#ledger/decisions.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Composition } from '#objects/composition.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
-import { partId, putPart } from '#objects/patch-part.ts'
+import { partId, type PatchPart, putPart } from '#objects/patch-part.ts'
 import { delay } from '#platform/clock.ts'
 import { chainOf } from './run-chain.ts'
 
@@ -53,18 +53,19 @@ export async function askPatch(run: Run, of: PatchKind, deps: AskPatchDeps, wait
  */
 export async function askPart(
   run: Run,
-  changeSetIds: readonly string[],
+  part: PatchPart,
   { objects, ...deps }: AskPatchDeps & { objects: Pick<ObjectStore, 'put'> },
   waiting: Waiting,
 ): Promise<PatchAnswer> {
-  if (changeSetIds.length === 0) return { kind: 'there', composition: nothingIn(run, 'accepted') }
+  const { changeSetIds, carried = [] } = part
+  if (changeSetIds.length + carried.length === 0) return { kind: 'there', composition: nothingIn(run, 'accepted') }
   const { last, byChangeSet } = await decisionsOn(run, deps)
   const isAccepted = changeSetIds.every((id) => byChangeSet.get(id)?.verdict === 'accepted')
   const asking: Asking = {
-    wanted: { of: 'accepted', part: partId(changeSetIds) },
+    wanted: { of: 'accepted', part: partId(part) },
     last,
     isCurrent: () => isAccepted,
-    beforeJob: async () => void (await putPart(objects, run, changeSetIds)),
+    beforeJob: async () => void (await putPart(objects, run, part)),
   }
   return lookOrAsk(run, asking, deps, waiting)
 }

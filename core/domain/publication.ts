@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { RunId } from './ids.ts'
 import { CommitId } from './repository-source.ts'
 
 /** One branch with one pull request. `agent`: null for that of all agents. */
@@ -13,8 +14,9 @@ export const PublishedPull = z.strictObject({
   base: CommitId,
   state: z.enum(['open', 'closed', 'merged']),
   isDraft: z.boolean(),
-  /** The change sets in it. */
+  /** The change sets of the run in it, and those of earlier runs that were in it before. */
   changeSetIds: z.array(z.string()),
+  carried: z.array(z.strictObject({ runId: RunId, changeSetIds: z.array(z.string()) })).default([]),
 })
 export type PublishedPull = z.infer<typeof PublishedPull>
 

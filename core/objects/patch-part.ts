@@ -1,29 +1,44 @@
 import { z } from 'zod'
+import { ChangeSet } from '#domain/change-set.ts'
 import { type ProjectId, type RunId, sha256 } from '#domain/ids.ts'
 import type { PartId } from '#domain/patch-note.ts'
 import { objectKeys } from './object-keys.ts'
 import { getHashedJson, type ObjectStore, putHashedJson } from './object-store.ts'
 
-const PatchPart = z.strictObject({ v: z.literal(1), changeSetIds: z.array(z.string()) })
+/**
+ * Some of what was accepted in a run. `carried`: changes of earlier runs of the same branch that are open in its pull request, as edits of the
+ * files that this run has; they give way to the run's own.
+ */
+const PatchPart = z.strictObject({
+  v: z.literal(1),
+  changeSetIds: z.array(z.string()),
+  carried: z.array(ChangeSet).min(1).optional(),
+})
 
+export type PatchPart = { changeSetIds: readonly string[]; carried?: readonly ChangeSet[] }
 type Place = { projectId: ProjectId; runId: RunId }
 
-function partOf(changeSetIds: Iterable<string>): z.infer<typeof PatchPart> {
-  return { v: 1, changeSetIds: [...new Set(changeSetIds)].toSorted() }
+function partOf({ changeSetIds, carried = [] }: PatchPart): z.infer<typeof PatchPart> {
+  const sorted = carried.toSorted((one, other) => (one.changeSetId < other.changeSetId ? -1 : 1))
+  return {
+    v: 1,
+    changeSetIds: [...new Set(changeSetIds)].toSorted(),
+    ...(sorted.length > 0 && { carried: sorted }),
+  }
 }
 
 /** The id of these change sets as a part of what was accepted, in whatever order they are given. */
-export function partId(changeSetIds: Iterable<string>): PartId {
-  return sha256(JSON.stringify(partOf(changeSetIds)))
+export function partId(part: PatchPart): PartId {
+  return sha256(JSON.stringify(partOf(part)))
 }
 
 /** Stores which change sets are in a part, under its id. The list belongs to the run, and goes with it. */
 export function putPart(
   objects: Pick<ObjectStore, 'put'>,
   { projectId, runId }: Place,
-  changeSetIds: Iterable<string>,
+  part: PatchPart,
 ): Promise<PartId> {
-  return putHashedJson(objects, (hash) => objectKeys.patchPart(projectId, runId, hash), partOf(changeSetIds))
+  return putHashedJson(objects, (hash) => objectKeys.patchPart(projectId, runId, hash), partOf(part))
 }
 
 /** STORE_003 when it is missing or does not have its hash. */
@@ -31,7 +46,8 @@ export async function getPart(
   objects: Pick<ObjectStore, 'get'>,
   { projectId, runId }: Place,
   part: PartId,
-): Promise<string[]> {
+): Promise<Required<PatchPart>> {
   const key = objectKeys.patchPart(projectId, runId, part)
-  return (await getHashedJson(objects, key, part, PatchPart)).changeSetIds
+  const { changeSetIds, carried = [] } = await getHashedJson(objects, key, part, PatchPart)
+  return { changeSetIds, carried }
 }

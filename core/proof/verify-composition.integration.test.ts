@@ -251,7 +251,7 @@ describe('a stored composition', () => {
     const blobs = openBlobStore(store.objects, { maxCacheBytes: 0 })
     await blobs.put(store.project, Buffer.from(base))
     const about = async (listed: string[], composed: Partial<Composition>) => {
-      const part = await putPart(store.objects, place, listed)
+      const part = await putPart(store.objects, place, { changeSetIds: listed })
       const compositionKey = await putComposition(store.objects, store.project, { ...accepted, part, ...composed })
       const run: Run = { ...endedRun({ runId, compositionKey }), parts: [{ part, decided: 1, compositionKey }] }
       const findings = openFindings()

@@ -1,4 +1,4 @@
-import { applyEdits, type FileChange } from '#domain/change-set.ts'
+import { applyEdits, type ChangeSet, type FileChange } from '#domain/change-set.ts'
 import { sha256 } from '#domain/ids.ts'
 import { laterCompositions, type PartNote } from '#domain/patch-note.ts'
 import type { Run } from '#domain/run.ts'
@@ -48,12 +48,24 @@ async function verifyPart(run: Run, note: PartNote, deps: CompositionProofDeps):
   if (!('compositionKey' in note)) return
   const { part, compositionKey } = note
   const listed = await findings.read('part', part, getPart(deps.objects, run, part))
-  const composition = await verifyComposition(run, compositionKey, deps)
+  const carried = new Map(listed?.carried.map((set) => [set.changeSetId, set]))
+  const composition = await verifyComposition(run, compositionKey, withCarried(deps, carried))
   if (listed === undefined || composition === undefined) return
   if (composition.part !== part) findings.blame(`composition: it is of part ${composition.part}, the run says ${part}`)
   const { files, conflicts } = composition
   const named = [...conflicts.map(({ changeSetId }) => changeSetId), ...files.flatMap((file) => file.changeSetIds)]
-  for (const id of new Set(named)) if (!listed.includes(id)) findings.blame(`part ${part}: ${id} is not in its list`)
+  for (const id of new Set(named))
+    if (!listed.changeSetIds.includes(id) && !carried.has(id)) findings.blame(`part ${part}: ${id} is not in its list`)
+}
+
+/** What an earlier run has made is no operation's of this run, and was decided on there. */
+function withCarried(deps: CompositionProofDeps, carried: ReadonlyMap<string, ChangeSet>): CompositionProofDeps {
+  if (carried.size === 0) return deps
+  return {
+    ...deps,
+    sets: new Map([...deps.sets, ...carried]),
+    decided: new Set([...deps.decided, ...carried.keys()]),
+  }
 }
 
 async function verifyComposition(run: Run, hash: string, deps: CompositionProofDeps): Promise<Composition | undefined> {

@@ -32,6 +32,9 @@ export type PublishableDeps = {
   }
 }
 
+/** A change of an earlier run in the patch (core/objects/patch-part.ts), and what it was made for. */
+export type CarriedChange = { set: ChangeSet; node: Pick<CodeNode, 'path' | 'qualifiedName'> }
+
 const readsAtOnce = 16
 
 /**
@@ -42,6 +45,7 @@ export async function readPublishable(
   run: Run,
   composition: Composition,
   { ledger, records }: PublishableDeps,
+  carried: readonly CarriedChange[] = [],
 ): Promise<Publishable> {
   const { projectId, snapshotId } = run
   const ids = [...new Set(changedFiles(composition).flatMap(({ changeSetIds }) => changeSetIds))]
@@ -49,7 +53,8 @@ export async function readPublishable(
   const places = await placesOfSets(ids, chain, ledger)
   const hashes = [...new Set(Array.from(places.values(), ({ recordHash }) => recordHash))]
   const read = await mapBounded(hashes, readsAtOnce, (hash) => records.readChangeSets(projectId, hash))
-  const sets = new Map(read.flat().map((set) => [set.changeSetId, set]))
+  const besides = carried.map(({ set }) => set)
+  const sets = new Map([...read.flat(), ...besides].map((set) => [set.changeSetId, set]))
   const missing = ids.find((id) => !sets.has(id))
   if (missing !== undefined) throw new AppError('PUBLISH_001', `Change set ${missing} of the patch is not there.`)
   const snapshot = snapshotId === null ? undefined : await records.readSnapshot(projectId, snapshotId)
@@ -59,7 +64,10 @@ export async function readPublishable(
     run,
     composition,
     sets,
-    nodes: new Map([...places].map(([id, { node }]) => [id, node])),
+    nodes: new Map([
+      ...Array.from(places, ([id, { node }]) => [id, node] as const),
+      ...carried.map(({ set, node }) => [set.changeSetId, node] as const),
+    ]),
     descriptions: new Map(bundles.map(({ file }) => [file.name, file.description])),
     isExecutable: (path) => snapshot?.find(path)?.executable === true,
     readBlob: (hash) => records.readBlob(projectId, hash),

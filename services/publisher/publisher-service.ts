@@ -32,7 +32,7 @@ import { openReviewCommands } from './deliveries/review-commands.ts'
 import { takeDeliveries } from './deliveries/take-deliveries.ts'
 import { type GitHubApp, openGitHubApp, orHostError } from './github/github-client.ts'
 import { declineChanges } from './publications/choose-parts-of.ts'
-import { publishRun } from './publications/publish-run.ts'
+import { type PublishDeps, publishRun } from './publications/publish-run.ts'
 import { openPublishingRuns, type PublishingRuns } from './publications/publishing-runs.ts'
 import type { PublisherConfig } from './publisher-config.ts'
 
@@ -124,21 +124,27 @@ async function startHost(
   const handling = { ...shared, inbox, review, operator, allowsSetups, project, modelKind, consumer: processName() }
   releaser.add('webhooks', takeDeliveries(handling))
   releaser.add('missed webhooks', runReconciler({ app: app.app, inbox, everyMs: config.pollMs, log }))
+  startPublications(publishDeps, { redisUrl, producer, log }, releaser)
+  const { secret, host, port } = config.access
+  if (secret === undefined) return undefined
+  const access = await openReadAccess({ host, port, secret }, { ...shared, apiUrl: github.apiUrl })
+  releaser.add('read access', access.close)
+  return access.port
+}
+
+type Queues = Pick<Stores, 'redisUrl' | 'producer'> & Pick<ServiceDeps, 'log'>
+
+function startPublications(deps: PublishDeps, { redisUrl, producer, log }: Queues, releaser: Releaser): void {
   const consumer = openConsumer({
     redisUrl,
     queue: 'publications',
     concurrency: 4,
     lockMs,
     log,
-    handler: async ({ run_id: runId }, signal) => publishRun(runId, publishDeps, signal),
+    handler: async ({ run_id: runId }, signal) => publishRun(runId, deps, signal),
   })
   releaser.add('consumer', () => consumer.close({ graceMs }))
-  releaser.add('runs to publish', followRuns(publishing, producer))
-  const { secret, host, port } = config.access
-  if (secret === undefined) return undefined
-  const access = await openReadAccess({ host, port, secret }, { ...shared, apiUrl: github.apiUrl })
-  releaser.add('read access', access.close)
-  return access.port
+  releaser.add('runs to publish', followRuns(deps.publishing, producer))
 }
 
 /** HOST_003 or HOST_001 when GitHub does not know the app by its key. */

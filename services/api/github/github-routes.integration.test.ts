@@ -47,6 +47,7 @@ const pull: PublishedPull = {
   state: 'open',
   isDraft: true,
   changeSetIds: ['c1'],
+  carried: [],
 }
 
 describe('POST /v1/runs/{run_id}/publish', () => {

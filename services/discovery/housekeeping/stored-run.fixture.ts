@@ -179,7 +179,7 @@ export async function storeRun(stores: TestStores, files: Readonly<Record<string
     set: { compositionKey },
     events: [anEvent({ event: 'run.completed', phase: 'review' })],
   })
-  const part = await putPart(objects, run, [own])
+  const part = await putPart(objects, run, { changeSetIds: [own] })
   const resultHash = await blobs.put(project, Buffer.from(`composed of a part ${own}`))
   const partly: Composition = { ...composition, of: 'accepted', part, files: [{ ...composed, resultHash }] }
   const ofPart = await putComposition(objects, project, partly)

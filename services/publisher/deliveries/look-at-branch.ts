@@ -51,7 +51,7 @@ export type BranchOutcome =
 const origin = { kind: 'publisher', id: 'github' } as const
 
 /** The branches that the publisher makes. */
-const ownBranches = 'remora/'
+export const ownBranches = 'remora/'
 
 /**
  * Starts a run for the commit that a branch has now, unless it has one, and supersedes the run of an older commit. So a webhook that

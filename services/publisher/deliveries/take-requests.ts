@@ -2,7 +2,7 @@ import type { DeliveryBody, DeliveryOutcome } from '#code-hosts/delivery.ts'
 import type { InstalledRepository } from '#code-hosts/installations.ts'
 import { hasCode, undefinedOn } from '#domain/error.ts'
 import { OperationId, RunId } from '#domain/ids.ts'
-import { Publication } from '#domain/publication.ts'
+import { Publication, type PublishedPull } from '#domain/publication.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { GitHubApp } from '../github/github-client.ts'
@@ -12,6 +12,8 @@ import type { PublishingRuns } from '../publications/publishing-runs.ts'
 import type { ReviewCommands } from './review-commands.ts'
 
 export type RequestDeps = {
+  /** The account as which the app writes. */
+  botLogin: string
   app: Pick<GitHubApp, 'clientFor'>
   ledger: Pick<Ledger, 'getRun' | 'notePublication'>
   publishing: PublishingRuns
@@ -72,13 +74,14 @@ export async function takePullEnd(
   { repository, sender }: At & { sender: Sender },
   deps: RequestDeps,
 ): Promise<DeliveryOutcome> {
+  if (sender?.login === deps.botLogin) return ignored('the app itself has closed it')
   const runId = await deps.publishing.runOfPull(repository.id, number)
   const run = await findRun(runId, deps)
   if (run === undefined) return ignored('the pull request is none of ours')
   const state = isMerged ? ('merged' as const) : ('closed' as const)
   const pull = run.publication?.pulls.find((one) => one.number === number)
   if (pull === undefined || pull.state === state) return ignored(`it is known that it was ${state}`)
-  if (state === 'closed') await deps.review.decline(run, pull.changeSetIds)
+  if (state === 'closed') await declineAll(run, pull, deps)
   const data = { number, url: pull.url, state, by: sender?.login ?? null, change_sets: pull.changeSetIds.length }
   const event = { event: 'publication.ended', phase: 'publication', origin, data } as const
   const withEnd = (one: Publication): Publication => ({
@@ -88,6 +91,18 @@ export async function takePullEnd(
   })
   await change(run.runId, withEnd, deps, [event])
   return acted(`pull request ${number} was ${state}`, run.runId)
+}
+
+async function declineAll(
+  run: Run,
+  { changeSetIds, carried }: PublishedPull,
+  { ledger, review }: RequestDeps,
+): Promise<void> {
+  await review.decline(run, changeSetIds)
+  for (const one of carried) {
+    const former = await findRun(one.runId, { ledger })
+    if (former !== undefined) await review.decline(former, one.changeSetIds)
+  }
 }
 
 const origin = { kind: 'publisher', id: 'github' } as const
@@ -117,12 +132,13 @@ async function answerTo(
   { verb, argument }: { verb: string; argument: string | undefined },
   run: Run,
   login: string,
-  { review }: RequestDeps,
+  deps: RequestDeps,
 ): Promise<string> {
+  const { review } = deps
   try {
     if (verb === 'retry') return await review.retry(run)
     if (argument === undefined) return `Say what: \`/remora ${verb} ${verb === 'reject' ? 'PATH' : 'OPERATION'}\`.`
-    if (verb === 'reject') return await review.rejectPath(run, argument, login)
+    if (verb === 'reject') return await rejectEverywhere(run, { path: argument, login }, deps)
     const operationId = OperationId.safeParse(argument).data
     if (operationId === undefined)
       return 'The name of an operation is the letter o and 16 digits; the table above has them.'
@@ -131,6 +147,19 @@ async function answerTo(
     if (hasCode(error, 'STORE_001', 'STORE_002', 'HOST_001')) throw error
     return `That was not done: ${error instanceof Error ? error.message : String(error)}`
   }
+}
+
+/** Also what the pull request has of earlier runs. */
+async function rejectEverywhere(
+  run: Run,
+  { path, login }: { path: string; login: string },
+  { ledger, review }: RequestDeps,
+): Promise<string> {
+  const sources = new Set((run.publication?.pulls ?? []).flatMap(({ carried }) => carried.map(({ runId }) => runId)))
+  const former = await Promise.all([...sources].map((runId) => findRun(runId, { ledger })))
+  const said: string[] = []
+  for (const one of [run, ...former]) if (one !== undefined) said.push(await review.rejectPath(one, path, login))
+  return said.join('\n')
 }
 
 async function runOfRepository(

@@ -13,6 +13,9 @@ export type HostPull = {
   head: CommitId
 }
 
+/** By its branch. */
+export type OpenPull = { number: number; branch: string }
+
 export type PullText = { title: string; body: string }
 
 /** A tree with texts is one request; more in one would be refused as too long. */
@@ -88,11 +91,16 @@ function openPulls(client: GitHubClient, repository: HostedRepository) {
       const { html_url: url, draft: isDraft = false, merged } = found
       return { number, url, isDraft, state: merged ? 'merged' : found.state, head: found.head.sha }
     },
-    /** How many pull requests from branches of the app are open. */
-    async countOpenPulls(prefix: string): Promise<number> {
-      const all = client.paginate('GET /repos/{owner}/{repo}/pulls', { ...of, state: 'open', per_page: 100 })
-      const open = await orHostError(all)
-      return open.filter((one) => one.head.ref.startsWith(prefix) && one.head.repo?.id === repository.id).length
+    /** The open pull requests from branches of the app, for one branch or for all. */
+    async openPulls(base?: string): Promise<OpenPull[]> {
+      const asked = { ...of, state: 'open' as const, per_page: 100, ...(base === undefined ? {} : { base }) }
+      const open = await orHostError(client.paginate('GET /repos/{owner}/{repo}/pulls', asked))
+      const ours = open.filter(({ head }) => head.ref.startsWith('remora/') && head.repo?.id === repository.id)
+      return ours.map(({ number, head }) => ({ number, branch: head.ref }))
+    },
+    async closePull(number: number): Promise<void> {
+      const asked = { ...of, pull_number: number, state: 'closed' as const }
+      await orHostError(client.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', asked))
     },
     async openPull(pull: PullText & { head: string; base: string; draft: boolean }): Promise<HostPull> {
       const { data } = await orHostError(client.request('POST /repos/{owner}/{repo}/pulls', { ...of, ...pull }))

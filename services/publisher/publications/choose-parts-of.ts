@@ -53,9 +53,10 @@ export async function declineChanges(run: Run, changeSetIds: readonly string[], 
   await deps.declined.add(repositoryId, keys)
 }
 
-async function acceptedChanges(
+/** What is accepted in a run and those that it retries, and what it was made for. */
+export async function acceptedChanges(
   run: Run,
-  { ledger, records }: ChooseDeps,
+  { ledger, records }: Pick<ChooseDeps, 'ledger' | 'records'>,
 ): Promise<{ set: ChangeSet; node: CodeNode }[]> {
   const chain = await chainOf(run, ledger)
   const decisions = await ledger.readDecisions((chain.at(-1) ?? run).runId)

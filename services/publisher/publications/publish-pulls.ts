@@ -11,19 +11,23 @@ import { checkEvidence, checkPublishable } from '#publication/check-publishable.
 import { commitMessage } from '#publication/commit-message.ts'
 import { planCommits } from '#publication/plan-commits.ts'
 import { type Publishable, type PublishableDeps, readPublishable } from '#publication/read-publishable.ts'
+import { ownBranches } from '../deliveries/look-at-branch.ts'
 import type { RepositorySettings } from '../deliveries/repository-settings.ts'
+import type { OpenPull } from '../github/repository-writes.ts'
+import { type Carried, carriedChanges, type CarryDeps } from './carried-changes.ts'
 import { type ChosenParts, choosePartsOf, type ChooseDeps } from './choose-parts-of.ts'
 import type { PublishingRuns } from './publishing-runs.ts'
 import { pullText } from './pull-text.ts'
 import type { Note, Publishing, RunHost } from './run-host.ts'
-import { writePull, type WrittenPull } from './write-pull.ts'
+import { type WantedPull, writePull, type WrittenPull } from './write-pull.ts'
 
 export type PullsDeps = AskPatchDeps &
   PublishableDeps &
-  ChooseDeps & {
-    records: AskPatchDeps['records'] & PublishableDeps['records']
+  ChooseDeps &
+  CarryDeps & {
+    records: AskPatchDeps['records'] & PublishableDeps['records'] & CarryDeps['records']
     objects: ObjectStore
-    publishing: Pick<PublishingRuns, 'countPull' | 'notePull'>
+    publishing: Pick<PublishingRuns, 'countPull' | 'notePull' | 'runOfPull'>
     publicUrl: string | undefined
     /** Where changes of the rehearsal model may be published, too: a fake host. */
     isFakeHost: boolean
@@ -48,13 +52,35 @@ export async function publishPulls(
   const target = await targetOf(host)
   const settings = await host.settings()
   const chosen = await choosePartsOf(run, settings, deps)
-  if (chosen.parts.length === 0) return held(chosen.why)
-  for (const part of chosen.parts) {
-    const answer = await askPart(run, part.changeSetIds, deps, { waitMs: 0, signal })
+  const open = await host.writes.openPulls(target)
+  for (const part of withOpenPulls(chosen.parts, open, target)) {
+    const branch = branchFor(target, part.agent)
+    const pull = open.find((one) => one.branch === branch)
+    const kept = await carriedChanges(run, pull, deps)
+    const patch = { changeSetIds: part.changeSetIds, carried: kept.carried.map(({ set }) => set) }
+    const answer = await askPart(run, patch, deps, { waitMs: 0, signal })
     if (answer.kind === 'coming') return { kind: 'coming' }
-    await publishPart(run, { part, target, settings, composition: compositionOf(answer) }, publishing, deps)
+    const composition = compositionOf(answer)
+    await publishPart(run, { part, target, branch, settings, composition, kept, pull }, publishing, deps)
   }
   return held(chosen.why)
+}
+
+/** What is in an open pull request is looked at again, also where the run has nothing for it. */
+function withOpenPulls(parts: ChosenParts['parts'], open: readonly OpenPull[], target: string): ChosenParts['parts'] {
+  const covered = new Set(parts.map(({ agent }) => branchFor(target, agent)))
+  const others = open.filter(({ branch }) => !covered.has(branch))
+  const agentOf = (branch: string) => branch.slice(branchFor(target, '').length)
+  const added = others.map(({ branch }) => ({
+    agent: branch === branchFor(target, null) ? null : agentOf(branch),
+    changeSetIds: [],
+    left: [],
+  }))
+  return [...parts, ...added]
+}
+
+function branchFor(target: string, agent: string | null): string {
+  return agent === null ? `${ownBranches}${target}` : `${ownBranches}${target}--${agent}`
 }
 
 /** Why nothing of the run is published; `told` is what people are told of it. */
@@ -90,45 +116,68 @@ function compositionOf(answer: Exclude<PatchAnswer, { kind: 'coming' }>): Compos
 type Part = {
   part: ChosenParts['parts'][number]
   target: string
+  branch: string
   settings: RepositorySettings
   composition: Composition
+  kept: { carried: readonly Carried[]; lost: number }
+  /** The open pull request of the branch. */
+  pull: OpenPull | undefined
 }
 
 async function publishPart(
   run: Run,
-  { part, target, settings, composition }: Part,
+  { part, target, branch, settings, composition, kept, pull }: Part,
   { note, host }: Publishing,
   deps: PullsDeps,
 ): Promise<void> {
-  const publishable = await readPublishable(run, composition, deps)
+  const publishable = await readPublishable(run, composition, deps, kept.carried)
   const commits = await planCommits(publishable)
-  if (commits.length === 0) return
+  if (commits.length === 0) return endEmpty(run, pull, { note, host })
   checkEvidence(commits, publishable)
   const base = await baseFor(run, target, publishable, { host, settings })
-  const branch = part.agent === null ? `remora/${target}` : `remora/${target}--${part.agent}`
-  const written = await writePull(
-    {
-      branch,
-      target,
-      base,
-      commits: commits.map((commit) => ({ message: commitMessage(commit, publishable), files: commit.files })),
-      text: pullText({
-        ...publishable,
-        commits,
-        agent: part.agent,
-        left: part.left.filter(({ reason }) => reason === 'later').length,
-        runUrl: deps.publicUrl && `${deps.publicUrl}/v1/runs/${run.runId}`,
-        isRehearsal: modelKindOf(run.request.labels) === 'rehearsal',
-      }),
-      isDraft: settings.draft || composition.gate === undefined,
-      settings,
-      beforeOpening: () => countToday(run, settings, deps),
-    },
-    host,
-  )
-  const ids = commits.flatMap(({ changeSetIds }) => changeSetIds)
+  const text = pullText({
+    ...publishable,
+    commits,
+    agent: part.agent,
+    left: part.left.filter(({ reason }) => reason === 'later').length,
+    lost: kept.lost,
+    runUrl: deps.publicUrl && `${deps.publicUrl}/v1/runs/${run.runId}`,
+    isRehearsal: modelKindOf(run.request.labels) === 'rehearsal',
+  })
+  const wanted: WantedPull = {
+    branch,
+    target,
+    base,
+    commits: commits.map((commit) => ({ message: commitMessage(commit, publishable), files: commit.files })),
+    text,
+    isDraft: settings.draft || composition.gate === undefined,
+    settings,
+    beforeOpening: () => countToday(run, settings, deps),
+  }
+  const written = await writePull(wanted, host)
+  const ids = new Set(commits.flatMap(({ changeSetIds }) => changeSetIds))
   await deps.publishing.notePull(host.source.repository.id, written.number, run.runId)
-  await notePull({ written, agent: part.agent, branch, ids }, note)
+  await notePull({ written, agent: part.agent, branch, ids, carried: kept.carried }, note)
+}
+
+/** Nothing is left of what a pull request had: people have rejected it, or done it themselves. */
+async function endEmpty(
+  run: Run,
+  pull: OpenPull | undefined,
+  { note, host }: Pick<Publishing, 'note' | 'host'>,
+): Promise<void> {
+  if (pull === undefined) return
+  await host.writes.commentOnce(pull.number, {
+    key: `empty-${run.runId}`,
+    text: `Nothing is left of these changes in run ${run.runId}, so this is closed.`,
+  })
+  const { pulls } = await note({})
+  const known = pulls.some(({ number }) => number === pull.number)
+  const closed = pulls.map((one) => (one.number === pull.number ? { ...one, state: 'closed' as const } : one))
+  const data = { number: pull.number, state: 'closed', by: null, change_sets: 0 }
+  const event: NewEvent = { event: 'publication.ended', phase: 'publication', origin, data }
+  if (known) await note({ pulls: closed }, [event])
+  await host.writes.closePull(pull.number)
 }
 
 /**
@@ -170,11 +219,25 @@ async function countToday(run: Run, { maxPullsPerDay }: RepositorySettings, { pu
   throw new AppError('PUBLISH_003', `${maxPullsPerDay} pull requests were opened today (github.max_pulls_per_day)`)
 }
 
-type NotedPull = { written: WrittenPull; agent: string | null; branch: string; ids: readonly string[] }
+type NotedPull = {
+  written: WrittenPull
+  agent: string | null
+  branch: string
+  /** What is in it. */
+  ids: ReadonlySet<string>
+  carried: readonly Carried[]
+}
 
-async function notePull({ written, agent, branch, ids }: NotedPull, note: Note): Promise<void> {
+async function notePull({ written, agent, branch, ids, carried }: NotedPull, note: Note): Promise<void> {
   const { what, ...made } = written
-  const pull: PublishedPull = { ...made, agent, branch, state: 'open', changeSetIds: [...ids] }
+  const there = carried.filter(({ set }) => ids.has(set.changeSetId))
+  const foreign = new Set(there.map(({ set }) => set.changeSetId))
+  const sources = [...Map.groupBy(there, ({ runId }) => runId)].map(([runId, of]) => ({
+    runId,
+    changeSetIds: of.map((one) => one.of),
+  }))
+  const changeSetIds = [...ids].filter((id) => !foreign.has(id))
+  const pull: PublishedPull = { ...made, agent, branch, state: 'open', changeSetIds, carried: sources }
   const { pulls } = await note({})
   const known = pulls.find(({ number }) => number === pull.number)
   const others = pulls.filter(({ number }) => number !== pull.number)
@@ -183,11 +246,12 @@ async function notePull({ written, agent, branch, ids }: NotedPull, note: Note):
     url: pull.url,
     branch,
     agent,
-    change_sets: ids.length,
+    change_sets: changeSetIds.length,
+    carried: there.length,
     commit: pull.head,
     draft: pull.isDraft,
   }
-  const name = known === undefined ? 'publication.opened' : 'publication.updated'
+  const name = known === undefined && what === 'opened' ? 'publication.opened' : 'publication.updated'
   const event: NewEvent = { event: name, phase: 'publication', origin, data }
   const isSame = known !== undefined && what === 'same'
   await note({ pulls: [...others, pull], fault: null }, isSame ? [] : [event])

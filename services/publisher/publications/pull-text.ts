@@ -17,6 +17,8 @@ export type PullParts = {
   nodes: ReadonlyMap<string, { path: string; qualifiedName: string }>
   /** How many changes wait for a later one, since this one would be too large. */
   left: number
+  /** How many changes of earlier runs were in the pull request, and do not fit the code any more. */
+  lost: number
   runUrl: string | undefined
   isRehearsal: boolean
 }
@@ -27,7 +29,7 @@ const mostCharacters = 60_000
 
 /** What a person needs to judge the pull request: what was done and why, how it was proved, and how to say no to a part of it. */
 export function pullText(parts: PullParts): PullText {
-  const { commits, composition, run, left, runUrl, isRehearsal } = parts
+  const { commits, composition, run, left, lost, runUrl, isRehearsal } = parts
   const body = [
     isRehearsal
       ? '> [!WARNING]\n> The rehearsal model (no LLM) has made these changes: they only show how it works.'
@@ -43,6 +45,7 @@ export function pullText(parts: PullParts): PullText {
     left === 0
       ? ''
       : `${plural(left, 'change')} more wait for a later pull request, since this one would be too large.`,
+    lost === 0 ? '' : `${plural(lost, 'earlier change')} left out, since the same lines were changed meanwhile.`,
     howToReject(),
     runUrl === undefined ? `Run ${code(run.runId)}.` : `Run [${run.runId}](${runUrl}).`,
   ].filter((part) => part !== '')

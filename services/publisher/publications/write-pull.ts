@@ -78,7 +78,7 @@ async function expectRoom(
   { maxOpenPulls }: Pick<RepositorySettings, 'maxOpenPulls'>,
   writes: RepositoryWrites,
 ): Promise<void> {
-  const open = await writes.countOpenPulls('remora/')
+  const { length: open } = await writes.openPulls()
   if (open < maxOpenPulls) return
   throw new AppError(
     'PUBLISH_003',

@@ -37,7 +37,7 @@ async function ask(runId: RunId, changeSetIds: readonly string[]): Promise<Patch
   const readComposition = async (_run: unknown, hash?: string) =>
     hash === undefined ? null : getComposition(objects, project, { runId, hash })
   const asking = { ledger: test.ledger, objects, producer: { add }, records: { readComposition } }
-  return askPart(run, changeSetIds, asking, { waitMs: 10_000, signal: never })
+  return askPart(run, { changeSetIds: changeSetIds }, asking, { waitMs: 10_000, signal: never })
 }
 
 /** The composed text of the only file, and why the sets that are left out are. */
@@ -91,7 +91,9 @@ describe('a part of what was accepted', () => {
     const { runId, idOf } = await played('one', 'three')
     const ids = names.map((name) => (name.startsWith('c0') ? name : idOf(name)))
     expect(await ask(runId, ids)).toMatchObject({ kind: 'faulty', fault: { code } })
-    expect((await opened.test.ledger.getRun(runId)).parts).toMatchObject([{ part: partId(ids), errorCode: code }])
+    expect((await opened.test.ledger.getRun(runId)).parts).toMatchObject([
+      { part: partId({ changeSetIds: ids }), errorCode: code },
+    ])
     // It is believed for a while.
     expect(await ask(runId, ids)).toMatchObject({ kind: 'faulty' })
     expect(jobs).toHaveLength(1)
@@ -118,7 +120,7 @@ describe('a part of what was accepted', () => {
     await composePatch({ runId, of: 'accepted' }, opened.deps, never)
     await composedIn(runId, [idOf('two')])
     const run = await ledger.getRun(runId)
-    expect(run.parts).toMatchObject([{ part: partId([idOf('two')]) }])
+    expect(run.parts).toMatchObject([{ part: partId({ changeSetIds: [idOf('two')] }) }])
     expect(new Set(laterCompositions(run)).size).toBe(2)
     const deps = {
       ledger,
@@ -131,7 +133,9 @@ describe('a part of what was accepted', () => {
       return violations.map(({ message }) => message).filter((message) => message.includes('part'))
     }
     expect(await about()).toEqual([])
-    await opened.store.objects.delete(objectKeys.patchPart(opened.store.project, runId, partId([idOf('two')])))
+    await opened.store.objects.delete(
+      objectKeys.patchPart(opened.store.project, runId, partId({ changeSetIds: [idOf('two')] })),
+    )
     expect(await about()).toEqual([expect.stringContaining('missing')])
   })
 

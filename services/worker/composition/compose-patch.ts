@@ -217,7 +217,8 @@ async function selectPart(
   part: PartId,
   { decisions, deps }: Omit<Selecting, 'signal'>,
 ): Promise<Pick<SelectedSets, 'sets' | 'nodeOf'>> {
-  const ids = new Set(await getPart(deps.objects, chain[0], part))
+  const { changeSetIds, carried } = await getPart(deps.objects, chain[0], part)
+  const ids = new Set(changeSetIds)
   const own = [...decisions.byChangeSet].filter(([id, { verdict }]) => ids.has(id) && verdict === 'accepted')
   const accepted = new Map(own)
   for (const id of ids) {
@@ -234,7 +235,8 @@ async function selectPart(
     if (missing !== undefined)
       throw new AppError('WORK_002', `The change set ${changeSetId} is built on ${missing}, which is not in the part.`)
   }
-  return read
+  // Last, so that of two that collide the run's own is in the patch.
+  return { ...read, sets: [...read.sets, ...carried] }
 }
 
 function unknownSet(id: string): AppError {

@@ -6,7 +6,7 @@ import { type LoadedLanguage, loadLanguage } from '#syntax/parser.ts'
 import { aPlannedOperation } from '#testing/open-test-ledger.ts'
 import type { BaseLayer } from './base-layer.ts'
 import { openBuiltLayer } from './built-layer.ts'
-import { editsBetween } from './edits-between.ts'
+import { editsBetween } from '#composition/edits-between.ts'
 import { movedNode } from './moved-node.ts'
 
 const path = 'shop.py'

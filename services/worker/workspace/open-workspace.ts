@@ -4,7 +4,7 @@ import { sha256 } from '#domain/ids.ts'
 import { isGitFolder, parseRepoPath, type RepoPath } from '#domain/repo-path.ts'
 import type { ReadSet } from '#objects/attempt-record.ts'
 import { type BaseLayer, foldersOf, type PathKind } from './base-layer.ts'
-import { editsBetween } from './edits-between.ts'
+import { editsBetween } from '#composition/edits-between.ts'
 import { openOverlay, type Overlay, type Written } from './overlay.ts'
 
 /**

@@ -5,7 +5,7 @@ import type { Diagnostic, LintReport } from '#lint/lint-report.ts'
 import type { Linter } from '#lint/linter.ts'
 import type { EvidenceChecker } from '../../evidence/evidence-checker.ts'
 import { faultsMade } from '../../evidence/lint-before-after.ts'
-import { editsBetween } from '../../workspace/edits-between.ts'
+import { editsBetween } from '#composition/edits-between.ts'
 import type { LintDeps } from './lint-node.ts'
 import { isFree, movedRanges, separateFixes, withFixes, type Range } from './text-fixes.ts'
 

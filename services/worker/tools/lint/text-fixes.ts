@@ -1,7 +1,7 @@
 import type { Diagnostic } from '#lint/lint-report.ts'
 import type { TextEdit } from '#lint/safe-fixes.ts'
 import { movedRange } from '#domain/rebase-edits.ts'
-import { editsBetween } from '../../workspace/edits-between.ts'
+import { editsBetween } from '#composition/edits-between.ts'
 
 /** UTF-16 units, end-exclusive. */
 export type Range = { start: number; end: number }
