@@ -26,6 +26,8 @@ const transports = ['file', 'ssh', 'git', 'http', 'https']
 /** The list of a large repository's files. */
 const maxOutputBytes = 512 * 1024 ** 2
 const maxErrorChars = 8_000
+/** For one command, a password that somebody types included. */
+const limitMs = 15 * 60_000
 
 /**
  * No hook of the user or of a template runs, no file is changed on its way, git refuses paths that any system reads in another way, and
@@ -86,7 +88,9 @@ type Running = { cwd: string; env: Env; input: Call['input']; signal: AbortSigna
 /** CONFIG_006 when there is no git. */
 async function runGit(args: readonly string[], { input, signal, ...running }: Running): Promise<Ended> {
   signal.throwIfAborted()
-  const child = spawn('git', args, { ...running, stdio: ['pipe', 'pipe', 'pipe'], signal })
+  const limit = AbortSignal.timeout(limitMs)
+  const ending = AbortSignal.any([signal, limit])
+  const child = spawn('git', args, { ...running, stdio: ['pipe', 'pipe', 'pipe'], signal: ending })
   const out: Buffer[] = []
   let length = 0
   let err = ''
@@ -100,6 +104,7 @@ async function runGit(args: readonly string[], { input, signal, ...running }: Ru
   child.stdin.end(input ?? '')
   const [code]: unknown[] = await once(child, 'close').catch((cause: unknown) => {
     signal.throwIfAborted()
+    if (limit.aborted) throw new AppError('HOST_001', 'git waited too long for an answer', { cause })
     throw new AppError('CONFIG_006', `git cannot be started: ${wordsOf(String(cause))}`, { cause })
   })
   signal.throwIfAborted()

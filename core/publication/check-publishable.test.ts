@@ -32,6 +32,7 @@ describe('what may be published', () => {
   it('is a change, a deletion or a new file of the base, in one commit or several', async () => {
     const commits = [
       commitOf(change('a.py'), change('lib/b.py', { executable: true }), change('new/deep/é 🙂.py')),
+      commitOf(change('lib/b.py', { changesMode: true }), change('new/run.sh', { executable: true })),
       commitOf(change('a.py', { content: null }), change('new/deep/er.py'), change('.github/CODEOWNERS')),
       commitOf(change('lib/b.py', { content: null }), change('new/deep/er.py', { content: null })),
       commitOf(change('lib', { baseHash: null })),
@@ -74,6 +75,7 @@ describe('what may be published', () => {
     ['letter_case', 'is a new file in capitals', [change('ß.py'), change('SS.py')]],
     ['letter_case', 'is one written with other code points', [change('é.py'), change('e\u0301.py')]],
     ['mode', 'has a mode of old', [change('old.py')]],
+    ['mode', 'loses its bit without a word', [change('lib/b.py')]],
     ['base', 'was made from another version', [change('a.py', { baseHash: 'other' })]],
     ['base', 'is there already', [change('a.py', { baseHash: null })]],
     ['base', 'is not there', [change('gone.py', { baseHash: 'own' })]],

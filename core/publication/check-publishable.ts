@@ -86,9 +86,12 @@ const rules = {
     const [twin] = folded.twinsOf(path)
     return twin && `is the same file as ${JSON.stringify(twin)} where case does not count`
   },
-  mode: ({ file: { path }, base }) => {
-    const mode = entryAt(path, base)?.mode ?? '100644'
-    return mode.startsWith('100') && mode !== '100644' && mode !== '100755' ? `has the mode ${mode}` : undefined
+  mode: ({ file: { path, content, executable, changesMode }, base }) => {
+    const mode = entryAt(path, base)?.mode
+    if (mode?.startsWith('100') !== true) return undefined
+    if (mode !== '100644' && mode !== '100755') return `has the mode ${mode}`
+    const isChanged = content !== null && executable !== (mode === '100755')
+    return isChanged && changesMode !== true ? 'would get another mode, which is no change of the run' : undefined
   },
   base: async ({ file, base }) => {
     const { path, baseHash } = file
