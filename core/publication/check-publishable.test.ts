@@ -60,6 +60,8 @@ describe('what may be published', () => {
     ['gitmodules', 'adds them on a Mac', [change('.gitm\u200dodules')]],
     ['workflows', 'is a workflow', [change('.github/workflows/ci.yml')]],
     ['workflows', 'is an action', [change('.github/actions/own/action.yml')]],
+    ['workflows', 'is one of another host', [change('.forgejo/workflows/ci.yml')]],
+    ['workflows', 'is the pipeline of another host', [change('.gitlab-ci.yml')]],
     ['workflows', 'is one in capitals', [change('.GitHub/Workflows/ci.yml')]],
     ['link', 'is a link', [change('latest')]],
     ['link', 'leads through a link', [change('latest/a.py')]],
@@ -91,6 +93,14 @@ describe('what may be published', () => {
     await expect(checkPublishable(commits, small)).rejects.toMatchObject({ code: 'PUBLISH_001' })
     await checkPublishable(commits, { ...small, without: [rule, ...beside] })
     if (rule === 'workflows') await checkPublishable(commits, { ...small, allowWorkflows: true })
+  })
+
+  it('is a change of what the base has, although its own files are the same where case does not count', async () => {
+    const odd = new Map([...tree, ['LIB', entry('100644')] as const, ['A.py', entry('100644')] as const])
+    const commits = [commitOf(change('lib/b.py', { executable: true }), change('a.py'))]
+    await expect(checkPublishable(commits, { ...base, tree: odd })).resolves.toBeUndefined()
+    const more = [commitOf(change('lib/c.py'))]
+    await expect(checkPublishable(more, { ...base, tree: odd })).rejects.toMatchObject({ code: 'PUBLISH_001' })
   })
 
   it.each(plantedSecrets)('is no new $kind, which is not repeated', async ({ code, value }) => {
