@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import type { CommitId } from '#domain/repository-source.ts'
 import type { BranchOrder } from './code-host.ts'
-import type { Remote } from './run-git.ts'
+import type { Remote } from './open-git.ts'
 
 /** A commit of a run, as it is on its branch. */
 export type OwnCommit = { tree: string; parent: string; message: string }
