@@ -233,6 +233,7 @@ export const PlannedCommits = z.looseObject({
         z.looseObject({
           path: z.string(),
           executable: z.boolean(),
+          changes_mode: z.boolean(),
           content_base64: z.string().nullable(),
           base_sha1: z.string().nullable(),
         }),

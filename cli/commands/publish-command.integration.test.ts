@@ -1,13 +1,15 @@
 import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { type BaseFiles, openBase, setOf } from '#publication/composed.fixture.ts'
+import { plantedSecrets } from '#testing/planted-secrets.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { composeRun, type PlayedEnding, playedSetId, playRun } from '../../services/api/played-run.fixture.ts'
+import { openPlayedReview } from '../../services/api/review/played-review.fixture.ts'
 import { readCliConfig } from '../cli-config.ts'
 import { buildProgram } from '../program.ts'
 import { openServedApi, type ServedApi } from './served-api.fixture.ts'
@@ -25,7 +27,9 @@ const env = {
 }
 
 const source = 'import os\n\n\ndef f():\n    return 1\n'
+const [secret] = plantedSecrets
 const files: BaseFiles = {
+  'conf.py': `token = ${secret?.code}\nport = 1\n`,
   'a.py': source,
   'crlf.txt': 'one\r\ntwo\r\n',
   'run.sh': { content: 'echo\n', executable: true },
@@ -41,6 +45,7 @@ const endings: PlayedEnding[] = [
   },
   { name: 'new', agent: 'test', changes: [base.creating('tests/tést.sh', 't\n', true), base.deleting('run.sh')] },
   { name: 'lines', agent: 'test', changes: [base.editing('crlf.txt', ['two', 'zwei'])] },
+  { name: 'port', agent: 'lint', changes: [base.editing('conf.py', ['port = 1', 'port = 2'])] },
 ]
 
 let served: ServedApi
@@ -49,8 +54,8 @@ beforeAll(async () => {
 })
 afterAll(() => served.close())
 
-/** A run that has ended with these changes, on which nobody has decided. */
-async function proposing(all: readonly PlayedEnding[]): Promise<string> {
+/** The run ends with these changes, on which nobody has decided. */
+async function compose(runId: string, all: readonly PlayedEnding[]): Promise<void> {
   const sets = all.flatMap((ending) => {
     if (!('changes' in ending)) return []
     const needed = all.filter(({ name }) => ending.builtOn?.includes(name)).map((one) => playedSetId(one, all))
@@ -62,14 +67,16 @@ async function proposing(all: readonly PlayedEnding[]): Promise<string> {
       if (hash !== null) await served.api.blobs.put(served.api.project, await readBlob(hash))
     }
   }
-  const tree = Object.fromEntries(
-    Object.entries(files).map(([path, file]) => [
-      path,
-      typeof file === 'string' ? { content: file, executable: false } : file,
-    ]),
-  )
-  const runId = await playRun(served.api, all, { tree })
   await composeRun(served.api, runId, { files: [...composition.files] })
+}
+
+async function proposing(all: readonly PlayedEnding[]): Promise<string> {
+  const tree = Object.entries(files).map(([path, file]) => [
+    path,
+    typeof file === 'string' ? { content: file, executable: false } : file,
+  ])
+  const runId = await playRun(served.api, all, { tree: Object.fromEntries(tree) })
+  await compose(runId, all)
   return runId
 }
 
@@ -83,6 +90,7 @@ const Commits = z.object({
         z.object({
           path: z.string(),
           executable: z.boolean(),
+          changes_mode: z.boolean(),
           content_base64: z.string().nullable(),
           base_sha1: z.string().nullable(),
         }),
@@ -102,7 +110,7 @@ describe('GET /v1/runs/{run_id}/commits', () => {
     const runId = await proposing(endings)
     const commits = await commitsOf(runId, '?of=proposed')
     expect(commits.map(({ agent }) => agent)).toEqual(['lint', 'docstring', 'test'])
-    expect(commits[0]?.message).toContain('Fix lint findings in 1 file\n\n- a.py: imports\n')
+    expect(commits[0]?.message).toContain('Fix lint findings in 2 files\n\n- a.py: imports, port\n')
     const last = commits[2]?.files.map(({ path, executable, content_base64: content, base_sha1: sha }) => {
       return [path, executable, content && Buffer.from(content, 'base64').toString(), sha?.length ?? null]
     })
@@ -112,6 +120,15 @@ describe('GET /v1/runs/{run_id}/commits', () => {
       ['tests/tést.sh', true, 't\n', null],
     ])
     expect(await commitsOf(runId, '')).toEqual([])
+  })
+
+  it('has what the run that it retries has made, too', async () => {
+    const [, , third] = endings
+    const former = await proposing(endings.slice(0, 2))
+    const again: PlayedEnding = { name: 'f', changes: third && 'changes' in third ? third.changes : [], agent: 'test' }
+    const retry = await openPlayedReview(served.api).retried(former, [again])
+    await compose(retry, [...endings.slice(0, 2), again])
+    expect((await commitsOf(retry, '?of=proposed')).map(({ agent }) => agent)).toEqual(['lint', 'docstring', 'test'])
   })
 })
 
@@ -166,7 +183,7 @@ describe.skipIf(lacks('git'))('remora publish --to', () => {
     expect(code).toBe(0)
     expect(out).toBe(
       [
-        'Fix lint findings in 1 file',
+        'Fix lint findings in 2 files',
         'Document definitions in 1 file',
         'Add tests in 3 files',
         `3 commits pushed to remora/main of bare.git, on top of main: ${head}`,
@@ -177,7 +194,7 @@ describe.skipIf(lacks('git'))('remora publish --to', () => {
       [
         'Add tests in 3 files Ada test',
         'Document definitions in 1 file Ada docstring',
-        'Fix lint findings in 1 file Ada lint',
+        'Fix lint findings in 2 files Ada lint',
         'first Ada',
       ].join('\n'),
     )
@@ -197,9 +214,12 @@ describe.skipIf(lacks('git'))('remora publish --to', () => {
   it('goes on top of a base that has moved, as long as the files are the same there, and else names them', async () => {
     const runId = await proposing(endings)
     await publish(runId)
-    await write({ 'other.py': 'o\n' })
+    await write({ 'other.py': 'o\n', 'a.py': { content: source, executable: true } })
+    await chmod(join(dir, 'local/a.py'), 0o755)
     await commit('second')
     expect((await publish(runId)).out).toContain('3 commits pushed')
+    // The run has not changed the bit that somebody has set since.
+    expect(await bare('ls-tree', '--format=%(objectmode)', 'remora/main', 'a.py')).toBe('100755')
     expect(await bare('log', '--format=%s', '-2', '--skip=3', 'remora/main')).toBe('second\nfirst')
     const head = await bare('rev-parse', 'remora/main')
     await write({ 'crlf.txt': 'two\r\n' })

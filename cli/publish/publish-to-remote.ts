@@ -9,8 +9,7 @@ import type { PatchKind } from '#domain/run.ts'
 import { withoutLogin } from '#platform/hide-secrets.ts'
 import { checkPublishable } from '#publication/check-publishable.ts'
 import { runTrailer } from '#publication/commit-message.ts'
-import { readLeftOut } from '../apply/left-out-sets.ts'
-import { emptyPatchText, type LeftOutSets } from '../apply/left-out-sets.ts'
+import { emptyPatchText, type LeftOutSets, readLeftOut } from '../apply/left-out-sets.ts'
 import type { CliContext } from '../cli-context.ts'
 import type { Service } from '../run/reach-service.ts'
 import type { PlannedCommits } from '../run-views.ts'
@@ -55,7 +54,8 @@ export async function publishToRemote(
   const planned = await client.readCommits(runId, of)
   const leftOut = await readLeftOut(client, runId, of)
   if (planned.commits.length === 0) {
-    const what = of === 'accepted' ? emptyPatchText(leftOut) : 'it changes nothing'
+    const what =
+      of === 'accepted' ? `${emptyPatchText(leftOut)}; decide with "remora review ${runId}"` : 'it changes nothing'
     throw new AppError('PUBLISH_001', `There is nothing to publish of run ${runId}: ${what}.`)
   }
   const scratch = await mkdtemp(join(tmpdir(), 'remora-publish-'))
@@ -90,7 +90,7 @@ async function publishCommits(
     })
   }
   const tree = await host.readTree(base.commit)
-  const commits = withoutThere(commitsOf(planned), tree)
+  const commits = withoutThere(commitsOf(planned, tree), tree)
   const shown = commits.map(({ message, files }) => ({ title: message.split('\n')[0] ?? '', files: files.length }))
   if (commits.length === 0) return { branch, base, result: 'there', head: null, commits: shown }
   requireSameBase(commits, tree, base)
@@ -116,18 +116,24 @@ async function findBase(host: CodeHost, name: string | null, to: string): Promis
 
 type MessagedCommit = PlannedCommit & NewCommit
 
-/** What a file was changed from is named as git names it. */
-function commitsOf({ commits }: PlannedCommits): MessagedCommit[] {
+/**
+ * What a file was changed from is named as git names it. A bit that the run has not changed stays as the tree has it: where the run was
+ * made of a folder, its file system may know none.
+ */
+function commitsOf({ commits }: PlannedCommits, tree: GitTree): MessagedCommit[] {
   return commits.map(({ agent, message, change_set_ids: changeSetIds, files }) => ({
     agent,
     message,
     changeSetIds,
-    files: files.map(({ path, executable, content_base64: content, base_sha1: baseHash }) => ({
-      path,
-      executable,
-      content: content === null ? null : Buffer.from(content, 'base64'),
-      baseHash,
-    })),
+    files: files.map(
+      ({ path, executable, changes_mode: changesMode, content_base64: content, base_sha1: baseHash }) => ({
+        path,
+        executable: changesMode || baseHash === null ? executable : tree.get(path)?.mode === '100755',
+        ...(changesMode && { changesMode }),
+        content: content === null ? null : Buffer.from(content, 'base64'),
+        baseHash,
+      }),
+    ),
   }))
 }
 

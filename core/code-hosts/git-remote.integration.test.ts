@@ -146,6 +146,20 @@ describe.skipIf(lacks('git'))('a plain git remote', () => {
     expect(await titles()).toContain('mine')
   })
 
+  it('leaves alone a commit of its own that a person has amended', async () => {
+    await publish([made('lint', file('a.py', 'two\n'))])
+    await local('fetch', '-q')
+    await local('checkout', '-q', 'remora/main')
+    await write({ 'a.py': 'mine\n' })
+    const amending = { ...env, GIT_COMMITTER_NAME: 'Eve', GIT_COMMITTER_DATE: '2040-01-01T00:00:00Z' }
+    await execute('git', ['commit', '-qa', '--amend', '--no-edit'], { cwd: at('local'), env: amending })
+    await local('push', '-qf', 'origin', 'HEAD')
+    await expect(publish([made('lint', file('a.py', 'three\n'))])).rejects.toMatchObject({
+      code: 'PUBLISH_002',
+      message: expect.stringContaining('of Eve ("lint")'),
+    })
+  })
+
   it('finds a person behind many commits of runs', async () => {
     await local('checkout', '-q', '-b', 'remora/main')
     await write({ 'b.py': 'mine\n' })

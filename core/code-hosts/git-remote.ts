@@ -6,7 +6,7 @@ import { CommitId } from '#domain/repository-source.ts'
 import { withoutLogins } from '#platform/hide-secrets.ts'
 import type { BranchOrder, CodeHost, HostBranch, NewCommit, PublishedBranch } from './code-host.ts'
 import { requireOwnCommits } from './own-commits.ts'
-import { type Git, type GitOptions, openGit, type Remote, wordsOf } from './run-git.ts'
+import { type Git, type GitOptions, openGit, type Remote, wordsOf } from './open-git.ts'
 
 export type GitRemoteOptions = Omit<GitOptions, 'gitDir'> & {
   /** An absolute path, or an address that git knows. */

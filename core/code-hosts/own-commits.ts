@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import type { CommitId } from '#domain/repository-source.ts'
 import type { BranchOrder } from './code-host.ts'
-import type { Remote } from './run-git.ts'
+import type { Remote } from './open-git.ts'
 
 /** A commit of a run, as it is on its branch. */
 export type OwnCommit = { tree: string; parent: string; message: string }
@@ -14,8 +14,8 @@ type BranchNow = Pick<BranchOrder, 'branch' | 'baseBranch' | 'base'> & { now: Co
 const depths = [50, 1_000, 2 ** 31 - 1]
 
 /**
- * The commits that a branch has and its base branch has not, oldest first. PUBLISH_002 when one of them is not of a run, with the name of
- * whoever made it.
+ * The commits that a branch has and its base branch has not, oldest first. PUBLISH_002 when one of them is not of a run, or was amended
+ * since, with the name of whoever did that.
  */
 export async function requireOwnCommits(order: BranchNow, remote: Remote): Promise<OwnCommit[]> {
   const { now, base, branch, baseBranch } = order
@@ -30,7 +30,7 @@ export async function requireOwnCommits(order: BranchNow, remote: Remote): Promi
     if (cut.size === 0) break
   }
   const whose =
-    foreign && `the commit ${foreign.sha.slice(0, 10)} of ${foreign.author} (${JSON.stringify(foreign.subject)})`
+    foreign && `the commit ${foreign.sha.slice(0, 10)} of ${foreign.by} (${JSON.stringify(foreign.subject)})`
   const text = `The branch ${branch} has ${whose ?? 'commits of which nobody knows whose they are'}`
   throw new AppError('PUBLISH_002', `${text}, not on ${baseBranch}: nothing was pushed.`)
 }
@@ -40,21 +40,26 @@ async function fetchHistory({ now, base }: BranchNow, depth: number, { git, url 
   await git.bytes(['fetch', ...flags, '--', url, base, now], { failsAs: 'HOST_004' })
 }
 
-type Found = OwnCommit & { sha: string; author: string; subject: string; isOwn: boolean }
+type Found = OwnCommit & { sha: string; by: string; subject: string; isOwn: boolean }
 
 async function commitsBetween(base: CommitId, now: CommitId, { git, trailer }: Remote): Promise<Found[]> {
-  const fields = ['%H', '%T', '%P', '%an', '%s', `%(trailers:key=${trailer},valueonly,separator=%x20)`, '%B']
+  const trailers = `%(trailers:key=${trailer},valueonly,separator=%x20)`
+  const fields = ['%H', '%T', '%P', '%an', '%cn', '%at', '%ct', '%s', trailers, '%B']
   const format = `--format=${fields.join('%x1f')}`
   const listed = await git.list(['log', '-z', '--reverse', '--topo-order', format, now, `^${base}`, '--'])
   return listed.map((entry) => {
-    const [sha = '', tree = '', parent = '', author = '', subject = '', own = '', message = ''] = entry.split('\x1f')
+    const [sha = '', tree = '', parent = '', author = '', committer = '', ...others] = entry.split('\x1f')
+    const [authored, committed, subject = '', runs = '', message = ''] = others
+    const isOfRun = runs.trim() !== ''
+    // Who amends or rebases a commit keeps its message and the time of its author.
+    const isOwn = isOfRun && authored === committed
     return {
       sha,
       tree,
       parent,
-      author,
+      by: isOfRun ? committer : author,
       subject: subject.slice(0, 100),
-      isOwn: own.trim() !== '',
+      isOwn,
       message: message.trim(),
     }
   })

@@ -5,6 +5,8 @@ import type { RepoPath } from './repo-path.ts'
 export type PlannedFile = {
   path: RepoPath
   executable: boolean
+  /** The bit is not as it was before the first of the commits. */
+  changesMode?: true
   /** null: it is deleted. */
   content: Uint8Array | null
   /** Hash of the file before the first of the commits; null: it was not there. */

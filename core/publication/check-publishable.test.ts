@@ -32,6 +32,7 @@ describe('what may be published', () => {
   it('is a change, a deletion or a new file of the base, in one commit or several', async () => {
     const commits = [
       commitOf(change('a.py'), change('lib/b.py', { executable: true }), change('new/deep/é 🙂.py')),
+      commitOf(change('lib/b.py', { changesMode: true }), change('new/run.sh', { executable: true })),
       commitOf(change('a.py', { content: null }), change('new/deep/er.py'), change('.github/CODEOWNERS')),
       commitOf(change('lib/b.py', { content: null }), change('new/deep/er.py', { content: null })),
       commitOf(change('lib', { baseHash: null })),
@@ -59,6 +60,8 @@ describe('what may be published', () => {
     ['gitmodules', 'adds them on a Mac', [change('.gitm\u200dodules')]],
     ['workflows', 'is a workflow', [change('.github/workflows/ci.yml')]],
     ['workflows', 'is an action', [change('.github/actions/own/action.yml')]],
+    ['workflows', 'is one of another host', [change('.forgejo/workflows/ci.yml')]],
+    ['workflows', 'is the pipeline of another host', [change('.gitlab-ci.yml')]],
     ['workflows', 'is one in capitals', [change('.GitHub/Workflows/ci.yml')]],
     ['link', 'is a link', [change('latest')]],
     ['link', 'leads through a link', [change('latest/a.py')]],
@@ -74,6 +77,7 @@ describe('what may be published', () => {
     ['letter_case', 'is a new file in capitals', [change('ß.py'), change('SS.py')]],
     ['letter_case', 'is one written with other code points', [change('é.py'), change('e\u0301.py')]],
     ['mode', 'has a mode of old', [change('old.py')]],
+    ['mode', 'loses its bit without a word', [change('lib/b.py')]],
     ['base', 'was made from another version', [change('a.py', { baseHash: 'other' })]],
     ['base', 'is there already', [change('a.py', { baseHash: null })]],
     ['base', 'is not there', [change('gone.py', { baseHash: 'own' })]],
@@ -89,6 +93,14 @@ describe('what may be published', () => {
     await expect(checkPublishable(commits, small)).rejects.toMatchObject({ code: 'PUBLISH_001' })
     await checkPublishable(commits, { ...small, without: [rule, ...beside] })
     if (rule === 'workflows') await checkPublishable(commits, { ...small, allowWorkflows: true })
+  })
+
+  it('is a change of what the base has, although its own files are the same where case does not count', async () => {
+    const odd = new Map([...tree, ['LIB', entry('100644')] as const, ['A.py', entry('100644')] as const])
+    const commits = [commitOf(change('lib/b.py', { executable: true }), change('a.py'))]
+    await expect(checkPublishable(commits, { ...base, tree: odd })).resolves.toBeUndefined()
+    const more = [commitOf(change('lib/c.py'))]
+    await expect(checkPublishable(more, { ...base, tree: odd })).rejects.toMatchObject({ code: 'PUBLISH_001' })
   })
 
   it.each(plantedSecrets)('is no new $kind, which is not repeated', async ({ code, value }) => {

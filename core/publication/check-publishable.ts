@@ -16,7 +16,7 @@ export type PublishBase = {
   tree: GitTree
   /** What a file was changed from, as whoever made the change has it. */
   readBase(file: PlannedFile & { baseHash: string }): Promise<Uint8Array>
-  /** Whether what the host runs may be changed: its workflows and actions. */
+  /** Whether what the host runs may be changed, such as its workflows and actions. */
   allowWorkflows: boolean
   limits?: PublishLimits
   /** Rules that are off, so that a test can show what each of them refuses. */
@@ -65,8 +65,9 @@ const rules = {
   gitmodules: ({ file: { path } }) =>
     path.split('/').some((part) => gitmodules.test(foldedPath(part))) ? 'says which submodules there are' : undefined,
   workflows: ({ file: { path }, base }) => {
-    const isRun = /^\.github\/(?:workflows|actions)(?:\/|$)/.test(foldedPath(path))
-    return isRun && !base.allowWorkflows ? 'is run by the code host, which is not allowed' : undefined
+    return ofHost.test(foldedPath(path)) && !base.allowWorkflows
+      ? 'is run by the code host, which is not allowed'
+      : undefined
   },
   link: ({ file: { path }, folded }) => {
     const link = folded.linkOn(path)
@@ -76,8 +77,8 @@ const rules = {
     const submodule = folded.submoduleOn(path)
     return submodule && `is, or is inside, the submodule ${JSON.stringify(submodule)}`
   },
-  file_and_folder: ({ file: { path, content }, folded }) => {
-    if (content === null) return undefined
+  file_and_folder: ({ file: { path, content }, base, folded }) => {
+    if (content === null || entryAt(path, base) !== undefined) return undefined
     const other = folded.fileOn(path) ?? folded.fileBelow(path)
     return other && `cannot be there together with ${JSON.stringify(other)}`
   },
@@ -86,9 +87,12 @@ const rules = {
     const [twin] = folded.twinsOf(path)
     return twin && `is the same file as ${JSON.stringify(twin)} where case does not count`
   },
-  mode: ({ file: { path }, base }) => {
-    const mode = entryAt(path, base)?.mode ?? '100644'
-    return mode.startsWith('100') && mode !== '100644' && mode !== '100755' ? `has the mode ${mode}` : undefined
+  mode: ({ file: { path, content, executable, changesMode }, base }) => {
+    const mode = entryAt(path, base)?.mode
+    if (mode?.startsWith('100') !== true) return undefined
+    if (mode !== '100644' && mode !== '100755') return `has the mode ${mode}`
+    const isChanged = content !== null && executable !== (mode === '100755')
+    return isChanged && changesMode !== true ? 'would get another mode, which is no change of the run' : undefined
   },
   base: async ({ file, base }) => {
     const { path, baseHash } = file
@@ -119,6 +123,8 @@ function entryAt(path: string, { tree }: PublishBase) {
 const longestName = 255
 /** Also what changes the direction of writing. */
 const hidden = /[\p{Cc}\p{Zl}\p{Zp}\u061C\u200E\u200F\u202A-\u202E\u2066-\u2069]/u
+/** What the common code hosts run of a repository. */
+const ofHost = /^\.(?:(?:github|gitea|forgejo)\/(?:workflows|actions)(?:\/|$)|gitlab-ci\.yml$|gitlab\/ci(?:\/|$))/
 /** With the short names that Windows gives it, and what Windows drops at the end of a name. */
 const gitmodules =
   /^(?:\.gitmodules|gitmod~\d|gi7eba~\d|gi7eb~\d{2}|gi7e~\d{3}|gi7~\d{4}|gi~\d{5}|g~\d{6}|~\d{7})[. ]*(?::.*)?$/

@@ -66,6 +66,8 @@ describe('the commits of a composition', () => {
       ['b', ['c4', 'c2'], { lib: 'l\n', old: null, 'run.sh': 'echo\n' }],
       ['a', ['c1'], { 'old/new.sh': 'n\n' }],
     ])
+    const changed = commits.flatMap(({ files }) => files.flatMap(({ path, changesMode }) => (changesMode ? path : [])))
+    expect(changed).toEqual(['run.sh'])
     const modes = commits.flatMap(({ files }) => files.map(({ path, executable }) => [path, executable]))
     expect(Object.fromEntries(modes)).toEqual({
       'old/new.sh': true,

@@ -146,7 +146,10 @@ async function statesOf(
   for (const step of steps) {
     const held = new Map([...changes].filter(([id]) => (places.get(id) ?? 0) <= step))
     const after = stateAfter(held, start)
-    if (!isSameState(before, after)) states.set(step, { path, ...after, baseHash })
+    const changesMode = baseHash !== null && after.content !== null && after.executable !== start.executable
+    if (!isSameState(before, after)) {
+      states.set(step, { path, ...after, ...(changesMode && { changesMode }), baseHash })
+    }
     before = after
   }
   requireComposed(file, before, start)

@@ -46,6 +46,7 @@ const PlannedFile = z
   .strictObject({
     path: z.string(),
     executable: z.boolean(),
+    changes_mode: z.boolean().openapi({ description: 'whether the executable bit is not as it was given' }),
     content_base64: z.string().nullable().openapi({ description: 'the file after the commit; null: it is deleted' }),
     base_sha1: z
       .string()

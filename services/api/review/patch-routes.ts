@@ -92,12 +92,17 @@ async function findPatch(run: Run, of: PatchKind, deps: AskPatchDeps, signal: Ab
 const blobsAtOnce = 16
 
 async function commitView(commit: PlannedCommit, publishable: Publishable) {
-  const files = await mapBounded(commit.files, blobsAtOnce, async ({ path, executable, content, baseHash }) => ({
-    path,
-    executable,
-    content_base64: content && Buffer.from(content).toString('base64'),
-    base_sha1: baseHash && gitBlobId(await publishable.readBlob(baseHash)),
-  }))
+  const files = await mapBounded(
+    commit.files,
+    blobsAtOnce,
+    async ({ path, executable, changesMode = false, content, baseHash }) => ({
+      path,
+      executable,
+      changes_mode: changesMode,
+      content_base64: content && Buffer.from(content).toString('base64'),
+      base_sha1: baseHash && gitBlobId(await publishable.readBlob(baseHash)),
+    }),
+  )
   const message = commitMessage(commit, publishable)
   return { agent: commit.agent, message, change_set_ids: commit.changeSetIds, files }
 }

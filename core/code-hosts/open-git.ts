@@ -26,6 +26,8 @@ const transports = ['file', 'ssh', 'git', 'http', 'https']
 /** The list of a large repository's files. */
 const maxOutputBytes = 512 * 1024 ** 2
 const maxErrorChars = 8_000
+/** For one command, a password that somebody types included. */
+const limitMs = 15 * 60_000
 
 /**
  * No hook of the user or of a template runs, no file is changed on its way, git refuses paths that any system reads in another way, and
@@ -47,9 +49,9 @@ const settings = [
   'log.showSignature=false',
 ].flatMap((setting) => ['-c', setting])
 
-/** These name another repository than the one that git is to work in. */
+/** These name another repository than the one that git is to work in, or times by which an amended commit is known. */
 const notPassedOn =
-  /^(?:REMORA_.*|GIT_(?:DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR|NAMESPACE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES))$/
+  /^(?:REMORA_.*|GIT_(?:DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR|NAMESPACE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|AUTHOR_DATE|COMMITTER_DATE))$/
 
 /** The system's git, in one bare repository, for the plumbing of a code host. */
 export function openGit({ gitDir, env, isInteractive, signal }: GitOptions) {
@@ -86,7 +88,9 @@ type Running = { cwd: string; env: Env; input: Call['input']; signal: AbortSigna
 /** CONFIG_006 when there is no git. */
 async function runGit(args: readonly string[], { input, signal, ...running }: Running): Promise<Ended> {
   signal.throwIfAborted()
-  const child = spawn('git', args, { ...running, stdio: ['pipe', 'pipe', 'pipe'], signal })
+  const limit = AbortSignal.timeout(limitMs)
+  const ending = AbortSignal.any([signal, limit])
+  const child = spawn('git', args, { ...running, stdio: ['pipe', 'pipe', 'pipe'], signal: ending })
   const out: Buffer[] = []
   let length = 0
   let err = ''
@@ -100,6 +104,7 @@ async function runGit(args: readonly string[], { input, signal, ...running }: Ru
   child.stdin.end(input ?? '')
   const [code]: unknown[] = await once(child, 'close').catch((cause: unknown) => {
     signal.throwIfAborted()
+    if (limit.aborted) throw new AppError('HOST_001', 'git waited too long for an answer', { cause })
     throw new AppError('CONFIG_006', `git cannot be started: ${wordsOf(String(cause))}`, { cause })
   })
   signal.throwIfAborted()
