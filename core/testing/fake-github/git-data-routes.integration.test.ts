@@ -117,6 +117,16 @@ describe.skipIf(lacks('git'))('git in the fake GitHub', () => {
     expect(pushes.map(({ payload }) => payload['forced'])).toEqual([false, true])
   })
 
+  it('never loses the commit of a person who pushes at the same moment', async () => {
+    const ours = await commit('a.py', 'ours\n')
+    const [theirs, moved] = await Promise.all([
+      repository.humanCommit('main', { 'b.py': 'theirs\n' }),
+      refusalOf(moveTo(ours)),
+    ])
+    expect(['it was not refused', '422 Update is not a fast forward']).toContain(moved)
+    expect((await repository.commits('main')).map(({ sha }) => sha)).toContain(theirs)
+  })
+
   it('refuses what does not exist, and what exists already', async () => {
     const refs = 'POST /repos/{owner}/{repo}/git/refs'
     expect(await refusalOf(moveTo(nowhere))).toBe('422 Object does not exist')

@@ -14,6 +14,8 @@ export type FileChanges = Record<
 
 /** Who does it: a login, by default that of a collaborator. */
 type By = { by?: string }
+type CommitOptions = By & { message?: string; parent?: string }
+type MergeOptions = By & { method?: 'merge' | 'squash' }
 
 export const defaultPerson = 'ada'
 
@@ -33,18 +35,19 @@ export function humanActs({ world, webhooks, repository }: Host & { repository: 
     return pull
   }
 
+  async function tipOf(branch: string): Promise<string> {
+    const sha = await store.tip(`refs/heads/${branch}`)
+    if (sha === undefined) throw new Error(`there is no branch ${branch}`)
+    return sha
+  }
+
   function runOf(id: number): CheckRun {
     const run = repository.checkRuns.get(id)
     if (run === undefined) throw new Error(`there is no check run ${id}`)
     return run
   }
 
-  /** On a branch, or on a new one from the default branch. Returns the commit. */
-  async function humanCommit(
-    branch: string,
-    files: FileChanges,
-    options: By & { message?: string; parent?: string } = {},
-  ) {
+  async function humanCommit(branch: string, files: FileChanges, options: CommitOptions) {
     const before = await store.tip(`refs/heads/${branch}`)
     const parent = options.parent ?? before ?? (await store.tip(`refs/heads/${repository.defaultBranch}`))
     const after = await commitFiles({ world, repository }, { parent, files, ...options })
@@ -56,9 +59,7 @@ export function humanActs({ world, webhooks, repository }: Host & { repository: 
     return after
   }
 
-  /** By a real merge commit, or by one commit that has all of it. Returns the commit. */
-  async function mergePull(number: number, options: By & { method?: 'merge' | 'squash' } = {}): Promise<string> {
-    const { by, method = 'merge' } = options
+  async function mergePull(number: number, { by, method = 'merge' }: MergeOptions): Promise<string> {
     const pull = pullOf(number)
     const scene = sceneOf(by)
     const before = await store.tip(`refs/heads/${pull.base.ref}`)
@@ -76,20 +77,23 @@ export function humanActs({ world, webhooks, repository }: Host & { repository: 
   }
 
   return {
-    humanCommit,
-    mergePull,
-    async deleteBranch(branch: string, { by }: By = {}) {
-      const before = await store.tip(`refs/heads/${branch}`)
-      if (before === undefined) throw new Error(`there is no branch ${branch}`)
-      await moveRef(sceneOf(by), { ref: `refs/heads/${branch}`, before })
-    },
+    /** On a branch, or on a new one from the default branch. Returns the commit. */
+    humanCommit: (branch: string, files: FileChanges, options: CommitOptions = {}) =>
+      world.inTurn(() => humanCommit(branch, files, options)),
+    /** By a real merge commit, or by one commit that has all of it. Returns the commit. */
+    mergePull: (number: number, options: MergeOptions = {}) => world.inTurn(() => mergePull(number, options)),
+    deleteBranch: (branch: string, { by }: By = {}) =>
+      world.inTurn(async () => moveRef(sceneOf(by), { ref: `refs/heads/${branch}`, before: await tipOf(branch) })),
     /** `fork` is the repository that has the branch, if that is another one. */
     openPull(wanted: By & Partial<Omit<NewPull, 'fork'>> & { head: string; fork?: { id: number } }) {
       const { by, head, base = repository.defaultBranch, title = head, body = null, draft = false } = wanted
       const fork = wanted.fork === undefined ? undefined : world.repositories.get(wanted.fork.id)
-      return openPull(sceneOf(by), { head, base, title, body, draft, ...(fork === undefined ? {} : { fork }) })
+      return world.inTurn(() =>
+        openPull(sceneOf(by), { head, base, title, body, draft, ...(fork === undefined ? {} : { fork }) }),
+      )
     },
-    closePull: (number: number, { by }: By = {}) => closePull({ ...sceneOf(by), pull: pullOf(number) }),
+    closePull: (number: number, { by }: By = {}) =>
+      world.inTurn(() => closePull({ ...sceneOf(by), pull: pullOf(number) })),
     comment(number: number, body: string, options: By & { association?: string } = {}): Comment {
       const scene = sceneOf(options.by)
       const association = options.association ?? associationOf(repository, scene.sender.login)
@@ -112,8 +116,7 @@ export function humanActs({ world, webhooks, repository }: Host & { repository: 
     },
     /** Asks for all checks of a branch again. */
     async rerequestSuite(branch: string, { by }: By = {}) {
-      const after = await store.tip(`refs/heads/${branch}`)
-      if (after === undefined) throw new Error(`there is no branch ${branch}`)
+      const after = await tipOf(branch)
       await requestChecks(sceneOf(by), { branch, before: after, after }, 'rerequested')
     },
     rerequest: (id: number, { by }: By = {}) => sendCheckRun(sceneOf(by), runOf(id), 'rerequested'),

@@ -1,3 +1,4 @@
+import { refuse } from './answers.ts'
 import { changedPaths } from './git-diff.ts'
 import { type GitCommit, emptyTree, noCommit } from './git-store.ts'
 import { accountJson, appJson, nodeId, repositoryJson } from './account-json.ts'
@@ -16,8 +17,9 @@ export type RefMove = { ref: string; before?: string; after?: string }
 export async function moveRef(scene: Scene, move: RefMove): Promise<void> {
   const { store } = scene.repository
   const old = move.before ?? noCommit
-  if (move.after === undefined) await store.git(['update-ref', '-d', move.ref, old])
-  else await store.git(['update-ref', move.ref, move.after, old])
+  const change = move.after === undefined ? ['-d', move.ref, old] : [move.ref, move.after, old]
+  const { code } = await store.git(['update-ref', ...change], { allow: [1, 128] })
+  if (code !== 0) refuse(422, 'Reference cannot be updated') // a `git push` was faster, or the name cannot be
   await refMoved(scene, move)
 }
 

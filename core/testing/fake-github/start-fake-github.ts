@@ -9,6 +9,7 @@ import { checkRoutes } from './check-routes.ts'
 import { type Moment, openFaults } from './network-faults.ts'
 import { gitDataRoutes } from './git-data-routes.ts'
 import { type NewRepository, addRepository, isPush, takePush } from './host-repository.ts'
+import { serveGit } from './git-http.ts'
 import { type RecordedRequest, openDoor } from './http-door.ts'
 import { type Wanted, installApp } from './installation-acts.ts'
 import { issueRoutes } from './issue-routes.ts'
@@ -44,24 +45,17 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
   const requests: RecordedRequest[] = []
   const faults = openFaults()
   let watcher: (moment: Moment) => void | Promise<void> = () => {}
-  let lastWrite: Promise<unknown> = Promise.resolve()
-
-  /** Writes are made one after the other, as what they check must still hold when they are made. */
-  async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = lastWrite.then(work)
-    lastWrite = turn.catch(() => {})
-    return turn
-  }
 
   const door = await openDoor({
     faults,
     requests,
     now,
     watch: (moment) => watcher(moment),
-    push: (request) => (isPush(request.path) ? inTurn(() => pushed(request)) : undefined),
+    push: (request) => (isPush(request.path) ? world.inTurn(() => pushed(request)) : undefined),
     answer(request) {
       const work = () => answerRequest(host, request)
-      return downloads.take(request) ?? (request.method === 'GET' ? work() : inTurn(work))
+      const besides = downloads.take(request) ?? serveGit({ world, folder }, request)
+      return besides ?? (request.method === 'GET' ? work() : world.inTurn(work))
     },
   })
   const downloads = openDownloads(door.origin, now)
@@ -88,7 +82,7 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
     faults,
     webhooks,
     rateLimit: limits,
-    addRepository: (wanted: NewRepository) => inTurn(() => addRepository({ world, webhooks, folder }, wanted)),
+    addRepository: (wanted: NewRepository) => world.inTurn(() => addRepository({ world, webhooks, folder }, wanted)),
     install: (wanted: Wanted) => installApp({ world, webhooks }, wanted),
     /** Called before and after the effect of each request, which waits for it. */
     watch(listener: (moment: Moment) => void | Promise<void>) {
@@ -114,7 +108,7 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
     async close(): Promise<void> {
       await webhooks.close()
       await door.close()
-      await lastWrite
+      await world.inTurn(() => Promise.resolve())
       await rm(folder, { recursive: true, force: true })
       expectSound()
     },
@@ -155,6 +149,7 @@ function keyPair() {
 
 function newWorld(given: Pick<World, 'origin' | 'app' | 'downloads' | 'mostTreeEntries' | 'now'>): World {
   let lastId = 1_000
+  let lastChange: Promise<unknown> = Promise.resolve()
   return {
     ...given,
     accounts: new Map(),
@@ -163,6 +158,11 @@ function newWorld(given: Pick<World, 'origin' | 'app' | 'downloads' | 'mostTreeE
     tokens: new Map(),
     manifestCodes: new Set(),
     nextId: () => ++lastId,
+    inTurn(work) {
+      const turn = lastChange.then(work)
+      lastChange = turn.catch(() => {})
+      return turn
+    },
   }
 }
 
