@@ -1,6 +1,6 @@
 import { newCheckRun, sendCheckRun } from './check-routes.ts'
 import { addComment } from './issue-routes.ts'
-import { type Scene, moveRef, requestChecks } from './move-ref.ts'
+import { type RepositoryEvent, moveRef, requestChecks } from './move-ref.ts'
 import { type NewPull, closePull, mergedByPush, openPull } from './pull-events.ts'
 import { associationOf } from './pull-json.ts'
 import type { Webhooks } from './webhooks.ts'
@@ -22,7 +22,7 @@ export const defaultPerson = 'ada'
 /** What people do in the browser, with the webhooks that follow. */
 export function humanActs({ world, webhooks, repository }: Host & { repository: HostedRepository }) {
   const { store } = repository
-  const sceneOf = (login: string = defaultPerson): Scene => ({
+  const eventBy = (login: string = defaultPerson): RepositoryEvent => ({
     world,
     webhooks,
     repository,
@@ -51,7 +51,7 @@ export function humanActs({ world, webhooks, repository }: Host & { repository: 
     const before = await store.tip(`refs/heads/${branch}`)
     const parent = options.parent ?? before ?? (await store.tip(`refs/heads/${repository.defaultBranch}`))
     const after = await commitFiles({ world, repository }, { parent, files, ...options })
-    await moveRef(sceneOf(options.by), {
+    await moveRef(eventBy(options.by), {
       ref: `refs/heads/${branch}`,
       ...(before === undefined ? {} : { before }),
       after,
@@ -61,7 +61,7 @@ export function humanActs({ world, webhooks, repository }: Host & { repository: 
 
   async function mergePull(number: number, { by, method = 'merge' }: MergeOptions): Promise<string> {
     const pull = pullOf(number)
-    const scene = sceneOf(by)
+    const event = eventBy(by)
     const before = await store.tip(`refs/heads/${pull.base.ref}`)
     const tree = before === undefined ? undefined : await store.mergedTree(before, pull.head.sha)
     if (pull.state !== 'open' || before === undefined || tree === undefined)
@@ -71,8 +71,8 @@ export function humanActs({ world, webhooks, repository }: Host & { repository: 
     const parents = method === 'merge' ? [before, pull.head.sha] : [before]
     const person = personOf(world, by)
     const after = await store.writeCommit({ tree, parents, author: person, committer: person, message })
-    if (method === 'squash') await mergedByPush({ ...scene, pull }, after)
-    await moveRef(scene, { ref: `refs/heads/${pull.base.ref}`, before, after })
+    if (method === 'squash') await mergedByPush({ ...event, pull }, after)
+    await moveRef(event, { ref: `refs/heads/${pull.base.ref}`, before, after })
     return after
   }
 
@@ -83,27 +83,27 @@ export function humanActs({ world, webhooks, repository }: Host & { repository: 
     /** By a real merge commit, or by one commit that has all of it. Returns the commit. */
     mergePull: (number: number, options: MergeOptions = {}) => world.inTurn(() => mergePull(number, options)),
     deleteBranch: (branch: string, { by }: By = {}) =>
-      world.inTurn(async () => moveRef(sceneOf(by), { ref: `refs/heads/${branch}`, before: await tipOf(branch) })),
+      world.inTurn(async () => moveRef(eventBy(by), { ref: `refs/heads/${branch}`, before: await tipOf(branch) })),
     /** `fork` is the repository that has the branch, if that is another one. */
     openPull(wanted: By & Partial<Omit<NewPull, 'fork'>> & { head: string; fork?: { id: number } }) {
       const { by, head, base = repository.defaultBranch, title = head, body = null, draft = false } = wanted
       const fork = wanted.fork === undefined ? undefined : world.repositories.get(wanted.fork.id)
       return world.inTurn(() =>
-        openPull(sceneOf(by), { head, base, title, body, draft, ...(fork === undefined ? {} : { fork }) }),
+        openPull(eventBy(by), { head, base, title, body, draft, ...(fork === undefined ? {} : { fork }) }),
       )
     },
     closePull: (number: number, { by }: By = {}) =>
-      world.inTurn(() => closePull({ ...sceneOf(by), pull: pullOf(number) })),
+      world.inTurn(() => closePull({ ...eventBy(by), pull: pullOf(number) })),
     comment(number: number, body: string, options: By & { association?: string } = {}): Comment {
-      const scene = sceneOf(options.by)
-      const association = options.association ?? associationOf(repository, scene.sender.login)
-      return addComment(scene, { pull: pullOf(number), body, association })
+      const event = eventBy(options.by)
+      const association = options.association ?? associationOf(repository, event.sender.login)
+      return addComment(event, { pull: pullOf(number), body, association })
     },
     /** Presses a button of a check run. */
     requestAction(id: number, identifier: string, { by }: By = {}) {
       const run = runOf(id)
       if (!run.actions.some((one) => one.identifier === identifier)) throw new Error(`no action ${identifier}`)
-      sendCheckRun(sceneOf(by), run, 'requested_action', { requested_action: { identifier } })
+      sendCheckRun(eventBy(by), run, 'requested_action', { requested_action: { identifier } })
     },
     /** A check run of another app, as one that runs the tests. */
     otherCheckRun(wanted: { app: string; name: string; headSha: string; conclusion: string }): CheckRun {
@@ -117,9 +117,9 @@ export function humanActs({ world, webhooks, repository }: Host & { repository: 
     /** Asks for all checks of a branch again. */
     async rerequestSuite(branch: string, { by }: By = {}) {
       const after = await tipOf(branch)
-      await requestChecks(sceneOf(by), { branch, before: after, after }, 'rerequested')
+      await requestChecks(eventBy(by), { branch, before: after, after }, 'rerequested')
     },
-    rerequest: (id: number, { by }: By = {}) => sendCheckRun(sceneOf(by), runOf(id), 'rerequested'),
+    rerequest: (id: number, { by }: By = {}) => sendCheckRun(eventBy(by), runOf(id), 'rerequested'),
   }
 }
 

@@ -10,8 +10,8 @@ import { type Moment, openFaults } from './network-faults.ts'
 import { gitDataRoutes } from './git-data-routes.ts'
 import { type NewRepository, addRepository, isPush, takePush } from './host-repository.ts'
 import { serveGit } from './git-http.ts'
-import { type RecordedRequest, openDoor } from './http-door.ts'
-import { type Wanted, installApp } from './installation-acts.ts'
+import { type RecordedRequest, openServer } from './github-server.ts'
+import { type NewInstallation, installApp } from './installation-acts.ts'
 import { issueRoutes } from './issue-routes.ts'
 import { pullRoutes } from './pull-routes.ts'
 import { openRateLimits } from './rate-limits.ts'
@@ -39,14 +39,17 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
   const { mostTreeEntries = 100_000 } = options
   const folder = await mkdtemp(join(tmpdir(), 'fake-github-'))
   const violations: string[] = []
-  const onViolation = (reason: string) => void violations.push(reason)
+  let closing = false
+  const onViolation = (reason: string) => {
+    if (!closing) violations.push(reason) // what is asked while it closes finds no repositories any more
+  }
   const clock = { aheadMs: 0 }
   const now = () => new Date(Date.now() + clock.aheadMs)
   const requests: RecordedRequest[] = []
   const faults = openFaults()
   let watcher: (moment: Moment) => void | Promise<void> = () => {}
 
-  const door = await openDoor({
+  const server = await openServer({
     faults,
     requests,
     now,
@@ -58,8 +61,8 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
       return besides ?? (request.method === 'GET' ? work() : world.inTurn(work))
     },
   })
-  const downloads = openDownloads(door.origin, now)
-  const world = newWorld({ origin: door.origin, app: appOf(options), downloads, mostTreeEntries, now })
+  const downloads = openDownloads(server.origin, now)
+  const world = newWorld({ origin: server.origin, app: appOf(options), downloads, mostTreeEntries, now })
   const webhooks = openWebhooks(world, { url: options.webhookUrl, onViolation })
   const limits = openRateLimits(world, { limit: options.rateLimit ?? 5_000 })
   const all = [...appRoutes, ...repositoryRoutes, ...gitDataRoutes, ...pullRoutes, ...issueRoutes, ...checkRoutes]
@@ -67,7 +70,8 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
   const host = { world, webhooks, limits, routes, onViolation }
 
   async function pushed({ path, body, headers }: ApiRequest): Promise<Answer> {
-    await takePush({ world, webhooks }, { path, body: body.toString(), pusher: headers['x-pusher'] ?? '' })
+    const push = { path, body: body.toString(), pusher: headers['x-pusher'] ?? '' }
+    await takePush({ world, webhooks }, push).catch((error: unknown) => onViolation(`git push: ${String(error)}`))
     return answer(200)
   }
 
@@ -76,14 +80,14 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
   }
 
   return {
-    apiUrl: door.origin,
+    apiUrl: server.origin,
     app: world.app,
     requests,
     faults,
     webhooks,
     rateLimit: limits,
     addRepository: (wanted: NewRepository) => world.inTurn(() => addRepository({ world, webhooks, folder }, wanted)),
-    install: (wanted: Wanted) => installApp({ world, webhooks }, wanted),
+    install: (wanted: NewInstallation) => installApp({ world, webhooks }, wanted),
     /** Called before and after the effect of each request, which waits for it. */
     watch(listener: (moment: Moment) => void | Promise<void>) {
       watcher = listener
@@ -106,8 +110,9 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
     expectSound,
     /** Throws if something was asked, answered or sent that GitHub would not. */
     async close(): Promise<void> {
+      closing = true
       await webhooks.close()
-      await door.close()
+      await server.close()
       await world.inTurn(() => Promise.resolve())
       await rm(folder, { recursive: true, force: true })
       expectSound()
