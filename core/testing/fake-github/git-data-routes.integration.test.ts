@@ -170,6 +170,8 @@ describe.skipIf(lacks('git'))('git in the fake GitHub', () => {
     expect(await refusalOf(tree({ path: 'a.py', sha: nowhere }))).toBe(`422 tree.sha ${nowhere} does not exist`)
     expect(await refusalOf(tree({ path: 'none.py', sha: null }))).toBe('422 GitRPC::BadObjectState')
     expect(await refusalOf(tree({ path: '../a.py', sha: null }))).toContain('malformed path')
+    const workflow = tree({ path: '.github/workflows/ci.yml', sha: nowhere })
+    expect(await refusalOf(workflow)).toBe('403 Resource not accessible by integration')
     const commits = octokit.request('POST /repos/{owner}/{repo}/git/commits', {
       ...at,
       message: 'x',
