@@ -4,7 +4,7 @@ import { answer, found, refuse } from './answers.ts'
 import { annotationsJson, checkRunJson, otherAppId, sentCheckRunJson } from './check-json.ts'
 import { commitNamed } from './commit-named.ts'
 import { type RepositoryCall, bodyOf, repositoryRoute } from './routes.ts'
-import { type Scene, suiteOf } from './move-ref.ts'
+import { type RepositoryEvent, suiteOf } from './move-ref.ts'
 import type { CheckRun } from './world.ts'
 
 const read = { checks: 'read' } as const
@@ -78,7 +78,7 @@ async function createCheckRun(call: RepositoryCall) {
 
 /** Queued; nobody knows it yet. */
 export function newCheckRun(
-  { world, repository }: Pick<Scene, 'world' | 'repository'>,
+  { world, repository }: Pick<RepositoryEvent, 'world' | 'repository'>,
   { name, headSha }: { name: string; headSha: string },
 ): CheckRun {
   return {
@@ -156,8 +156,13 @@ async function listCheckRuns(call: RepositoryCall) {
 }
 
 /** `more` is what a person did with it. */
-export function sendCheckRun(scene: Scene, run: CheckRun, action: string, more: Record<string, unknown> = {}): void {
-  const { world, webhooks, repository, sender } = scene
+export function sendCheckRun(
+  event: RepositoryEvent,
+  run: CheckRun,
+  action: string,
+  more: Record<string, unknown> = {},
+): void {
+  const { world, webhooks, repository, sender } = event
   const payload = {
     check_run: sentCheckRunJson(world, repository, run),
     ...more,

@@ -31,6 +31,10 @@ async function readContents(call: RepositoryCall) {
       entries.map((one) => entryJson(call, { ...one, path: path === '' ? one.path : `${path}/${one.path}` }, ref)),
     )
   }
+  if (!(await store.has(sha, 'blob'))) {
+    const entry = entryJson(call, { path, mode: '160000', type: 'commit', sha }, ref)
+    return answer(200, { ...entry, submodule_git_url: entry.html_url })
+  }
   const bytes = await store.readBlob(sha)
   if (/raw/.test(accept)) return rawAnswer(bytes)
   const listed = await store.git(['ls-tree', '-z', '--long', commit, '--', path])

@@ -117,6 +117,36 @@ describe.skipIf(lacks('git'))('git in the fake GitHub', () => {
     expect(pushes.map(({ payload }) => payload['forced'])).toEqual([false, true])
   })
 
+  it('may have submodules and links, and more entries than are listed at once', async () => {
+    const small = await startFakeGitHub({ mostTreeEntries: 2 })
+    await small.addRepository({ owner: at.owner, name: at.repo, files })
+    const client = clientOf(small, { installationId: small.install({ account: at.owner }).id })
+    const link = { path: 'link', mode: '120000', type: 'blob', content: 'a.py' } as const
+    const module = { path: 'lib/module', mode: '160000', type: 'commit', sha: nowhere } as const
+    const wanted = { ...at, base_tree: 'main', tree: [link, module] }
+    const tree = await client.request('POST /repos/{owner}/{repo}/git/trees', wanted)
+    const commits = 'POST /repos/{owner}/{repo}/git/commits'
+    const { data } = await client.request(commits, { ...at, message: 'Links', tree: tree.data.sha, parents: [] })
+    await client.request('POST /repos/{owner}/{repo}/git/refs', { ...at, ref: 'refs/heads/links', sha: data.sha })
+    const read = async (path: string) =>
+      (await client.request('GET /repos/{owner}/{repo}/contents/{path}', { ...at, path, ref: 'links' })).data
+    expect(await read('link')).toMatchObject({ type: 'symlink', target: 'a.py' })
+    expect(await read('lib/module')).toMatchObject({ type: 'submodule', sha: nowhere })
+    const listed = await client.request('GET /repos/{owner}/{repo}/git/trees/{tree_sha}', { ...at, tree_sha: 'links' })
+    expect(listed.data).toMatchObject({ truncated: true, tree: [{ path: 'a.py' }, { path: 'lib' }] })
+    await small.close()
+  })
+
+  it('never loses the commit of a person who pushes at the same moment', async () => {
+    const ours = await commit('a.py', 'ours\n')
+    const [theirs, moved] = await Promise.all([
+      repository.humanCommit('main', { 'b.py': 'theirs\n' }),
+      refusalOf(moveTo(ours)),
+    ])
+    expect(['it was not refused', '422 Update is not a fast forward']).toContain(moved)
+    expect((await repository.commits('main')).map(({ sha }) => sha)).toContain(theirs)
+  })
+
   it('refuses what does not exist, and what exists already', async () => {
     const refs = 'POST /repos/{owner}/{repo}/git/refs'
     expect(await refusalOf(moveTo(nowhere))).toBe('422 Object does not exist')
@@ -140,6 +170,8 @@ describe.skipIf(lacks('git'))('git in the fake GitHub', () => {
     expect(await refusalOf(tree({ path: 'a.py', sha: nowhere }))).toBe(`422 tree.sha ${nowhere} does not exist`)
     expect(await refusalOf(tree({ path: 'none.py', sha: null }))).toBe('422 GitRPC::BadObjectState')
     expect(await refusalOf(tree({ path: '../a.py', sha: null }))).toContain('malformed path')
+    const workflow = tree({ path: '.github/workflows/ci.yml', sha: nowhere })
+    expect(await refusalOf(workflow)).toBe('403 Resource not accessible by integration')
     const commits = octokit.request('POST /repos/{owner}/{repo}/git/commits', {
       ...at,
       message: 'x',

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { answer, found, notFound, rawAnswer, refuse } from './answers.ts'
+import { allows, granted } from './authenticate.ts'
 import { botPerson, gitCommitJson, refJson, urlsOf } from './git-json.ts'
 import { isPlainName } from './commit-named.ts'
 import { nodeId } from './account-json.ts'
@@ -60,7 +61,7 @@ const NewTree = z.object({
   ),
 })
 
-async function createTree({ world, repository, body }: RepositoryCall) {
+async function createTree({ world, repository, body, viewer }: RepositoryCall) {
   const { base_tree: base, tree } = bodyOf(NewTree, body)
   const { store } = repository
   if (tree.length === 0) refuse(422, 'Invalid tree info')
@@ -69,6 +70,7 @@ async function createTree({ world, repository, body }: RepositoryCall) {
     (await store.line(['rev-parse', '--verify', '-q', `${base}^{tree}`], { allow: [1, 128] })) === ''
   )
     refuse(422, 'The base_tree does not exist')
+  const workflows = viewer.kind === 'installation' ? granted(viewer.token, 'workflows') : 'none'
   const before = new Set(base === undefined ? [] : (await store.readTree(base, true)).map(({ path }) => path))
   const changes = []
   for (const { path, mode, sha, content } of tree) {
@@ -76,6 +78,8 @@ async function createTree({ world, repository, body }: RepositoryCall) {
       refuse(422, 'Must supply either tree.sha or tree.content, and not both')
     if (/^\/|\/$|\/\/|(?:^|\/)\.{1,2}(?:\/|$)|(?:^|\/)\.git(?:\/|$)/i.test(path))
       refuse(422, 'tree.path contains a malformed path component')
+    if (path.startsWith('.github/workflows/') && !allows(workflows, 'write'))
+      refuse(403, 'Resource not accessible by integration') // workflows need a permission of their own
     if (sha === null && !before.has(path)) refuse(422, 'GitRPC::BadObjectState')
     changes.push({ path, mode, sha: content === undefined ? (sha ?? null) : await store.writeBlob(content) })
   }

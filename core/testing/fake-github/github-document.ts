@@ -83,7 +83,7 @@ type SchemaCompiler = (key: string, schema: unknown, options?: { fromText?: bool
 const base = 'https://api.github.com/components/'
 
 function schemaCompiler(document: unknown): SchemaCompiler {
-  const settings = { strict: false, logger: false, validateFormats: true } as const
+  const settings = { strict: false, logger: false, inlineRefs: false, code: { optimize: false } } as const
   const validators = { json: new Ajv(settings), text: new Ajv({ ...settings, coerceTypes: true }) }
   const added = { json: new Set<string>(), text: new Set<string>() }
   const compiled = new Map<string, ValidateFunction>()

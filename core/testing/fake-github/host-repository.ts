@@ -1,4 +1,4 @@
-import { chmod, mkdir, writeFile } from 'node:fs/promises'
+import { appendFile, chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { commitFiles, defaultPerson, humanActs, type FileChanges } from './human-acts.ts'
 import { gitStore, noCommit } from './git-store.ts'
@@ -32,6 +32,7 @@ export async function addRepository({ world, webhooks, folder }: Host, wanted: N
   const gitPath = join(folder, owner, `${name}.git`)
   await mkdir(gitPath, { recursive: true })
   await runGit(gitPath, ['init', '--bare', '--quiet', `--initial-branch=${defaultBranch}`])
+  await appendFile(join(gitPath, 'config'), settings)
   const now = world.now()
   const repository: HostedRepository = {
     id: world.nextId(),
@@ -68,6 +69,7 @@ export async function addRepository({ world, webhooks, folder }: Host, wanted: N
     name,
     fullName: fullName(repository),
     gitPath,
+    cloneUrl: `${world.origin}/${fullName(repository)}.git`,
     setLevel: (login: string, level: Level) => void repository.collaborators.set(login, level),
     /** From now on the API does not know it. */
     vanish: () => void world.repositories.delete(repository.id),
@@ -92,6 +94,9 @@ function reads(repository: HostedRepository) {
     comments: () => [...repository.comments.values()],
   }
 }
+
+/** Nothing runs in the background, and any commit can be fetched by its id, as from GitHub. */
+const settings = '[gc]\n\tauto = 0\n[uploadpack]\n\tallowAnySHA1InWant = true\n\tallowFilter = true\n'
 
 function hookPath({ id }: HostedRepository): string {
   return `/-/pushed/${id}`

@@ -1,6 +1,6 @@
 import { newCheckRun, sendCheckRun } from './check-routes.ts'
 import { addComment } from './issue-routes.ts'
-import { type Scene, moveRef, requestChecks } from './move-ref.ts'
+import { type RepositoryEvent, moveRef, requestChecks } from './move-ref.ts'
 import { type NewPull, closePull, mergedByPush, openPull } from './pull-events.ts'
 import { associationOf } from './pull-json.ts'
 import type { Webhooks } from './webhooks.ts'
@@ -14,13 +14,15 @@ export type FileChanges = Record<
 
 /** Who does it: a login, by default that of a collaborator. */
 type By = { by?: string }
+type CommitOptions = By & { message?: string; parent?: string }
+type MergeOptions = By & { method?: 'merge' | 'squash' }
 
 export const defaultPerson = 'ada'
 
 /** What people do in the browser, with the webhooks that follow. */
 export function humanActs({ world, webhooks, repository }: Host & { repository: HostedRepository }) {
   const { store } = repository
-  const sceneOf = (login: string = defaultPerson): Scene => ({
+  const eventBy = (login: string = defaultPerson): RepositoryEvent => ({
     world,
     webhooks,
     repository,
@@ -33,22 +35,23 @@ export function humanActs({ world, webhooks, repository }: Host & { repository: 
     return pull
   }
 
+  async function tipOf(branch: string): Promise<string> {
+    const sha = await store.tip(`refs/heads/${branch}`)
+    if (sha === undefined) throw new Error(`there is no branch ${branch}`)
+    return sha
+  }
+
   function runOf(id: number): CheckRun {
     const run = repository.checkRuns.get(id)
     if (run === undefined) throw new Error(`there is no check run ${id}`)
     return run
   }
 
-  /** On a branch, or on a new one from the default branch. Returns the commit. */
-  async function humanCommit(
-    branch: string,
-    files: FileChanges,
-    options: By & { message?: string; parent?: string } = {},
-  ) {
+  async function humanCommit(branch: string, files: FileChanges, options: CommitOptions) {
     const before = await store.tip(`refs/heads/${branch}`)
     const parent = options.parent ?? before ?? (await store.tip(`refs/heads/${repository.defaultBranch}`))
     const after = await commitFiles({ world, repository }, { parent, files, ...options })
-    await moveRef(sceneOf(options.by), {
+    await moveRef(eventBy(options.by), {
       ref: `refs/heads/${branch}`,
       ...(before === undefined ? {} : { before }),
       after,
@@ -56,11 +59,9 @@ export function humanActs({ world, webhooks, repository }: Host & { repository: 
     return after
   }
 
-  /** By a real merge commit, or by one commit that has all of it. Returns the commit. */
-  async function mergePull(number: number, options: By & { method?: 'merge' | 'squash' } = {}): Promise<string> {
-    const { by, method = 'merge' } = options
+  async function mergePull(number: number, { by, method = 'merge' }: MergeOptions): Promise<string> {
     const pull = pullOf(number)
-    const scene = sceneOf(by)
+    const event = eventBy(by)
     const before = await store.tip(`refs/heads/${pull.base.ref}`)
     const tree = before === undefined ? undefined : await store.mergedTree(before, pull.head.sha)
     if (pull.state !== 'open' || before === undefined || tree === undefined)
@@ -70,36 +71,39 @@ export function humanActs({ world, webhooks, repository }: Host & { repository: 
     const parents = method === 'merge' ? [before, pull.head.sha] : [before]
     const person = personOf(world, by)
     const after = await store.writeCommit({ tree, parents, author: person, committer: person, message })
-    if (method === 'squash') await mergedByPush({ ...scene, pull }, after)
-    await moveRef(scene, { ref: `refs/heads/${pull.base.ref}`, before, after })
+    if (method === 'squash') await mergedByPush({ ...event, pull }, after)
+    await moveRef(event, { ref: `refs/heads/${pull.base.ref}`, before, after })
     return after
   }
 
   return {
-    humanCommit,
-    mergePull,
-    async deleteBranch(branch: string, { by }: By = {}) {
-      const before = await store.tip(`refs/heads/${branch}`)
-      if (before === undefined) throw new Error(`there is no branch ${branch}`)
-      await moveRef(sceneOf(by), { ref: `refs/heads/${branch}`, before })
-    },
+    /** On a branch, or on a new one from the default branch. Returns the commit. */
+    humanCommit: (branch: string, files: FileChanges, options: CommitOptions = {}) =>
+      world.inTurn(() => humanCommit(branch, files, options)),
+    /** By a real merge commit, or by one commit that has all of it. Returns the commit. */
+    mergePull: (number: number, options: MergeOptions = {}) => world.inTurn(() => mergePull(number, options)),
+    deleteBranch: (branch: string, { by }: By = {}) =>
+      world.inTurn(async () => moveRef(eventBy(by), { ref: `refs/heads/${branch}`, before: await tipOf(branch) })),
     /** `fork` is the repository that has the branch, if that is another one. */
     openPull(wanted: By & Partial<Omit<NewPull, 'fork'>> & { head: string; fork?: { id: number } }) {
       const { by, head, base = repository.defaultBranch, title = head, body = null, draft = false } = wanted
       const fork = wanted.fork === undefined ? undefined : world.repositories.get(wanted.fork.id)
-      return openPull(sceneOf(by), { head, base, title, body, draft, ...(fork === undefined ? {} : { fork }) })
+      return world.inTurn(() =>
+        openPull(eventBy(by), { head, base, title, body, draft, ...(fork === undefined ? {} : { fork }) }),
+      )
     },
-    closePull: (number: number, { by }: By = {}) => closePull({ ...sceneOf(by), pull: pullOf(number) }),
+    closePull: (number: number, { by }: By = {}) =>
+      world.inTurn(() => closePull({ ...eventBy(by), pull: pullOf(number) })),
     comment(number: number, body: string, options: By & { association?: string } = {}): Comment {
-      const scene = sceneOf(options.by)
-      const association = options.association ?? associationOf(repository, scene.sender.login)
-      return addComment(scene, { pull: pullOf(number), body, association })
+      const event = eventBy(options.by)
+      const association = options.association ?? associationOf(repository, event.sender.login)
+      return addComment(event, { pull: pullOf(number), body, association })
     },
     /** Presses a button of a check run. */
     requestAction(id: number, identifier: string, { by }: By = {}) {
       const run = runOf(id)
       if (!run.actions.some((one) => one.identifier === identifier)) throw new Error(`no action ${identifier}`)
-      sendCheckRun(sceneOf(by), run, 'requested_action', { requested_action: { identifier } })
+      sendCheckRun(eventBy(by), run, 'requested_action', { requested_action: { identifier } })
     },
     /** A check run of another app, as one that runs the tests. */
     otherCheckRun(wanted: { app: string; name: string; headSha: string; conclusion: string }): CheckRun {
@@ -112,11 +116,10 @@ export function humanActs({ world, webhooks, repository }: Host & { repository: 
     },
     /** Asks for all checks of a branch again. */
     async rerequestSuite(branch: string, { by }: By = {}) {
-      const after = await store.tip(`refs/heads/${branch}`)
-      if (after === undefined) throw new Error(`there is no branch ${branch}`)
-      await requestChecks(sceneOf(by), { branch, before: after, after }, 'rerequested')
+      const after = await tipOf(branch)
+      await requestChecks(eventBy(by), { branch, before: after, after }, 'rerequested')
     },
-    rerequest: (id: number, { by }: By = {}) => sendCheckRun(sceneOf(by), runOf(id), 'rerequested'),
+    rerequest: (id: number, { by }: By = {}) => sendCheckRun(eventBy(by), runOf(id), 'rerequested'),
   }
 }
 

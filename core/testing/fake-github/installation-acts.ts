@@ -10,7 +10,7 @@ import {
   fullName,
 } from './world.ts'
 
-export type Wanted = {
+export type NewInstallation = {
   /** The login of the owner of the repositories. */
   account: string
   /** Names without the owner; all that the account has and will have by default. */
@@ -20,7 +20,7 @@ export type Wanted = {
 }
 
 /** What an owner does with the app, with the webhooks that follow. */
-export function installApp({ world, webhooks }: { world: World; webhooks: Webhooks }, wanted: Wanted) {
+export function installApp({ world, webhooks }: { world: World; webhooks: Webhooks }, wanted: NewInstallation) {
   const account = accountOf(world, wanted.account)
   const sender: Account = account.type === 'User' ? account : accountOf(world, 'ada')
   const installation: Installation = {

@@ -4,7 +4,7 @@ import { answer, found, refuse } from './answers.ts'
 import { associationOf, commentJson, issueJson, labelJson } from './pull-json.ts'
 import { pullOf } from './pull-routes.ts'
 import { type RepositoryCall, bodyOf, repositoryRoute } from './routes.ts'
-import type { Scene } from './move-ref.ts'
+import type { RepositoryEvent } from './move-ref.ts'
 import { type Comment, type PullRequest, accountOf, levelOf } from './world.ts'
 
 /** What is done to a pull request as the issue that it also is needs one of the two permissions. */
@@ -89,7 +89,7 @@ function refuseLong(body: string): void {
 
 /** Also what a person does; the app is told. */
 export function addComment(
-  { world, webhooks, repository, sender }: Scene,
+  { world, webhooks, repository, sender }: RepositoryEvent,
   { pull, body, association }: { pull: PullRequest; body: string; association: string },
 ): Comment {
   const now = world.now()

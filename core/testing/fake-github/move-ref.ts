@@ -1,3 +1,4 @@
+import { refuse } from './answers.ts'
 import { changedPaths } from './git-diff.ts'
 import { type GitCommit, emptyTree, noCommit } from './git-store.ts'
 import { accountJson, appJson, nodeId, repositoryJson } from './account-json.ts'
@@ -7,35 +8,36 @@ import { type PullEvent, closePull, mergedByPush, synchronizePull } from './pull
 import type { HostedRepository, PullRequest } from './world.ts'
 
 /** Where something happens, and who does it. */
-export type Scene = Omit<PullEvent, 'pull'>
+export type RepositoryEvent = Omit<PullEvent, 'pull'>
 
 /** Without `before` the ref is new; without `after` it goes. */
 export type RefMove = { ref: string; before?: string; after?: string }
 
 /** Moves a ref as the API or a person in the browser does it, and tells whom it concerns. */
-export async function moveRef(scene: Scene, move: RefMove): Promise<void> {
-  const { store } = scene.repository
+export async function moveRef(event: RepositoryEvent, move: RefMove): Promise<void> {
+  const { store } = event.repository
   const old = move.before ?? noCommit
-  if (move.after === undefined) await store.git(['update-ref', '-d', move.ref, old])
-  else await store.git(['update-ref', move.ref, move.after, old])
-  await refMoved(scene, move)
+  const change = move.after === undefined ? ['-d', move.ref, old] : [move.ref, move.after, old]
+  const { code } = await store.git(['update-ref', ...change], { allow: [1, 128] })
+  if (code !== 0) refuse(422, 'Reference cannot be updated') // a `git push` was faster, or the name cannot be
+  await refMoved(event, move)
 }
 
 /** All that follows when a ref has moved, also by a real `git push`. */
-export async function refMoved(scene: Scene, move: RefMove): Promise<void> {
-  const { world, webhooks, repository } = scene
+export async function refMoved(event: RepositoryEvent, move: RefMove): Promise<void> {
+  const { world, webhooks, repository } = event
   repository.pushedAt = world.now()
   const { before = noCommit, after = noCommit } = move
   if (before === after) return
-  webhooks.emit({ event: 'push', payload: await pushJson(scene, { ref: move.ref, before, after }), repository })
+  webhooks.emit({ event: 'push', payload: await pushJson(event, { ref: move.ref, before, after }), repository })
   const branch = /^refs\/heads\/(.+)$/.exec(move.ref)?.[1]
   if (branch === undefined) return
-  if (move.after !== undefined) await requestChecks(scene, { branch, before, after }, 'requested')
+  if (move.after !== undefined) await requestChecks(event, { branch, before, after }, 'requested')
   for (const concerned of world.repositories.values())
     for (const pull of concerned.pulls.values())
       if (pull.state === 'open')
         await updatePull(
-          { ...scene, repository: concerned, pull },
+          { ...event, repository: concerned, pull },
           { from: repository, branch, before, after: move.after },
         )
 }
@@ -60,13 +62,13 @@ async function updatePull(
   return undefined
 }
 
-async function pushJson(scene: Scene, { ref, before, after }: Required<RefMove>) {
-  const { world, repository, sender } = scene
+async function pushJson(event: RepositoryEvent, { ref, before, after }: Required<RefMove>) {
+  const { world, repository, sender } = event
   const { store } = repository
   const { html } = urlsOf(world, repository)
   const created = before === noCommit
   const deleted = after === noCommit
-  const commits = deleted ? [] : await newCommits(scene, { ref, before, after })
+  const commits = deleted ? [] : await newCommits(event, { ref, before, after })
   const tip = deleted ? undefined : await store.tip(after) // a tag may be an object of its own
   const [head] = tip === undefined ? [] : await store.readCommits([tip])
   const forced = !created && tip !== undefined && !(await store.isAncestor(before, after))
@@ -80,10 +82,10 @@ async function pushJson(scene: Scene, { ref, before, after }: Required<RefMove>)
     deleted,
     forced,
     compare: `${html}/compare/${range}`,
-    commits: await Promise.all(commits.map((commit) => pushedCommitJson(scene, commit))),
-    head_commit: head === undefined ? null : await pushedCommitJson(scene, head),
+    commits: await Promise.all(commits.map((commit) => pushedCommitJson(event, commit))),
+    head_commit: head === undefined ? null : await pushedCommitJson(event, head),
     pusher: { name: sender.login, email: `${sender.login}@users.noreply.github.com` },
-    repository: pushedRepositoryJson(scene),
+    repository: pushedRepositoryJson(event),
     sender: accountJson(world, sender),
   }
 }
@@ -91,7 +93,10 @@ async function pushJson(scene: Scene, { ref, before, after }: Required<RefMove>)
 const mostCommits = 2_048
 
 /** Oldest first; those of a new branch are the ones that no other branch has. */
-async function newCommits({ repository }: Scene, { ref, before, after }: Required<RefMove>): Promise<GitCommit[]> {
+async function newCommits(
+  { repository }: RepositoryEvent,
+  { ref, before, after }: Required<RefMove>,
+): Promise<GitCommit[]> {
   const { store } = repository
   const others = (await store.refs('refs/heads')).filter((one) => one.ref !== ref).map(({ sha }) => `^${sha}`)
   const without = before === noCommit ? others : [`^${before}`]
@@ -99,7 +104,7 @@ async function newCommits({ repository }: Scene, { ref, before, after }: Require
   return store.readCommits(shas)
 }
 
-async function pushedCommitJson({ world, repository }: Scene, commit: GitCommit) {
+async function pushedCommitJson({ world, repository }: RepositoryEvent, commit: GitCommit) {
   const { store } = repository
   const [parent] = commit.parents
   const paths = await changedPaths(store, parent ?? emptyTree, commit.sha)
@@ -118,7 +123,7 @@ async function pushedCommitJson({ world, repository }: Scene, commit: GitCommit)
 }
 
 /** Pushes have times in seconds, and the owner's name once more. */
-function pushedRepositoryJson({ world, repository }: Scene) {
+function pushedRepositoryJson({ world, repository }: RepositoryEvent) {
   const json = repositoryJson(world, repository)
   const seconds = (date: Date) => Math.floor(date.getTime() / 1_000)
   return {
@@ -135,7 +140,7 @@ type Branch = { branch: string; before: string; after: string }
 
 /** GitHub asks every app that may write checks to check what was pushed; people may ask again. */
 export async function requestChecks(
-  { world, webhooks, repository, sender }: Scene,
+  { world, webhooks, repository, sender }: RepositoryEvent,
   { branch, before, after }: Branch,
   action: 'requested' | 'rerequested',
 ) {
@@ -183,7 +188,10 @@ export async function requestChecks(
   webhooks.emit({ event: 'check_suite', action, payload, repository })
 }
 
-export function suiteOf({ world, repository }: { world: Scene['world']; repository: HostedRepository }, sha: string) {
+export function suiteOf(
+  { world, repository }: { world: RepositoryEvent['world']; repository: HostedRepository },
+  sha: string,
+) {
   const id = repository.suites.get(sha) ?? world.nextId()
   repository.suites.set(sha, id)
   return id

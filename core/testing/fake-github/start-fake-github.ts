@@ -9,8 +9,9 @@ import { checkRoutes } from './check-routes.ts'
 import { type Moment, openFaults } from './network-faults.ts'
 import { gitDataRoutes } from './git-data-routes.ts'
 import { type NewRepository, addRepository, isPush, takePush } from './host-repository.ts'
-import { type RecordedRequest, openDoor } from './http-door.ts'
-import { type Wanted, installApp } from './installation-acts.ts'
+import { serveGit } from './git-http.ts'
+import { type RecordedRequest, openServer } from './github-server.ts'
+import { type NewInstallation, installApp } from './installation-acts.ts'
 import { issueRoutes } from './issue-routes.ts'
 import { pullRoutes } from './pull-routes.ts'
 import { openRateLimits } from './rate-limits.ts'
@@ -38,34 +39,30 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
   const { mostTreeEntries = 100_000 } = options
   const folder = await mkdtemp(join(tmpdir(), 'fake-github-'))
   const violations: string[] = []
-  const onViolation = (reason: string) => void violations.push(reason)
+  let closing = false
+  const onViolation = (reason: string) => {
+    if (!closing) violations.push(reason) // what is asked while it closes finds no repositories any more
+  }
   const clock = { aheadMs: 0 }
   const now = () => new Date(Date.now() + clock.aheadMs)
   const requests: RecordedRequest[] = []
   const faults = openFaults()
   let watcher: (moment: Moment) => void | Promise<void> = () => {}
-  let lastWrite: Promise<unknown> = Promise.resolve()
 
-  /** Writes are made one after the other, as what they check must still hold when they are made. */
-  async function inTurn<T>(work: () => Promise<T>): Promise<T> {
-    const turn = lastWrite.then(work)
-    lastWrite = turn.catch(() => {})
-    return turn
-  }
-
-  const door = await openDoor({
+  const server = await openServer({
     faults,
     requests,
     now,
     watch: (moment) => watcher(moment),
-    push: (request) => (isPush(request.path) ? inTurn(() => pushed(request)) : undefined),
+    push: (request) => (isPush(request.path) ? world.inTurn(() => pushed(request)) : undefined),
     answer(request) {
       const work = () => answerRequest(host, request)
-      return downloads.take(request) ?? (request.method === 'GET' ? work() : inTurn(work))
+      const besides = downloads.take(request) ?? serveGit({ world, folder }, request)
+      return besides ?? (request.method === 'GET' ? work() : world.inTurn(work))
     },
   })
-  const downloads = openDownloads(door.origin, now)
-  const world = newWorld({ origin: door.origin, app: appOf(options), downloads, mostTreeEntries, now })
+  const downloads = openDownloads(server.origin, now)
+  const world = newWorld({ origin: server.origin, app: appOf(options), downloads, mostTreeEntries, now })
   const webhooks = openWebhooks(world, { url: options.webhookUrl, onViolation })
   const limits = openRateLimits(world, { limit: options.rateLimit ?? 5_000 })
   const all = [...appRoutes, ...repositoryRoutes, ...gitDataRoutes, ...pullRoutes, ...issueRoutes, ...checkRoutes]
@@ -73,7 +70,8 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
   const host = { world, webhooks, limits, routes, onViolation }
 
   async function pushed({ path, body, headers }: ApiRequest): Promise<Answer> {
-    await takePush({ world, webhooks }, { path, body: body.toString(), pusher: headers['x-pusher'] ?? '' })
+    const push = { path, body: body.toString(), pusher: headers['x-pusher'] ?? '' }
+    await takePush({ world, webhooks }, push).catch((error: unknown) => onViolation(`git push: ${String(error)}`))
     return answer(200)
   }
 
@@ -82,14 +80,14 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
   }
 
   return {
-    apiUrl: door.origin,
+    apiUrl: server.origin,
     app: world.app,
     requests,
     faults,
     webhooks,
     rateLimit: limits,
-    addRepository: (wanted: NewRepository) => inTurn(() => addRepository({ world, webhooks, folder }, wanted)),
-    install: (wanted: Wanted) => installApp({ world, webhooks }, wanted),
+    addRepository: (wanted: NewRepository) => world.inTurn(() => addRepository({ world, webhooks, folder }, wanted)),
+    install: (wanted: NewInstallation) => installApp({ world, webhooks }, wanted),
     /** Called before and after the effect of each request, which waits for it. */
     watch(listener: (moment: Moment) => void | Promise<void>) {
       watcher = listener
@@ -112,9 +110,10 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
     expectSound,
     /** Throws if something was asked, answered or sent that GitHub would not. */
     async close(): Promise<void> {
+      closing = true
       await webhooks.close()
-      await door.close()
-      await lastWrite
+      await server.close()
+      await world.inTurn(() => Promise.resolve())
       await rm(folder, { recursive: true, force: true })
       expectSound()
     },
@@ -155,6 +154,7 @@ function keyPair() {
 
 function newWorld(given: Pick<World, 'origin' | 'app' | 'downloads' | 'mostTreeEntries' | 'now'>): World {
   let lastId = 1_000
+  let lastChange: Promise<unknown> = Promise.resolve()
   return {
     ...given,
     accounts: new Map(),
@@ -163,6 +163,11 @@ function newWorld(given: Pick<World, 'origin' | 'app' | 'downloads' | 'mostTreeE
     tokens: new Map(),
     manifestCodes: new Set(),
     nextId: () => ++lastId,
+    inTurn(work) {
+      const turn = lastChange.then(work)
+      lastChange = turn.catch(() => {})
+      return turn
+    },
   }
 }
 

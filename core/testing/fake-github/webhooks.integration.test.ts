@@ -88,6 +88,24 @@ describe.skipIf(lacks('git'))('webhooks of the fake GitHub', () => {
     expect(sent[2]).toMatchObject({ head_commit: { id: await repository.tip('main') } })
   })
 
+  it('are sent after a push over HTTP, which needs credentials', async () => {
+    const { data } = await app.request('POST /app/installations/{installation_id}/access_tokens', {
+      installation_id: Number(github.webhooks.deliveries[0]?.installationId),
+      permissions: { contents: 'read' },
+    })
+    const urlFor = (user: string) => repository.cloneUrl.replace('//', `//${user}@`)
+    const clone = await mkdtemp(join(tmpdir(), 'clone-'))
+    const pushTo = async (url: string) =>
+      (await runGit(clone, ['push', '--quiet', url, 'main:new'], { allow: [1, 128] })).code
+    await runGit(clone, ['clone', '--quiet', repository.cloneUrl, '.'])
+    expect(await pushTo(repository.cloneUrl)).toBe(128)
+    expect(await pushTo(urlFor(`x-access-token:${data.token}`))).toBe(128)
+    expect(await pushTo(urlFor('ada:any'))).toBe(0)
+    await rm(clone, { recursive: true })
+    await github.webhooks.settled()
+    expect(receiver.received.map(({ body }) => JSON.parse(body))[0]).toMatchObject({ sender: { login: 'ada' } })
+  })
+
   it('have all that the examples of GitHub have in common', async () => {
     await repository.humanCommit('topic', { 'b.py': 'B = 1\n' })
     await repository.openPull({ head: 'topic' })

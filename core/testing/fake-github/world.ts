@@ -135,6 +135,8 @@ export type World = {
   mostTreeEntries: number
   now(): Date
   nextId(): number
+  /** Changes are made one after the other, as what they check must still hold when they are made. */
+  inTurn<T>(work: () => Promise<T>): Promise<T>
 }
 
 /** Made when it is first named. */

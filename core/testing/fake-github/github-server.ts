@@ -19,7 +19,7 @@ export type RecordedRequest = {
   status: number | undefined
 }
 
-export type Door = {
+export type ServerParts = {
   faults: Faults
   requests: RecordedRequest[]
   /** Called before and after the effect of each request, and awaited. */
@@ -33,10 +33,10 @@ export type Door = {
 const mostBodyBytes = 128 * 1024 * 1024
 
 /** An HTTP server on this machine before the API, with the faults that a network has. */
-export async function openDoor(door: Door): Promise<{ origin: string; close(): Promise<void> }> {
+export async function openServer(parts: ServerParts): Promise<{ origin: string; close(): Promise<void> }> {
   const closing = new AbortController()
   const server = createServer((request, response) => {
-    serve(door, { request, response, signal: closing.signal }).catch(() => response.destroy())
+    serve(parts, { request, response, signal: closing.signal }).catch(() => response.destroy())
   })
   server.listen(0, '127.0.0.1')
   await once(server, 'listening')
@@ -54,13 +54,13 @@ export async function openDoor(door: Door): Promise<{ origin: string; close(): P
 
 type Exchange = { request: IncomingMessage; response: ServerResponse; signal: AbortSignal }
 
-async function serve(door: Door, { request, response, signal }: Exchange): Promise<void> {
+async function serve(parts: ServerParts, { request, response, signal }: Exchange): Promise<void> {
   const asked = await read(request)
-  const push = door.push(asked)
-  if (push !== undefined) return send(response, await push, door.now())
+  const push = parts.push(asked)
+  if (push !== undefined) return send(response, await push, parts.now())
   const { method, path, query, body } = asked
   const unanswered = { viewer: undefined, operation: undefined, status: undefined }
-  const number = door.requests.length + 1
+  const number = parts.requests.length + 1
   const record: RecordedRequest = {
     number,
     method,
@@ -69,18 +69,18 @@ async function serve(door: Door, { request, response, signal }: Exchange): Promi
     body: body.toString(),
     ...unanswered,
   }
-  door.requests.push(record)
-  const fault = door.faults.next(method, path)
-  await door.watch({ method, path, number, when: 'before' })
+  parts.requests.push(record)
+  const fault = parts.faults.next(method, path)
+  await parts.watch({ method, path, number, when: 'before' })
   const early = await instead(fault, signal)
   if (early === 'reset') return reset(response)
-  const answer: Answer & Partial<Answered> = early ?? (await door.answer(asked))
+  const answer: Answer & Partial<Answered> = early ?? (await parts.answer(asked))
   record.viewer = answer.viewer
   record.operation = answer.operation
-  await door.watch({ method, path, number, when: 'after' })
+  await parts.watch({ method, path, number, when: 'after' })
   if (fault?.how === 'reset_after') return reset(response)
   record.status = answer.status
-  return send(response, answer, door.now())
+  return send(response, answer, parts.now())
 }
 
 async function read(request: IncomingMessage): Promise<ApiRequest> {
