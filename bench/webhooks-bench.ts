@@ -1,17 +1,15 @@
 import { randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { once } from 'node:events'
+import { createServer } from 'node:net'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { Redis } from 'ioredis'
 import { Agent, request } from 'undici'
 import { delay } from '#platform/clock.ts'
-import { startLocalRedis } from '#platform/local-redis.ts'
-import { startTestS3 } from '#testing/s3.ts'
-import { freePorts } from '#testing/this-machine.ts'
-import { webhookExamples, webhookHeaders } from '#testing/webhook-examples.ts'
+import { boundPort } from '#platform/http-health.ts'
 import { openPrograms, type Programs } from '../tests/e2e/program.ts'
-import { isReady, type Service, storeEnv } from '../tests/e2e/services.ts'
+import { isReady, type Service, startStores, storeEnv } from '../tests/e2e/services.ts'
+import { webhookExamples, webhookHeaders } from '../services/api/webhooks/webhook-examples.fixture.ts'
 import { median, notProved, saveReport, sectionHead, table, verdict } from './reports/markdown-report.ts'
 
 /**
@@ -30,12 +28,22 @@ type Round = { sortedMs: number[]; refused: number }
 type Row = { name: Receiver; rounds: Round[] }
 type Message = { event: string; body: string }
 
+const bareReceiver = fileURLToPath(new URL('./webhooks/bare-receiver-main.ts', import.meta.url))
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const port = boundPort(server)
+  server.close()
+  return port
+}
+
 async function startReceiver(programs: Programs, name: Receiver, env: Record<string, string>): Promise<Service> {
-  const [port = 0, health = 0] = await freePorts(2)
+  const [port, health] = [await freePort(), await freePort()]
   const ports = { REMORA_API_PORT: String(port), REMORA_API_HEALTH_PORT: String(health) }
   const program =
     name === 'bare'
-      ? programs.start(['bench/webhooks/bare-receiver-main.ts', String(port), secret], { env: {} })
+      ? programs.start([bareReceiver, String(port), secret], { env: {} })
       : programs.start(['scripts/service.mjs', 'api'], { env: { ...env, ...ports, REMORA_LOG_LEVEL: 'warn' } })
   const service = { ...program, name, origin: `http://127.0.0.1:${port}` }
   await isReady(service)
@@ -74,15 +82,12 @@ const quantile = (share: number) => (row: Row) => {
 const p99 = ({ rounds: all }: Row) =>
   all.map(({ sortedMs }) => sortedMs[Math.ceil(sortedMs.length * 0.99) - 1] ?? Number.NaN)
 
-const dir = await mkdtemp(join(tmpdir(), 'remora-bench-'))
 const programs = openPrograms()
-const redis = await startLocalRedis({ dir, settings: { appendonly: 'yes', appendfsync: 'everysec' } })
-const s3 = await startTestS3()
-const client = new Redis(redis.url)
+const stores = await startStores()
+const client = new Redis(stores.redisUrl)
 try {
   const examples = (await webhookExamples()).map(({ event, payload }) => ({ event, body: JSON.stringify(payload) }))
-  const stores = storeEnv({ redisUrl: redis.url, s3: s3.s3 })
-  const env = { ...stores, REMORA_TOKEN: 'only-for-this-bench-000', REMORA_GITHUB_WEBHOOK_SECRET: secret }
+  const env = { ...storeEnv(stores), REMORA_TOKEN: 'only-for-this-bench-000', REMORA_GITHUB_WEBHOOK_SECRET: secret }
   const rows = receivers.map((name): Row => ({ name, rounds: [] }))
   const services = {
     remora: await startReceiver(programs, 'remora', env),
@@ -124,7 +129,5 @@ The aim for the p99 is ${aimMs} ms: ${verdict(worst <= aimMs)} (${worst.toFixed(
 } finally {
   client.disconnect()
   await programs.end()
-  await s3.stop()
-  await redis.stop()
-  await rm(dir, { recursive: true, force: true })
+  await stores.stop()
 }
