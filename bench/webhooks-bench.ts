@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:net'
+import { relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { Redis } from 'ioredis'
@@ -28,7 +29,10 @@ type Round = { sortedMs: number[]; refused: number }
 type Row = { name: Receiver; rounds: Round[] }
 type Message = { event: string; body: string }
 
-const bareReceiver = fileURLToPath(new URL('./webhooks/bare-receiver-main.ts', import.meta.url))
+const bareReceiver = relative(
+  fileURLToPath(new URL('..', import.meta.url)),
+  fileURLToPath(new URL('./webhooks/bare-receiver-main.ts', import.meta.url)),
+)
 
 async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1')
