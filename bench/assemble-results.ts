@@ -36,6 +36,7 @@ export const benches = [
   'start',
   'memory',
   'archives',
+  'webhooks',
   'fairness',
   'outage',
   'outage-services',

@@ -22,7 +22,7 @@ export const InstallationView = z.looseObject({
 })
 export type InstallationView = z.infer<typeof InstallationView>
 
-export const InstallationPage = z.object({ installations: z.array(InstallationView) })
+const InstallationPage = z.object({ installations: z.array(InstallationView) })
 
 /** What became of a webhook. */
 export const DeliveryView = z.looseObject({
@@ -38,7 +38,7 @@ export const DeliveryView = z.looseObject({
 })
 export type DeliveryView = z.infer<typeof DeliveryView>
 
-export const DeliveryPage = z.object({ deliveries: z.array(DeliveryView) })
+const DeliveryPage = z.object({ deliveries: z.array(DeliveryView) })
 
 /** Of a submission without an archive. */
 type RepositoryRequest = { agents: readonly string[]; repository: { url: string; ref?: string | undefined } }

@@ -32,6 +32,8 @@ async function submitRun(file: string, request: Schemas['RunRequest']): Promise<
   const submitted = await client.POST('/v1/runs', {
     body: { request, archive: basename(file) },
     bodySerializer: (body) => {
+      // The endpoint also takes JSON, which has a repository instead of an archive.
+      if (!('archive' in body)) return JSON.stringify(body)
       const form = new FormData()
       form.set('request', new Blob([JSON.stringify(body.request)], { type: 'application/json' }))
       form.set('archive', archive, body.archive)

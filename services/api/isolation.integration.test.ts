@@ -148,6 +148,14 @@ const asked: Record<string, (ids: Ids) => Request[] | Promise<Request[]>> = {
     ...get('/v1/usage?by=project'),
     ...get(`/v1/usage?project_id=${project}`),
   ],
+  'POST /v1/runs/{run_id}/publish': ({ run, asking }) =>
+    [run, asking].map((runId) => ({ path: `/v1/runs/${runId}/publish`, init: { method: 'POST' } })),
+  'GET /v1/github/installations': () => get('/v1/github/installations'),
+  'PUT /v1/github/installations/{installation_id}': ({ project }) => [
+    { path: '/v1/github/installations/7', init: json({ project_id: project }, 'PUT') },
+  ],
+  'GET /v1/github/deliveries': () => get('/v1/github/deliveries'),
+  'POST /webhooks/github': () => [{ path: '/webhooks/github', init: json({}) }],
   'GET /healthz': () => get('/healthz'),
   'GET /readyz': () => get('/readyz'),
   'GET /openapi.json': () => get('/openapi.json'),

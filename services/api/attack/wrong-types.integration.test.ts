@@ -49,6 +49,7 @@ function addressOf(path: string, wrong: Record<string, string> = {}): string {
     request_id: 'q1',
     token_id: 't0123456789abcdef',
     project_id: 'shop',
+    installation_id: '7',
   }
   return path.replaceAll(/\{(\w+)\}/g, (_all, name: string) => encodeURIComponent(wrong[name] ?? right[name] ?? ''))
 }
@@ -92,7 +93,7 @@ describe('every wrong type in every place', () => {
     inner.flatMap((endpoint) => {
       const content = endpoint.request?.body?.content['application/json']
       const schema = content !== undefined && 'schema' in content ? content.schema : undefined
-      return schema === undefined ? [] : [[title(endpoint), endpoint, namesOf(schema)] as const]
+      return !(schema instanceof z.ZodType) ? [] : [[title(endpoint), endpoint, namesOf(schema)] as const]
     }),
   )('in the body: %s', async ([, { method, path }, names]) => {
     expect(names.length).toBeGreaterThan(0)

@@ -79,7 +79,7 @@ export const githubEndpoints = {
   assign: endpoint('operator', ['HOST_002', 'PROJECT_001'], {
     method: 'put',
     path: '/v1/github/installations/{installation_id}',
-    operationId: 'assignInstallation',
+    operationId: 'setInstallationProject',
     summary: 'Give an installation to a project',
     description: assignProse.trim(),
     request: { params: InstallationParams, body: { content: { 'application/json': { schema: AssignBody } } } },

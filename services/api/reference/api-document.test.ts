@@ -92,7 +92,7 @@ describe('the operations of the OpenAPI document', () => {
   it('have names that a client can call its methods by', () => {
     const names = operations.map(({ operationId }) => operationId)
     expect(new Set(names).size).toBe(names.length)
-    const verbs = 'submit|list|get|set|cancel|retry|delete|answer|decide|create|revoke'
+    const verbs = 'submit|publish|take|list|get|set|cancel|retry|delete|answer|decide|create|revoke'
     expect(names.filter((name) => !new RegExp(`^(?:${verbs})(?:[A-Z][a-z]+)+$`).test(name))).toEqual([])
     const groups = document.tags.map(({ name }) => name)
     expect(operations.filter(({ tags }) => !groups.includes(tags[0] ?? ''))).toEqual([])

@@ -16,7 +16,7 @@ import { usageEndpoints } from '../usage/usage-endpoints.ts'
 import { workerEndpoints } from '../fleet/worker-endpoints.ts'
 import { tokenEndpoints } from '../access/token-endpoints.ts'
 import { githubEndpoints } from '../github/github-endpoints.ts'
-import { webhookEndpoints } from '../webhooks/webhook-endpoints.ts'
+import { GithubWebhook, webhookEndpoints } from '../webhooks/webhook-endpoints.ts'
 import { transcriptEndpoints } from '../transcript/transcript-endpoints.ts'
 
 export type ApiDocument = ReturnType<OpenAPIHono['getOpenAPI31Document']>
@@ -75,6 +75,7 @@ export function apiDocument(): ApiDocument {
   registry.register('RunRequest', RequestBody)
   registry.register('RepositoryRunRequest', RepositoryRunBody)
   registry.registerComponent('schemas', 'RunSubmission', RunSubmission)
+  registry.registerComponent('schemas', 'GithubWebhook', GithubWebhook)
   registry.registerComponent('securitySchemes', 'bearer', { type: 'http', scheme: 'bearer' })
   for (const { tag, endpoints: own } of groups) {
     for (const declared of Object.values(own)) {

@@ -1,8 +1,8 @@
 import { z } from '@hono/zod-openapi'
 import { CommitId, RepositorySource } from '#domain/repository-source.ts'
-import { PublishedPull } from '#domain/publication.ts'
+import { PublishedCheck, PublishedPull } from '#domain/publication.ts'
 import type { Run } from '#domain/run.ts'
-import { isoTime, Time, viewOf } from '../http/schema-parts.ts'
+import { isoTime, named, Time, viewOf } from '../http/schema-parts.ts'
 
 /** Where the code of a run was fetched from. */
 export const RepositoryView = z
@@ -23,7 +23,7 @@ const PullView = z
     branch: z.string(),
     number: z.int(),
     url: z.string(),
-    state: PublishedPull.shape.state,
+    state: named('PullState', PublishedPull.shape.state),
     is_draft: z.boolean(),
   })
   .openapi('PublishedPull')
@@ -36,7 +36,7 @@ const FaultView = z.strictObject({ error_code: z.string(), reason: z.string(), a
 export const PublicationView = z
   .strictObject({
     check_run: z
-      .strictObject({ id: z.int(), status: z.enum(['queued', 'in_progress', 'completed']) })
+      .strictObject({ id: z.int(), status: named('CheckRunStatus', PublishedCheck.shape.status) })
       .openapi('PublishedCheckRun')
       .optional(),
     pulls: z.array(PullView),

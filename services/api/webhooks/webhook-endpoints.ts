@@ -13,6 +13,9 @@ says what that was. A body has at most 25 MB, as GitHub's own have, and 10 s to 
 
 What this endpoint does not take is not lost: the publisher asks GitHub for the webhooks that failed.`
 
+/** GitHub's own, as its documentation has it. It is not read before its signature is checked. */
+export const GithubWebhook = { type: 'object' as const, additionalProperties: true }
+
 /** What other services send on their own account. */
 export const webhookEndpoints = {
   github: endpoint(null, ['HTTP_003', 'INTAKE_003', 'INTAKE_004', 'INTAKE_008', 'LIMIT_002', 'STORE_001'], {
@@ -21,7 +24,12 @@ export const webhookEndpoints = {
     operationId: 'takeGithubWebhook',
     summary: 'A webhook of GitHub',
     description: githubProse.trim(),
-    request: { body: { required: true, content: { 'application/json': { schema: { type: 'object' } } } } },
+    request: {
+      body: {
+        required: true,
+        content: { 'application/json': { schema: { $ref: '#/components/schemas/GithubWebhook' } } },
+      },
+    },
     responses: {
       200: jsonAnswer('it arrived before', WebhookAnswer),
       202: jsonAnswer('it is kept, and handled later', WebhookAnswer),

@@ -4,7 +4,8 @@ import { z } from 'zod'
 import { Delivery } from '#code-hosts/delivery.ts'
 import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
-import { webhookExamples, webhookHeaders } from '#testing/webhook-examples.ts'
+import { until } from '#testing/until.ts'
+import { webhookExamples, webhookHeaders } from './webhook-examples.fixture.ts'
 import { openTestApi, type TestApi, testWebhookSecret as secret } from '../app.fixture.ts'
 import { Problem } from '../http/problem.ts'
 import { openSocket, parseAnswer } from '../http/raw-request.fixture.ts'
@@ -12,8 +13,12 @@ import { serveApp, type ServedApp } from '../http/serve-app.ts'
 
 let api: TestApi
 let served: ServedApp
+const logged: string[] = []
 beforeAll(async () => {
-  api = await openTestApi(await testRedis(), await testObjects(), { webhookBodyMs: 3_000 })
+  api = await openTestApi(await testRedis(), await testObjects(), {
+    webhookBodyMs: 3_000,
+    writeLog: (line) => void logged.push(line),
+  })
   served = await serveApp(api.app, { host: '127.0.0.1', port: 0, graceMs: 1_000 })
 })
 afterAll(async () => {
@@ -228,11 +233,31 @@ describe('POST /webhooks/github', () => {
     expect(sent.status).toBe(413)
   })
 
-  it('gives up on a body that does not come', async () => {
-    const { status } = await sendRaw(signed(push), { 'content-length': String(push.length) }, (write) =>
-      write(push.slice(0, -1)),
-    )
-    expect(status).toBe(408)
+  it('keeps nothing of a body that breaks off, and has no fault of its own', async () => {
+    const headers = signed(push)
+    const lines = Object.entries({ host: 'a', ...headers }).map(([name, value]) => `${name}: ${value}\r\n`)
+    const before = logged.length
+    for (const framing of [`content-length: ${push.length}\r\n\r\n`, 'transfer-encoding: chunked\r\n\r\n5\r\n']) {
+      const socket = openSocket(served.url).resume()
+      socket.write(`POST /webhooks/github HTTP/1.1\r\n${lines.join('')}${framing}`)
+      socket.write(push.slice(0, 4), () => socket.destroy())
+    }
+    await until(() => logged.slice(before).filter((line) => line.includes('"/webhooks/github"')).length >= 2)
+    expect(logged.slice(before).filter((line) => line.includes('"level":"error"'))).toEqual([])
+    expect((await kept()).has(headers['x-github-delivery'] ?? '')).toBe(false)
+  })
+
+  it('takes webhooks while strangers hold all the room for large bodies, which are refused in time', async () => {
+    const stranger = () =>
+      sendRaw(signed('', { secret: 'a-secret-of-a-stranger' }), { 'transfer-encoding': 'chunked' }, (write) =>
+        write('5\r\nfirst\r\n'),
+      )
+    const held = Array.from({ length: 6 }, stranger)
+    for (let at = 0; at < 20; at++) expect((await post(push, signed(push))).status).toBe(202)
+    const statuses = (await Promise.all(held)).map(({ status }) => status)
+    expect(statuses.toSorted((one, other) => one - other)).toEqual([408, 408, 408, 408, 503, 503])
+    const large = `${push.slice(0, -1)},"x":"${'x'.repeat(100_000)}"}`
+    expect((await post(large, signed(large))).status).toBe(202)
   })
 
   it('is not there without a secret, and knows no other method', async () => {
