@@ -21,7 +21,7 @@ export const PublishedPull = z.strictObject({
 export type PublishedPull = z.infer<typeof PublishedPull>
 
 /** A check run of the host, as it was last written. `said`: hash of what it says, so that the same is not sent again. */
-const PublishedCheck = z.strictObject({
+export const PublishedCheck = z.strictObject({
   id: z.int().min(1),
   status: z.enum(['queued', 'in_progress', 'completed']),
   said: z.string(),

@@ -57,7 +57,7 @@ export async function publishRun(runId: RunId, deps: PublishDeps, signal: AbortS
 
 /** How many ms later there is something to do again. */
 async function doSteps(run: Run, deps: PublishDeps, signal: AbortSignal): Promise<number | 'settled'> {
-  const note = openNote(run, deps.ledger)
+  const { note, isAlone } = openNote(run, deps.ledger)
   const publication = await note({})
   const host = await openRunHost(run, deps)
   if (!isEnded(run.status)) {
@@ -73,20 +73,24 @@ async function doSteps(run: Run, deps: PublishDeps, signal: AbortSignal): Promis
   const told = await note({})
   await endCheck(run, { publication: told, note, host, held: pulls.held }, deps)
   await note({ isSettled: true })
-  return 'settled'
+  // Somebody who asked for something meanwhile is not kept waiting.
+  return isAlone() ? 'settled' : soonMs
 }
 
 /** Every write is on top of the one before; somebody else's in between (a person's wish) is kept. */
-function openNote(run: Run, ledger: PublishDeps['ledger']): Note {
+function openNote(run: Run, ledger: PublishDeps['ledger']): { note: Note; isAlone(): boolean } {
+  let isAlone = true
   let known = run.publication ?? Publication.parse({})
-  return async (change, events = []) => {
+  const note: Note = async (change, events = []) => {
     if (Object.keys(change).length === 0 && events.length === 0) return known
     for (;;) {
       const noted = await ledger.notePublication(run.runId, { publication: { ...known, ...change }, events })
       if (noted !== undefined) return (known = noted)
+      isAlone = false
       known = (await ledger.getRun(run.runId)).publication ?? known
     }
   }
+  return { note, isAlone: () => isAlone }
 }
 
 /** The same fault is told once. */
@@ -100,6 +104,6 @@ async function noteFault({ code: errorCode, message: reason }: AppError, note: N
 
 async function endWithFault(runId: RunId, fault: AppError, { ledger, publishing }: PublishDeps): Promise<void> {
   const run = await ledger.getRun(runId).catch(undefinedOn('RUN_001'))
-  if (run !== undefined) await noteFault(fault, openNote(run, ledger))
+  if (run !== undefined) await noteFault(fault, openNote(run, ledger).note)
   await publishing.forget(runId)
 }
