@@ -37,6 +37,7 @@ export const benches = [
   'memory',
   'archives',
   'webhooks',
+  'push',
   'fairness',
   'outage',
   'outage-services',

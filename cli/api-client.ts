@@ -292,10 +292,5 @@ function nodePath(runId: string, nodeId: string): string {
   return `${runPath(runId)}/nodes/${encodeURIComponent(nodeId)}`
 }
 
-function projectPath(projectId: string): string {
-  return `/v1/projects/${encodeURIComponent(projectId)}`
-}
-
-function runPath(runId: string): string {
-  return `/v1/runs/${encodeURIComponent(runId)}`
-}
+const projectPath = (projectId: string) => `/v1/projects/${encodeURIComponent(projectId)}`
+const runPath = (runId: string) => `/v1/runs/${encodeURIComponent(runId)}`

@@ -1,0 +1,154 @@
+import { mkdir, readFile, rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { parseArgs } from 'node:util'
+import { openReleaser } from '#platform/service-process.ts'
+import { startFakeGitHub } from '#testing/fake-github/start-fake-github.ts'
+import { freePorts } from '#testing/this-machine.ts'
+import { until } from '#testing/until.ts'
+import { openPrograms } from '../tests/e2e/program.ts'
+import { startServices, startStores } from '../tests/e2e/services.ts'
+import { openPersonClone } from './push/person-clone.ts'
+import { type Column, saveReport, sectionHead, table } from './reports/markdown-report.ts'
+import { benchPackages } from './repositories/bench-packages.ts'
+import { runTests } from './repositories/check-tree.ts'
+import { lostTests } from './repositories/compare-states.ts'
+import { cacheFolder, preparePackage } from './repositories/prepare-package.ts'
+
+/**
+ * `node bench/push-bench.ts`: `git push` of packages of PyPI to a fake GitHub, and what git shows afterwards: the check run, the branch of
+ * the pull request with the package's own tests, and how many operations a second push with one changed function has. Writes
+ * results/push.md. With `--packages a,b`, or `--quick` (the smallest one), it only prints. Exit code 1 when a test is worse.
+ */
+const { packages, quick } = parseArgs({
+  options: { packages: { type: 'string' }, quick: { type: 'boolean', default: false } },
+}).values
+const usual = ['pycodestyle', 'parso', 'packaging']
+const named = quick ? ['pycodestyle'] : (packages?.split(',') ?? usual)
+const waitMs = 30 * 60_000
+const settings = 'github:\n  agents: [lint, docstring]\n  max_files: 3000\n  max_lines: 100000\n'
+
+type Pushed = {
+  name: string
+  files: number
+  operations: number
+  changes: string
+  commits: string
+  secondsToPull: number
+  worse: string[]
+  passed: number
+  second: number
+  kept: boolean
+}
+
+const releaser = openReleaser()
+const results: Pushed[] = []
+try {
+  const [port = 0] = await freePorts(1)
+  const stores = await startStores()
+  releaser.add('stores', stores.stop)
+  const github = await startFakeGitHub({ webhookUrl: `http://127.0.0.1:${port}/webhooks/github` })
+  releaser.add('fake GitHub', github.close)
+  const programs = openPrograms()
+  releaser.add('services', () => programs.end())
+  const { api } = await startServices(programs, stores, {
+    publishing: {
+      port,
+      apiEnv: { REMORA_GITHUB_WEBHOOK_SECRET: github.app.webhookSecret },
+      publisherEnv: {
+        REMORA_GITHUB_APP_ID: String(github.app.id),
+        REMORA_GITHUB_PRIVATE_KEY: github.app.privateKey,
+        REMORA_GITHUB_API_URL: github.apiUrl,
+      },
+    },
+  })
+  for (const name of named) results.push(await pushPackage(name))
+  async function pushPackage(name: string): Promise<Pushed> {
+    const one = benchPackages.find((other) => other.name === name)
+    if (one === undefined) throw new Error(`there is no package ${name}`)
+    const prepared = await preparePackage(one, cacheFolder())
+    const work = join(prepared.work, 'push')
+    await rm(work, { recursive: true, force: true })
+    await mkdir(work, { recursive: true })
+    const repository = await github.addRepository({ owner: 'acme', name, files: { 'remora.yaml': settings } })
+    github.install({ account: 'acme', repositories: [name] })
+    const clone = await openPersonClone(repository.gitPath)
+    const done = async (commit: string) => {
+      const ended = () =>
+        repository.checkRuns().find((check) => check.headSha === commit && check.status === 'completed')
+      await until(() => ended() !== undefined, { withinMs: waitMs })
+      return ended()?.externalId ?? ''
+    }
+    const begunAt = performance.now()
+    const first = await clone.pushFolder(prepared.tree, `${name} as its sdist has it`)
+    const runId = await done(first)
+    const secondsToPull = Math.round((performance.now() - begunAt) / 1_000)
+    const [pull] = repository.pulls()
+    const before = join(work, 'before')
+    const after = join(work, 'after')
+    await clone.checkoutTo('main', before)
+    await clone.checkoutTo(pull?.head.ref ?? 'main', after)
+    const was = await runTests({ one, prepared, tree: before })
+    const is = await runTests({ one, prepared, tree: after })
+    const operations = await api.operations(runId)
+    const stat = await clone.git('diff', '--shortstat', 'origin/main', `origin/${pull?.head.ref ?? 'main'}`)
+    const commits = await clone.git('log', '--format=%s', `origin/main..origin/${pull?.head.ref ?? 'main'}`)
+    const target = await changedFunction(clone, pull?.head.ref ?? 'main')
+    const second = await clone.pushChange(target.path, target.change, 'One function')
+    const next = await done(second)
+    await clone.git('fetch', '--quiet', 'origin')
+    const stays = await clone.git('diff', '--shortstat', 'origin/main', `origin/${pull?.head.ref ?? 'main'}`)
+    return {
+      name,
+      files: Number((await clone.git('ls-files')).split('\n').length),
+      operations: operations.length,
+      changes: stat.trim(),
+      commits: commits.split('\n').toReversed().join('; '),
+      secondsToPull,
+      worse: lostTests(was, is),
+      passed: was.passed.length,
+      second: (await api.operations(next)).length,
+      kept: filesIn(stays) >= filesIn(stat) - 1,
+    }
+  }
+} finally {
+  await releaser.release()
+}
+
+function filesIn(stat: string): number {
+  return Number(/(\d+) files? changed/.exec(stat)?.[1] ?? 0)
+}
+
+/** A function that returns something, in the first file of the branch that has one, else of the package; it gets one statement more. */
+async function changedFunction({ path: root, git }: Awaited<ReturnType<typeof openPersonClone>>, branch: string) {
+  const changed = await git('diff', '--name-only', 'origin/main', `origin/${branch}`)
+  const all = await git('ls-files')
+  const isCode = (path: string) => path.endsWith('.py') && !/(?:^|\/)(?:test|setup|doc|conf)/.test(path)
+  for (const path of [...changed.split('\n'), ...all.split('\n')].filter(isCode)) {
+    const text = await readFile(join(root, path), 'utf8')
+    const found = /\n( +)return [^\n]+\n/.exec(text)
+    if (found === null) continue
+    const at = found.index + 1
+    return { path, change: (now: string) => `${now.slice(0, at)}${found[1]}_changed = True\n${now.slice(at)}` }
+  }
+  throw new Error('no function returns anything')
+}
+
+const columns: Column<Pushed>[] = [
+  ['package', ({ name }) => name],
+  ['files', ({ files }) => files],
+  ['operations', ({ operations }) => operations],
+  ['branch against main', ({ changes }) => changes],
+  ['s to the end of the check run', ({ secondsToPull }) => secondsToPull],
+  ['tests worse', ({ worse, passed }) => (worse.length === 0 ? `none of ${passed}` : worse.join(', '))],
+  ['operations of the second push', ({ second }) => second],
+  ['open changes kept', ({ kept }) => (kept ? 'yes' : 'no')],
+]
+const text = `${sectionHead('A push of real packages', { command: 'node bench/push-bench.ts' })}
+Rehearsal model (no LLM). The sdist of each package is pushed with git to a fake GitHub (core/testing/fake-github), whose webhook
+starts the run with the agents lint and docstring. Its pull request is read with git alone: the package's own tests on main and on
+the branch. Then one statement is added to one function and pushed.
+
+${table(columns, results)}
+`
+await saveReport('push', text, { quick: quick || packages !== undefined })
+process.exitCode = results.every(({ worse, second }) => worse.length === 0 && second <= 5) ? 0 : 1
