@@ -23,7 +23,7 @@ export type PullsDeps = AskPatchDeps &
   ChooseDeps & {
     records: AskPatchDeps['records'] & PublishableDeps['records']
     objects: ObjectStore
-    publishing: Pick<PublishingRuns, 'countPull' | 'notePull'>
+    publishing: Pick<PublishingRuns, 'countPull' | 'notePull' | 'runOfPull'>
     publicUrl: string | undefined
     /** Where changes of the rehearsal model may be published, too: a fake host. */
     isFakeHost: boolean
@@ -122,7 +122,8 @@ async function publishPart(
       }),
       isDraft: settings.draft || composition.gate === undefined,
       settings,
-      beforeOpening: () => countToday(run, settings, deps),
+      beforeOpening: () => countToday(run, branch, settings, deps),
+      isKnown: async (number) => (await deps.publishing.runOfPull(host.source.repository.id, number)) !== undefined,
     },
     host,
   )
@@ -163,9 +164,17 @@ async function baseFor(
 }
 
 /** PUBLISH_003 when as many were opened today as may be. */
-async function countToday(run: Run, { maxPullsPerDay }: RepositorySettings, { publishing }: PullsDeps): Promise<void> {
+async function countToday(
+  run: Run,
+  branch: string,
+  { maxPullsPerDay }: RepositorySettings,
+  { publishing }: PullsDeps,
+): Promise<void> {
   const repositoryId = run.request.repository?.repository.id ?? 0
-  const count = await publishing.countPull(repositoryId, new Date().toISOString().slice(0, 10))
+  const count = await publishing.countPull(repositoryId, {
+    day: new Date().toISOString().slice(0, 10),
+    pull: `${run.runId} ${branch}`,
+  })
   if (count <= maxPullsPerDay) return
   throw new AppError('PUBLISH_003', `${maxPullsPerDay} pull requests were opened today (github.max_pulls_per_day)`)
 }
