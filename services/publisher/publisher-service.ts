@@ -30,9 +30,9 @@ import { openReadAccess } from './access/read-access-server.ts'
 import { runReconciler } from './deliveries/reconcile.ts'
 import { openReviewCommands } from './deliveries/review-commands.ts'
 import { takeDeliveries } from './deliveries/take-deliveries.ts'
-import { type GitHubApp, openGitHubApp, orHostError } from './github/github-client.ts'
+import { type GitHubApp, type GitHubAppOptions, openGitHubApp, orHostError } from './github/github-client.ts'
 import { declineChanges } from './publications/choose-parts-of.ts'
-import { type PublishDeps, publishRun } from './publications/publish-run.ts'
+import { publishRun } from './publications/publish-run.ts'
 import { openPublishingRuns, type PublishingRuns } from './publications/publishing-runs.ts'
 import type { PublisherConfig } from './publisher-config.ts'
 
@@ -94,60 +94,64 @@ async function startHost(
   releaser: Releaser,
 ): Promise<number | undefined> {
   const { github } = config
-  const { log, redis, redisUrl, producer, ledger } = deps
+  const { log, redisUrl, producer } = deps
   if (github === undefined) {
     log.info('there is no GitHub App (REMORA_GITHUB_APP_ID): nothing is published')
     return undefined
   }
-  const app = openGitHubApp({ ...github, log })
-  const { appId, botLogin } = await whoWeAre(app)
-  const installations = openInstallations(redis)
-  const publishing = openPublishingRuns(redis)
-  const branchRuns = openBranchRuns(redis)
-  const shared = { app, appId, botLogin, installations, publishing, branchRuns, ledger, producer, log }
-  const records = openRecords(deps)
-  const { repository: operator, allowsSetups, project, publicUrl } = config
-  const isFakeHost = isLoopback(github.apiUrl)
-  const { objects, modelKind } = deps
-  const publishDeps = {
-    ...shared,
-    records,
-    objects,
-    operator,
-    publicUrl,
-    isFakeHost,
-    declined: openDeclinedChanges(redis),
-  }
-  const inbox = openDeliveryInbox(redis)
-  const decline = (run: Run, ids: readonly string[]) => declineChanges(run, ids, publishDeps)
-  const review = openReviewCommands({ ...shared, records, decline })
-  const handling = { ...shared, inbox, review, operator, allowsSetups, project, modelKind, consumer: processName() }
+  const { app, handling, publishing, reads, publish } = await openHost({ ...config, github }, deps)
   releaser.add('webhooks', takeDeliveries(handling))
-  releaser.add('missed webhooks', runReconciler({ app: app.app, inbox, everyMs: config.pollMs, log }))
-  startPublications(publishDeps, { redisUrl, producer, log }, releaser)
-  const { secret, host, port } = config.access
-  if (secret === undefined) return undefined
-  const access = await openReadAccess({ host, port, secret }, { ...shared, apiUrl: github.apiUrl })
-  releaser.add('read access', access.close)
-  return access.port
-}
-
-type Queues = Pick<Stores, 'redisUrl' | 'producer'> & Pick<ServiceDeps, 'log'>
-
-function startPublications(deps: PublishDeps, { redisUrl, producer, log }: Queues, releaser: Releaser): void {
+  releaser.add('missed webhooks', runReconciler({ app: app.app, inbox: handling.inbox, everyMs: config.pollMs, log }))
   const consumer = openConsumer({
     redisUrl,
     queue: 'publications',
     concurrency: 4,
     lockMs,
     log,
-    handler: async ({ run_id: runId }, signal) => publishRun(runId, deps, signal),
+    handler: async ({ run_id: runId }, signal) => publish(runId, signal),
   })
   releaser.add('consumer', () => consumer.close({ graceMs }))
-  releaser.add('runs to publish', followRuns(deps.publishing, producer))
+  releaser.add('runs to publish', followRuns(publishing, producer))
+  const { secret, host, port } = config.access
+  if (secret === undefined) return undefined
+  const access = await openReadAccess({ host, port, secret }, { ...reads, apiUrl: github.apiUrl })
+  releaser.add('read access', access.close)
+  return access.port
 }
 
-/** HOST_003 or HOST_001 when GitHub does not know the app by its key. */
+type HostConfig = Pick<PublisherConfig, 'allowsSetups' | 'project' | 'publicUrl' | 'repository'> & {
+  github: Omit<GitHubAppOptions, 'log'>
+}
+
+/** What is done with the app, without the loops that have it done. HOST_003 or HOST_001 when GitHub does not know the app by its key. */
+export async function openHost(
+  { github, repository: operator, allowsSetups, project, publicUrl }: HostConfig,
+  deps: Pick<ServiceDeps, 'log' | 'modelKind'> &
+    Omit<Stores, 'redisUrl' | 'producer'> & { producer: Pick<Producer, 'add'>; namespace?: string },
+) {
+  const { log, redis, producer, ledger, objects, modelKind, namespace } = deps
+  const app = openGitHubApp({ ...github, log })
+  const { appId, botLogin } = await whoWeAre(app)
+  const installations = openInstallations(redis, namespace)
+  const publishing = openPublishingRuns(redis, namespace)
+  const branchRuns = openBranchRuns(redis, namespace)
+  const shared = { app, appId, botLogin, installations, publishing, branchRuns, ledger, producer, log }
+  const records = openRecords(deps)
+  const declined = openDeclinedChanges(redis, namespace)
+  const isFakeHost = isLoopback(github.apiUrl)
+  const publishDeps = { ...shared, records, objects, operator, publicUrl, isFakeHost, declined }
+  const inbox = openDeliveryInbox(redis, namespace)
+  const decline = (run: Run, ids: readonly string[]) => declineChanges(run, ids, publishDeps)
+  const review = openReviewCommands({ ...shared, records, decline })
+  return {
+    app,
+    publishing,
+    reads: shared,
+    handling: { ...shared, inbox, review, operator, allowsSetups, project, modelKind, consumer: processName() },
+    publish: (runId: RunId, signal: AbortSignal) => publishRun(runId, publishDeps, signal),
+  }
+}
+
 async function whoWeAre({ app }: GitHubApp): Promise<{ appId: number; botLogin: string }> {
   const { data } = await orHostError(app.request('GET /app'))
   if (data?.slug === undefined) throw new AppError('HOST_003', 'GitHub does not say what the app is called')

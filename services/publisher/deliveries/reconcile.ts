@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { deliveryOf } from '#code-hosts/delivery-of.ts'
 import type { DeliveryInbox } from '#code-hosts/delivery-inbox.ts'
+import { hasCode } from '#domain/error.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
 import { type GitHubClient, orHostError } from '../github/github-client.ts'
@@ -39,7 +40,7 @@ export function runReconciler(deps: ReconcileDeps): () => Promise<void> {
 }
 
 /** Takes what was delivered since then and has not arrived; the oldest first. How many these were. */
-async function reconcile(since: number, { app, inbox }: Pick<ReconcileDeps, 'app' | 'inbox'>): Promise<number> {
+export async function reconcile(since: number, { app, inbox, log }: Omit<ReconcileDeps, 'everyMs'>): Promise<number> {
   const missed: { id: number; guid: string; event: string }[] = []
   const pages = app.paginate.iterator('GET /app/hook/deliveries', { per_page: perPage })
   const read = async () => {
@@ -54,11 +55,15 @@ async function reconcile(since: number, { app, inbox }: Pick<ReconcileDeps, 'app
   await orHostError(read())
   let taken = 0
   for (const { id, guid, event } of missed.toReversed()) {
-    const asked = app.request('GET /app/hook/deliveries/{delivery_id}', { delivery_id: id })
-    const { data } = await orHostError(asked)
-    const { request } = Detail.parse(data)
-    const delivery = deliveryOf({ deliveryId: guid, event }, request.payload)
-    if ((await inbox.put(delivery)) === 'new') taken += 1
+    try {
+      const asked = app.request('GET /app/hook/deliveries/{delivery_id}', { delivery_id: id })
+      const { request } = Detail.parse((await orHostError(asked)).data)
+      if ((await inbox.put(deliveryOf({ deliveryId: guid, event }, request.payload))) === 'new') taken += 1
+    } catch (error) {
+      // One that GitHub does not show any more, or that nobody could read, must not keep the others away.
+      if (!hasCode(error, 'HOST_002', 'INTAKE_008')) throw error
+      log.warn('a missed webhook cannot be taken', { delivery_id: guid, event, error: String(error) })
+    }
   }
   return taken
 }

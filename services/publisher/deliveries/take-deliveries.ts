@@ -22,10 +22,12 @@ export function takeDeliveries(deps: TakeDeps): () => Promise<void> {
   const stopping = new AbortController()
   const work = async () => {
     while (!stopping.signal.aborted) {
-      const restingMs = await takeSome(deps).catch((error: unknown) => {
-        deps.log.warn('webhooks are not taken', { error: String(error) })
-        return failedRestMs
-      })
+      const restingMs = await takeWaiting(deps)
+        .then((count) => (count === 0 ? restMs : 0))
+        .catch((error: unknown) => {
+          deps.log.warn('webhooks are not taken', { error: String(error) })
+          return failedRestMs
+        })
       if (restingMs > 0) await delay(restingMs, stopping.signal).catch(() => {})
     }
   }
@@ -36,7 +38,8 @@ export function takeDeliveries(deps: TakeDeps): () => Promise<void> {
   }
 }
 
-async function takeSome(deps: TakeDeps): Promise<number> {
+/** Handles some of what waits; how many it has taken. */
+export async function takeWaiting(deps: TakeDeps): Promise<number> {
   const taken = await deps.inbox.take(deps.consumer, atOnce)
   const before = new Map<string, Promise<void>>()
   await Promise.all(
@@ -48,7 +51,7 @@ async function takeSome(deps: TakeDeps): Promise<number> {
       await turn
     }),
   )
-  return taken.length === 0 ? restMs : 0
+  return taken.length
 }
 
 /** Never throws: what fails for good ends as failed, and what may pass is left to be taken again. */

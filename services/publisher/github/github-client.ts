@@ -10,7 +10,15 @@ import type { Log } from '#platform/log.ts'
 const Client = Octokit.plugin(throttling, paginateRest)
 export type GitHubClient = InstanceType<typeof Client>
 
-export type GitHubAppOptions = { appId: string; privateKey: string; apiUrl: string; log: Pick<Log, 'debug' | 'warn'> }
+export type GitHubAppOptions = {
+  appId: string
+  privateKey: string
+  apiUrl: string
+  log: Pick<Log, 'debug' | 'warn'>
+  /** Instead of Octokit's pauses between writes (1 s, or 3 s for what notifies people), so that a test need not wait. */
+  pace?: object
+  requestMs?: number
+}
 
 /** What a token may do, at most what the app was given. */
 type Permissions = Partial<Record<'contents' | 'pull_requests' | 'checks' | 'issues' | 'workflows', 'read' | 'write'>>
@@ -21,17 +29,23 @@ export type GitHubApp = ReturnType<typeof openGitHubApp>
 
 /** A request waits so long for a limit to pass; what has to wait longer fails with HOST_001, and comes again. */
 const mostWaitS = 60
-const requestMs = 30_000
+const usualRequestMs = 30_000
 
 /**
  * The GitHub App. Its key stays here: everything else gets tokens for one repository, which GitHub ends after an hour. Errors are
  * AppErrors, see `hostError`.
  */
-export function openGitHubApp({ appId, privateKey, apiUrl, log }: GitHubAppOptions) {
-  const options = { baseUrl: apiUrl, throttle: throttleOf(log), log: quiet, request: { timeout: requestMs } }
+export function openGitHubApp({ appId, privateKey, apiUrl, log, pace, requestMs = usualRequestMs }: GitHubAppOptions) {
+  // Limits are those of each installation, and so are the pauses.
+  const optionsFor = (id: string) => ({
+    baseUrl: apiUrl,
+    throttle: { id, ...throttleOf(log), ...pace },
+    log: quiet,
+    request: { fetch: fetchWithin(requestMs) },
+  })
   // As container platforms hand out files: on one line.
   const key = privateKey.replaceAll('\\n', '\n')
-  const app = new Client({ ...options, authStrategy: createAppAuth, auth: { appId, privateKey: key } })
+  const app = new Client({ ...optionsFor('app'), authStrategy: createAppAuth, auth: { appId, privateKey: key } })
   const tokenFor = async ({ installationId, repository }: OfInstallation, permissions: Permissions) => {
     const wanted = { type: 'installation', installationId, repositoryIds: [repository.id], permissions }
     return TokenAnswer.parse(await orHostError(app.auth(wanted))).token
@@ -43,8 +57,16 @@ export function openGitHubApp({ appId, privateKey, apiUrl, log }: GitHubAppOptio
     readToken: (of: OfInstallation) => tokenFor(of, { contents: 'read' }),
     /** Works on one repository with these permissions. */
     async clientFor(of: OfInstallation, permissions: Permissions): Promise<GitHubClient> {
-      return new Client({ ...options, auth: await tokenFor(of, permissions) })
+      return new Client({ ...optionsFor(String(of.installationId)), auth: await tokenFor(of, permissions) })
     },
+  }
+}
+
+/** Octokit itself waits for an answer without a limit. */
+function fetchWithin(ms: number): typeof fetch {
+  return (input, init = {}) => {
+    const limit = AbortSignal.timeout(ms)
+    return fetch(input, { ...init, signal: init.signal ? AbortSignal.any([init.signal, limit]) : limit })
   }
 }
 

@@ -1,3 +1,4 @@
+import { AppError } from '#domain/error.ts'
 import type { CommitId, HostedRepository } from '#domain/repository-source.ts'
 import { type GitHubClient, hostError, orHostError, statusOf, undefinedWhenMissing } from './github-client.ts'
 
@@ -54,23 +55,31 @@ function openGitData(client: GitHubClient, repository: HostedRepository) {
       }
       return { commit: parent, tree: baseTree }
     },
-    /** Creates the branch, or moves it to a commit that need not follow its own. */
-    async putBranch(branch: string, sha: CommitId): Promise<void> {
+    /**
+     * Creates the branch, or moves it to a commit that need not follow its own. HOST_001 when it is not where it was when the caller
+     * looked: GitHub's API has no `--force-with-lease`, so it is read again right before.
+     */
+    async putBranch(branch: string, { from, to: sha }: { from: CommitId | undefined; to: CommitId }): Promise<void> {
+      const ref = `heads/${branch}`
+      const read = client.request.bind(client, 'GET /repos/{owner}/{repo}/git/ref/{ref}', { ...of, ref })
+      const isMoved = async () => (await undefinedWhenMissing(read()))?.data.object.sha !== from
+      if (from !== undefined && (await isMoved())) throw moved(branch)
+      const written =
+        from === undefined
+          ? client.request('POST /repos/{owner}/{repo}/git/refs', { ...of, ref: `refs/${ref}`, sha })
+          : client.request('PATCH /repos/{owner}/{repo}/git/refs/{ref}', { ...of, ref, sha, force: true })
       try {
-        await client.request('PATCH /repos/{owner}/{repo}/git/refs/{ref}', {
-          ...of,
-          ref: `heads/${branch}`,
-          sha,
-          force: true,
-        })
+        await written
       } catch (error) {
-        if (statusOf(error) !== 422 && statusOf(error) !== 404) throw hostError(error)
-        await orHostError(
-          client.request('POST /repos/{owner}/{repo}/git/refs', { ...of, ref: `refs/heads/${branch}`, sha }),
-        )
+        const isRefused = statusOf(error) === 404 || statusOf(error) === 422
+        throw isRefused && (await isMoved()) ? moved(branch, error) : hostError(error)
       }
     },
   }
+}
+
+function moved(branch: string, cause?: unknown): AppError {
+  return new AppError('HOST_001', `somebody else moves the branch ${branch}: it is looked at again`, { cause })
 }
 
 function openPulls(client: GitHubClient, repository: HostedRepository) {

@@ -152,7 +152,8 @@ async function publishPart(
     text,
     isDraft: settings.draft || composition.gate === undefined,
     settings,
-    beforeOpening: () => countToday(run, settings, deps),
+    beforeOpening: () => countToday(run, branch, settings, deps),
+    isKnown: async (number) => (await deps.publishing.runOfPull(host.source.repository.id, number)) !== undefined,
   }
   const written = await writePull(wanted, host)
   const ids = new Set(commits.flatMap(({ changeSetIds }) => changeSetIds))
@@ -212,9 +213,17 @@ async function baseFor(
 }
 
 /** PUBLISH_003 when as many were opened today as may be. */
-async function countToday(run: Run, { maxPullsPerDay }: RepositorySettings, { publishing }: PullsDeps): Promise<void> {
+async function countToday(
+  run: Run,
+  branch: string,
+  { maxPullsPerDay }: RepositorySettings,
+  { publishing }: PullsDeps,
+): Promise<void> {
   const repositoryId = run.request.repository?.repository.id ?? 0
-  const count = await publishing.countPull(repositoryId, new Date().toISOString().slice(0, 10))
+  const count = await publishing.countPull(repositoryId, {
+    day: new Date().toISOString().slice(0, 10),
+    pull: `${run.runId} ${branch}`,
+  })
   if (count <= maxPullsPerDay) return
   throw new AppError('PUBLISH_003', `${maxPullsPerDay} pull requests were opened today (github.max_pulls_per_day)`)
 }

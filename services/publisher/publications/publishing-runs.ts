@@ -13,9 +13,9 @@ if not at or tonumber(at) > tonumber(ARGV[2]) then redis.call('ZADD', KEYS[1], A
 return 1`
 
 const countScript = `
-local count = redis.call('INCR', KEYS[1])
+redis.call('SADD', KEYS[1], ARGV[2])
 redis.call('EXPIRE', KEYS[1], ARGV[1])
-return count`
+return redis.call('SCARD', KEYS[1])`
 const countedSeconds = 2 * 86_400
 
 /** Which runs the publisher looks at again, and when; and which run a pull request is of. In Redis, beside the inbox of deliveries. */
@@ -39,10 +39,10 @@ export function openPublishingRuns(redis: Redis, namespace = 'remora') {
       const found = await orStoreError(redis.zrangebyscore(keys.due, 0, now, 'LIMIT', 0, count))
       return z.array(RunId).parse(found)
     },
-    /** Counts a pull request that is about to be opened; answers how many that are on the day (`2026-11-27`, UTC). */
-    async countPull(repositoryId: number, day: string): Promise<number> {
+    /** Counts a pull request that is about to be opened, once; answers how many that are on the day (`2026-11-27`, UTC). */
+    async countPull(repositoryId: number, { day, pull }: { day: string; pull: string }): Promise<number> {
       const key = `${prefix}opened:${repositoryId}:${day}`
-      return z.int().parse(await orStoreError(redis.eval(countScript, 1, key, String(countedSeconds))))
+      return z.int().parse(await orStoreError(redis.eval(countScript, 1, key, String(countedSeconds), pull)))
     },
     async notePull(repositoryId: number, number: number, runId: RunId): Promise<void> {
       await orStoreError(redis.hset(keys.pulls, fieldOf(repositoryId, number), runId))

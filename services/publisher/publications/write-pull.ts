@@ -1,4 +1,4 @@
-import { AppError } from '#domain/error.ts'
+import { AppError, undefinedOn } from '#domain/error.ts'
 import type { PublishedPull } from '#domain/publication.ts'
 import type { CommitId } from '#domain/repository-source.ts'
 import type { HostCommit, RepositoryReads } from '../github/repository-reads.ts'
@@ -19,6 +19,8 @@ export type WantedPull = {
   settings: Pick<RepositorySettings, 'labels' | 'reviewers' | 'maxOpenPulls'>
   /** Told before a pull request is opened; throws where that is too much for a day. */
   beforeOpening(): Promise<void>
+  /** Whether all was done for a pull request that is open: a try may have been killed before its labels. People may change these later. */
+  isKnown(number: number): Promise<boolean>
 }
 
 export type WrittenPull = Pick<PublishedPull, 'number' | 'url' | 'isDraft' | 'head' | 'base'> & {
@@ -40,23 +42,18 @@ export async function writePull(wanted: WantedPull, host: PullHost): Promise<Wri
   const made = await writes.makeCommits({ commit: base, tree: await reads.treeOf(base) }, commits)
   const isSame = head !== undefined && (await isSameWork(head, { made, base, commits: commits.length }, host))
   const written = isSame && head !== undefined ? head : made.commit
-  if (!isSame) await writes.putBranch(branch, made.commit)
-  if (open !== undefined) {
-    await writes.updatePull(open.number, text)
-    return {
-      number: open.number,
-      url: open.url,
-      isDraft: open.isDraft,
-      head: written,
-      base,
-      what: isSame ? 'same' : 'updated',
-    }
+  if (!isSame) await writes.putBranch(branch, { from: head, to: made.commit })
+  if (open !== undefined) await writes.updatePull(open.number, text)
+  else await wanted.beforeOpening()
+  const { number, url, isDraft } =
+    open ?? (await writes.openPull({ ...text, head: branch, base: target, draft: wanted.isDraft }))
+  if (!(await wanted.isKnown(number))) {
+    await writes.addLabels(number, settings.labels)
+    // Somebody who may not review there must not keep the pull request from being noted.
+    await writes.askReviewers(number, settings.reviewers).catch(undefinedOn('PUBLISH_001'))
   }
-  await wanted.beforeOpening()
-  const { number, url, isDraft } = await writes.openPull({ ...text, head: branch, base: target, draft: wanted.isDraft })
-  await writes.addLabels(number, settings.labels)
-  await writes.askReviewers(number, settings.reviewers)
-  return { number, url, isDraft, head: written, base, what: 'opened' }
+  const what = open === undefined ? 'opened' : isSame ? 'same' : 'updated'
+  return { number, url, isDraft, head: written, base, what }
 }
 
 type OnBranch = { base: CommitId; head: CommitId; target: string }

@@ -1,0 +1,74 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { RunId } from '#domain/ids.ts'
+import type { Moment } from '#testing/fake-github/network-faults.ts'
+import { lacks } from '#testing/this-machine.ts'
+import { type PlayedRun, playPublishable } from './published-run.fixture.ts'
+import { openTestPublisher, type TestPublisher } from './test-publisher.fixture.ts'
+
+const played: PlayedRun = {
+  changes: [
+    { name: 'one', path: 'a.py', from: '1', to: '2' },
+    { name: 'two', agent: 'docstring', path: 'b.py', from: '1', to: '3' },
+  ],
+  findings: 60,
+}
+
+describe.skipIf(lacks('git'))('a publication', { timeout: 120_000 }, () => {
+  let publisher: TestPublisher
+  let repositories = 0
+  beforeAll(async () => {
+    publisher = await openTestPublisher({ settings: { labels: ['remora'], reviewers: ['ada'] } })
+    await publisher.takeAll()
+  })
+  afterAll(() => publisher.close())
+
+  async function newRun() {
+    const repository = await publisher.addRepository(`shop${++repositories}`)
+    return { repository, runId: await playPublishable(publisher, { ...played, repository }) }
+  }
+  type Repository = Awaited<ReturnType<typeof newRun>>['repository']
+
+  async function expectPublishedOnce(runId: RunId, repository: Repository): Promise<void> {
+    const publication = await publisher.publicationOf(runId)
+    const [pull, ...others] = repository.pulls()
+    expect(others).toEqual([])
+    expect(pull).toMatchObject({ state: 'open', labels: ['remora'], reviewers: ['ada'], head: { ref: 'remora/main' } })
+    expect(publication).toMatchObject({ fault: null, isSettled: true, pulls: [{ number: 1, head: pull?.head.sha }] })
+    expect(await repository.branches()).toEqual(['main', 'remora/main'])
+    expect(await repository.commits('main..remora/main')).toHaveLength(2)
+    expect(await repository.git(['diff', '--stat', 'main', 'remora/main'])).toContain('2 files changed')
+    expect(await repository.read('remora/main', 'a.py')).toBe('a = 2\n')
+    expect(await repository.read('remora/main', 'b.py')).toBe('b = 3\n')
+    const [check, ...checks] = repository.checkRuns()
+    expect(checks).toEqual([])
+    expect(check).toMatchObject({ status: 'completed', conclusion: 'neutral', externalId: runId })
+    expect(new Set(check?.annotations.map(({ message }) => message)).size).toBe(60)
+    expect(check?.annotations).toHaveLength(60)
+    expect(repository.comments()).toEqual([])
+  }
+
+  it('is made once by a publisher that is killed before each of its writes, again and again', async () => {
+    const { runId, repository } = await newRun()
+    for (let died = true, fatal = 1; died; fatal++) {
+      let writes = 0
+      const isMeant = ({ method, when }: Moment) => method !== 'GET' && when === 'before' && ++writes === fatal
+      died = await publisher.dieAt(runId, isMeant)
+    }
+    await expectPublishedOnce(runId, repository)
+  })
+
+  it.each([
+    ['POST', /git\/refs$/],
+    ['POST', /pulls$/],
+    ['POST', /labels$/],
+    ['POST', /requested_reviewers$/],
+    ['POST', /check-runs$/],
+    ['PATCH', /check-runs\/\d+$/],
+  ])('is made once by one that is killed after the effect of %s %s, and does not know of it', async (method, path) => {
+    const { runId, repository } = await newRun()
+    const isMeant = (moment: Moment) => moment.method === method && path.test(moment.path) && moment.when === 'after'
+    expect(await publisher.dieAt(runId, isMeant)).toBe(true)
+    await publisher.settle(runId)
+    await expectPublishedOnce(runId, repository)
+  })
+})

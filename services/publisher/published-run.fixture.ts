@@ -1,0 +1,176 @@
+import { type ChangeSet, changeSetId, type FileChange } from '#domain/change-set.ts'
+import { CodeFinding, wireFinding } from '#domain/code-finding.ts'
+import type { GateReport } from '#domain/gate.ts'
+import type { RunId } from '#domain/ids.ts'
+import type { PartId } from '#domain/patch-note.ts'
+import type { RepositorySource } from '#domain/repository-source.ts'
+import type { RunRequest } from '#domain/run.ts'
+import type { ComposedFile } from '#objects/composition.ts'
+import { objectKeys } from '#objects/object-keys.ts'
+import { putHashedJson } from '#objects/object-store.ts'
+import { writeSnapshot } from '#objects/snapshot.ts'
+import { putComposition } from '#objects/stored-records.ts'
+import { type BaseFiles, openBase, setOf } from '#publication/composed.fixture.ts'
+import { anEvent, aNewRun, anOutcome, aPlannedOperation, aRequest } from '#testing/open-test-ledger.ts'
+import type { TestPublisher } from './test-publisher.fixture.ts'
+
+/** What an operation of the run has made: replaces `from` in the file, or whatever changes it is given. */
+export type PlayedChange = { agent?: string; name: string } & (
+  | { path: string; from: string; to: string }
+  | { files: FileChange[] }
+)
+
+export type PlayedRun = {
+  repository?: TestPublisher['repository']
+  changes: readonly PlayedChange[]
+  /** The files of the run's snapshot: those that the branch has. */
+  files?: BaseFiles
+  source?: Partial<RepositorySource>
+  request?: Partial<RunRequest>
+  findings?: number
+  gate?: GateReport
+  /** What a worker composes instead of what the changes are. */
+  lie?: (files: ComposedFile[]) => ComposedFile[]
+  verdict?: 'accepted' | 'pending'
+}
+
+const snapshotFiles: BaseFiles = { 'a.py': 'a = 1\n', 'b.py': 'b = 1\n', 'README.md': '# Shop\n' }
+
+/** A completed run of a push, with its changes accepted, that the publisher has not looked at yet. */
+export async function playPublishable(publisher: TestPublisher, played: PlayedRun): Promise<RunId> {
+  const { installation, ledger, project } = publisher
+  const { repository = publisher.repository } = played
+  const { id, owner, name } = repository
+  const commit = (await repository.tip('main')) ?? ''
+  const source: RepositorySource = {
+    host: 'github',
+    installationId: installation.id,
+    repository: { id, owner, name },
+    ref: 'refs/heads/main',
+    commit,
+    branch: 'main',
+    isFork: false,
+    ...played.source,
+  }
+  const run = aNewRun({ projectId: project, request: aRequest({ ...played.request, repository: source }) })
+  const { runId } = run
+  const snapshotId = await storeFiles(publisher, played.files ?? snapshotFiles)
+  await ledger.createRun(run)
+  await ledger.move(runId, {
+    from: [{ status: 'queued' }],
+    to: { status: 'running', phase: 'planning' },
+    command: 'started',
+    set: { snapshotId, commit: source.commit ?? commit },
+    events: [anEvent({ event: 'run.started', phase: 'planning' })],
+  })
+  const made = await playOperations(publisher, runId, played)
+  const composition = await composer(publisher, runId, { made, played })
+  publisher.playWorker(async ({ part }) => {
+    const compositionKey = await composition('accepted', part)
+    if (part === undefined) return
+    await ledger.notePart(runId, { part: part, decided: made.length, compositionKey })
+  })
+  await ledger.move(runId, {
+    from: [{ status: 'running' }],
+    to: { status: 'completed' },
+    command: 'compose',
+    set: { compositionKey: await composition('proposed') },
+    events: [anEvent({ event: 'run.composed' }), anEvent({ event: 'run.completed' })],
+  })
+  if (played.verdict !== 'pending') await acceptAll(publisher, runId, made)
+  await publisher.host().publishing.look(runId, Date.now())
+  return runId
+}
+
+type Made = { set: ChangeSet; recordHash: string; operation: ReturnType<typeof aPlannedOperation> }
+
+async function storeFiles({ blobs, objects, project }: TestPublisher, files: BaseFiles): Promise<string> {
+  const stored = []
+  for (const [path, file] of Object.entries(files).toSorted(([one], [other]) => (one < other ? -1 : 1))) {
+    const { content, executable } = typeof file === 'string' ? { content: file, executable: false } : file
+    const hash = await blobs.put(project, Buffer.from(content))
+    stored.push({ path, hash, size: Buffer.byteLength(content), executable })
+  }
+  return (await writeSnapshot(objects, project, { files: stored, links: [], skipped: [] })).snapshotId
+}
+
+async function playOperations(
+  { ledger, objects, project }: TestPublisher,
+  runId: RunId,
+  { changes, files = snapshotFiles, findings = 0 }: PlayedRun,
+): Promise<Made[]> {
+  const base = openBase(files)
+  const planned = changes.map(({ name, agent = 'lint' }) => aPlannedOperation(name, { bundle: agent }))
+  const reporter = aPlannedOperation('reporter', { bundle: 'review' })
+  const all = findings === 0 ? planned : [...planned, reporter]
+  await ledger.plan(runId, { slice: 0, operations: all, last: true })
+  const events = [anEvent({ event: 'run.planned', phase: 'planning' })]
+  await ledger.move(runId, { from: [{ status: 'running' }], to: { phase: 'execution' }, command: 'planned', events })
+  const { taken } = await ledger.dispatch(runId, all.length)
+  const made: Made[] = []
+  for (const job of taken) {
+    const claimed = await ledger.claim({ runId, ...job }, `token ${job.operationId}`)
+    if (claimed.kind !== 'claimed') throw new Error(`the operation is ${claimed.kind}`)
+    const put = (record: object) => putHashedJson(objects, (hash) => objectKeys.attempt(project, hash), record)
+    const at = planned.findIndex(({ operationId }) => operationId === job.operationId)
+    const change = changes[at]
+    const operation = planned[at]
+    if (change === undefined || operation === undefined) {
+      const recordHash = await put({ changeSet: null, tools: [reported(findings)] })
+      const outcome = anOutcome({ status: 'unchanged', recordHash, findings })
+      await ledger.settle(claimed.attempt, 1, { outcome, events: [] })
+      continue
+    }
+    const own = 'files' in change ? change.files : [base.editing(change.path, [change.from, change.to])]
+    const set = {
+      ...setOf(changeSetId(operation.operationId, own), operation.bundle, own),
+      operationId: operation.operationId,
+      evidence: [{ check: 'parses' as const, path: own[0]?.path ?? '', ok: true, tool: 'test' }],
+    }
+    const recordHash = await put({ changeSet: set, tools: [] })
+    const outcome = anOutcome({ changeSetId: set.changeSetId, recordHash, changedFiles: own.map(({ path }) => path) })
+    await ledger.settle(claimed.attempt, 1, { outcome, events: [] })
+    made.push({ set, recordHash, operation })
+  }
+  return made
+}
+
+function reported(count: number) {
+  const usual = { path: 'a.py', lineText: '', severity: 'warning', confidence: 0.5, rule: 'r1', endLine: 1, line: 1 }
+  const externals = Array.from({ length: count }, (_, at) => {
+    const finding = wireFinding(CodeFinding.parse({ ...usual, claim: `finding ${at}` }))
+    return { name: 'report_finding', args: [], answer: { reported: true, finding } }
+  })
+  return { externals }
+}
+
+/** Composes what is accepted, as a worker does. */
+async function composer(
+  { objects, project }: TestPublisher,
+  runId: RunId,
+  { made, played }: { made: readonly Made[]; played: PlayedRun },
+) {
+  const files = openBase(played.files ?? snapshotFiles)
+    .composed(made.map(({ set }) => set))
+    .composition.files.map((file) => ({ ...file, evidence: made.flatMap(({ set }) => set.evidence) }))
+  return (of: 'proposed' | 'accepted', part?: PartId) =>
+    putComposition(objects, project, {
+      v: 1,
+      runId,
+      of,
+      ...(part === undefined ? {} : { part }),
+      files: played.lie?.(files) ?? files,
+      conflicts: [],
+      ...(played.gate && { gate: played.gate }),
+    })
+}
+
+async function acceptAll({ ledger }: TestPublisher, runId: RunId, made: readonly Made[]): Promise<void> {
+  for (const { set, recordHash, operation } of made) {
+    const { last } = await ledger.readDecisions(runId)
+    const { operationId, node, bundle: agent } = operation
+    const decision = { changeSetId: set.changeSetId, runId, operationId, recordHash, node, agent, reason: null }
+    const accepted = { ...decision, before: 'pending', verdict: 'accepted' } as const
+    await ledger.decide(runId, { last, decisions: [accepted], by: { kind: 'human', id: 't' } })
+  }
+}
