@@ -15,6 +15,7 @@ import { addCompletionCommand } from './commands/completion-command.ts'
 import { addDoctorCommand } from './commands/doctor-command.ts'
 import { addDiscoverCommand } from './commands/discover-command.ts'
 import { addFindingsCommand } from './commands/findings-command.ts'
+import { addGithubCommand } from './commands/github-command.ts'
 import { addHarnessCommand } from './commands/harness-command.ts'
 import { addHelpCommand } from './commands/help-command.ts'
 import { addQueriesCommand } from './commands/queries-command.ts'
@@ -74,6 +75,7 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addConfigCommand(program, context)
   addDiscoverCommand(program, context)
   addDoctorCommand(program, context)
+  addGithubCommand(program, context)
   addAgentsCommand(program, context)
   addCheckCommand(program, context)
   addToolCommand(program, context)

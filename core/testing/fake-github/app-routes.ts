@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { appJson, installationJson, repositoryJson } from './account-json.ts'
 import { type Answer, answer, found, refuse } from './answers.ts'
 import { issueToken } from './authenticate.ts'
+import { convertManifest } from './manifest-flow.ts'
 import { type Call, type Route, appRoute, bodyOf } from './routes.ts'
 import type { Delivery } from './webhooks.ts'
 import { covers, findRepository, installationOf } from './world.ts'
@@ -20,12 +21,7 @@ export const appRoutes: Route[] = [
   appRoute('POST /app/installations/{installation_id}/access_tokens', createToken),
   appRoute('GET /repos/{owner}/{repo}/installation', readInstallation),
   appRoute('GET /app/hook/config', ({ world, webhooks }) =>
-    answer(200, {
-      content_type: 'json',
-      insecure_ssl: '0',
-      secret: '********',
-      url: webhooks.url() ?? `${world.origin}/nowhere`,
-    }),
+    answer(200, { ...webhooks.config, url: webhooks.url() ?? `${world.origin}/nowhere` }),
   ),
   appRoute('GET /app/hook/deliveries', listDeliveries),
   appRoute('GET /app/hook/deliveries/{delivery_id}', (call) => answer(200, fullDeliveryJson(deliveryIn(call)))),
@@ -35,6 +31,7 @@ export const appRoutes: Route[] = [
   }),
   { operation: 'GET /installation/repositories', for: 'anybody', handle: listRepositories },
   { operation: 'DELETE /installation/token', for: 'anybody', handle: revokeToken },
+  { operation: 'POST /app-manifests/{code}/conversions', for: 'anybody', handle: convertManifest },
 ]
 
 function installationIn({ world, parameters }: Call) {

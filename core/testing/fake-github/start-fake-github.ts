@@ -12,6 +12,7 @@ import { type NewRepository, addRepository, isPush, takePush } from './host-repo
 import { type RecordedRequest, openDoor } from './http-door.ts'
 import { type Wanted, installApp } from './installation-acts.ts'
 import { issueRoutes } from './issue-routes.ts'
+import { isManifest, takeManifest } from './manifest-flow.ts'
 import { pullRoutes } from './pull-routes.ts'
 import { openRateLimits } from './rate-limits.ts'
 import { repositoryRoutes, tarballOf } from './repository-routes.ts'
@@ -21,7 +22,7 @@ import type { HostedApp, HostedRepository, Level, Permissions, World } from './w
 export type FakeGitHubOptions = {
   webhookUrl?: string
   webhookSecret?: string
-  app?: { id?: number; slug?: string; permissions?: Permissions }
+  app?: { id?: number; slug?: string; permissions?: Permissions; events?: string[] }
   /** Requests an hour of each installation. */
   rateLimit?: number
 }
@@ -61,6 +62,7 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
     },
     other(request) {
       if (isPush(request.path)) return inTurn(() => pushed(request))
+      if (isManifest(request)) return inTurn(async () => takeManifest({ world, webhooks }, request))
       return downloads.take(request)
     },
   })
@@ -115,11 +117,17 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
   }
 }
 
-const rights: Permissions = { contents: 'write', pull_requests: 'write', checks: 'write', metadata: 'read' }
-const events = ['push', 'pull_request', 'check_run', 'check_suite', 'issue_comment']
+const rights: Permissions = {
+  contents: 'write',
+  pull_requests: 'write',
+  checks: 'write',
+  issues: 'read',
+  metadata: 'read',
+}
+const usualEvents = ['push', 'pull_request', 'check_run', 'check_suite', 'issue_comment']
 
 function appOf({ app = {}, webhookSecret = randomUUID() }: FakeGitHubOptions): HostedApp {
-  const { id = 4_217, slug = 'remora-test', permissions = rights } = app
+  const { id = 4_217, slug = 'remora-test', permissions = rights, events = usualEvents } = app
   const { privateKey, publicKey } = generateKeyPairSync('rsa', {
     modulusLength: 2_048,
     publicKeyEncoding: { type: 'spki', format: 'pem' },
@@ -147,6 +155,7 @@ function newWorld(given: Pick<World, 'origin' | 'app' | 'downloads' | 'now'>): W
     repositories: new Map(),
     installations: new Map(),
     tokens: new Map(),
+    manifestCodes: new Set(),
     nextId: () => ++lastId,
   }
 }

@@ -125,6 +125,8 @@ export type World = {
   repositories: Map<number, HostedRepository>
   installations: Map<number, Installation>
   tokens: Map<string, AccessToken>
+  /** Codes of manifests that have not been used yet. */
+  manifestCodes: Set<string>
   downloads: Downloads
   now(): Date
   nextId(): number

@@ -3,7 +3,7 @@ import { deliveryOf } from '#code-hosts/delivery-of.ts'
 import type { DeliveryInbox } from '#code-hosts/delivery-inbox.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
-import { type GitHubClient, orHostError } from '../github/github-client.ts'
+import { type GitHubClient, orHostError } from '#code-hosts/github-client.ts'
 
 export type ReconcileDeps = {
   app: GitHubClient
