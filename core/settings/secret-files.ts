@@ -24,8 +24,12 @@ export function fileVariable(name: (typeof secretVariables)[number]): string {
 /** No secret is longer; a wrong path may name a large file. */
 const maxBytes = 64 * 1024
 
-/** Many model servers ask for no key: its file, which a deployment may name in any case, is empty then. */
-const optional: ReadonlySet<string> = new Set(['REMORA_MODEL_API_KEY'])
+/** Many model servers ask for no key, and there need be no GitHub App: their files, which a deployment may name in any case, are empty then. */
+const optional: ReadonlySet<string> = new Set([
+  'REMORA_MODEL_API_KEY',
+  'REMORA_GITHUB_PRIVATE_KEY',
+  'REMORA_GITHUB_WEBHOOK_SECRET',
+])
 
 /**
  * `env` with the secrets that are in files, without the line end that editors leave there. CONFIG_003 names every file that cannot
