@@ -59,6 +59,10 @@ export function readCliConfig(
     modelName: values.REMORA_MODEL,
     modelApiKey: values.REMORA_MODEL_API_KEY,
     modelStream: values.REMORA_MODEL_STREAM,
+    /** Of the GitHub App, for `github setup` and `doctor`. */
+    github: githubOf(values),
+    publicUrl: values.REMORA_PUBLIC_URL,
+    publisherUrl: values.REMORA_PUBLISHER_URL,
     mayInstallRedis: values.REMORA_REDIS_INSTALL === 'auto',
     searchPath: values.PATH,
     sandbox: { ...sandboxConfig(values), searchPath: values.PATH, env: bareEnv(settings.own) },
@@ -83,6 +87,15 @@ export function readCliConfig(
     settings,
     /** Of a running service, for `verify`. */
     storage: givenValue(env, 'REMORA_REDIS_URL') === undefined ? undefined : storageConfig(readEnv(storageEnv, env)),
+  }
+}
+
+function githubOf(values: CliValues) {
+  return {
+    appId: values.REMORA_GITHUB_APP_ID,
+    privateKey: values.REMORA_GITHUB_PRIVATE_KEY,
+    webhookSecret: values.REMORA_GITHUB_WEBHOOK_SECRET,
+    apiUrl: values.REMORA_GITHUB_API_URL.replace(/\/+$/, ''),
   }
 }
 

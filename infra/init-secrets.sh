@@ -13,4 +13,7 @@ put redis_url "redis://:$(cat "$folder/redis_password")@redis:6379"
 put s3_access_key remora
 put s3_secret_key "$(random)"
 put model_api_key '' # write the key of your models to it
+put publisher_secret "$(random)"
+put github_private_key '' # and these are what `remora github setup` has written
+put github_webhook_secret ''
 echo "$folder"

@@ -12,6 +12,7 @@ import {
   examineStack,
   examineVersions,
 } from '../doctor/examine-machine.ts'
+import { examineGithub } from '../doctor/examine-github.ts'
 import { examineGit, examineGofmt, examineRedis, examineSandbox } from '../doctor/examine-programs.ts'
 import { examineApi, examineModels, examineS3 } from '../doctor/examine-services.ts'
 import { isTolerable, type Finding } from '../doctor/finding.ts'
@@ -44,6 +45,7 @@ async function examine({ config, signal, cwd }: CliContext, version: string): Pr
     examineS3(config, signal),
     examineApi(config, signal),
     examineModels(config, signal),
+    examineGithub(config, signal),
     examineSandbox(search),
     examineGit(search),
     examineGofmt(search),

@@ -1,14 +1,18 @@
 import { type Command, InvalidArgumentError } from 'commander'
 import type { DeliveryView, InstallationView } from '../github-calls.ts'
 import type { CliContext } from '../cli-context.ts'
+import { addGithubSetup } from './github-setup-command.ts'
 import { visible } from '../terminal-text.ts'
 import { withRuns } from '../run/reach-service.ts'
 import { figure, shortTime, tableLines } from '../wording.ts'
 import { positiveUpTo } from './shared-options.ts'
 
-/** `remora github installations|deliveries`: what the service knows of its GitHub App. */
+/** `remora github setup|installations|deliveries`: makes the service's GitHub App, and what is known of it. */
 export function addGithubCommand(program: Command, context: CliContext): void {
-  const github = program.command('github').description("the service's GitHub App: its installations and webhooks")
+  const github = program
+    .command('github')
+    .description("the service's GitHub App: make it, its installations and webhooks")
+  addGithubSetup(github, context)
   addInstallations(github, context)
   addDeliveries(github, context)
 }

@@ -61,7 +61,7 @@ function unlessThere(error: unknown): void {
   if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error
 }
 
-const ownEntries = /^(?:redis|s3|\.gitignore|stack[.-].*)$/
+const ownEntries = /^(?:redis|s3|github|\.gitignore|stack[.-].*)$/
 
 /** Down to Redis' files and the bucket's projects; below are very many objects, none opened by a fixed name. */
 const lookedAtLevels = 3

@@ -48,7 +48,7 @@ const appSettings = {
   },
   REMORA_PUBLISHER_URL: {
     key: 'publisher.url',
-    owners: ['discovery', 'api'],
+    owners: ['discovery', 'api', 'cli'],
     type: webAddress,
     setByStack: true,
     about: 'where discovery asks the publisher for the right to read a repository; without it no code is fetched',
@@ -77,7 +77,7 @@ const appSettings = {
   },
   REMORA_PUBLIC_URL: {
     key: 'api.public_url',
-    owners: ['publisher'],
+    owners: ['publisher', 'cli'],
     type: webAddress,
     about: 'the address of the API as people reach it: check runs and pull requests link to their runs there',
   },
@@ -200,6 +200,11 @@ export const githubSettings = { ...appSettings, ...repositorySettings }
 
 /** The keys of `remora.yaml` that a repository decides for itself. */
 export const repositoryKeys: readonly string[] = Object.values(repositorySettings).map(({ key }) => key)
+
+/** The pages of the GitHub whose API is at `apiUrl`. */
+export function githubSite(apiUrl: string): string {
+  return `${new URL(apiUrl).protocol}//${githubHost(apiUrl)}`
+}
 
 /** Where people find the repositories of the API at `apiUrl`: `github.com`, or the host of a GitHub of one's own. */
 export function githubHost(apiUrl: string): string {

@@ -16,11 +16,20 @@ export const secretVariables = [
   'OTEL_EXPORTER_OTLP_HEADERS',
 ] as const
 
+/** The variable that names the file with a secret. */
+export function fileVariable(name: (typeof secretVariables)[number]): string {
+  return `${name}_FILE`
+}
+
 /** No secret is longer; a wrong path may name a large file. */
 const maxBytes = 64 * 1024
 
-/** Many model servers ask for no key: its file, which a deployment may name in any case, is empty then. */
-const optional: ReadonlySet<string> = new Set(['REMORA_MODEL_API_KEY'])
+/** Many model servers ask for no key, and there need be no GitHub App: their files, which a deployment may name in any case, are empty then. */
+const optional: ReadonlySet<string> = new Set([
+  'REMORA_MODEL_API_KEY',
+  'REMORA_GITHUB_PRIVATE_KEY',
+  'REMORA_GITHUB_WEBHOOK_SECRET',
+])
 
 /**
  * `env` with the secrets that are in files, without the line end that editors leave there. CONFIG_003 names every file that cannot
@@ -30,12 +39,12 @@ export function withSecretFiles(env: Env): Env {
   const faults: string[] = []
   const found: Record<string, string> = {}
   for (const name of secretVariables) {
-    const path = givenValue(env, `${name}_FILE`)
+    const path = givenValue(env, fileVariable(name))
     if (path === undefined) continue
     const secret = givenValue(env, name) === undefined ? readSecret(path) : { fault: `${name} is set as well` }
-    if ('fault' in secret) faults.push(`${name}_FILE: ${secret.fault}`)
+    if ('fault' in secret) faults.push(`${fileVariable(name)}: ${secret.fault}`)
     else if (secret.value.trim() !== '') found[name] = secret.value
-    else if (!optional.has(name)) faults.push(`${name}_FILE: ${path} is empty`)
+    else if (!optional.has(name)) faults.push(`${fileVariable(name)}: ${path} is empty`)
   }
   if (faults.length > 0) throw new AppError('CONFIG_003', faults.join('; '))
   return Object.keys(found).length === 0 ? env : { ...env, ...found }

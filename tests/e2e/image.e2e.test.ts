@@ -26,7 +26,9 @@ describe('what the container image has', () => {
     open.stores = await startStores()
     folder = open.folder = await sourceFolder(smallSource)
     const env = { NODE_ENV: 'production' }
-    services = await startServices(programs, open.stores, { checkout: app, env })
+    // Without an app it waits.
+    const publishing = { publisherEnv: {}, apiEnv: {} }
+    services = await startServices(programs, open.stores, { checkout: app, env, publishing })
   })
   afterAll(async () => {
     await programs.end()
@@ -53,6 +55,7 @@ describe('what the container image has', () => {
     const [nobody] = await freePorts(1)
     const lives = { code: 0, err: '' }
     expect(await check(['worker'], { REMORA_WORKER_HEALTH_PORT: worker })).toEqual(lives)
+    expect(await check(['publisher'], { REMORA_PUBLISHER_HEALTH_PORT: port('publisher') })).toEqual(lives)
     expect(await check(['api'], { REMORA_API_HEALTH_PORT: api, REMORA_WORKER_HEALTH_PORT: '' })).toEqual(lives)
     const dead = { REMORA_API_HEALTH_PORT: api, REMORA_WORKER_HEALTH_PORT: String(nobody) }
     expect(await check(['worker'], dead)).toMatchObject({ code: 1, err: expect.stringContaining('ECONNREFUSED') })

@@ -79,7 +79,7 @@ describe.each([
 ])('the services of $way', ({ told }) => {
   it('are there, and are told only what Remora knows', () => {
     const names = told.map(({ name }) => name)
-    for (const service of ['api', 'discovery', 'worker']) expect(names).toContain(service)
+    for (const service of ['api', 'discovery', 'worker', 'publisher']) expect(names).toContain(service)
     expect(unknownVariables(told.flatMap(({ env }) => [...env.keys()]))).toEqual([])
   })
 
@@ -91,7 +91,18 @@ describe.each([
       expect(new Set(named), name).toEqual(new Set(secrets))
       for (const only of ['REMORA_TOKEN_FILE', 'REMORA_API_URL']) expect(env.has(only), name).toBe(name === 'api')
     }
-    const plain = ['REMORA_TOKEN', 'REMORA_REDIS_URL', 'REMORA_MODEL_API_KEY', 'AWS_SECRET_ACCESS_KEY']
+    const holders = (secret: string) => ours.filter(({ secrets }) => secrets.includes(secret)).map(({ name }) => name)
+    expect(holders('github_private_key')).toEqual(['publisher'])
+    expect(holders('github_webhook_secret')).toEqual(['api'])
+    expect(holders('publisher_secret').toSorted()).toEqual(['discovery', 'publisher'])
+    const plain = [
+      'REMORA_TOKEN',
+      'REMORA_REDIS_URL',
+      'REMORA_MODEL_API_KEY',
+      'AWS_SECRET_ACCESS_KEY',
+      'REMORA_GITHUB_PRIVATE_KEY',
+      'REMORA_PUBLISHER_SECRET',
+    ]
     expect(told.flatMap(({ env }) => plain.filter((variable) => env.has(variable)))).toEqual([])
   })
 })

@@ -1,7 +1,8 @@
 import { z } from 'zod'
 import { appJson, installationJson, repositoryJson } from './account-json.ts'
-import { type Answer, answer, found, notFound, refuse } from './answers.ts'
+import { type Answer, answer, found, refuse } from './answers.ts'
 import { issueToken } from './authenticate.ts'
+import { convertManifest } from './manifest-flow.ts'
 import { type Call, type Route, appRoute, bodyOf } from './routes.ts'
 import type { Delivery } from './webhooks.ts'
 import { covers, findRepository, installationOf } from './world.ts'
@@ -32,9 +33,9 @@ export const appRoutes: Route[] = [
     call.webhooks.redeliver(deliveryIn(call))
     return answer(202, {})
   }),
-  { operation: 'POST /app-manifests/{code}/conversions', for: 'anybody', handle: convertManifest },
   { operation: 'GET /installation/repositories', for: 'anybody', handle: listRepositories },
   { operation: 'DELETE /installation/token', for: 'anybody', handle: revokeToken },
+  { operation: 'POST /app-manifests/{code}/conversions', for: 'anybody', handle: convertManifest },
 ]
 
 function installationIn({ world, parameters }: Call) {
@@ -102,13 +103,6 @@ function hookConfigJson({ world, webhooks }: Call) {
 }
 
 /** Each code is good once: it was given to the browser in which somebody registered the app. */
-function convertManifest({ world, parameters }: Call): Answer {
-  if (!world.manifestCodes.delete(parameters['code'] ?? '')) notFound()
-  const { clientId, webhookSecret, privateKey } = world.app
-  const secrets = { client_id: clientId, client_secret: 'unused', webhook_secret: webhookSecret, pem: privateKey }
-  return answer(201, { ...appJson(world), ...secrets })
-}
-
 const keptMs = 3 * 24 * 3_600_000
 
 /** Newest first, those of the last three days. The next page begins below the id that the cursor names. */

@@ -13,6 +13,7 @@ import { serveGit } from './git-http.ts'
 import { type RecordedRequest, openServer } from './github-server.ts'
 import { type NewInstallation, installApp } from './installation-acts.ts'
 import { issueRoutes } from './issue-routes.ts'
+import { isManifest, takeManifest } from './manifest-flow.ts'
 import { pullRoutes } from './pull-routes.ts'
 import { openRateLimits } from './rate-limits.ts'
 import { repositoryRoutes, tarballOf } from './repository-routes.ts'
@@ -22,7 +23,7 @@ import type { HostedApp, HostedRepository, Level, Permissions, World } from './w
 export type FakeGitHubOptions = {
   webhookUrl?: string
   webhookSecret?: string
-  app?: { id?: number; slug?: string; permissions?: Permissions }
+  app?: { id?: number; slug?: string; permissions?: Permissions; events?: string[] }
   /** Requests an hour of each installation. */
   rateLimit?: number
   /** 100,000 by default, as on GitHub. */
@@ -57,6 +58,7 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
     push: (request) => (isPush(request.path) ? world.inTurn(() => pushed(request)) : undefined),
     answer(request) {
       const work = () => answerRequest(host, request)
+      if (isManifest(request)) return world.inTurn(async () => takeManifest({ world, webhooks }, request))
       const besides = downloads.take(request) ?? serveGit({ world, folder }, request)
       return besides ?? (request.method === 'GET' ? work() : world.inTurn(work))
     },
@@ -120,11 +122,17 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
   }
 }
 
-const rights: Permissions = { contents: 'write', pull_requests: 'write', checks: 'write', metadata: 'read' }
-const events = ['push', 'pull_request', 'check_run', 'check_suite', 'issue_comment']
+const rights: Permissions = {
+  contents: 'write',
+  pull_requests: 'write',
+  checks: 'write',
+  issues: 'read',
+  metadata: 'read',
+}
+const usualEvents = ['push', 'pull_request', 'check_run', 'check_suite', 'issue_comment']
 
 function appOf({ app = {}, webhookSecret = randomUUID() }: FakeGitHubOptions): HostedApp {
-  const { id = 4_217, slug = 'remora-test', permissions = rights } = app
+  const { id = 4_217, slug = 'remora-test', permissions = rights, events = usualEvents } = app
   const { privateKey, publicKey } = keyPair()
   const granted: Record<string, Level> = { ...permissions, metadata: 'read' }
   return {

@@ -136,6 +136,8 @@ export function openWebhooks(world: World, options: { url?: string | undefined; 
   return {
     deliveries,
     emit,
+    /** What the app's page has of them, besides the address. */
+    config: { content_type: 'json', insecure_ssl: '0', secret: '********' },
     url: () => url,
     sendTo(newUrl: string | undefined) {
       url = newUrl

@@ -129,6 +129,7 @@ export type World = {
   repositories: Map<number, HostedRepository>
   installations: Map<number, Installation>
   tokens: Map<string, AccessToken>
+  /** Codes of manifests that have not been used yet. */
   manifestCodes: Set<string>
   downloads: Downloads
   /** A longer list of a tree's entries is truncated. */

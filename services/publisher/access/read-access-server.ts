@@ -11,7 +11,7 @@ import { isEnded } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { boundPort, closeServer } from '#platform/http-health.ts'
 import type { Log } from '#platform/log.ts'
-import type { GitHubApp } from '../github/github-client.ts'
+import type { GitHubApp } from '#code-hosts/github-client.ts'
 import { openReads } from '../github/repository-reads.ts'
 
 export type ReadAccessDeps = {

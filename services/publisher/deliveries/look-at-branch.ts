@@ -7,7 +7,7 @@ import type { RunRequest } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import type { Producer } from '#queues/producer.ts'
-import type { GitHubApp } from '../github/github-client.ts'
+import type { GitHubApp } from '#code-hosts/github-client.ts'
 import { openReads, type RepositoryReads } from '../github/repository-reads.ts'
 import type { PublishingRuns } from '../publications/publishing-runs.ts'
 import {

@@ -4,7 +4,7 @@ import type { DeliveryInbox } from '#code-hosts/delivery-inbox.ts'
 import { hasCode } from '#domain/error.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
-import { type GitHubClient, orHostError } from '../github/github-client.ts'
+import { type GitHubClient, orHostError } from '#code-hosts/github-client.ts'
 
 export type ReconcileDeps = {
   app: GitHubClient

@@ -1,5 +1,5 @@
 import type { CommitId, HostedRepository } from '#domain/repository-source.ts'
-import { type GitHubClient, orHostError } from './github-client.ts'
+import { type GitHubClient, orHostError } from '#code-hosts/github-client.ts'
 
 export type Annotation = {
   path: string

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AppError } from '#domain/error.ts'
 import { type CommitId, fullNameOf, type HostedRepository } from '#domain/repository-source.ts'
-import { type GitHubClient, hostError, orHostError, statusOf, undefinedWhenMissing } from './github-client.ts'
+import { type GitHubClient, hostError, orHostError, statusOf, undefinedWhenMissing } from '#code-hosts/github-client.ts'
 
 /** A file of a tree as git has it. */
 export type TreeEntry = { mode: string; sha: string }

@@ -1,6 +1,6 @@
 import { AppError } from '#domain/error.ts'
 import type { CommitId, HostedRepository } from '#domain/repository-source.ts'
-import { type GitHubClient, hostError, orHostError, statusOf, undefinedWhenMissing } from './github-client.ts'
+import { type GitHubClient, hostError, orHostError, statusOf, undefinedWhenMissing } from '#code-hosts/github-client.ts'
 
 /** The state of a file after a commit; `content` null: it is deleted. */
 export type WrittenFile = { path: string; executable: boolean; content: Uint8Array | null }

@@ -6,7 +6,7 @@ import { fullNameOf, type RepositorySource } from '#domain/repository-source.ts'
 import type { Run } from '#domain/run.ts'
 import { readRepositorySettings, type RepositorySettings } from '../deliveries/repository-settings.ts'
 import { openCheckRuns } from '../github/check-runs.ts'
-import type { GitHubApp } from '../github/github-client.ts'
+import type { GitHubApp } from '#code-hosts/github-client.ts'
 import { openReads, type RepositoryReads } from '../github/repository-reads.ts'
 import { openWrites, type RepositoryWrites } from '../github/repository-writes.ts'
 

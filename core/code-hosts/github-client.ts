@@ -121,8 +121,9 @@ export function hostError(cause: unknown, missing: ErrorCode = 'HOST_002'): AppE
   }
   const { status, message, response } = answer
   const isLimit = status === 429 || response?.headers['x-ratelimit-remaining'] === '0' || /rate limit/i.test(message)
-  const said = `GitHub answers ${status}: ${message.slice(0, 300)}`
   // Octokit gives 500 to what never was an answer.
+  const verb = response === undefined ? 'does not answer' : `answers ${status}`
+  const said = `GitHub ${verb}: ${message.slice(0, 300)}`
   if (status >= 500 || (status === 403 && isLimit) || status === 429) return new AppError('HOST_001', said, { cause })
   if (status === 401 || status === 403) return new AppError('HOST_003', said, { cause })
   if (status === 404 || status === 410 || status === 451) return new AppError(missing, said, { cause })

@@ -1,0 +1,138 @@
+import { randomBytes } from 'node:crypto'
+import { resolve } from 'node:path'
+import { appManifest, convertManifest, type NewApp } from '#code-hosts/app-manifest.ts'
+import { AppError } from '#domain/error.ts'
+import { bareEnv, findProgram, runProgram } from '#platform/run-program.ts'
+import { githubSite } from '#settings/github-settings.ts'
+import { fileVariable } from '#settings/secret-files.ts'
+import type { CliContext } from '../cli-context.ts'
+import { visible } from '../terminal-text.ts'
+import { type KeyFiles, prepareKeyFiles, writeKey } from './key-files.ts'
+import { type ManifestForm, manifestPage, oneTimeWord, openCodePage } from './manifest-page.ts'
+
+export type SetupOptions = {
+  org?: string
+  name?: string
+  url?: string
+  webhook: boolean
+  folder?: string
+  force?: true
+  open?: true
+  print?: true
+  code?: string
+  json?: true
+}
+
+/**
+ * Makes the app in a browser, and keeps its keys. The variables go to stdout, so that a shell can take them; what else a person wants
+ * to know goes to stderr.
+ */
+export async function setUpApp(options: SetupOptions, context: CliContext): Promise<void> {
+  const { config, io, cwd } = context
+  const { apiUrl } = config.github
+  if (options.print === true) return printPage(options, context)
+  const place = { dataDir: config.dataDir, env: config.settings.own, force: options.force === true }
+  const named = options.folder === undefined ? undefined : resolve(cwd, options.folder)
+  // Before the app is made.
+  const formFor = options.code === undefined ? openForm(options, context) : undefined
+  const files = await prepareKeyFiles({ ...place, folder: named })
+  const code = formFor === undefined ? options.code : await askForCode(formFor, options, context)
+  const app = await convertManifest(apiUrl, code ?? '')
+  await writeKey(files.privateKey, app.privateKey)
+  if (app.webhookSecret !== undefined) await writeKey(files.webhookSecret, app.webhookSecret)
+  const environment = environmentFor(app, files, apiUrl)
+  const install = `${app.page.replace(/\/$/, '')}/installations/new`
+  if (options.json) {
+    const { id, slug, name, page } = app
+    io.out(`${JSON.stringify({ app_id: id, slug, name, page, install_url: install, environment })}\n`)
+    return
+  }
+  const lines = Object.entries(environment).map(([variable, value]) => `export ${variable}=${quoted(value)}\n`)
+  io.out(lines.join(''))
+  io.err(visible(nextSteps(app, install)))
+}
+
+/** The form for a page that sends the browser back to `redirectUrl`. CONFIG_003 where GitHub would not know where to send webhooks. */
+function openForm(options: SetupOptions, { config }: CliContext): (redirectUrl: string) => ManifestForm {
+  const site = githubSite(config.github.apiUrl)
+  const { org, name = `remora-${randomBytes(3).toString('hex')}`, webhook } = options
+  const address = options.url ?? config.publicUrl?.replace(/\/+$/, '')
+  if (webhook && address === undefined) {
+    const choices =
+      '--url https://… (or api.public_url), or --no-webhook; docs/guide/github.md has both, also behind a firewall'
+    throw new AppError('CONFIG_003', `say where GitHub reaches the API: ${choices}`, { phase: 'usage' })
+  }
+  const webhookUrl = webhook ? `${address}/webhooks/github` : undefined
+  const newAppUrl = org === undefined ? `${site}/settings/apps/new` : `${site}/organizations/${org}/settings/apps/new`
+  return (redirectUrl) => ({
+    newAppUrl,
+    manifest: appManifest({ name, homepage: address ?? site, webhookUrl, redirectUrl }),
+  })
+}
+
+/** Nothing answers there: the code is to be read from the address that the browser then shows. */
+const nowhere = 'http://127.0.0.1:1/made'
+
+function printPage(options: SetupOptions, context: CliContext): void {
+  const form = openForm(options, context)(nowhere)
+  if (options.json) return context.io.out(`${JSON.stringify(form.manifest)}\n`)
+  context.io.out(manifestPage(form, oneTimeWord()))
+  context.io.err(
+    'Open this page in a browser. GitHub then sends it to an address that does not answer, with code=…: within an hour, give that to "remora github setup --code".\n',
+  )
+}
+
+async function askForCode(
+  formFor: (redirectUrl: string) => ManifestForm,
+  { open }: SetupOptions,
+  context: CliContext,
+): Promise<string> {
+  const { io, signal } = context
+  const page = await openCodePage(formFor, signal)
+  try {
+    io.err(`Open ${page.address} in a browser of this machine, and make the app there. Waiting for it …\n`)
+    if (open === true && !(await openBrowser(page.address, context))) io.err('No browser could be opened.\n')
+    return await page.code()
+  } finally {
+    await page.close()
+  }
+}
+
+const openers = ['xdg-open', 'open']
+const openerMs = 5_000
+
+async function openBrowser(address: string, { config, signal }: CliContext): Promise<boolean> {
+  for (const name of openers) {
+    const program = await findProgram(name, config.searchPath)
+    if (program === undefined) continue
+    const end = await runProgram([program, address], { limitMs: openerMs, signal, env: bareEnv(config.settings.own) })
+    return end.kind === 'ended' && end.code === 0
+  }
+  return false
+}
+
+function environmentFor(app: NewApp, files: KeyFiles, apiUrl: string): Record<string, string> {
+  return {
+    REMORA_GITHUB_APP_ID: String(app.id),
+    [fileVariable('REMORA_GITHUB_PRIVATE_KEY')]: files.privateKey,
+    ...(app.webhookSecret === undefined ? {} : { [fileVariable('REMORA_GITHUB_WEBHOOK_SECRET')]: files.webhookSecret }),
+    REMORA_GITHUB_API_URL: apiUrl,
+  }
+}
+
+function nextSteps({ name, webhookSecret }: NewApp, install: string): string {
+  const steps = [
+    'Set the variables above where the services run.',
+    `Install the app on your repositories: ${install}`,
+    'See that all is as it should be: remora doctor',
+    'Start the service: remora up (docs/guide/github.md, docs/guide/deploy.md for containers)',
+  ]
+  const none = 'GitHub has made no webhook secret: without one the service takes no webhooks.\n'
+  const numbered = steps.map((step, index) => `${index + 1}. ${step}\n`).join('')
+  return `The app ${name} is made.\n${webhookSecret === undefined ? none : ''}${numbered}`
+}
+
+/** For a shell, as one word. */
+function quoted(text: string): string {
+  return /^[\w./:@-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`
+}
