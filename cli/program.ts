@@ -78,7 +78,6 @@ export function buildProgram(given: Omit<CliContext, 'verbose'>): Command {
   addConfigCommand(program, context)
   addDiscoverCommand(program, context)
   addDoctorCommand(program, context)
-  addGithubCommand(program, context)
   addAgentsCommand(program, context)
   addCheckCommand(program, context)
   addToolCommand(program, context)
