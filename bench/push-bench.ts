@@ -2,12 +2,8 @@ import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseArgs } from 'node:util'
 import { openReleaser } from '#platform/service-process.ts'
-import { startFakeGitHub } from '#testing/fake-github/start-fake-github.ts'
-import { freePorts } from '#testing/this-machine.ts'
-import { until } from '#testing/until.ts'
 import { openPrograms } from '../tests/e2e/program.ts'
-import { startServices, startStores } from '../tests/e2e/services.ts'
-import { openPersonClone } from './push/person-clone.ts'
+import { openPersonClone, startWithGitHub } from '../tests/e2e/github-host.ts'
 import { type Column, saveReport, sectionHead, table } from './reports/markdown-report.ts'
 import { benchPackages } from './repositories/bench-packages.ts'
 import { runTests } from './repositories/check-tree.ts'
@@ -41,26 +37,12 @@ type Pushed = {
 }
 
 const releaser = openReleaser()
+const programs = openPrograms()
 const results: Pushed[] = []
 try {
-  const [port = 0] = await freePorts(1)
-  const stores = await startStores()
-  releaser.add('stores', stores.stop)
-  const github = await startFakeGitHub({ webhookUrl: `http://127.0.0.1:${port}/webhooks/github` })
-  releaser.add('fake GitHub', github.close)
-  const programs = openPrograms()
+  const { github, services, checked, stop } = await startWithGitHub(programs)
+  releaser.add('stores and fake GitHub', stop)
   releaser.add('services', () => programs.end())
-  const { api } = await startServices(programs, stores, {
-    publishing: {
-      port,
-      apiEnv: { REMORA_GITHUB_WEBHOOK_SECRET: github.app.webhookSecret },
-      publisherEnv: {
-        REMORA_GITHUB_APP_ID: String(github.app.id),
-        REMORA_GITHUB_PRIVATE_KEY: github.app.privateKey,
-        REMORA_GITHUB_API_URL: github.apiUrl,
-      },
-    },
-  })
   for (const name of named) results.push(await pushPackage(name))
   async function pushPackage(name: string): Promise<Pushed> {
     const one = benchPackages.find((other) => other.name === name)
@@ -72,15 +54,9 @@ try {
     const repository = await github.addRepository({ owner: 'acme', name, files: { 'remora.yaml': settings } })
     github.install({ account: 'acme', repositories: [name] })
     const clone = await openPersonClone(repository.gitPath)
-    const done = async (commit: string) => {
-      const ended = () =>
-        repository.checkRuns().find((check) => check.headSha === commit && check.status === 'completed')
-      await until(() => ended() !== undefined, { withinMs: waitMs })
-      return ended()?.externalId ?? ''
-    }
     const begunAt = performance.now()
     const first = await clone.pushFolder(prepared.tree, `${name} as its sdist has it`)
-    const runId = await done(first)
+    const runId = await checked(repository, first, waitMs)
     const secondsToPull = Math.round((performance.now() - begunAt) / 1_000)
     const [pull] = repository.pulls()
     const before = join(work, 'before')
@@ -89,24 +65,23 @@ try {
     await clone.checkoutTo(pull?.head.ref ?? 'main', after)
     const was = await runTests({ one, prepared, tree: before })
     const is = await runTests({ one, prepared, tree: after })
-    const operations = await api.operations(runId)
+    const operations = await services.api.operations(runId)
     const stat = await clone.git('diff', '--shortstat', 'origin/main', `origin/${pull?.head.ref ?? 'main'}`)
     const commits = await clone.git('log', '--format=%s', `origin/main..origin/${pull?.head.ref ?? 'main'}`)
-    const target = await changedFunction(clone, pull?.head.ref ?? 'main')
-    const second = await clone.pushChange(target.path, target.change, 'One function')
-    const next = await done(second)
+    const second = await clone.push(await oneFunctionMore(clone, pull?.head.ref ?? 'main'), 'One function more')
+    const next = await checked(repository, second, waitMs)
     await clone.git('fetch', '--quiet', 'origin')
     const stays = await clone.git('diff', '--shortstat', 'origin/main', `origin/${pull?.head.ref ?? 'main'}`)
     return {
       name,
-      files: Number((await clone.git('ls-files')).split('\n').length),
+      files: (await clone.git('ls-files')).split('\n').length,
       operations: operations.length,
       changes: stat.trim(),
       commits: commits.split('\n').toReversed().join('; '),
       secondsToPull,
       worse: lostTests(was, is),
       passed: was.passed.length,
-      second: (await api.operations(next)).length,
+      second: (await services.api.operations(next)).length,
       kept: filesIn(stays) >= filesIn(stat) - 1,
     }
   }
@@ -118,19 +93,15 @@ function filesIn(stat: string): number {
   return Number(/(\d+) files? changed/.exec(stat)?.[1] ?? 0)
 }
 
-/** A function that returns something, in the first file of the branch that has one, else of the package; it gets one statement more. */
-async function changedFunction({ path: root, git }: Awaited<ReturnType<typeof openPersonClone>>, branch: string) {
+/** A module that the branch changes, else one of the package, with one more function, which has no docstring. */
+async function oneFunctionMore({ path: root, git }: Awaited<ReturnType<typeof openPersonClone>>, branch: string) {
   const changed = await git('diff', '--name-only', 'origin/main', `origin/${branch}`)
   const all = await git('ls-files')
   const isCode = (path: string) => path.endsWith('.py') && !/(?:^|\/)(?:test|setup|doc|conf)/.test(path)
-  for (const path of [...changed.split('\n'), ...all.split('\n')].filter(isCode)) {
-    const text = await readFile(join(root, path), 'utf8')
-    const found = /\n( +)return [^\n]+\n/.exec(text)
-    if (found === null) continue
-    const at = found.index + 1
-    return { path, change: (now: string) => `${now.slice(0, at)}${found[1]}_changed = True\n${now.slice(at)}` }
-  }
-  throw new Error('no function returns anything')
+  const path = [...changed.split('\n'), ...all.split('\n')].find(isCode)
+  if (path === undefined) throw new Error('the package has no module')
+  const text = await readFile(join(root, path), 'utf8')
+  return { [path]: `${text.trimEnd()}\n\n\ndef twice_as_many(number):\n    return number * 2\n` }
 }
 
 const columns: Column<Pushed>[] = [
@@ -146,7 +117,7 @@ const columns: Column<Pushed>[] = [
 const text = `${sectionHead('A push of real packages', { command: 'node bench/push-bench.ts' })}
 Rehearsal model (no LLM). The sdist of each package is pushed with git to a fake GitHub (core/testing/fake-github), whose webhook
 starts the run with the agents lint and docstring. Its pull request is read with git alone: the package's own tests on main and on
-the branch. Then one statement is added to one function and pushed.
+the branch. Then one function without a docstring is added to a module and pushed.
 
 ${table(columns, results)}
 `

@@ -1,16 +1,8 @@
-import { execFile } from 'node:child_process'
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { type FakeGitHub, startFakeGitHub } from '#testing/fake-github/start-fake-github.ts'
-import { freePorts, lacks } from '#testing/this-machine.ts'
+import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
+import { openPersonClone, startWithGitHub } from './github-host.ts'
 import { openPrograms } from './program.ts'
-import { type Services, startServices, type Stores, startStores } from './services.ts'
-
-const run = promisify(execFile)
 
 const shop = {
   'shop/stock.py':
@@ -20,73 +12,25 @@ const shop = {
   'remora.yaml': 'github:\n  agents: [lint, docstring]\n  labels: [remora]\n',
 }
 
-/** A clone of a person, who works in it with git alone. */
-async function openClone(gitPath: string) {
-  const path = await mkdtemp(join(tmpdir(), 'remora-clone-'))
-  const person = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org']
-  const git = async (...args: string[]) => (await run('git', ['-C', path, ...person, ...args])).stdout.trim()
-  await run('git', ['clone', '--quiet', gitPath, path])
-  return {
-    git,
-    async push(files: Readonly<Record<string, string>>, message: string) {
-      for (const [name, text] of Object.entries(files)) {
-        await mkdir(dirname(join(path, name)), { recursive: true })
-        await writeFile(join(path, name), text)
-      }
-      await git('add', '-A')
-      await git('commit', '--quiet', '-m', message)
-      await git('push', '--quiet', 'origin', 'HEAD:main')
-      return git('rev-parse', 'HEAD')
-    },
-    remove: () => rm(path, { recursive: true, force: true }),
-  }
-}
-
 describe.skipIf(lacks('git'))('a push to a repository with the GitHub App', () => {
   const programs = openPrograms()
-  let stores: Stores
-  let github: FakeGitHub
-  let services: Services
+  let host: Awaited<ReturnType<typeof startWithGitHub>>
   beforeAll(async () => {
-    const [port = 0] = await freePorts(1)
-    stores = await startStores()
-    github = await startFakeGitHub({ webhookUrl: `http://127.0.0.1:${port}/webhooks/github` })
-    const { app, apiUrl } = github
-    services = await startServices(programs, stores, {
-      publishing: {
-        port,
-        apiEnv: { REMORA_GITHUB_WEBHOOK_SECRET: app.webhookSecret },
-        publisherEnv: {
-          REMORA_GITHUB_APP_ID: String(app.id),
-          REMORA_GITHUB_PRIVATE_KEY: app.privateKey,
-          REMORA_GITHUB_API_URL: apiUrl,
-          REMORA_GITHUB_POLL_S: '5',
-        },
-      },
-    })
+    host = await startWithGitHub(programs)
   })
   afterAll(async () => {
     await programs.end()
-    await github.close()
-    await stores.stop()
+    await host.stop()
   })
 
   it('leads to a check run and one pull request, which a later push keeps and a person merges', async () => {
+    const { github, services, checked } = host
     const repository = await github.addRepository({ owner: 'acme', name: 'shop', files: { 'README.md': '# Shop\n' } })
     github.install({ account: 'acme' })
-    const clone = await openClone(repository.gitPath)
-    const done = async (commit: string) => {
-      const ended = () => repository.checkRuns().find((one) => one.headSha === commit && one.status === 'completed')
-      await until(() => ended() !== undefined, { withinMs: 90_000 }).catch((error: unknown) => {
-        throw new Error(`${String(error)}\n${services.named('publisher').err().slice(-4_000)}`)
-      })
-      return ended()
-    }
-    const jobsOf = async (runId: string) => (await services.api.operations(runId)).length
+    const clone = await openPersonClone(repository.gitPath)
     try {
-      const first = await clone.push(shop, 'The shop')
-      const check = await done(first)
-      expect(check).toMatchObject({ conclusion: 'neutral' })
+      await checked(repository, await clone.push(shop, 'The shop'))
+      expect(repository.checkRuns()).toMatchObject([{ conclusion: 'neutral' }])
       expect(repository.pulls()).toMatchObject([{ state: 'open', draft: true, head: { ref: 'remora/main' } }])
       await clone.git('fetch', '--quiet', 'origin')
       expect(await clone.git('log', '--format=%an %s', 'origin/main..origin/remora/main')).toMatch(
@@ -97,8 +41,10 @@ describe.skipIf(lacks('git'))('a push to a repository with the GitHub App', () =
 
       const changed = `${shop['shop/stock.py']}\n\ndef triple(number: int) -> int:\n    return number * 3\n`
       const second = await clone.push({ 'shop/stock.py': changed }, 'Triple')
-      const next = await done(second)
-      expect(await jobsOf(next?.externalId ?? '')).toBeLessThanOrEqual(5)
+      const runId = await checked(repository, second)
+      const jobs = await services.api.operations(runId)
+      expect(jobs.length).toBeGreaterThan(0)
+      expect(jobs.length).toBeLessThanOrEqual(5)
       expect(repository.pulls()).toHaveLength(1)
       await clone.git('fetch', '--quiet', 'origin')
       const kept = await clone.git('show', 'origin/remora/main:shop/stock.py')
@@ -109,7 +55,7 @@ describe.skipIf(lacks('git'))('a push to a repository with the GitHub App', () =
 
       await repository.mergePull(1)
       const merged = async () => {
-        const answer = await services.api.ask(`/v1/runs/${next?.externalId}`)
+        const answer = await services.api.ask(`/v1/runs/${runId}`)
         return (await answer.text()).includes('"state":"merged"')
       }
       await until(merged, { withinMs: 30_000 })

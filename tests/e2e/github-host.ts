@@ -1,0 +1,91 @@
+import { execFile } from 'node:child_process'
+import { cp, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { promisify } from 'node:util'
+import { openReleaser } from '#platform/service-process.ts'
+import type { FakeRepository } from '#testing/fake-github/host-repository.ts'
+import { startFakeGitHub } from '#testing/fake-github/start-fake-github.ts'
+import { freePorts } from '#testing/this-machine.ts'
+import { until } from '#testing/until.ts'
+import type { Programs } from './program.ts'
+import { startServices, startStores } from './services.ts'
+
+const run = promisify(execFile)
+
+/** Every service as a process of its own, with a publisher, beside a fake GitHub that sends them its webhooks. */
+export async function startWithGitHub(programs: Programs, env: Record<string, string> = {}) {
+  const releaser = openReleaser()
+  const [port = 0] = await freePorts(1)
+  const stores = await startStores()
+  releaser.add('stores', stores.stop)
+  const github = await startFakeGitHub({ webhookUrl: `http://127.0.0.1:${port}/webhooks/github` })
+  releaser.add('fake GitHub', github.close)
+  const { app, apiUrl } = github
+  const services = await startServices(programs, stores, {
+    publishing: {
+      port,
+      apiEnv: { REMORA_GITHUB_WEBHOOK_SECRET: app.webhookSecret },
+      publisherEnv: {
+        REMORA_GITHUB_APP_ID: String(app.id),
+        REMORA_GITHUB_PRIVATE_KEY: app.privateKey,
+        REMORA_GITHUB_API_URL: apiUrl,
+        REMORA_GITHUB_POLL_S: '5',
+        ...env,
+      },
+    },
+  })
+  return {
+    github,
+    services,
+    /** Waits for the end of the check run of a commit; answers the id of its run. */
+    async checked({ checkRuns }: FakeRepository, commit: string, withinMs = 90_000): Promise<string> {
+      const ended = () => checkRuns().find((one) => one.headSha === commit && one.status === 'completed')
+      await until(() => ended() !== undefined, { withinMs }).catch((error: unknown) => {
+        throw new Error(`${String(error)}\n${services.named('publisher').err().slice(-4_000)}`)
+      })
+      return ended()?.externalId ?? ''
+    },
+    /** After the services have ended. */
+    stop: releaser.release,
+  }
+}
+
+const person = ['-c', 'user.name=Ada', '-c', 'user.email=ada@example.org', '-c', 'core.autocrlf=false']
+
+/** A clone in which a person works with git alone. */
+export async function openPersonClone(gitPath: string) {
+  const path = await mkdtemp(join(tmpdir(), 'remora-clone-'))
+  const git = async (...args: string[]) =>
+    (await run('git', ['-C', path, ...person, ...args], { maxBuffer: 64 * 1024 ** 2 })).stdout.trim()
+  await run('git', ['clone', '--quiet', gitPath, path])
+  const push = async (message: string) => {
+    await git('add', '--all', '--force')
+    await git('commit', '--quiet', '--message', message)
+    await git('push', '--quiet', 'origin', 'HEAD:main')
+    return git('rev-parse', 'HEAD')
+  }
+  return {
+    path,
+    git,
+    /** Answers the commit. */
+    async push(files: Readonly<Record<string, string>>, message: string): Promise<string> {
+      for (const [name, text] of Object.entries(files)) {
+        await mkdir(dirname(join(path, name)), { recursive: true })
+        await writeFile(join(path, name), text)
+      }
+      return push(message)
+    },
+    /** All files of a folder as one commit. */
+    async pushFolder(folder: string, message: string): Promise<string> {
+      await cp(folder, path, { recursive: true, verbatimSymlinks: true })
+      return push(message)
+    },
+    /** The files that a branch of the remote repository has. */
+    async checkoutTo(branch: string, folder: string): Promise<void> {
+      await git('fetch', '--quiet', 'origin')
+      await git('worktree', 'add', '--quiet', '--detach', folder, `origin/${branch}`)
+    },
+    remove: () => rm(path, { recursive: true, force: true }),
+  }
+}
