@@ -86,7 +86,7 @@ describe('remora github setup', () => {
     const file = join(keys(), 'private-key.pem')
     expect((await readFile(file, 'utf8')).trim()).toBe(github.app.privateKey.trim())
     expect([(await stat(file)).mode & 0o777, (await stat(keys())).mode & 0o777]).toEqual([0o600, 0o700])
-    expect(await readFile(join(dir, '.remora', '.gitignore'), 'utf8')).toBe('*\n')
+    expect(await readFile(join(keys(), '.gitignore'), 'utf8')).toBe('*\n')
     expect(err).toContain(`${github.apiUrl}/apps/remora-test/installations/new`)
     expect(out + err).not.toMatch(/PRIVATE KEY-----/)
     expect(out + err).not.toContain(github.app.webhookSecret)

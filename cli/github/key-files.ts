@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { lstat, rename, rm, writeFile } from 'node:fs/promises'
+import { lstat, readdir, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import type { Env } from '#platform/env.ts'
@@ -30,6 +30,8 @@ export async function prepareKeyFiles({ folder, dataDir, force, env }: KeyPlace)
   if (!(await isOwnFolder(path))) {
     throw new AppError('CONFIG_003', `${path} is not yours alone: "chmod 700 ${path}", or name another with --folder`)
   }
+  // Also where it is inside of a repository.
+  if ((await readdir(path)).length === 0) await writeFile(join(path, '.gitignore'), '*\n')
   const files = { privateKey: join(path, 'private-key.pem'), webhookSecret: join(path, 'webhook-secret') }
   for (const file of Object.values(files)) {
     if (force || (await lstat(file).catch(() => undefined)) === undefined) continue

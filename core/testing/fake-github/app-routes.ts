@@ -98,11 +98,9 @@ function revokeToken({ world, viewer }: Call): Answer {
 const HookConfig = z.object({ url: z.url().optional(), secret: z.string().optional() })
 
 function hookConfigJson({ world, webhooks }: Call) {
-  const url = webhooks.url() ?? `${world.origin}/nowhere`
-  return { content_type: 'json', insecure_ssl: '0', secret: '********', url }
+  return { ...webhooks.config, url: webhooks.url() ?? `${world.origin}/nowhere` }
 }
 
-/** Each code is good once: it was given to the browser in which somebody registered the app. */
 const keptMs = 3 * 24 * 3_600_000
 
 /** Newest first, those of the last three days. The next page begins below the id that the cursor names. */
