@@ -1,4 +1,4 @@
-import { accountJson } from './account-json.ts'
+import { accountJson, repositoryJson } from './account-json.ts'
 import { sendCheckRun } from './check-routes.ts'
 import { addComment } from './issue-routes.ts'
 import { type Scene, moveRef } from './move-ref.ts'
@@ -79,6 +79,17 @@ export function humanActs({ world, webhooks, repository }: Host & { repository: 
   return {
     humanCommit,
     mergePull,
+    /** From now on the API knows it by this name alone. */
+    rename(name: string, { by }: By = {}) {
+      const changes = { repository: { name: { from: repository.name } } }
+      repository.name = name
+      const payload = {
+        changes,
+        repository: repositoryJson(world, repository),
+        sender: accountJson(world, sceneOf(by).sender),
+      }
+      webhooks.emit({ event: 'repository', action: 'renamed', payload, repository })
+    },
     async deleteBranch(branch: string, { by }: By = {}) {
       const before = await store.tip(`refs/heads/${branch}`)
       if (before === undefined) throw new Error(`there is no branch ${branch}`)

@@ -91,7 +91,7 @@ export async function takePullEnd(
 }
 
 const origin = { kind: 'publisher', id: 'github' } as const
-const command = /^\/remora +(retry|reject|explain)(?: +(\S+))? *$/m
+const command = /^\/remora +(retry|reject|explain)(?: +(\S.*?))? *$/m
 
 /** `/remora retry`, `/remora reject PATH`, `/remora explain OPERATION` in the comments of a pull request of ours. */
 export async function takeComment(

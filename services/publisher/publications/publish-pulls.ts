@@ -49,8 +49,12 @@ export async function publishPulls(
   const settings = await host.settings()
   const chosen = await choosePartsOf(run, settings, deps)
   if (chosen.parts.length === 0) return held(chosen.why)
+  // What people have merged or closed is not proposed again.
+  const ended = new Set(publication.pulls.flatMap(({ state, changeSetIds }) => (state === 'open' ? [] : changeSetIds)))
   for (const part of chosen.parts) {
-    const answer = await askPart(run, part.changeSetIds, deps, { waitMs: 0, signal })
+    const changeSetIds = part.changeSetIds.filter((id) => !ended.has(id))
+    if (changeSetIds.length === 0) continue
+    const answer = await askPart(run, changeSetIds, deps, { waitMs: 0, signal })
     if (answer.kind === 'coming') return { kind: 'coming' }
     await publishPart(run, { part, target, settings, composition: compositionOf(answer) }, publishing, deps)
   }
