@@ -56,7 +56,8 @@ export async function publishPulls(
     if (changeSetIds.length === 0) continue
     const answer = await askPart(run, changeSetIds, deps, { waitMs: 0, signal })
     if (answer.kind === 'coming') return { kind: 'coming' }
-    await publishPart(run, { part, target, settings, composition: compositionOf(answer) }, publishing, deps)
+    const chosenPart = { ...part, changeSetIds }
+    await publishPart(run, { part: chosenPart, target, settings, composition: compositionOf(answer) }, publishing, deps)
   }
   return held(undefined)
 }
@@ -108,6 +109,9 @@ async function publishPart(
   const commits = await planCommits(publishable)
   if (commits.length === 0) return
   checkEvidence(commits, publishable)
+  // Who composes it is not who may say what is accepted.
+  const foreign = commits.flatMap((one) => one.changeSetIds).find((id) => !part.changeSetIds.includes(id))
+  if (foreign !== undefined) throw new AppError('PUBLISH_001', `change set ${foreign} of the patch was not asked for`)
   const base = await baseFor(run, target, publishable, { host, settings })
   const branch = part.agent === null ? `remora/${target}` : `remora/${target}--${part.agent}`
   const written = await writePull(
