@@ -23,6 +23,9 @@ export type GitHubAppOptions = {
 /** What a token may do, at most what the app was given. */
 type Permissions = Partial<Record<'contents' | 'pull_requests' | 'checks' | 'issues' | 'workflows', 'read' | 'write'>>
 
+type Asked = { method: RequestMethod; url: string; headers?: Record<string, string> }
+type RequestMethod = 'DELETE' | 'GET' | 'HEAD' | 'PATCH' | 'POST' | 'PUT'
+
 type OfInstallation = { installationId: number; repository: Pick<HostedRepository, 'id'> }
 
 export type GitHubApp = ReturnType<typeof openGitHubApp>
@@ -46,18 +49,38 @@ export function openGitHubApp({ appId, privateKey, apiUrl, log, pace, requestMs 
   // As container platforms hand out files: on one line.
   const key = privateKey.replaceAll('\\n', '\n')
   const app = new Client({ ...optionsFor('app'), authStrategy: createAppAuth, auth: { appId, privateKey: key } })
-  const tokenFor = async ({ installationId, repository }: OfInstallation, permissions: Permissions) => {
-    const wanted = { type: 'installation', installationId, repositoryIds: [repository.id], permissions }
-    return TokenAnswer.parse(await orHostError(app.auth(wanted))).token
+  const tokenFor = async (
+    { installationId, repository }: OfInstallation,
+    permissions: Permissions,
+    refresh = false,
+  ) => {
+    const wanted = { type: 'installation', installationId, repositoryIds: [repository.id], permissions, refresh }
+    const made = app.auth(wanted).catch((cause: unknown) => {
+      // 422: the installation does not have the repository, or not the permission.
+      throw statusOf(cause) === 422 ? new AppError('HOST_003', textOf(cause), { cause }) : hostError(cause)
+    })
+    return TokenAnswer.parse(await made).token
   }
   return {
     /** As the app itself: its installations and deliveries. */
     app,
     /** A token that only reads the contents of one repository. */
     readToken: (of: OfInstallation) => tokenFor(of, { contents: 'read' }),
-    /** Works on one repository with these permissions. */
+    /** Works on one repository with these permissions. A token that GitHub has ended is replaced once. */
     async clientFor(of: OfInstallation, permissions: Permissions): Promise<GitHubClient> {
-      return new Client({ ...optionsFor(String(of.installationId)), auth: await tokenFor(of, permissions) })
+      let token = await tokenFor(of, permissions)
+      const hook = async (request: GitHubClient['request'], options: Asked): Promise<unknown> => {
+        const asWith = () => ({ ...options, headers: { ...options.headers, authorization: `token ${token}` } })
+        try {
+          return await request(asWith())
+        } catch (error) {
+          if (statusOf(error) !== 401) throw error
+          token = await tokenFor(of, permissions, true)
+          return request(asWith())
+        }
+      }
+      const authStrategy = () => ({ hook })
+      return new Client({ ...optionsFor(String(of.installationId)), authStrategy })
     },
   }
 }
@@ -94,6 +117,10 @@ const Failed = z.looseObject({
     .looseObject({ headers: z.record(z.string(), z.unknown()).default({}), data: z.unknown().optional() })
     .optional(),
 })
+
+function textOf(cause: unknown): string {
+  return `GitHub gives no token: ${Failed.safeParse(cause).data?.message.slice(0, 300) ?? String(cause)}`
+}
 
 /** The status of GitHub's answer, if `error` is one. */
 export function statusOf(error: unknown): number | undefined {

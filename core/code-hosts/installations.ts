@@ -58,9 +58,18 @@ export function openInstallations(redis: Redis, namespace = 'remora') {
       const all = await repositories.list()
       await repositories.remove(all.filter((one) => one.installationId === installationId))
     },
-    /** Undefined for a repository that no installation of this project has. */
-    async findRepository(projectId: ProjectId, repository: Name): Promise<InstalledRepository | undefined> {
-      const kept = await repositories.find(repository)
+    /**
+     * Undefined for a repository that no installation of this project has. Where the id is known, it decides: the repository may have
+     * another name by now.
+     */
+    async findRepository(
+      projectId: ProjectId,
+      repository: Name & Partial<Pick<HostedRepository, 'id'>>,
+    ): Promise<InstalledRepository | undefined> {
+      const { id } = repository
+      const named = await repositories.find(repository)
+      const isMeant = named !== undefined && (id === undefined || named.id === id)
+      const kept = isMeant ? named : (await repositories.list()).find((one) => one.id === id)
       const installation = kept && (await find(kept.installationId))
       if (kept === undefined || installation === undefined || installation.isSuspended) return undefined
       return installation.projectId === projectId ? { ...kept, projectId } : undefined

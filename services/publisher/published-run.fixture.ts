@@ -15,7 +15,7 @@ import { anEvent, aNewRun, anOutcome, aPlannedOperation, aRequest } from '#testi
 import type { TestPublisher } from './test-publisher.fixture.ts'
 
 /** What an operation of the run has made: replaces `from` in the file, or whatever changes it is given. */
-export type PlayedChange = { agent?: string; name: string } & (
+export type PlayedChange = { agent?: string; name: string; isPending?: true } & (
   | { path: string; from: string; to: string }
   | { files: FileChange[] }
 )
@@ -31,7 +31,8 @@ export type PlayedRun = {
   gate?: GateReport
   /** What a worker composes instead of what the changes are. */
   lie?: (files: ComposedFile[]) => ComposedFile[]
-  verdict?: 'accepted' | 'pending'
+  /** The worker composes what nobody has accepted, too. */
+  composesPending?: true
 }
 
 const snapshotFiles: BaseFiles = { 'a.py': 'a = 1\n', 'b.py': 'b = 1\n', 'README.md': '# Shop\n' }
@@ -64,7 +65,7 @@ export async function playPublishable(publisher: TestPublisher, played: PlayedRu
     events: [anEvent({ event: 'run.started', phase: 'planning' })],
   })
   const made = await playOperations(publisher, runId, played)
-  const composition = await composer(publisher, runId, { made, played })
+  const composition = composer(publisher, runId, { made, played })
   publisher.playWorker(async ({ part }) => {
     const compositionKey = await composition('accepted', part)
     if (part === undefined) return
@@ -77,12 +78,14 @@ export async function playPublishable(publisher: TestPublisher, played: PlayedRu
     set: { compositionKey: await composition('proposed') },
     events: [anEvent({ event: 'run.composed' }), anEvent({ event: 'run.completed' })],
   })
-  if (played.verdict !== 'pending') await acceptAll(publisher, runId, made)
+  await accept(publisher, runId, acceptedOf(made))
   await publisher.host().publishing.look(runId, Date.now())
   return runId
 }
 
-type Made = { set: ChangeSet; recordHash: string; operation: ReturnType<typeof aPlannedOperation> }
+type Made = { isPending: boolean; set: ChangeSet; recordHash: string; operation: ReturnType<typeof aPlannedOperation> }
+
+const acceptedOf = (made: readonly Made[]) => made.filter(({ isPending }) => !isPending)
 
 async function storeFiles({ blobs, objects, project }: TestPublisher, files: BaseFiles): Promise<string> {
   const stored = []
@@ -130,7 +133,7 @@ async function playOperations(
     const recordHash = await put({ changeSet: set, tools: [] })
     const outcome = anOutcome({ changeSetId: set.changeSetId, recordHash, changedFiles: own.map(({ path }) => path) })
     await ledger.settle(claimed.attempt, 1, { outcome, events: [] })
-    made.push({ set, recordHash, operation })
+    made.push({ set, recordHash, operation, isPending: change.isPending === true })
   }
   return made
 }
@@ -144,17 +147,17 @@ function reported(count: number) {
   return { externals }
 }
 
-/** Composes what is accepted, as a worker does. */
-async function composer(
+/** Composes all, or what is accepted, as a worker does. */
+function composer(
   { objects, project }: TestPublisher,
   runId: RunId,
   { made, played }: { made: readonly Made[]; played: PlayedRun },
 ) {
-  const files = openBase(played.files ?? snapshotFiles)
-    .composed(made.map(({ set }) => set))
-    .composition.files.map((file) => ({ ...file, evidence: made.flatMap(({ set }) => set.evidence) }))
-  return (of: 'proposed' | 'accepted', part?: PartId) =>
-    putComposition(objects, project, {
+  return async (of: 'proposed' | 'accepted', part?: PartId) => {
+    const all = of === 'proposed' || played.composesPending ? made : acceptedOf(made)
+    const { composition } = openBase(played.files ?? snapshotFiles).composed(all.map(({ set }) => set))
+    const files = composition.files.map((file) => ({ ...file, evidence: made.flatMap(({ set }) => set.evidence) }))
+    return putComposition(objects, project, {
       v: 1,
       runId,
       of,
@@ -163,9 +166,10 @@ async function composer(
       conflicts: [],
       ...(played.gate && { gate: played.gate }),
     })
+  }
 }
 
-async function acceptAll({ ledger }: TestPublisher, runId: RunId, made: readonly Made[]): Promise<void> {
+async function accept({ ledger }: TestPublisher, runId: RunId, made: readonly Made[]): Promise<void> {
   for (const { set, recordHash, operation } of made) {
     const { last } = await ledger.readDecisions(runId)
     const { operationId, node, bundle: agent } = operation

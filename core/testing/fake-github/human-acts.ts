@@ -1,3 +1,4 @@
+import { accountJson, repositoryJson } from './account-json.ts'
 import { newCheckRun, sendCheckRun } from './check-routes.ts'
 import { addComment } from './issue-routes.ts'
 import { type RepositoryEvent, moveRef, requestChecks } from './move-ref.ts'
@@ -82,6 +83,17 @@ export function humanActs({ world, webhooks, repository }: Host & { repository: 
       world.inTurn(() => humanCommit(branch, files, options)),
     /** By a real merge commit, or by one commit that has all of it. Returns the commit. */
     mergePull: (number: number, options: MergeOptions = {}) => world.inTurn(() => mergePull(number, options)),
+    /** From now on the API knows it by this name alone. */
+    rename(name: string, { by }: By = {}) {
+      const changes = { repository: { name: { from: repository.name } } }
+      repository.name = name
+      const payload = {
+        changes,
+        repository: repositoryJson(world, repository),
+        sender: accountJson(world, eventBy(by).sender),
+      }
+      webhooks.emit({ event: 'repository', action: 'renamed', payload, repository })
+    },
     deleteBranch: (branch: string, { by }: By = {}) =>
       world.inTurn(async () => moveRef(eventBy(by), { ref: `refs/heads/${branch}`, before: await tipOf(branch) })),
     /** `fork` is the repository that has the branch, if that is another one. */

@@ -70,9 +70,10 @@ async function readAccess(runId: RunId, known: CommitId | undefined, deps: ReadA
   const source = run.request.repository
   if (source === undefined) throw new AppError('HOST_002', `the code of run ${runId} was uploaded`)
   if (isEnded(run.status)) throw new AppError('RUN_001', `run ${runId} has ended`)
-  const { repository, installationId, since } = source
-  const installed = await deps.installations.findRepository(run.projectId, repository)
-  if (installed === undefined || installed.installationId !== installationId || installed.id !== repository.id) {
+  const { installationId, since } = source
+  const installed = await deps.installations.findRepository(run.projectId, source.repository)
+  const repository = installed ?? source.repository
+  if (installed?.installationId !== installationId) {
     const why = 'the app is not installed for it any more, or its installation belongs to another project'
     throw new AppError('HOST_002', `${fullNameOf(repository)} cannot be read: ${why}`)
   }

@@ -106,7 +106,7 @@ async function declineAll(
 }
 
 const origin = { kind: 'publisher', id: 'github' } as const
-const command = /^\/remora +(retry|reject|explain)(?: +(\S+))? *$/m
+const command = /^\/remora +(retry|reject|explain)(?: +(\S.*?))? *$/m
 
 /** `/remora retry`, `/remora reject PATH`, `/remora explain OPERATION` in the comments of a pull request of ours. */
 export async function takeComment(

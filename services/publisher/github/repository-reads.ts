@@ -85,12 +85,19 @@ function openCommits(client: GitHubClient, repository: HostedRepository) {
       const files = data.tree.filter(({ type }) => type !== 'tree')
       return new Map(files.map(({ path, mode, sha }) => [path, { mode, sha }]))
     },
-    /** The commits of `head` that `base` has not, the oldest first, at most 250. `isOurs` needs the name of the app. */
+    /** The commits of `head` that `base` has not, the oldest first. `isOurs` needs the name of the app. */
     async commitsSince(base: CommitId, head: CommitId, botLogin: string): Promise<HostCommit[]> {
       const basehead = `${base}...${head}`
-      const asked = client.request('GET /repos/{owner}/{repo}/compare/{basehead}', { ...of, basehead, per_page: 100 })
-      const { data } = await orHostError(asked, 'HOST_004')
-      return data.commits.map(({ sha, commit, author }) => ({
+      const commits = []
+      for (let page = 1, total = 1; commits.length < total; page++) {
+        const at = { ...of, basehead, per_page: 100, page }
+        const asked = client.request('GET /repos/{owner}/{repo}/compare/{basehead}', at)
+        const { data } = await orHostError(asked, 'HOST_004')
+        if (data.commits.length === 0) break
+        commits.push(...data.commits)
+        total = data.total_commits
+      }
+      return commits.map(({ sha, commit, author }) => ({
         sha,
         message: commit.message,
         author: author?.login ?? commit.author?.name ?? 'somebody',

@@ -84,15 +84,16 @@ function moved(branch: string, cause?: unknown): AppError {
 
 function openPulls(client: GitHubClient, repository: HostedRepository) {
   const of = { owner: repository.owner, repo: repository.name }
+  const findPull = async (branch: string, base: string): Promise<HostPull | undefined> => {
+    const head = `${repository.owner}:${branch}`
+    const asked = client.request('GET /repos/{owner}/{repo}/pulls', { ...of, head, base, state: 'open', per_page: 1 })
+    const [found] = (await orHostError(asked)).data
+    if (found === undefined) return undefined
+    const { number, html_url: url, draft: isDraft = false } = found
+    return { number, url, isDraft, state: 'open', head: found.head.sha }
+  }
   return {
-    async findPull(branch: string, base: string): Promise<HostPull | undefined> {
-      const head = `${repository.owner}:${branch}`
-      const asked = client.request('GET /repos/{owner}/{repo}/pulls', { ...of, head, base, state: 'open', per_page: 1 })
-      const [found] = (await orHostError(asked)).data
-      if (found === undefined) return undefined
-      const { number, html_url: url, draft: isDraft = false } = found
-      return { number, url, isDraft, state: 'open', head: found.head.sha }
-    },
+    findPull,
     async readPull(number: number): Promise<HostPull | undefined> {
       const asked = client.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...of, pull_number: number })
       const found = (await undefinedWhenMissing(asked))?.data
@@ -111,14 +112,16 @@ function openPulls(client: GitHubClient, repository: HostedRepository) {
       const asked = { ...of, pull_number: number, state: 'closed' as const }
       await orHostError(client.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', asked))
     },
+    /** The one that is there where GitHub has opened it for a request whose answer never came. */
     async openPull(pull: PullText & { head: string; base: string; draft: boolean }): Promise<HostPull> {
-      const { data } = await orHostError(client.request('POST /repos/{owner}/{repo}/pulls', { ...of, ...pull }))
-      return {
-        number: data.number,
-        url: data.html_url,
-        isDraft: data.draft ?? false,
-        state: 'open',
-        head: data.head.sha,
+      try {
+        const { data } = await client.request('POST /repos/{owner}/{repo}/pulls', { ...of, ...pull })
+        const { number, html_url: url, draft: isDraft = false } = data
+        return { number, url, isDraft, state: 'open', head: data.head.sha }
+      } catch (error) {
+        const there = statusOf(error) === 422 ? await findPull(pull.head, pull.base) : undefined
+        if (there === undefined) throw hostError(error)
+        return there
       }
     },
     async updatePull(number: number, text: PullText): Promise<void> {

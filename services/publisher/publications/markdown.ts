@@ -13,9 +13,11 @@ export function cell(text: string): string {
   const escaped = line.replaceAll(/[\\`*_{}[\]()<>#+!|~&$-]/g, (found) => `\\${found}`)
   // A word joiner: nobody is notified, and no issue is closed, by what a model says.
   return escaped
-    .replaceAll('@', '@\u2060')
+    .replaceAll('@', '\u2060@\u2060')
+    .replaceAll('#', '#\u2060')
     .replaceAll(/\bGH\\?-/gi, 'GH\u2060-')
-    .replaceAll('://', ':\u2060//')
+    .replaceAll('//', '/\u2060/')
+    .replaceAll(/www\./gi, 'www\u2060.')
 }
 
 /** The same as code: names and paths stay as they are. */
@@ -24,10 +26,11 @@ export function code(text: string): string {
     .slice(0, mostCharacters)
     .replaceAll(/[\s\p{C}]+/gu, ' ')
     .trim()
+  // In a table even code must not have a bar, and its escape is none behind a backslash.
+  if (line.includes('\\|')) return cell(line)
   const longest = Math.max(0, ...[...line.matchAll(/`+/g)].map(([run]) => run.length))
   const fence = '`'.repeat(longest + 1)
-  const space = line.startsWith('`') || line.endsWith('`') ? ' ' : ''
-  // In a table even code must not have a bar.
+  const space = line === '' || line.startsWith('`') || line.endsWith('`') ? ' ' : ''
   return `${fence}${space}${line.replaceAll('|', '\\|')}${space}${fence}`
 }
 

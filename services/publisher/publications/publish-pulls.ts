@@ -53,9 +53,13 @@ export async function publishPulls(
   const settings = await host.settings()
   const chosen = await choosePartsOf(run, settings, deps)
   const open = await host.writes.openPulls(target)
-  for (const part of withOpenPulls(chosen.parts, open, target)) {
+  // What people have merged or closed is not proposed again.
+  const ended = new Set(publication.pulls.flatMap(({ state, changeSetIds }) => (state === 'open' ? [] : changeSetIds)))
+  for (const chosenPart of withOpenPulls(chosen.parts, open, target)) {
+    const part = { ...chosenPart, changeSetIds: chosenPart.changeSetIds.filter((id) => !ended.has(id)) }
     const branch = branchFor(target, part.agent)
     const pull = open.find((one) => one.branch === branch)
+    if (part.changeSetIds.length === 0 && pull === undefined) continue
     const kept = await carriedChanges(run, pull, deps)
     const patch = { changeSetIds: part.changeSetIds, carried: kept.carried.map(({ set }) => set) }
     const answer = await askPart(run, patch, deps, { waitMs: 0, signal })
@@ -134,6 +138,10 @@ async function publishPart(
   const commits = await planCommits(publishable)
   if (commits.length === 0) return endEmpty(run, pull, { note, host })
   checkEvidence(commits, publishable)
+  // Who composes it is not who may say what is accepted.
+  const asked = new Set([...part.changeSetIds, ...kept.carried.map(({ set }) => set.changeSetId)])
+  const foreign = commits.flatMap((one) => one.changeSetIds).find((id) => !asked.has(id))
+  if (foreign !== undefined) throw new AppError('PUBLISH_001', `change set ${foreign} of the patch was not asked for`)
   const base = await baseFor(run, target, publishable, { host, settings })
   const text = pullText({
     ...publishable,

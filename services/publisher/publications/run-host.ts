@@ -38,10 +38,11 @@ export type Publishing = { publication: Publication; note: Note; host: RunHost }
 export async function openRunHost(run: Run, { app, installations, operator, botLogin }: RunHostDeps): Promise<RunHost> {
   const source = run.request.repository
   if (source === undefined) throw new AppError('HOST_002', `run ${run.runId} has no repository of a code host`)
-  const { repository, installationId } = source
+  const { installationId } = source
+  const installed = await installations.findRepository(run.projectId, source.repository)
+  const repository = installed ?? source.repository
   const name = fullNameOf(repository)
-  const installed = await installations.findRepository(run.projectId, repository)
-  if (installed === undefined || installed.id !== repository.id || installed.installationId !== installationId)
+  if (installed?.installationId !== installationId)
     throw new AppError('HOST_002', `the app is not installed for ${name} any more, or it belongs to another project`)
   const of = { installationId, repository }
   const client = await app.clientFor(of, { contents: 'write', pull_requests: 'write', checks: 'write' })

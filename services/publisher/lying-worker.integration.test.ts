@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { FileChange } from '#domain/change-set.ts'
+import { sha256 } from '#domain/ids.ts'
+import { lacks } from '#testing/this-machine.ts'
+import { type PlayedRun, playPublishable } from './published-run.fixture.ts'
+import { openTestPublisher, type TestPublisher } from './test-publisher.fixture.ts'
+
+const key = `-----BEGIN PRIVATE ${'KEY'}-----\n${'MIIEvQIBADANBgkqhkiG9w0BAQEFAASC'.repeat(8)}\n-----END PRIVATE ${'KEY'}-----\n`
+const creating = (path: string, content = 'x = 1\n'): FileChange => ({ kind: 'create', path, content }) as FileChange
+
+/** What a worker under somebody else's control may store as the changes of a run. */
+const lies: [string, Partial<PlayedRun>, string?][] = [
+  ['a workflow of the host', { changes: [{ name: 'one', files: [creating('.github/workflows/x.yml')] }] }],
+  ['an action of the host', { changes: [{ name: 'one', files: [creating('.GitHub/actions/x/action.yml')] }] }],
+  ["a file of git's own folder", { changes: [{ name: 'one', files: [creating('.git/config')] }] }],
+  ['a file beside the repository', { changes: [{ name: 'one', files: [creating('../x.py')] }] }, 'STORE_003'],
+  ['a list of submodules', { changes: [{ name: 'one', files: [creating('.gitmodules')] }] }],
+  ['a file behind a link', { changes: [{ name: 'one', files: [creating('link/x.py')] }] }],
+  ['a file in a submodule', { changes: [{ name: 'one', files: [creating('sub/x.py')] }] }],
+  ['a private key', { changes: [{ name: 'one', files: [creating('key.py', key)] }] }],
+  ['another name for a file', { changes: [{ name: 'one', files: [creating('A.py')] }] }],
+  [
+    'a change of what the branch does not have',
+    { files: { 'a.py': 'a = 5\n' }, changes: [{ name: 'one', path: 'a.py', from: '5', to: '6' }] },
+  ],
+  [
+    'another result than its changes make',
+    {
+      changes: [{ name: 'one', path: 'a.py', from: '1', to: '2' }],
+      lie: (files) => files.map((file) => ({ ...file, resultHash: sha256('a = 666\n') })),
+    },
+  ],
+  [
+    'changes of a file that none of them changes',
+    {
+      changes: [{ name: 'one', path: 'a.py', from: '1', to: '2' }],
+      lie: (files) => files.map((file) => ({ ...file, path: 'b.py' })),
+    },
+  ],
+  [
+    'a change whose check has failed',
+    {
+      changes: [{ name: 'one', path: 'a.py', from: '1', to: '2' }],
+      lie: (files) =>
+        files.map((file) => ({
+          ...file,
+          evidence: [{ check: 'tests_pass', path: file.path, ok: false, tool: 'pytest' }],
+        })),
+    },
+  ],
+  [
+    'what nobody has accepted',
+    {
+      changes: [
+        { name: 'one', path: 'a.py', from: '1', to: '2' },
+        { name: 'two', path: 'b.py', from: '1', to: '666', isPending: true },
+      ],
+      composesPending: true,
+    },
+  ],
+]
+
+describe.skipIf(lacks('git'))('a worker that lies', () => {
+  let publisher: TestPublisher
+  let repository: TestPublisher['repository']
+  let count = 0
+  beforeAll(async () => {
+    publisher = await openTestPublisher()
+    await publisher.takeAll()
+  })
+  afterAll(() => publisher.close())
+  beforeEach(async () => {
+    repository = await publisher.addRepository(`shop${++count}`)
+    await addOddEntries(repository)
+  })
+
+  it.each(lies)('cannot publish %s', async (_, played, errorCode = 'PUBLISH_001') => {
+    const runId = await playPublishable(publisher, { changes: [], repository, ...played })
+    const before = publisher.github.requests.length
+    await publisher.settle(runId)
+    expect(await publisher.publicationOf(runId)).toMatchObject({ fault: { errorCode }, pulls: [] })
+    const written = publisher.github.requests.slice(before).filter(({ method }) => method !== 'GET')
+    expect(written.filter(({ path }) => !/access_tokens$|check-runs(?:\/\d+)?$/.test(path))).toEqual([])
+    expect(await repository.branches()).toEqual(['main'])
+  })
+
+  it('is not in the way of an honest one', async () => {
+    const changes = [{ name: 'one', path: 'a.py', from: '1', to: '2' }]
+    const runId = await playPublishable(publisher, { repository, changes })
+    await publisher.settle(runId)
+    expect(await publisher.publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ number: 1 }] })
+  })
+})
+
+/** A link and a submodule, which the API of people's commits has not. */
+async function addOddEntries({ git, tip }: TestPublisher['repository']): Promise<void> {
+  const head = (await tip('main')) ?? ''
+  const index = ['-c', 'core.bare=true']
+  await git([...index, 'read-tree', head])
+  const blob = await git(['rev-parse', `${head}:README.md`])
+  await git([...index, 'update-index', '--add', '--cacheinfo', `120000,${blob},link`])
+  await git([...index, 'update-index', '--add', '--cacheinfo', `160000,${head},sub`])
+  const tree = await git([...index, 'write-tree'])
+  const person = ['-c', 'user.name=ada', '-c', 'user.email=ada@example.org']
+  const commit = await git([...person, 'commit-tree', tree, '-p', head, '-m', 'Odd entries'])
+  await git(['update-ref', 'refs/heads/main', commit])
+}

@@ -1,0 +1,89 @@
+import fc from 'fast-check'
+import MarkdownIt from 'markdown-it'
+import { describe, expect, it } from 'vitest'
+import { cell, code, table } from './markdown.ts'
+
+/** As GitHub shows comments: HTML has a meaning, and addresses become links by themselves. */
+const markdown = new MarkdownIt({ html: true, linkify: true }).enable(['table', 'strikethrough'])
+// GitHub does not link the bare name of a host.
+markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: true })
+
+type Token = { type: string; content: string; children: Token[] | null }
+
+const harmless = new Set(['text', 'inline', 'code_inline', 'softbreak', 'paragraph_open', 'paragraph_close'])
+const ofTable = /^(?:table|thead|tbody|tr|th|td)_(?:open|close)$/
+
+const flat = (tokens: readonly Token[]): Token[] => tokens.flatMap((token) => [token, ...flat(token.children ?? [])])
+
+/** What a text makes besides words: links, pictures, HTML, emphasis, lists … */
+function effectsOf(source: string): string[] {
+  const tokens = flat(markdown.parse(source, {}))
+  return tokens.flatMap(({ type }) => (harmless.has(type) || ofTable.test(type) ? [] : [type]))
+}
+
+/** What GitHub would make of the words: it looks for these in the rendered text, but not in code. */
+function referencesIn(source: string): string[] {
+  const words = flat(markdown.parse(source, {})).filter(({ type }) => type === 'text')
+  const text = words.map(({ content }) => content).join('')
+  return text.match(/@[\w-]|#\d|\bGH-\d|https?:\/\/|www\.\w/gi) ?? []
+}
+
+const parts = [
+  ...'`|\\*_[]()<>!#@&~$:/-+=.\n\r\t "\'{}',
+  '@ada',
+  'fixes #1',
+  'GH-12',
+  'acme/shop#3',
+  'https://example.com',
+  'www.example.com',
+  'a@example.com',
+  '<img src=x onerror=alert(1)>',
+  '<script>',
+  '<!--',
+  '-->',
+  '[a](javascript:x)',
+  '![a](https://x/y.png)',
+  '&lt;',
+  '```',
+  '\\|',
+  '| --- |',
+  '\u2028',
+  '\u202E',
+  '\u0000',
+  '\uD800',
+  'name',
+]
+const hostile = fc.array(fc.oneof(fc.constantFrom(...parts), fc.string()), { maxLength: 12 }).map((all) => all.join(''))
+
+describe('text of others in Markdown', () => {
+  it.each([
+    ['cell', cell],
+    ['code', code],
+  ])('%s makes nothing but words of it, and mentions nobody', (_, written) => {
+    fc.assert(
+      fc.property(hostile, (text) => {
+        const source = `Before ${written(text)} after`
+        expect(effectsOf(source)).toEqual([])
+        expect(referencesIn(source)).toEqual([])
+        expect(source.split('\n')).toHaveLength(1)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+
+  it('does not leave its place in a table', () => {
+    fc.assert(
+      fc.property(hostile, hostile, (one, other) => {
+        const source = table(['a', 'b'], [[cell(one), code(other)]])
+        const tokens = flat(markdown.parse(source, {}))
+        expect(tokens.filter(({ type }) => type === 'td_open')).toHaveLength(2)
+        expect(tokens.filter(({ type }) => type === 'tr_open')).toHaveLength(2)
+        expect(effectsOf(source)).toEqual([])
+        // As GitHub's parser counts: any escaped character, then bars.
+        const row = (source.split('\n')[2] ?? '').replaceAll(/\\[!-/:-@[-`{-~]/g, '')
+        expect(row.split('|')).toHaveLength(4)
+      }),
+      { numRuns: 2_000 },
+    )
+  })
+})

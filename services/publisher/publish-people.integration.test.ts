@@ -1,0 +1,184 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { RunId } from '#domain/ids.ts'
+import { lacks } from '#testing/this-machine.ts'
+import { type PlayedRun, playPublishable } from './published-run.fixture.ts'
+import { openTestPublisher, type TestPublisher } from './test-publisher.fixture.ts'
+
+const changes: PlayedRun['changes'] = [{ name: 'one', path: 'a.py', from: '1', to: '2' }]
+const other: PlayedRun['changes'] = [{ name: 'two', path: 'b.py', from: '1', to: '3' }]
+
+describe.skipIf(lacks('git'))('what people do meanwhile', () => {
+  let publisher: TestPublisher
+  let repository: TestPublisher['repository']
+  let count = 0
+  beforeAll(async () => {
+    publisher = await openTestPublisher()
+    await publisher.takeAll()
+  })
+  afterAll(() => publisher.close())
+  beforeEach(async () => {
+    repository = await publisher.addRepository(`shop${++count}`)
+  })
+
+  const play = (played: Partial<PlayedRun> = {}) => playPublishable(publisher, { changes, repository, ...played })
+  async function published(played: Partial<PlayedRun> = {}): Promise<RunId> {
+    const runId = await play(played)
+    await publisher.settle(runId)
+    return runId
+  }
+  const publicationOf = async (runId: RunId) => (await publisher.publicationOf(runId)) ?? undefined
+  async function toldOf(runId: RunId) {
+    await publisher.takeAll()
+    await publisher.settle(runId)
+    return repository.checkRuns().find(({ externalId }) => externalId === runId)
+  }
+
+  it('a commit of a person on the branch stays, and the next run says so', async () => {
+    await published()
+    const commit = await repository.humanCommit('remora/main', { 'c.py': 'c = 1\n' })
+    const runId = await published({ changes: other })
+    expect(await publicationOf(runId)).toMatchObject({ fault: { errorCode: 'PUBLISH_002' }, pulls: [] })
+    expect(await repository.tip('remora/main')).toBe(commit)
+    const check = repository.checkRuns().find(({ externalId }) => externalId === runId)
+    expect(check).toMatchObject({ conclusion: 'failure' })
+    expect(check?.output.summary).toContain('PUBLISH_002')
+  })
+
+  it('a branch that a person has brought up to date is left as it is', async () => {
+    await published()
+    await repository.humanCommit('main', { 'c.py': 'c = 1\n' })
+    const head = await repository.tip('remora/main')
+    const tree = await repository.git(['merge-tree', '--write-tree', 'main', 'remora/main'])
+    const person = ['-c', 'user.name=ada', '-c', 'user.email=ada@example.org']
+    const main = (await repository.tip('main')) ?? ''
+    const merge = await repository.git([
+      ...person,
+      'commit-tree',
+      tree,
+      '-p',
+      head ?? '',
+      '-p',
+      main,
+      '-m',
+      'Merge main',
+    ])
+    await repository.git(['update-ref', 'refs/heads/remora/main', merge])
+    const runId = await published({ changes: other })
+    expect(await publicationOf(runId)).toMatchObject({ fault: { errorCode: 'PUBLISH_002' } })
+    expect(await repository.tip('remora/main')).toBe(merge)
+  })
+
+  it('a pull request that a person closes is not opened again', async () => {
+    const runId = await published()
+    await repository.closePull(1)
+    await toldOf(runId)
+    expect(await publicationOf(runId)).toMatchObject({ pulls: [{ number: 1, state: 'closed' }], isSettled: true })
+    expect(repository.pulls()).toHaveLength(1)
+  })
+
+  it.each(['merge', 'squash'] as const)('a pull request that a person merges by %s is done', async (method) => {
+    const runId = await published()
+    await repository.mergePull(1, { method })
+    await toldOf(runId)
+    expect(await publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ number: 1, state: 'merged' }] })
+    expect(repository.pulls()).toHaveLength(1)
+    expect(await repository.read('main', 'a.py')).toBe('a = 2\n')
+  })
+
+  it.each(['merge', 'squash'] as const)('after a merge by %s the branch that stays is used again', async (method) => {
+    await published()
+    await repository.mergePull(1, { method })
+    await publisher.takeAll()
+    const files = { 'a.py': 'a = 2\n', 'b.py': 'b = 1\n', 'README.md': '# Shop\n' }
+    const runId = await published({ changes: other, files })
+    expect(await publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ number: 2 }] })
+    expect(await repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('b.py')
+  })
+
+  it('a branch that a person deletes is made anew for later changes only', async () => {
+    const runId = await published()
+    await repository.closePull(1)
+    await repository.deleteBranch('remora/main')
+    await toldOf(runId)
+    expect(await repository.branches()).toEqual(['main'])
+    const next = await published({ changes: other })
+    expect(await publicationOf(next)).toMatchObject({ fault: null, pulls: [{ number: 2, state: 'open' }] })
+  })
+
+  it('changes are made on the newest commit where other files were pushed', async () => {
+    const runId = await play()
+    const head = await repository.humanCommit('main', { 'c.py': 'c = 1\n' })
+    await publisher.settle(runId)
+    expect(await publicationOf(runId)).toMatchObject({ pulls: [{ base: head }] })
+    expect(await repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('a.py')
+  })
+
+  it('changes are made on the commit of the run where the same file was pushed', async () => {
+    const runId = await play()
+    const before = await repository.tip('main')
+    await repository.humanCommit('main', { 'a.py': 'a = 7\n' })
+    await publisher.settle(runId)
+    expect(await publicationOf(runId)).toMatchObject({ pulls: [{ base: before }] })
+    expect(await repository.read('main', 'a.py')).toBe('a = 7\n')
+  })
+
+  it('a branch that is gone gets no pull request', async () => {
+    await repository.humanCommit('topic', { 'c.py': 'c = 1\n' })
+    const commit = (await repository.tip('topic')) ?? ''
+    const runId = await play({ source: { branch: 'topic', ref: 'refs/heads/topic', commit } })
+    await repository.deleteBranch('topic')
+    await publisher.settle(runId)
+    expect(await publicationOf(runId)).toMatchObject({ fault: { errorCode: 'HOST_004' }, pulls: [] })
+    expect(await repository.branches()).toEqual(['main'])
+  })
+
+  it('a repository that has another name by now is published to', async () => {
+    const runId = await play()
+    repository.rename(`renamed${count}`)
+    await publisher.takeAll()
+    await publisher.settle(runId)
+    expect(await publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ number: 1 }] })
+  })
+
+  const losses: [string, string, () => unknown, () => unknown][] = [
+    [
+      'the permission to write',
+      'HOST_003',
+      () => publisher.installation.setPermissions({ contents: 'read' }),
+      () => publisher.installation.setPermissions(publisher.github.app.permissions),
+    ],
+    [
+      'the app, suspended,',
+      'HOST_002',
+      () => publisher.installation.suspend(),
+      () => publisher.installation.unsuspend(),
+    ],
+  ]
+  it.each(losses)('without %s it ends with %s, and is tried again when asked', async (_, errorCode, lose, regain) => {
+    const runId = await play()
+    await lose()
+    await publisher.takeAll()
+    await publisher.settle(runId)
+    expect(await publicationOf(runId)).toMatchObject({ fault: { errorCode }, pulls: [] })
+    expect((await publisher.ledger.getRun(runId)).status).toBe('completed')
+    await regain()
+    await publisher.takeAll()
+    await publisher.settle(runId)
+    expect(await publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ number: 1 }] })
+  })
+
+  it('a repository that is gone ends it', async () => {
+    const runId = await play()
+    repository.vanish()
+    await publisher.settle(runId)
+    expect(await publicationOf(runId)).toMatchObject({ fault: { errorCode: 'HOST_003' }, pulls: [] })
+  })
+
+  it('tokens that GitHub has ended are replaced', async () => {
+    const runId = await play()
+    await publisher.look(runId)
+    publisher.github.expireTokens()
+    await publisher.settle(runId)
+    expect(await publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ number: 1 }] })
+  })
+})
