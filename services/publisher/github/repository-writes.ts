@@ -116,6 +116,10 @@ function openPulls(client: GitHubClient, repository: HostedRepository) {
         return there
       }
     },
+    async closePull(number: number): Promise<void> {
+      const asked = { ...of, pull_number: number, state: 'closed' as const }
+      await orHostError(client.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', asked))
+    },
     async updatePull(number: number, text: PullText): Promise<void> {
       await orHostError(
         client.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', { ...of, pull_number: number, ...text }),

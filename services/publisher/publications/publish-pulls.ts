@@ -48,6 +48,7 @@ export async function publishPulls(
   const target = await targetOf(host)
   const settings = await host.settings()
   const chosen = await choosePartsOf(run, settings, deps)
+  if (chosen.parts.length === 0) await closeEmpty(run, publishing, deps)
   if (chosen.parts.length === 0) return held(chosen.why)
   // What people have merged or closed is not proposed again.
   const ended = new Set(publication.pulls.flatMap(({ state, changeSetIds }) => (state === 'open' ? [] : changeSetIds)))
@@ -90,6 +91,23 @@ async function targetOf({ source, reads }: RunHost): Promise<string> {
 function compositionOf(answer: Exclude<PatchAnswer, { kind: 'coming' }>): Composition {
   if (answer.kind === 'faulty') throw answer.fault
   return answer.composition
+}
+
+/** Closes what is open where people have rejected all of it. */
+async function closeEmpty({ runId }: Run, { publication, note, host }: Publishing, { publishing }: PullsDeps) {
+  const { pulls } = publication
+  const closed = new Set<number>()
+  for (const { number, state } of pulls) {
+    // A later run may have put its own changes into it.
+    const isOwn = (await publishing.runOfPull(host.source.repository.id, number)) === runId
+    if (state !== 'open' || !isOwn) continue
+    const text = 'All changes of this pull request were rejected, so it is closed.'
+    await host.writes.commentOnce(number, { key: `rejected-${runId}`, text })
+    await host.writes.closePull(number)
+    closed.add(number)
+  }
+  if (closed.size === 0) return
+  await note({ pulls: pulls.map((pull) => (closed.has(pull.number) ? { ...pull, state: 'closed' } : pull)) })
 }
 
 type Part = {
