@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import type { RunId } from '#domain/ids.ts'
+import { RunId } from '#domain/ids.ts'
 import type { Moment } from '#testing/fake-github/network-faults.ts'
+import { anEvent } from '#testing/open-test-ledger.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { type PlayedRun, playPublishable } from './published-run.fixture.ts'
 import { openTestPublisher, type TestPublisher } from './test-publisher.fixture.ts'
@@ -70,5 +71,27 @@ describe.skipIf(lacks('git'))('a publication', { timeout: 120_000 }, () => {
     expect(await publisher.dieAt(runId, isMeant)).toBe(true)
     await publisher.settle(runId)
     await expectPublishedOnce(runId, repository)
+  })
+
+  it('tells of progress at most every ten seconds', async () => {
+    const repository = await publisher.addRepository(`shop${++repositories}`)
+    await repository.humanCommit('main', { 'c.py': 'c = 1\n' })
+    await publisher.takeAll()
+    const handled = await publisher.inbox.listHandled(10)
+    const runId = RunId.parse(handled.find(({ outcome }) => outcome === 'run')?.runId)
+    await publisher.look(runId)
+    const events = [anEvent({ event: 'run.started' })]
+    const started = { from: [{ status: 'queued' }], command: 'start', events } as const
+    await publisher.ledger.move(runId, { ...started, to: { status: 'running', phase: 'planning' } })
+    await publisher.look(runId)
+    expect(repository.checkRuns()).toMatchObject([{ status: 'in_progress' }])
+    const again = { from: [{ status: 'running' }], to: { phase: 'execution' }, command: 'plan', events: [] } as const
+    await publisher.ledger.move(runId, again)
+    const before = publisher.github.requests.length
+    await publisher.look(runId)
+    const written = publisher.github.requests.slice(before).filter(({ path }) => path.includes('check-runs'))
+    expect(written).toEqual([])
+    expect(await publisher.host().publishing.due(Date.now() + 9_000, 100)).not.toContain(runId)
+    expect(await publisher.host().publishing.due(Date.now() + 11_000, 100)).toContain(runId)
   })
 })

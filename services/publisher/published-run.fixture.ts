@@ -5,7 +5,8 @@ import type { RunId } from '#domain/ids.ts'
 import type { PartId } from '#domain/patch-note.ts'
 import type { RepositorySource } from '#domain/repository-source.ts'
 import type { RunRequest } from '#domain/run.ts'
-import type { ComposedFile } from '#objects/composition.ts'
+import type { ComposedFile, MadeSets } from '#objects/composition.ts'
+import { getPart } from '#objects/patch-part.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import { putHashedJson } from '#objects/object-store.ts'
 import { writeSnapshot } from '#objects/snapshot.ts'
@@ -147,16 +148,19 @@ function reported(count: number) {
   return { externals }
 }
 
-/** Composes all, or what is accepted, as a worker does. */
+/** Composes all, or what is asked for, as a worker does. */
 function composer(
   { objects, project }: TestPublisher,
   runId: RunId,
   { made, played }: { made: readonly Made[]; played: PlayedRun },
 ) {
   return async (of: 'proposed' | 'accepted', part?: PartId) => {
-    const all = of === 'proposed' || played.composesPending ? made : acceptedOf(made)
-    const { composition } = openBase(played.files ?? snapshotFiles).composed(all.map(({ set }) => set))
-    const files = composition.files.map((file) => ({ ...file, evidence: made.flatMap(({ set }) => set.evidence) }))
+    const asked = part === undefined ? undefined : await getPart(objects, { projectId: project, runId }, part)
+    const isAsked = ({ set }: Made) =>
+      asked === undefined || played.composesPending || asked.changeSetIds.includes(set.changeSetId)
+    const sets = [...made.filter(isAsked).map(({ set }) => set), ...(asked?.carried ?? [])]
+    const { composition } = openBase(played.files ?? snapshotFiles).composed(sets)
+    const files = composition.files.map((file) => ({ ...file, evidence: sets.flatMap(({ evidence }) => evidence) }))
     return putComposition(objects, project, {
       v: 1,
       runId,
@@ -164,9 +168,18 @@ function composer(
       ...(part === undefined ? {} : { part }),
       files: played.lie?.(files) ?? files,
       conflicts: [],
+      ...(of === 'proposed' && { made: madeByAgent(made) }),
       ...(played.gate && { gate: played.gate }),
     })
   }
+}
+
+function madeByAgent(made: readonly Made[]): MadeSets[] {
+  const byAgent = Map.groupBy(made, ({ operation }) => operation.bundle)
+  return Array.from(byAgent, ([agent, all]) => {
+    const sets = all.map(({ set }) => ({ id: set.changeSetId, place: 'sound' as const, proved: true }))
+    return { agent, failed: 0, sets }
+  })
 }
 
 async function accept({ ledger }: TestPublisher, runId: RunId, made: readonly Made[]): Promise<void> {

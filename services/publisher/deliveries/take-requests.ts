@@ -90,6 +90,7 @@ export async function takePullEnd(
     isSettled: false,
   })
   await change(run.runId, withEnd, deps, [event])
+  for (const { runId: former } of pull.carried) await change(former, withEnd, deps).catch(undefinedOn('RUN_001'))
   return acted(`pull request ${number} was ${state}`, run.runId)
 }
 

@@ -108,10 +108,6 @@ function openPulls(client: GitHubClient, repository: HostedRepository) {
       const ours = open.filter(({ head }) => head.ref.startsWith('remora/') && head.repo?.id === repository.id)
       return ours.map(({ number, head }) => ({ number, branch: head.ref }))
     },
-    async closePull(number: number): Promise<void> {
-      const asked = { ...of, pull_number: number, state: 'closed' as const }
-      await orHostError(client.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', asked))
-    },
     /** The one that is there where GitHub has opened it for a request whose answer never came. */
     async openPull(pull: PullText & { head: string; base: string; draft: boolean }): Promise<HostPull> {
       try {
@@ -123,6 +119,10 @@ function openPulls(client: GitHubClient, repository: HostedRepository) {
         if (there === undefined) throw hostError(error)
         return there
       }
+    },
+    async closePull(number: number): Promise<void> {
+      const asked = { ...of, pull_number: number, state: 'closed' as const }
+      await orHostError(client.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', asked))
     },
     async updatePull(number: number, text: PullText): Promise<void> {
       await orHostError(

@@ -37,8 +37,8 @@ export async function carriedChanges(
   }
   const carried: Carried[] = []
   let lost = 0
-  for (const { runId, changeSetIds } of sources) {
-    const changes = await acceptedOf(runId, new Set(changeSetIds), deps)
+  for (const { runId } of sources) {
+    const changes = await openOf(runId, deps)
     const moved = await carryChanges(
       changes.map(({ set }) => set),
       { readBase: readBlob, readNow },
@@ -69,10 +69,12 @@ async function sourcesOf(
   return [{ runId: former.runId, changeSetIds: before.changeSetIds }, ...before.carried]
 }
 
-/** Empty for a run that is deleted by now. */
-async function acceptedOf(runId: RunId, ids: ReadonlySet<string>, deps: CarryDeps): Promise<CarriedChange[]> {
+/** What is accepted in the run and was not merged or closed. Empty for a run that is deleted by now. */
+async function openOf(runId: RunId, deps: CarryDeps): Promise<CarriedChange[]> {
   const run = await deps.ledger.getRun(runId).catch(undefinedOn('RUN_001'))
   if (run === undefined) return []
+  const pulls = run.publication?.pulls ?? []
+  const ended = new Set(pulls.flatMap(({ state, changeSetIds }) => (state === 'open' ? [] : changeSetIds)))
   const changes = await acceptedChanges(run, deps)
-  return changes.filter(({ set }) => ids.has(set.changeSetId))
+  return changes.filter(({ set }) => !ended.has(set.changeSetId))
 }

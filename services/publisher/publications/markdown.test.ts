@@ -1,35 +1,25 @@
 import fc from 'fast-check'
-import MarkdownIt from 'markdown-it'
 import { describe, expect, it } from 'vitest'
+import { shownMarkdown } from '#markdown/shown-markdown.fixture.ts'
 import { cell, code, table } from './markdown.ts'
-
-/** As GitHub shows comments: HTML has a meaning, and addresses become links by themselves. */
-const markdown = new MarkdownIt({ html: true, linkify: true }).enable(['table', 'strikethrough'])
-// GitHub does not link the bare name of a host.
-markdown.linkify.set({ fuzzyLink: false, fuzzyEmail: true })
-
-type Token = { type: string; content: string; children: Token[] | null }
 
 const harmless = new Set(['text', 'inline', 'code_inline', 'softbreak', 'paragraph_open', 'paragraph_close'])
 const ofTable = /^(?:table|thead|tbody|tr|th|td)_(?:open|close)$/
 
-const flat = (tokens: readonly Token[]): Token[] => tokens.flatMap((token) => [token, ...flat(token.children ?? [])])
-
 /** What a text makes besides words: links, pictures, HTML, emphasis, lists … */
 function effectsOf(source: string): string[] {
-  const tokens = flat(markdown.parse(source, {}))
-  return tokens.flatMap(({ type }) => (harmless.has(type) || ofTable.test(type) ? [] : [type]))
+  return shownMarkdown(source).flatMap(({ type }) => (harmless.has(type) || ofTable.test(type) ? [] : [type]))
 }
 
 /** What GitHub would make of the words: it looks for these in the rendered text, but not in code. */
 function referencesIn(source: string): string[] {
-  const words = flat(markdown.parse(source, {})).filter(({ type }) => type === 'text')
+  const words = shownMarkdown(source).filter(({ type }) => type === 'text')
   const text = words.map(({ content }) => content).join('')
   return text.match(/@[\w-]|#\d|\bGH-\d|https?:\/\/|www\.\w/gi) ?? []
 }
 
 const parts = [
-  ...'`|\\*_[]()<>!#@&~$:/-+=.\n\r\t "\'{}',
+  ...Array.from('`|\\*_[]()<>!#@&~$:/-+=.\n\r\t "\'{}'),
   '@ada',
   'fixes #1',
   'GH-12',
@@ -75,7 +65,7 @@ describe('text of others in Markdown', () => {
     fc.assert(
       fc.property(hostile, hostile, (one, other) => {
         const source = table(['a', 'b'], [[cell(one), code(other)]])
-        const tokens = flat(markdown.parse(source, {}))
+        const tokens = shownMarkdown(source)
         expect(tokens.filter(({ type }) => type === 'td_open')).toHaveLength(2)
         expect(tokens.filter(({ type }) => type === 'tr_open')).toHaveLength(2)
         expect(effectsOf(source)).toEqual([])

@@ -1,6 +1,7 @@
 import { askPart, type AskPatchDeps, type PatchAnswer } from '#composition/ask-patch.ts'
 import { AppError, undefinedOn } from '#domain/error.ts'
 import type { NewEvent } from '#domain/event.ts'
+import type { RunId } from '#domain/ids.ts'
 import { modelKindOf } from '#domain/model-kind.ts'
 import type { Publication, PublishedPull } from '#domain/publication.ts'
 import type { CommitId } from '#domain/repository-source.ts'
@@ -27,7 +28,7 @@ export type PullsDeps = AskPatchDeps &
   CarryDeps & {
     records: AskPatchDeps['records'] & PublishableDeps['records'] & CarryDeps['records']
     objects: ObjectStore
-    publishing: Pick<PublishingRuns, 'countPull' | 'notePull' | 'runOfPull'>
+    publishing: Pick<PublishingRuns, 'countPull' | 'look' | 'notePull' | 'runOfPull'>
     publicUrl: string | undefined
     /** Where changes of the rehearsal model may be published, too: a fake host. */
     isFakeHost: boolean
@@ -60,6 +61,8 @@ export async function publishPulls(
     const branch = branchFor(target, part.agent)
     const pull = open.find((one) => one.branch === branch)
     if (part.changeSetIds.length === 0 && pull === undefined) continue
+    const newer = pull && (await takenOverBy(run, pull, deps))
+    if (newer !== undefined) return held(`run ${newer} of a later push has what is accepted here`)
     const kept = await carriedChanges(run, pull, deps)
     const patch = { changeSetIds: part.changeSetIds, carried: kept.carried.map(({ set }) => set) }
     const answer = await askPart(run, patch, deps, { waitMs: 0, signal })
@@ -81,6 +84,15 @@ function withOpenPulls(parts: ChosenParts['parts'], open: readonly OpenPull[], t
     left: [],
   }))
   return [...parts, ...added]
+}
+
+/** The run of a later push that has the pull request by now, and carries what is accepted in this one: it is looked at again. */
+async function takenOverBy(run: Run, { number }: OpenPull, { publishing }: PullsDeps): Promise<RunId | undefined> {
+  const owner = await publishing.runOfPull(run.request.repository?.repository.id ?? 0, number)
+  // Ids of runs sort by time.
+  if (owner === undefined || owner <= run.runId) return undefined
+  await publishing.look(owner, Date.now())
+  return owner
 }
 
 function branchFor(target: string, agent: string | null): string {

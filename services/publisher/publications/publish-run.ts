@@ -6,7 +6,7 @@ import { isEnded, type Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Log } from '#platform/log.ts'
 import { branchOf } from '../deliveries/look-at-branch.ts'
-import { type CheckDeps, endCheck, tellProgress } from './tell-check.ts'
+import { type CheckDeps, endCheck, progressMs, tellProgress } from './tell-check.ts'
 import { publishPulls, type PullsDeps } from './publish-pulls.ts'
 import type { PublishingRuns } from './publishing-runs.ts'
 import { type Note, openRunHost, type RunHostDeps } from './run-host.ts'
@@ -21,8 +21,6 @@ export type PublishDeps = RunHostDeps &
   }
 
 const origin = { kind: 'publisher', id: 'github' } as const
-/** GitHub shows progress; more often would only cost requests. */
-const progressMs = 10_000
 const soonMs = 2_000
 const laterMs = 30_000
 

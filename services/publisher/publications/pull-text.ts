@@ -6,8 +6,8 @@ import { gateText } from './check-text.ts'
 import { cell, code, plural, table } from './markdown.ts'
 
 export type PullParts = {
-  run: Run
-  composition: Composition
+  run: Pick<Run, 'runId' | 'commit'>
+  composition: Pick<Composition, 'files'> & { gate?: Composition['gate'] }
   commits: readonly PlannedCommit[]
   /** The agent whose pull request it is; null: that of all. */
   agent: string | null
@@ -24,6 +24,8 @@ export type PullParts = {
 }
 
 const shownFiles = 100
+/** Of the list of files, in characters. */
+const mostListed = 40_000
 /** GitHub takes 65,536 characters. */
 const mostCharacters = 60_000
 
@@ -75,7 +77,7 @@ function agentsTable({ commits, descriptions }: PullParts): string {
 }
 
 /** Each check with how often it passed. A check that could not be made is named, since it proves nothing. */
-function evidenceTable({ files }: Composition): string {
+function evidenceTable({ files }: Pick<Composition, 'files'>): string {
   const evidence = files.flatMap((file) => file.evidence)
   const groups = Map.groupBy(evidence, ({ check, of }) => (check === 'not_checked' ? (of ?? check) : check))
   const rows = [...groups].map(([check, all]) => {
@@ -97,7 +99,9 @@ function filesText({ commits, nodes }: PullParts): string {
     const list = shown.slice(0, 10).map(code).join(', ')
     return `- ${code(path)}${list === '' ? '' : `: ${list}${shown.length > 10 ? ` and ${shown.length - 10} more` : ''}`}`
   })
-  const more = paths.length > shownFiles ? [`- and ${paths.length - shownFiles} more`] : []
+  // What comes after the list must not be cut.
+  for (let length = lines.join('\n').length; length > mostListed;) length -= (lines.pop()?.length ?? length) + 1
+  const more = paths.length > lines.length ? [`- and ${paths.length - lines.length} more`] : []
   return [`<details><summary>${plural(paths.length, 'file')}</summary>`, '', ...lines, ...more, '', '</details>'].join(
     '\n',
   )

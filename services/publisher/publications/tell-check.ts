@@ -27,13 +27,18 @@ const checkName = 'Remora'
 /** GitHub shows no more of them well. */
 const mostAnnotations = 500
 const readsAtOnce = 8
+/** GitHub shows progress; more often would only cost requests. */
+export const progressMs = 10_000
 
 /** Tells how far a run is. It is told once in ten seconds at most, and only what is new. */
 export async function tellProgress(run: Run, telling: Publishing, deps: CheckDeps): Promise<void> {
   const { publication, host } = telling
   if (!hasCheck(run)) return
-  const told = bareTold(run, publication, deps)
-  await putCheck(run, checkState(told), telling, { host, deps })
+  const state = checkState(bareTold(run, publication, deps))
+  const { check } = publication
+  // People may have the run looked at more often.
+  if (check !== null && check.status === state.status && Date.now() - check.at < progressMs) return
+  await putCheck(run, state, telling, { host, deps })
 }
 
 /** Tells how a run has ended, with what it has found as annotations. */

@@ -1,0 +1,161 @@
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import type { RunId } from '#domain/ids.ts'
+import { lacks } from '#testing/this-machine.ts'
+import { type PlayedRun, playPublishable } from '../published-run.fixture.ts'
+import { openTestPublisher, type TestPublisher } from '../test-publisher.fixture.ts'
+
+const one = { name: 'one', path: 'a.py', from: '1', to: '2' } as const
+const two = { name: 'two', agent: 'docstring', path: 'b.py', from: '1', to: '3' } as const
+
+describe.skipIf(lacks('git'))('what people ask for', () => {
+  let publisher: TestPublisher
+  let repository: TestPublisher['repository']
+  let count = 0
+  beforeAll(async () => {
+    publisher = await openTestPublisher()
+    await publisher.takeAll()
+  })
+  afterAll(() => publisher.close())
+  beforeEach(async () => {
+    repository = await publisher.addRepository(`shop${++count}`)
+  })
+
+  async function published(played: Partial<PlayedRun> = {}): Promise<RunId> {
+    const runId = await playPublishable(publisher, { changes: [one, two], repository, ...played })
+    await publisher.settle(runId)
+    return runId
+  }
+  async function press(identifier: string, runId: RunId, by?: string): Promise<void> {
+    const check = repository.checkRuns().find(({ externalId }) => externalId === runId)
+    repository.requestAction(check?.id ?? 0, identifier, by === undefined ? {} : { by })
+    await takeAndSettle(runId)
+  }
+  async function say(text: string, runId: RunId, by?: string): Promise<string[]> {
+    const asked = repository.comment(1, text, by === undefined ? {} : { by })
+    await takeAndSettle(runId)
+    return answersTo(asked.id)
+  }
+  async function takeAndSettle(runId: RunId): Promise<void> {
+    await publisher.takeAll()
+    await publisher.settle(runId)
+  }
+  const answersTo = (id: number) =>
+    repository.comments().flatMap(({ body }) => (body.includes(`remora:answer-${id} `) ? body : []))
+  const buttonsOf = (runId: RunId) =>
+    repository
+      .checkRuns()
+      .find(({ externalId }) => externalId === runId)
+      ?.actions.map(({ identifier }) => identifier)
+
+  describe('by the buttons of a check run', () => {
+    it('accepts all, for who may write', async () => {
+      const runId = await published({ changes: [one, { ...two, isPending: true }] })
+      expect(await repository.read('remora/main', 'b.py')).toBe('b = 1\n')
+      expect(buttonsOf(runId)).toContain('accept_all')
+      await press('accept_all', runId, 'mallory')
+      expect(await repository.read('remora/main', 'b.py')).toBe('b = 1\n')
+      await press('accept_all', runId)
+      expect(await repository.read('remora/main', 'b.py')).toBe('b = 3\n')
+      expect(repository.pulls()).toHaveLength(1)
+      expect((await publisher.ledger.readDecisions(runId)).byChangeSet.values().toArray()).toMatchObject([
+        { verdict: 'accepted' },
+        { verdict: 'accepted', by: 'human/github/ada' },
+      ])
+    })
+
+    it("opens a pull request for a person's own branch, and for nobody else", async () => {
+      await repository.humanCommit('topic', { 'c.py': 'c = 1\n' })
+      const commit = (await repository.tip('topic')) ?? ''
+      const source = { branch: 'topic', ref: 'refs/heads/topic', commit, pullRequest: 7 }
+      const runId = await published({ source })
+      expect(repository.pulls()).toEqual([])
+      await press('open_pull_request', runId, 'mallory')
+      expect(repository.pulls()).toEqual([])
+      await press('open_pull_request', runId)
+      expect(repository.pulls()).toMatchObject([{ base: { ref: 'topic' }, head: { ref: 'remora/topic' } }])
+    })
+
+    it('dismisses a run: nothing of it is published any more', async () => {
+      const commit = await repository.humanCommit('topic', { 'c.py': 'c = 1\n' })
+      const source = { branch: 'topic', ref: 'refs/heads/topic', commit, pullRequest: 7 }
+      const runId = await published({ source })
+      await press('dismiss', runId, 'mallory')
+      expect(buttonsOf(runId)).toContain('dismiss')
+      await press('dismiss', runId)
+      expect(repository.pulls()).toEqual([])
+      expect(buttonsOf(runId)).toEqual([])
+    })
+  })
+
+  describe('by comments', () => {
+    it('says nothing to who may not write, to bots, and to what is no command', async () => {
+      const runId = await published()
+      const command = '/remora reject a.py'
+      repository.comment(1, command, { by: 'mallory' })
+      repository.comment(1, command, { by: 'other[bot]' })
+      const texts = [`I would ${command}`, `> ${command}`, '/remora merge a.py', '/REMORA reject a.py', '']
+      for (const text of texts) repository.comment(1, text)
+      await takeAndSettle(runId)
+      expect(repository.comments()).toHaveLength(7)
+      expect(await repository.read('remora/main', 'a.py')).toBe('a = 2\n')
+    })
+
+    it('says nothing at a pull request that is not its own', async () => {
+      const runId = await published()
+      await repository.humanCommit('topic', { 'c.py': 'c = 1\n' })
+      const { number } = await repository.openPull({ head: 'topic' })
+      repository.comment(number, '/remora reject a.py')
+      await takeAndSettle(runId)
+      expect(repository.comments()).toHaveLength(1)
+    })
+
+    it('rejects a path, answers once, and takes it out of the branch', async () => {
+      const runId = await published()
+      publisher.github.webhooks.double(1, 'issue_comment')
+      const [answer, ...others] = await say('Not this one.\r\n/remora reject a.py\r\n', runId)
+      expect(others).toEqual([])
+      expect(answer).toContain('1 change rejected')
+      expect(await repository.read('remora/main', 'a.py')).toBe('a = 1\n')
+      expect(await repository.read('remora/main', 'b.py')).toBe('b = 3\n')
+      expect(repository.pulls()).toHaveLength(1)
+    })
+
+    it('closes a pull request of which all is rejected', async () => {
+      const runId = await published()
+      await say('/remora reject *.py', runId)
+      expect(repository.pulls()).toMatchObject([{ state: 'closed' }])
+      expect(await publisher.publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ state: 'closed' }] })
+      await takeAndSettle(runId)
+      expect(repository.comments()).toHaveLength(3)
+    })
+
+    it('answers what it cannot do, without a word that has a meaning for GitHub', async () => {
+      const runId = await published()
+      const [nothing] = await say('/remora reject @ada <img src=x> fixes #1', runId)
+      expect(nothing).toContain('changes nothing at `@ada <img src=x> fixes #1`')
+      const [unknown] = await say('/remora explain o0000000000000000', runId)
+      expect(unknown).toContain('That was not done')
+      const [empty] = await say('/remora reject', runId)
+      expect(empty).toContain('Say what')
+      const [garbage] = await say(`/remora explain ${'x'.repeat(2_000)}`, runId)
+      expect(garbage).toContain('The name of an operation')
+    })
+
+    it('explains an operation by its evidence', async () => {
+      const runId = await published()
+      const composition = await publisher.ledger.operationsOfSets(runId, await setsOf(runId))
+      const [explained] = await say(`/remora explain ${composition[0]}`, runId)
+      expect(explained).toContain('| `parses` | passed |')
+    })
+
+    it('retries what did not end well, or says that there is nothing', async () => {
+      const runId = await published()
+      const [answer] = await say('/remora retry', runId)
+      expect(answer).toContain('nothing to retry')
+    })
+  })
+
+  async function setsOf(runId: RunId): Promise<string[]> {
+    return ((await publisher.publicationOf(runId))?.pulls ?? []).flatMap(({ changeSetIds }) => changeSetIds)
+  }
+})
