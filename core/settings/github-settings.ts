@@ -159,6 +159,24 @@ const repositorySettings = {
     default: [],
     about: 'who is asked for a review: accounts, and teams as `team:NAME`',
   },
+  REMORA_GITHUB_SCHEDULE: {
+    key: 'github.schedule',
+    owners: ['publisher'],
+    type: names,
+    default: [],
+    fromText: (text) => text.split(';').flatMap((one) => (one.trim() === '' ? [] : [one.trim()])),
+    // A pattern has commas of its own.
+    file: { toVariables: (value) => ({ REMORA_GITHUB_SCHEDULE: names.parse(value).join('; ') }) },
+    about:
+      'when pull requests may be opened or changed: cron patterns of hours and days, such as `* 22-23,0-5 * * *`, in the variable separated by semicolons; none: always. Somebody who asks for a pull request gets it at once',
+  },
+  REMORA_GITHUB_TIMEZONE: {
+    key: 'github.timezone',
+    owners: ['publisher'],
+    type: z.string().min(1).max(64),
+    default: 'UTC',
+    about: 'the time zone of `github.schedule`, such as `Europe/Berlin`',
+  },
   REMORA_GITHUB_MAX_OPEN_PULLS: {
     key: 'github.max_open_pulls',
     owners: ['publisher'],

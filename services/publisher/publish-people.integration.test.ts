@@ -44,6 +44,21 @@ describe.skipIf(lacks('git'))('what people do meanwhile', () => {
     expect(check?.output.summary).toContain('PUBLISH_002')
   })
 
+  it('outside of the times of the schedule a pull request waits, but for somebody who asks for it', async () => {
+    const farMonth = ((new Date().getUTCMonth() + 6) % 12) + 1
+    await repository.humanCommit('main', { 'remora.yaml': `github: { schedule: ['* * * ${farMonth} *'] }\n` })
+    const runId = await play()
+    await publisher.look(runId)
+    expect(repository.pulls()).toEqual([])
+    const check = repository.checkRuns().find(({ externalId }) => externalId === runId)
+    expect(check?.output.summary).toContain('github.schedule')
+    const { publication } = await publisher.ledger.getRun(runId)
+    if (publication === null) throw new Error('nothing is known of the publication')
+    await publisher.ledger.notePublication(runId, { publication: { ...publication, isAsked: true } })
+    await publisher.settle(runId)
+    expect(repository.pulls()).toHaveLength(1)
+  })
+
   it('a branch that a person has brought up to date is left as it is', async () => {
     await published()
     await repository.humanCommit('main', { 'c.py': 'c = 1\n' })

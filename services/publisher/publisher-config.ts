@@ -33,6 +33,8 @@ export function parseConfig(env: Env) {
       draft: read.REMORA_GITHUB_DRAFT,
       labels: read.REMORA_GITHUB_LABELS,
       reviewers: read.REMORA_GITHUB_REVIEWERS,
+      schedule: read.REMORA_GITHUB_SCHEDULE,
+      timezone: read.REMORA_GITHUB_TIMEZONE,
       maxOpenPulls: read.REMORA_GITHUB_MAX_OPEN_PULLS,
       maxPullsPerDay: read.REMORA_GITHUB_MAX_PULLS_PER_DAY,
       maxFiles: read.REMORA_GITHUB_MAX_FILES,

@@ -17,6 +17,8 @@ export const RepositorySettings = z.object({
   draft: z.boolean(),
   labels: z.array(z.string()),
   reviewers: z.array(z.string()),
+  schedule: z.array(z.string()),
+  timezone: z.string(),
   maxOpenPulls: z.int(),
   maxPullsPerDay: z.int(),
   maxFiles: z.int(),

@@ -19,6 +19,7 @@ import { type Carried, carriedChanges, type CarryDeps } from './carried-changes.
 import { type ChosenParts, choosePartsOf, type ChooseDeps } from './choose-parts-of.ts'
 import type { PublishingRuns } from './publishing-runs.ts'
 import { pullText } from './pull-text.ts'
+import { isInWindow } from './schedule.ts'
 import type { Note, Publishing, RunHost } from './run-host.ts'
 import { type WantedPull, writePull, type WrittenPull } from './write-pull.ts'
 
@@ -34,8 +35,8 @@ export type PullsDeps = AskPatchDeps &
     isFakeHost: boolean
   }
 
-/** `held`: why nothing was published that people may expect. `coming`: a worker composes it. */
-type Published = { kind: 'done'; held: string | undefined } | { kind: 'coming' }
+/** `held`: why nothing was published that people may expect. `coming`: a worker composes it. `waiting`: for a time of the schedule. */
+type Published = { kind: 'done' | 'waiting'; held: string | undefined } | { kind: 'coming' }
 
 const origin = { kind: 'publisher', id: 'github' } as const
 const held = (why: string | undefined): Published => ({ kind: 'done', held: why })
@@ -53,6 +54,11 @@ export async function publishPulls(
   const target = await targetOf(host)
   const settings = await host.settings()
   const chosen = await choosePartsOf(run, settings, deps)
+  if (chosen.parts.length > 0 && !publication.isAsked && !isInWindow(settings.schedule, settings.timezone, new Date()))
+    return {
+      kind: 'waiting',
+      held: `it is outside of the times for that (github.schedule: ${settings.schedule.join('; ')})`,
+    }
   const open = await host.writes.openPulls(target)
   // What people have merged or closed is not proposed again.
   const ended = new Set(publication.pulls.flatMap(({ state, changeSetIds }) => (state === 'open' ? [] : changeSetIds)))

@@ -23,6 +23,8 @@ export type PublishDeps = RunHostDeps &
 const origin = { kind: 'publisher', id: 'github' } as const
 const soonMs = 2_000
 const laterMs = 30_000
+/** How often it is looked whether the time of a schedule has come. */
+const scheduleMs = 5 * 60_000
 
 /**
  * Does what is left to do at the code host for a run: its check run, and in the end its pull requests. Each step is kept in the run, so that
@@ -70,6 +72,7 @@ async function doSteps(run: Run, deps: PublishDeps, signal: AbortSignal): Promis
   if (pulls.kind === 'coming') return soonMs
   const told = await note({})
   await endCheck(run, { publication: told, note, host, held: pulls.held }, deps)
+  if (pulls.kind === 'waiting') return scheduleMs
   await note({ isSettled: true })
   // Somebody who asked for something meanwhile is not kept waiting.
   return isAlone() ? 'settled' : soonMs
