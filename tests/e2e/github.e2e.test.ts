@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import type { Moment } from '#testing/fake-github/network-faults.ts'
 import { type FakeGitHub, startFakeGitHub } from '#testing/fake-github/start-fake-github.ts'
 import { freePorts, lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
@@ -43,6 +44,7 @@ describe.skipIf(lacks('git'))('a push to a repository with the GitHub App', () =
         },
       },
     })
+    github.install({ account: 'acme' })
   })
   afterAll(async () => {
     await programs.end()
@@ -52,7 +54,6 @@ describe.skipIf(lacks('git'))('a push to a repository with the GitHub App', () =
 
   it('leads to a check run and a pull request, which a person merges', async () => {
     const repository = await github.addRepository({ owner: 'acme', name: 'shop', files: { 'README.md': '# Shop\n' } })
-    github.install({ account: 'acme' })
     const clone = await mkdtemp(join(tmpdir(), 'remora-clone-'))
     const git = (...args: string[]) =>
       run('git', ['-C', clone, '-c', 'user.name=Ada', '-c', 'user.email=ada@x.org', ...args])
@@ -77,5 +78,25 @@ describe.skipIf(lacks('git'))('a push to a repository with the GitHub App', () =
     } finally {
       await rm(clone, { recursive: true, force: true })
     }
+  })
+
+  it('is published once by a publisher that is killed when GitHub has just opened the pull request', async () => {
+    const repository = await github.addRepository({ owner: 'acme', name: 'stock', files: { 'README.md': '# Stock\n' } })
+    const isOpening = ({ method, path }: Moment) => method === 'POST' && path === '/repos/acme/stock/pulls'
+    const killed = Promise.withResolvers<void>()
+    github.watch((moment) => {
+      if (!isOpening(moment) || moment.when === 'before') return
+      github.watch(() => {})
+      services.named('publisher').kill('SIGKILL')
+      killed.resolve()
+    })
+    await repository.humanCommit('main', first)
+    await killed.promise
+    await until(() => !services.named('publisher').running())
+    await services.startAgain('publisher')
+    await until(() => repository.checkRuns().some(({ status }) => status === 'completed'), { withinMs: 120_000 })
+    expect(repository.pulls()).toMatchObject([{ state: 'open', labels: ['remora'] }])
+    expect(repository.checkRuns()).toMatchObject([{ status: 'completed' }])
+    expect(await repository.branches()).toEqual(['main', 'remora/main'])
   })
 })
