@@ -59,6 +59,24 @@ describe.skipIf(lacks('git'))('what people do meanwhile', () => {
     expect(repository.pulls()).toHaveLength(1)
   })
 
+  it.each([
+    ['commits to', true],
+    ['makes', false],
+  ])('a person who %s the branch at the same time is not overwritten', async (_, isThere) => {
+    if (isThere) await published()
+    const runId = await play({ changes: other })
+    let commit: string | undefined
+    publisher.github.watch(async ({ method, path, when }) => {
+      if (method !== 'POST' || !path.endsWith('/git/commits') || when === 'before') return
+      publisher.github.watch(() => {})
+      commit = await repository.humanCommit('remora/main', { 'c.py': 'c = 1\n' })
+    })
+    await publisher.settle(runId)
+    expect(commit).toBeDefined()
+    expect(await repository.tip('remora/main')).toBe(commit)
+    expect(await publicationOf(runId)).toMatchObject({ fault: { errorCode: 'PUBLISH_002' }, pulls: [] })
+  })
+
   it('a branch that a person has brought up to date is left as it is', async () => {
     await published()
     await repository.humanCommit('main', { 'c.py': 'c = 1\n' })
@@ -169,18 +187,21 @@ describe.skipIf(lacks('git'))('what people do meanwhile', () => {
       () => publisher.installation.unsuspend(),
     ],
   ]
-  it.each(losses)('without %s it ends with %s, and is tried again when asked', async (_, errorCode, lose, regain) => {
-    const runId = await play()
-    await lose()
-    await publisher.takeAll()
-    await publisher.settle(runId)
-    expect(await publicationOf(runId)).toMatchObject({ fault: { errorCode }, pulls: [] })
-    expect((await publisher.ledger.getRun(runId)).status).toBe('completed')
-    await regain()
-    await publisher.takeAll()
-    await publisher.settle(runId)
-    expect(await publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ number: 1 }] })
-  })
+  it.each(losses)(
+    'without %s it ends with %s, and works when it is looked at later',
+    async (_, errorCode, lose, regain) => {
+      const runId = await play()
+      await lose()
+      await publisher.takeAll()
+      await publisher.settle(runId)
+      expect(await publicationOf(runId)).toMatchObject({ fault: { errorCode }, pulls: [] })
+      expect((await publisher.ledger.getRun(runId)).status).toBe('completed')
+      await regain()
+      await publisher.takeAll()
+      await publisher.settle(runId)
+      expect(await publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ number: 1 }] })
+    },
+  )
 
   it('a repository that is gone ends it', async () => {
     const runId = await play()
@@ -195,5 +216,15 @@ describe.skipIf(lacks('git'))('what people do meanwhile', () => {
     publisher.github.expireTokens()
     await publisher.settle(runId)
     expect(await publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ number: 1 }] })
+  })
+
+  // The last one: nobody installs the app again.
+  it('without the app it ends, and the run stays', async () => {
+    const runId = await play()
+    publisher.installation.uninstall()
+    await publisher.takeAll()
+    await publisher.settle(runId)
+    expect(await publicationOf(runId)).toMatchObject({ fault: { errorCode: 'HOST_002' }, pulls: [] })
+    expect((await publisher.ledger.getRun(runId)).status).toBe('completed')
   })
 })

@@ -41,7 +41,8 @@ export type PublisherService = { healthPort: number; accessPort: number | undefi
 type ServiceDeps = { log: Log; redactor: Redactor; modelKind?: ModelKind | undefined }
 
 const origin = { kind: 'publisher', id: 'github' } as const
-const lockMs = 60_000
+/** So long, and half of it again, the runs of a publisher that was killed wait for another one. */
+const lockMs = 20_000
 const graceMs = 10_000
 const followMs = 500
 const dueAtOnce = 200

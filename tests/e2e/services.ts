@@ -26,7 +26,13 @@ export async function startStores(): Promise<Stores> {
 
 /** `health`: where it says how it is, and shows its metrics. */
 export type Service = Program & { name: string; origin: string; health?: string }
-export type Services = { all: readonly Service[]; named(name: string): Service; api: RunApi; token: string }
+export type Services = {
+  all: readonly Service[]
+  named(name: string): Service
+  startAgain(name: string): Promise<Service>
+  api: RunApi
+  token: string
+}
 
 export type ServicesOptions = {
   workers?: string[]
@@ -60,12 +66,18 @@ export async function startServices(
   const apiPort = publishing?.port ?? freePort
   const access = { REMORA_PUBLISHER_SECRET: 'only-the-tests-use-this-secret' }
   const reached = publishing && { ...access, REMORA_PUBLISHER_URL: `http://127.0.0.1:${accessPort}` }
-  const start = (name: string, folder: string, port: number | undefined, env: Record<string, string>): Service => ({
-    ...programs.start(['scripts/service.mjs', folder], { env: { ...common, ...env }, ...(checkout && { checkout }) }),
-    name,
-    origin: `http://127.0.0.1:${port}`,
-    health: `http://127.0.0.1:${folder === 'api' ? apiHealth : port}`,
-  })
+  const starters = new Map<string, () => Service>()
+  const start = (name: string, folder: string, port: number | undefined, env: Record<string, string>): Service => {
+    const options = { env: { ...common, ...env }, ...(checkout && { checkout }) }
+    const begin = (): Service => ({
+      ...programs.start(['scripts/service.mjs', folder], options),
+      name,
+      origin: `http://127.0.0.1:${port}`,
+      health: `http://127.0.0.1:${folder === 'api' ? apiHealth : port}`,
+    })
+    starters.set(name, begin)
+    return begin()
+  }
   const store = storeEnv(stores)
   const modelUrl = `http://127.0.0.1:${rehearsalPort}/v1`
   const all = [
@@ -106,7 +118,14 @@ export async function startServices(
     if (service === undefined) throw new Error(`no service ${name} was started`)
     return service
   }
-  return { all, named, token, api: openRunApi({ url: named('api').origin, token }) }
+  /** One that has ended, with the same settings. */
+  const startAgain = async (name: string): Promise<Service> => {
+    const service = starters.get(name)?.()
+    if (service === undefined) throw new Error(`no service ${name} was started`)
+    await isReady(service)
+    return service
+  }
+  return { all, named, startAgain, token, api: openRunApi({ url: named('api').origin, token }) }
 }
 
 /** Waits until the service is ready; throws with its standard error when it ends instead. */
