@@ -42,6 +42,6 @@ describe('objectPlace', () => {
   })
 
   it('knows every kind of key there is', () => {
-    expect(Object.keys(objectKeys)).toHaveLength(20)
+    expect(Object.keys(objectKeys)).toHaveLength(21)
   })
 })

@@ -6,6 +6,7 @@ import type { ModelKind } from '#domain/model-kind.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
 import { openLedger } from '#ledger/ledger.ts'
+import { withLease } from '#ledger/lease.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
 import { redisCheck } from '#ledger/redis-check.ts'
 import { openMetrics, storeMeasure } from '#metrics/open-metrics.ts'
@@ -140,10 +141,13 @@ export async function openHost(
   const records = openRecords(deps)
   const declined = openDeclinedChanges(redis, namespace)
   const isFakeHost = isLoopback(github.apiUrl)
-  const publishDeps = { ...shared, records, objects, operator, publicUrl, isFakeHost, declined }
+  const inTurn = <T>(repositoryId: number, work: () => Promise<T>) =>
+    withLease(redis, { key: `${namespace ?? 'remora'}:{github}:publishing:${repositoryId}`, ms: lockMs }, work)
+  const publishDeps = { ...shared, records, objects, operator, publicUrl, isFakeHost, declined, inTurn }
   const inbox = openDeliveryInbox(redis, namespace)
-  const decline = (run: Run, ids: readonly string[]) => declineChanges(run, ids, publishDeps)
-  const review = openReviewCommands({ ...shared, records, decline })
+  const decline = (run: Run, ids: readonly string[]) => declineChanges(run, ids, { ...publishDeps, how: 'add' })
+  const wantAgain = (run: Run, ids: readonly string[]) => declineChanges(run, ids, { ...publishDeps, how: 'remove' })
+  const review = openReviewCommands({ ...shared, records, decline, wantAgain })
   return {
     app,
     publishing,

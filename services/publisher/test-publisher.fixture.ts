@@ -143,10 +143,16 @@ export async function openTestPublisher(options: TestPublisherOptions = {}) {
         reached.resolve(true)
         await once(dead.signal, 'abort')
       })
-      const ended = settle(runId, dead.signal).then(() => false as const)
+      // Whoever is dead does nothing more when its request has timed out.
+      const stopped = new AbortController()
+      const ended = settle(runId, stopped.signal).then(() => false as const)
       const died = await Promise.race([reached.promise, ended])
       ended.catch(() => {})
+      stopped.abort(new Error('it died'))
       github.watch(() => {})
+      // The lease of a process that is really dead ends by itself.
+      const leases = await redis.keys(`${namespace}:{github}:publishing:*`)
+      if (leases.length > 0) await redis.del(...leases)
       host = await start()
       return died
     },

@@ -14,7 +14,7 @@ const pageLength = 100
 
 /**
  * Forgets every run that ended longer ago than it is retained, and returns how many. A run that a retry builds on stays
- * as long as the retry, even one accepted a moment ago. A run of a newer version is not deleted.
+ * as long as the retry, even one accepted a moment ago, and one whose pull request is open. A run of a newer version is not deleted.
  */
 export async function forgetEndedRuns(deps: ForgetDeps, signal: AbortSignal): Promise<number> {
   const { retention, retentionMs } = deps
@@ -26,12 +26,18 @@ export async function forgetEndedRuns(deps: ForgetDeps, signal: AbortSignal): Pr
     const needed = await retriedRuns(deps)
     for (const run of runs) {
       signal.throwIfAborted()
-      const stays = await needed.includes(run.runId)
+      const stays = (await needed.includes(run.runId)) || (await hasOpenPull(run.runId, deps))
       const answer = stays ? undefined : await retention.forgetRun(run).catch(undefinedOn('RUN_005'))
       if (answer === undefined) left += 1
       else if (answer === 'forgotten') forgotten += 1
     }
   }
+}
+
+/** What a pull request has that nobody has merged or closed, later runs of its branch carry on. */
+async function hasOpenPull(runId: RunId, { ledger }: RetriedDeps): Promise<boolean> {
+  const run = await ledger.getRun(runId).catch(undefinedOn('RUN_001', 'RUN_005'))
+  return run?.publication?.pulls.some(({ state }) => state === 'open') ?? false
 }
 
 type RetriedDeps = {

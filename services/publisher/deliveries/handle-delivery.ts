@@ -1,10 +1,10 @@
 import type { Delivery, DeliveryBody, DeliveryOutcome, HandledDelivery } from '#code-hosts/delivery.ts'
 import type { InstalledRepository, Installations } from '#code-hosts/installations.ts'
-import { unreachable } from '#domain/error.ts'
+import { undefinedOn, unreachable } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
 import { fullNameOf, noCommit } from '#domain/repository-source.ts'
 import { type BranchDeps, type BranchNews, lookAtBranch } from './look-at-branch.ts'
-import { type RequestDeps, takeComment, takeCheckRequest, takePullEnd } from './take-requests.ts'
+import { type RequestDeps, takeComment, takeCheckRequest, takePullEnd, takePullReopened } from './take-requests.ts'
 
 export type HandleDeps = BranchDeps &
   RequestDeps & {
@@ -93,6 +93,7 @@ async function takePullRequest(
   deps: HandleDeps,
 ): Promise<DeliveryOutcome> {
   const { action, number, author, head, base } = body
+  if (action === 'reopened' && author.login === deps.botLogin) return takePullReopened(body, { repository }, deps)
   if (action === 'closed') return takePullEnd(body, { repository, sender: delivery.sender }, deps)
   if (!newCode.includes(action)) return ignored(`nothing is done when a pull request is ${action}`)
   if (author.login === deps.botLogin) return ignored('the pull request is one of our own')
@@ -108,15 +109,22 @@ async function runAgain(
   repository: Repository,
   deps: HandleDeps,
 ): Promise<DeliveryOutcome> {
-  const branch = body.kind === 'check_suite' ? body.headBranch : await branchOfRun(body.externalId, deps)
+  const source = body.kind === 'check_suite' ? undefined : await sourceOfRun(body.externalId, deps)
+  const branch = body.kind === 'check_suite' ? body.headBranch : (source?.branch ?? null)
   if (branch === null) return ignored('the commit is on no branch of the repository')
-  const again = { id: sha256(deliveryId).slice(0, 16) }
-  return lookAtBranch({ repository, branch, author: sender?.login ?? '', again }, deps)
+  const again = { id: sha256(deliveryId).slice(0, 16), hadRun: source !== undefined }
+  const number = source?.pullRequest
+  // Of a person's pull request nothing is published, this time either.
+  const pull =
+    number === undefined
+      ? {}
+      : { pull: { number, head: body.headSha, baseRef: repository.defaultBranch, isFork: false } }
+  return lookAtBranch({ repository, branch, author: sender?.login ?? '', again, ...pull }, deps)
 }
 
-async function branchOfRun(runId: string, { ledger }: Pick<HandleDeps, 'ledger'>): Promise<string | null> {
-  const run = await ledger.getRun(runId).catch(() => undefined)
-  return run?.request.repository?.branch ?? null
+async function sourceOfRun(runId: string, { ledger }: Pick<HandleDeps, 'ledger'>) {
+  const run = await ledger.getRun(runId).catch(undefinedOn('RUN_001'))
+  return run?.request.repository
 }
 
 async function noteInstallation(

@@ -41,7 +41,7 @@ export type BranchNews = {
   before?: CommitId
   isForced?: boolean
   /** Somebody asked for a run, also of a commit that has one. */
-  again?: { id: string }
+  again?: { id: string; hadRun: boolean }
 }
 
 export type BranchOutcome =
@@ -88,7 +88,8 @@ function whyNotWorkedOn(
   { branch, author, pull, again, repository }: BranchNews,
   settings: RepositorySettings,
 ): string | undefined {
-  if (again !== undefined) return undefined
+  // A check run that is asked for again has had a run before.
+  if (again?.hadRun === true) return undefined
   if (isIgnoredAuthor(author, settings)) return `what ${author} pushes is not worked on (github.ignore_authors)`
   if (pull === undefined) return whyNotBranch(branch, repository.defaultBranch, settings)
   if (!settings.pullRequests) return 'pull requests are not worked on (github.pull_requests)'

@@ -16,6 +16,7 @@ export type ReviewDeps = {
   records: DecideDeps['records']
   publishing: Pick<PublishingRuns, 'look'>
   decline(run: Run, changeSetIds: readonly string[]): Promise<void>
+  wantAgain(run: Run, changeSetIds: readonly string[]): Promise<void>
 }
 
 const origin = { kind: 'publisher', id: 'github' } as const
@@ -34,6 +35,8 @@ export function openReviewCommands(deps: ReviewDeps) {
     explain: (run: Run, operationId: OperationId) => explain(run, operationId, deps),
     /** People do not want these changes: the same ones are not proposed again. */
     decline: deps.decline,
+    /** They want them after all. */
+    wantAgain: deps.wantAgain,
   }
 }
 

@@ -1,6 +1,6 @@
 import type { DeliveryBody, DeliveryOutcome } from '#code-hosts/delivery.ts'
 import type { InstalledRepository } from '#code-hosts/installations.ts'
-import { hasCode, undefinedOn } from '#domain/error.ts'
+import { AppError, hasCode, undefinedOn } from '#domain/error.ts'
 import { OperationId, RunId } from '#domain/ids.ts'
 import { Publication, type PublishedPull } from '#domain/publication.ts'
 import type { Run } from '#domain/run.ts'
@@ -8,6 +8,7 @@ import type { Ledger } from '#ledger/ledger.ts'
 import type { GitHubApp } from '#code-hosts/github-client.ts'
 import { openReads } from '../github/repository-reads.ts'
 import { openWrites } from '../github/repository-writes.ts'
+import { cell } from '../publications/markdown.ts'
 import type { PublishingRuns } from '../publications/publishing-runs.ts'
 import type { ReviewCommands } from './review-commands.ts'
 
@@ -81,7 +82,8 @@ export async function takePullEnd(
   const state = isMerged ? ('merged' as const) : ('closed' as const)
   const pull = run.publication?.pulls.find((one) => one.number === number)
   if (pull === undefined || pull.state === state) return ignored(`it is known that it was ${state}`)
-  if (state === 'closed') await declineAll(run, pull, deps)
+  // Whoever deletes the branch, as to have it made anew, has not judged the changes.
+  if (state === 'closed' && (await hasBranch(repository, pull.branch, deps))) await declineAll(run, pull, deps)
   const data = { number, url: pull.url, state, by: sender?.login ?? null, change_sets: pull.changeSetIds.length }
   const event = { event: 'publication.ended', phase: 'publication', origin, data } as const
   const withEnd = (one: Publication): Publication => ({
@@ -92,6 +94,30 @@ export async function takePullEnd(
   await change(run.runId, withEnd, deps, [event])
   for (const { runId: former } of pull.carried) await change(former, withEnd, deps).catch(undefinedOn('RUN_001'))
   return acted(`pull request ${number} was ${state}`, run.runId)
+}
+
+/** Somebody wants a pull request after all: what it has may be proposed again. */
+export async function takePullReopened(
+  { number }: Extract<DeliveryBody, { kind: 'pull_request' }>,
+  { repository }: At,
+  deps: RequestDeps,
+): Promise<DeliveryOutcome> {
+  const run = await findRun(await deps.publishing.runOfPull(repository.id, number), deps)
+  const pull = run?.publication?.pulls.find((one) => one.number === number)
+  if (run === undefined || pull === undefined) return ignored('the pull request is none of ours')
+  for (const { runId, changeSetIds } of [{ runId: run.runId, changeSetIds: pull.changeSetIds }, ...pull.carried]) {
+    const one = await findRun(runId, deps)
+    if (one === undefined) continue
+    await deps.review.wantAgain(one, changeSetIds)
+    const reopened = (other: PublishedPull) => (other.number === number ? { ...other, state: 'open' as const } : other)
+    await change(runId, (known) => ({ ...known, pulls: known.pulls.map(reopened), isSettled: false }), deps)
+  }
+  return acted(`pull request ${number} was opened again`, run.runId)
+}
+
+async function hasBranch(repository: InstalledRepository, branch: string, { app }: RequestDeps): Promise<boolean> {
+  const client = await app.clientFor({ ...repository, repository }, { contents: 'read' })
+  return (await openReads(client, repository).branchHead(branch)) !== undefined
 }
 
 async function declineAll(
@@ -146,7 +172,7 @@ async function answerTo(
     return await review.explain(run, operationId)
   } catch (error) {
     if (hasCode(error, 'STORE_001', 'STORE_002', 'HOST_001')) throw error
-    return `That was not done: ${error instanceof Error ? error.message : String(error)}`
+    return `That was not done: ${error instanceof AppError ? cell(error.message) : 'something unexpected happened.'}`
   }
 }
 

@@ -97,11 +97,15 @@ function openCommits(client: GitHubClient, repository: HostedRepository) {
         commits.push(...data.commits)
         total = data.total_commits
       }
-      return commits.map(({ sha, commit, author }) => ({
+      return commits.map(({ sha, commit, author, committer }) => ({
         sha,
         message: commit.message,
         author: author?.login ?? commit.author?.name ?? 'somebody',
-        isOurs: author?.login === botLogin && commit.verification?.verified === true,
+        // Whoever amends or rebases a commit becomes its committer, and may sign it.
+        isOurs:
+          author?.login === botLogin &&
+          (committer?.login === botLogin || committer?.login === 'web-flow') &&
+          commit.verification?.verified === true,
       }))
     },
     /** Where `commit` has left `base`; undefined when they have nothing in common. */

@@ -1,5 +1,5 @@
 import { carryChanges } from '#composition/carry-changes.ts'
-import { undefinedOn } from '#domain/error.ts'
+import { AppError, undefinedOn } from '#domain/error.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
 import type { PublishedPull } from '#domain/publication.ts'
 import type { Run } from '#domain/run.ts'
@@ -24,7 +24,7 @@ export type Carried = CarriedChange & { runId: RunId; of: string }
  */
 export async function carriedChanges(
   run: Run,
-  pull: { number: number } | undefined,
+  pull: { number: number; agent: string | null } | undefined,
   deps: CarryDeps,
 ): Promise<{ carried: Carried[]; lost: number }> {
   const repositoryId = run.request.repository?.repository.id ?? 0
@@ -38,7 +38,8 @@ export async function carriedChanges(
   const carried: Carried[] = []
   let lost = 0
   for (const { runId } of sources) {
-    const changes = await openOf(runId, deps)
+    const open = await openOf(runId, deps)
+    const changes = open.filter(({ set }) => pull?.agent == null || set.bundle === pull.agent)
     const moved = await carryChanges(
       changes.map(({ set }) => set),
       { readBase: readBlob, readNow },
@@ -69,10 +70,13 @@ async function sourcesOf(
   return [{ runId: former.runId, changeSetIds: before.changeSetIds }, ...before.carried]
 }
 
-/** What is accepted in the run and was not merged or closed. Empty for a run that is deleted by now. */
+/** What is accepted in the run and was not merged or closed. PUBLISH_003 for a run that is deleted by now: nothing is known of its changes. */
 async function openOf(runId: RunId, deps: CarryDeps): Promise<CarriedChange[]> {
   const run = await deps.ledger.getRun(runId).catch(undefinedOn('RUN_001'))
-  if (run === undefined) return []
+  if (run === undefined) {
+    const reason = `run ${runId}, whose changes the pull request has, is not kept any more`
+    throw new AppError('PUBLISH_003', `${reason}: merge it or close it, so that later changes get another one`)
+  }
   const pulls = run.publication?.pulls ?? []
   const ended = new Set(pulls.flatMap(({ state, changeSetIds }) => (state === 'open' ? [] : changeSetIds)))
   const changes = await acceptedChanges(run, deps)

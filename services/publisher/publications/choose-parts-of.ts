@@ -42,15 +42,19 @@ export async function choosePartsOf(run: Run, settings: RepositorySettings, deps
   return { parts: parts.filter(({ changeSetIds }) => changeSetIds.length > 0), why: whyNot(parts) ?? why }
 }
 
-/** People do not want these changes of a run: they are not proposed again. */
-export async function declineChanges(run: Run, changeSetIds: readonly string[], deps: ChooseDeps): Promise<void> {
+/** People do not want these changes of a run: they are not proposed again, unless they are wanted after all. */
+export async function declineChanges(
+  run: Run,
+  changeSetIds: readonly string[],
+  { how, ...deps }: ChooseDeps & { how: 'add' | 'remove' },
+): Promise<void> {
   const repositoryId = run.request.repository?.repository.id
   if (repositoryId === undefined) return
   const wanted = new Set(changeSetIds)
   const changes = (await acceptedChanges(run, deps)).filter(({ set }) => wanted.has(set.changeSetId))
   const readBlob = (hash: string) => deps.records.readBlob(run.projectId, hash)
   const keys = await mapBounded(changes, readsAtOnce, (change) => changeKey(change, readBlob))
-  await deps.declined.add(repositoryId, keys)
+  await deps.declined[how](repositoryId, keys)
 }
 
 /** What is accepted in a run and those that it retries, and what it was made for. */

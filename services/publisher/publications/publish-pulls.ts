@@ -6,6 +6,7 @@ import { modelKindOf } from '#domain/model-kind.ts'
 import type { Publication, PublishedPull } from '#domain/publication.ts'
 import type { CommitId } from '#domain/repository-source.ts'
 import type { Run } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
 import type { Composition } from '#objects/composition.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { checkEvidence, checkPublishable } from '#publication/check-publishable.ts'
@@ -21,7 +22,7 @@ import type { PublishingRuns } from './publishing-runs.ts'
 import { pullText } from './pull-text.ts'
 import { isInWindow } from './schedule.ts'
 import type { Note, Publishing, RunHost } from './run-host.ts'
-import { type WantedPull, writePull, type WrittenPull } from './write-pull.ts'
+import { expectOurs, type WantedPull, writePull, type WrittenPull } from './write-pull.ts'
 
 export type PullsDeps = AskPatchDeps &
   PublishableDeps &
@@ -29,6 +30,7 @@ export type PullsDeps = AskPatchDeps &
   CarryDeps & {
     records: AskPatchDeps['records'] & PublishableDeps['records'] & CarryDeps['records']
     objects: ObjectStore
+    ledger: ChooseDeps['ledger'] & Pick<Ledger, 'notePublication'>
     publishing: Pick<PublishingRuns, 'countPull' | 'look' | 'notePull' | 'runOfPull'>
     publicUrl: string | undefined
     /** Where changes of the rehearsal model may be published, too: a fake host. */
@@ -54,12 +56,12 @@ export async function publishPulls(
   const target = await targetOf(host)
   const settings = await host.settings()
   const chosen = await choosePartsOf(run, settings, deps)
-  if (chosen.parts.length > 0 && !publication.isAsked && !isInWindow(settings.schedule, settings.timezone, new Date()))
-    return {
-      kind: 'waiting',
-      held: `it is outside of the times for that (github.schedule: ${settings.schedule.join('; ')})`,
-    }
-  const open = await host.writes.openPulls(target)
+  const open = await ownPulls(await host.writes.openPulls(target), run, deps)
+  const isWork = chosen.parts.length > 0 || open.length > 0
+  if (isWork && !publication.isAsked && !isInWindow(settings.schedule, settings.timezone, new Date())) {
+    const times = settings.schedule.join('; ')
+    return { kind: 'waiting', held: `it is outside of the times for that (github.schedule: ${times})` }
+  }
   // What people have merged or closed is not proposed again.
   const ended = new Set(publication.pulls.flatMap(({ state, changeSetIds }) => (state === 'open' ? [] : changeSetIds)))
   for (const chosenPart of withOpenPulls(chosen.parts, open, target)) {
@@ -68,8 +70,9 @@ export async function publishPulls(
     const pull = open.find((one) => one.branch === branch)
     if (part.changeSetIds.length === 0 && pull === undefined) continue
     const newer = pull && (await takenOverBy(run, pull, deps))
-    if (newer !== undefined) return held(`run ${newer} of a later push has what is accepted here`)
-    const kept = await carriedChanges(run, pull, deps)
+    if (newer !== undefined)
+      return held(`what is accepted here is in the pull request of run ${newer}, of a later push`)
+    const kept = await carriedChanges(run, pull && { ...pull, agent: part.agent }, deps)
     const patch = { changeSetIds: part.changeSetIds, carried: kept.carried.map(({ set }) => set) }
     const answer = await askPart(run, patch, deps, { waitMs: 0, signal })
     if (answer.kind === 'coming') return { kind: 'coming' }
@@ -77,6 +80,13 @@ export async function publishPulls(
     await publishPart(run, { part, target, branch, settings, composition, kept, pull }, publishing, deps)
   }
   return held(chosen.why)
+}
+
+/** Without those that somebody else has opened from a branch of that name. */
+async function ownPulls(open: readonly OpenPull[], run: Run, { publishing }: PullsDeps): Promise<OpenPull[]> {
+  const repositoryId = run.request.repository?.repository.id ?? 0
+  const owners = await Promise.all(open.map(({ number }) => publishing.runOfPull(repositoryId, number)))
+  return open.filter((_, at) => owners[at] !== undefined)
 }
 
 /** What is in an open pull request is looked at again, also where the run has nothing for it. */
@@ -92,11 +102,25 @@ function withOpenPulls(parts: ChosenParts['parts'], open: readonly OpenPull[], t
   return [...parts, ...added]
 }
 
-/** The run of a later push that has the pull request by now, and carries what is accepted in this one: it is looked at again. */
-async function takenOverBy(run: Run, { number }: OpenPull, { publishing }: PullsDeps): Promise<RunId | undefined> {
+/**
+ * The run of a later push that has the pull request by now. What is accepted in this one is carried there from now on, and it is looked
+ * at again.
+ */
+async function takenOverBy(run: Run, { number }: OpenPull, deps: PullsDeps): Promise<RunId | undefined> {
+  const { publishing, ledger } = deps
   const owner = await publishing.runOfPull(run.request.repository?.repository.id ?? 0, number)
   // Ids of runs sort by time.
   if (owner === undefined || owner <= run.runId) return undefined
+  for (;;) {
+    const { publication } = await ledger.getRun(owner)
+    const pull = publication?.pulls.find((one) => one.number === number)
+    if (publication === null || pull === undefined) return undefined
+    if (pull.carried.some(({ runId }) => runId === run.runId)) break
+    const carried = [...pull.carried, { runId: run.runId, changeSetIds: [] }]
+    const pulls = publication.pulls.map((one) => (one === pull ? { ...one, carried } : one))
+    const next = { ...publication, pulls, isSettled: false }
+    if ((await ledger.notePublication(owner, { publication: next })) !== undefined) break
+  }
   await publishing.look(owner, Date.now())
   return owner
 }
@@ -154,7 +178,7 @@ async function publishPart(
 ): Promise<void> {
   const publishable = await readPublishable(run, composition, deps, kept.carried)
   const commits = await planCommits(publishable)
-  if (commits.length === 0) return endEmpty(run, pull, { note, host })
+  if (commits.length === 0) return endEmpty(run, { pull, target }, { note, host })
   checkEvidence(commits, publishable)
   // Who composes it is not who may say what is accepted.
   const asked = new Set([...part.changeSetIds, ...kept.carried.map(({ set }) => set.changeSetId)])
@@ -183,17 +207,20 @@ async function publishPart(
   }
   const written = await writePull(wanted, host)
   const ids = new Set(commits.flatMap(({ changeSetIds }) => changeSetIds))
-  await deps.publishing.notePull(host.source.repository.id, written.number, run.runId)
   await notePull({ written, agent: part.agent, branch, ids, carried: kept.carried }, note)
+  // After that: whoever takes the pull request over reads there what it has.
+  await deps.publishing.notePull(host.source.repository.id, written.number, run.runId)
 }
 
 /** Nothing is left of what a pull request had: people have rejected it, or done it themselves. */
 async function endEmpty(
   run: Run,
-  pull: OpenPull | undefined,
+  { pull, target }: { pull: OpenPull | undefined; target: string },
   { note, host }: Pick<Publishing, 'note' | 'host'>,
 ): Promise<void> {
   if (pull === undefined) return
+  const head = await host.reads.branchHead(pull.branch)
+  if (head !== undefined) await expectOurs(pull.branch, { head, target }, host)
   await host.writes.commentOnce(pull.number, {
     key: `empty-${run.runId}`,
     text: `Nothing is left of these changes in run ${run.runId}, so this is closed.`,

@@ -17,6 +17,8 @@ export type PublishDeps = RunHostDeps &
     ledger: Pick<Ledger, 'getRun' | 'notePublication'>
     publishing: PublishingRuns
     branchRuns: Pick<BranchRuns, 'complete'>
+    /** Does the work while no other process does any for the repository; undefined, without doing it, while one does. */
+    inTurn<T>(repositoryId: number, work: () => Promise<T>): Promise<T | undefined>
     log: Pick<Log, 'info' | 'warn'>
   }
 
@@ -51,7 +53,7 @@ export async function publishRun(runId: RunId, deps: PublishDeps, signal: AbortS
       retry: fault.retry,
     })
     if (fault.retry || !(error instanceof AppError)) return publishing.lookLater(runId, Date.now() + laterMs)
-    await endWithFault(runId, fault, deps)
+    await endWithFault(run, fault, deps)
   }
 }
 
@@ -64,18 +66,27 @@ async function doSteps(run: Run, deps: PublishDeps, signal: AbortSignal): Promis
     await tellProgress(run, { publication, note, host }, deps)
     return run.commit === null && run.request.repository?.commit === undefined ? soonMs : progressMs
   }
-  const pulls = await publishPulls(run, { publication, note, host }, deps, signal).catch(async (error: unknown) => {
+  // Two runs of a branch would write it over each other.
+  const publishing = () => publishPulls(run, { publication, note, host }, deps, signal)
+  const pulls = await deps.inTurn(host.source.repository.id, publishing).catch(async (error: unknown) => {
     if (!(error instanceof AppError) || error.retry) throw error
     await noteFault(error, note)
     return { kind: 'done' as const, held: undefined }
   })
-  if (pulls.kind === 'coming') return soonMs
+  if (pulls === undefined) return soonMs
+  if (pulls.kind === 'coming') return whileProved(run)
   const told = await note({})
   await endCheck(run, { publication: told, note, host, held: pulls.held }, deps)
   if (pulls.kind === 'waiting') return scheduleMs
   await note({ isSettled: true })
   // Somebody who asked for something meanwhile is not kept waiting.
   return isAlone() ? 'settled' : soonMs
+}
+
+/** A worker proves the patch, which takes as long as the gate does: each look costs requests. */
+function whileProved({ endedAt }: Pick<Run, 'endedAt'>): number {
+  const waitedMs = Date.now() - (endedAt ?? Date.now())
+  return Math.min(laterMs, Math.max(soonMs, waitedMs / 4))
 }
 
 /** Every write is on top of the one before; somebody else's in between (a person's wish) is kept. */
@@ -103,8 +114,10 @@ async function noteFault({ code: errorCode, message: reason }: AppError, note: N
   await note({ fault: { errorCode, reason, at: Date.now() }, isSettled: true }, isTold ? [] : [event])
 }
 
-async function endWithFault(runId: RunId, fault: AppError, { ledger, publishing }: PublishDeps): Promise<void> {
-  const run = await ledger.getRun(runId).catch(undefinedOn('RUN_001'))
-  if (run !== undefined) await noteFault(fault, openNote(run, ledger).note)
-  await publishing.forget(runId)
+/** The run itself goes on: when it has ended, it is tried again. */
+async function endWithFault(run: Run, fault: AppError, { ledger, publishing }: PublishDeps): Promise<void> {
+  const { note, isAlone } = openNote(run, ledger)
+  await noteFault(fault, note)
+  if (isEnded(run.status) && isAlone()) await publishing.forget(run.runId)
+  else await publishing.lookLater(run.runId, Date.now() + laterMs)
 }

@@ -37,7 +37,7 @@ export async function writePull(wanted: WantedPull, host: PullHost): Promise<Wri
   const { reads, writes } = host
   const head = await reads.branchHead(branch)
   const open = await writes.findPull(branch, target)
-  if (head !== undefined) await expectOurs(branch, { base, head, target }, host)
+  if (head !== undefined) await expectOurs(branch, { head, target }, host)
   if (open === undefined) await expectRoom(settings, writes)
   const made = await writes.makeCommits({ commit: base, tree: await reads.treeOf(base) }, commits)
   const isSame = head !== undefined && (await isSameWork(head, { made, base, commits: commits.length }, host))
@@ -56,10 +56,14 @@ export async function writePull(wanted: WantedPull, host: PullHost): Promise<Wri
   return { number, url, isDraft, head: written, base, what }
 }
 
-type OnBranch = { base: CommitId; head: CommitId; target: string }
+type OnBranch = { head: CommitId; target: string }
 
 /** Every commit of the branch that is not on its target must be the app's own. */
-async function expectOurs(branch: string, { head, target }: OnBranch, { reads, botLogin }: PullHost): Promise<void> {
+export async function expectOurs(
+  branch: string,
+  { head, target }: OnBranch,
+  { reads, botLogin }: Pick<PullHost, 'reads' | 'botLogin'>,
+): Promise<void> {
   const targetHead = await reads.branchHead(target)
   if (targetHead === undefined) throw new AppError('HOST_004', `there is no branch ${target} any more`)
   const foreign = (await reads.commitsSince(targetHead, head, botLogin)).find(({ isOurs }) => !isOurs)
