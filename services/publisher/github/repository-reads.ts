@@ -101,11 +101,7 @@ function openCommits(client: GitHubClient, repository: HostedRepository) {
         sha,
         message: commit.message,
         author: author?.login ?? commit.author?.name ?? 'somebody',
-        // Whoever amends or rebases a commit becomes its committer, and may sign it.
-        isOurs:
-          author?.login === botLogin &&
-          (committer?.login === botLogin || committer?.login === 'web-flow') &&
-          commit.verification?.verified === true,
+        isOurs: isMadeBy(botLogin, { author, committer }) && commit.verification?.verified === true,
       }))
     },
     /** Where `commit` has left `base`; undefined when they have nothing in common. */
@@ -115,6 +111,13 @@ function openCommits(client: GitHubClient, repository: HostedRepository) {
       return (await undefinedWhenMissing(asked))?.data.merge_base_commit.sha
     },
   }
+}
+
+type Account = { login?: string | undefined } | null
+
+/** Whoever amends or rebases a commit becomes its committer, and may sign it; what an app commits GitHub commits for it. */
+function isMadeBy(botLogin: string, { author, committer }: { author: Account; committer: Account }): boolean {
+  return author?.login === botLogin && [botLogin, 'web-flow'].includes(committer?.login ?? '')
 }
 
 export type RepositoryReads = ReturnType<typeof openReads>

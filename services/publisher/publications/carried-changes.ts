@@ -39,7 +39,8 @@ export async function carriedChanges(
   let lost = 0
   for (const { runId } of sources) {
     const open = await openOf(runId, deps)
-    const changes = open.filter(({ set }) => pull?.agent == null || set.bundle === pull.agent)
+    const agent = pull?.agent ?? null
+    const changes = open.filter(({ set }) => agent === null || set.bundle === agent)
     const moved = await carryChanges(
       changes.map(({ set }) => set),
       { readBase: readBlob, readNow },

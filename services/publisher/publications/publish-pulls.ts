@@ -1,23 +1,21 @@
 import { askPart, type AskPatchDeps, type PatchAnswer } from '#composition/ask-patch.ts'
 import { AppError, undefinedOn } from '#domain/error.ts'
 import type { NewEvent } from '#domain/event.ts'
-import type { RunId } from '#domain/ids.ts'
 import { modelKindOf } from '#domain/model-kind.ts'
 import type { Publication, PublishedPull } from '#domain/publication.ts'
 import type { CommitId } from '#domain/repository-source.ts'
 import type { Run } from '#domain/run.ts'
-import type { Ledger } from '#ledger/ledger.ts'
 import type { Composition } from '#objects/composition.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { checkEvidence, checkPublishable } from '#publication/check-publishable.ts'
 import { commitMessage } from '#publication/commit-message.ts'
 import { planCommits } from '#publication/plan-commits.ts'
 import { type Publishable, type PublishableDeps, readPublishable } from '#publication/read-publishable.ts'
-import { ownBranches } from '../deliveries/look-at-branch.ts'
 import type { RepositorySettings } from '../deliveries/repository-settings.ts'
 import type { OpenPull } from '../github/repository-writes.ts'
 import { type Carried, carriedChanges, type CarryDeps } from './carried-changes.ts'
 import { type ChosenParts, choosePartsOf, type ChooseDeps } from './choose-parts-of.ts'
+import { branchFor, type OpenPullsDeps, ownPulls, takenOverBy, withOpenPulls } from './open-pulls.ts'
 import type { PublishingRuns } from './publishing-runs.ts'
 import { pullText } from './pull-text.ts'
 import { isInWindow } from './schedule.ts'
@@ -30,7 +28,7 @@ export type PullsDeps = AskPatchDeps &
   CarryDeps & {
     records: AskPatchDeps['records'] & PublishableDeps['records'] & CarryDeps['records']
     objects: ObjectStore
-    ledger: ChooseDeps['ledger'] & Pick<Ledger, 'notePublication'>
+    ledger: ChooseDeps['ledger'] & OpenPullsDeps['ledger']
     publishing: Pick<PublishingRuns, 'countPull' | 'look' | 'notePull' | 'runOfPull'>
     publicUrl: string | undefined
     /** Where changes of the rehearsal model may be published, too: a fake host. */
@@ -80,53 +78,6 @@ export async function publishPulls(
     await publishPart(run, { part, target, branch, settings, composition, kept, pull }, publishing, deps)
   }
   return held(chosen.why)
-}
-
-/** Without those that somebody else has opened from a branch of that name. */
-async function ownPulls(open: readonly OpenPull[], run: Run, { publishing }: PullsDeps): Promise<OpenPull[]> {
-  const repositoryId = run.request.repository?.repository.id ?? 0
-  const owners = await Promise.all(open.map(({ number }) => publishing.runOfPull(repositoryId, number)))
-  return open.filter((_, at) => owners[at] !== undefined)
-}
-
-/** What is in an open pull request is looked at again, also where the run has nothing for it. */
-function withOpenPulls(parts: ChosenParts['parts'], open: readonly OpenPull[], target: string): ChosenParts['parts'] {
-  const covered = new Set(parts.map(({ agent }) => branchFor(target, agent)))
-  const others = open.filter(({ branch }) => !covered.has(branch))
-  const agentOf = (branch: string) => branch.slice(branchFor(target, '').length)
-  const added = others.map(({ branch }) => ({
-    agent: branch === branchFor(target, null) ? null : agentOf(branch),
-    changeSetIds: [],
-    left: [],
-  }))
-  return [...parts, ...added]
-}
-
-/**
- * The run of a later push that has the pull request by now. What is accepted in this one is carried there from now on, and it is looked
- * at again.
- */
-async function takenOverBy(run: Run, { number }: OpenPull, deps: PullsDeps): Promise<RunId | undefined> {
-  const { publishing, ledger } = deps
-  const owner = await publishing.runOfPull(run.request.repository?.repository.id ?? 0, number)
-  // Ids of runs sort by time.
-  if (owner === undefined || owner <= run.runId) return undefined
-  for (;;) {
-    const { publication } = await ledger.getRun(owner)
-    const pull = publication?.pulls.find((one) => one.number === number)
-    if (publication === null || pull === undefined) return undefined
-    if (pull.carried.some(({ runId }) => runId === run.runId)) break
-    const carried = [...pull.carried, { runId: run.runId, changeSetIds: [] }]
-    const pulls = publication.pulls.map((one) => (one === pull ? { ...one, carried } : one))
-    const next = { ...publication, pulls, isSettled: false }
-    if ((await ledger.notePublication(owner, { publication: next })) !== undefined) break
-  }
-  await publishing.look(owner, Date.now())
-  return owner
-}
-
-function branchFor(target: string, agent: string | null): string {
-  return agent === null ? `${ownBranches}${target}` : `${ownBranches}${target}--${agent}`
 }
 
 /** Why nothing of the run is published; `told` is what people are told of it. */

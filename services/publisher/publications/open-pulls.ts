@@ -1,0 +1,67 @@
+import type { RunId } from '#domain/ids.ts'
+import type { Run } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import { ownBranches } from '../deliveries/look-at-branch.ts'
+import type { OpenPull } from '../github/repository-writes.ts'
+import type { ChosenParts } from './choose-parts-of.ts'
+import type { PublishingRuns } from './publishing-runs.ts'
+
+export type OpenPullsDeps = {
+  ledger: Pick<Ledger, 'getRun' | 'notePublication'>
+  publishing: Pick<PublishingRuns, 'look' | 'runOfPull'>
+}
+
+/** Without those that somebody else has opened from a branch of that name. */
+export async function ownPulls(
+  open: readonly OpenPull[],
+  run: Run,
+  { publishing }: OpenPullsDeps,
+): Promise<OpenPull[]> {
+  const repositoryId = run.request.repository?.repository.id ?? 0
+  const owners = await Promise.all(open.map(({ number }) => publishing.runOfPull(repositoryId, number)))
+  return open.filter((_, at) => owners[at] !== undefined)
+}
+
+/** What is in an open pull request is looked at again, also where the run has nothing for it. */
+export function withOpenPulls(
+  parts: ChosenParts['parts'],
+  open: readonly OpenPull[],
+  target: string,
+): ChosenParts['parts'] {
+  const covered = new Set(parts.map(({ agent }) => branchFor(target, agent)))
+  const others = open.filter(({ branch }) => !covered.has(branch))
+  const agentOf = (branch: string) => branch.slice(branchFor(target, '').length)
+  const added = others.map(({ branch }) => ({
+    agent: branch === branchFor(target, null) ? null : agentOf(branch),
+    changeSetIds: [],
+    left: [],
+  }))
+  return [...parts, ...added]
+}
+
+/**
+ * The run of a later push that has the pull request by now. What is accepted in this one is carried there from now on, and it is looked
+ * at again.
+ */
+export async function takenOverBy(run: Run, { number }: OpenPull, deps: OpenPullsDeps): Promise<RunId | undefined> {
+  const { publishing, ledger } = deps
+  const owner = await publishing.runOfPull(run.request.repository?.repository.id ?? 0, number)
+  // Ids of runs sort by time.
+  if (owner === undefined || owner <= run.runId) return undefined
+  for (;;) {
+    const { publication } = await ledger.getRun(owner)
+    const pull = publication?.pulls.find((one) => one.number === number)
+    if (publication === null || pull === undefined) return undefined
+    if (pull.carried.some(({ runId }) => runId === run.runId)) break
+    const carried = [...pull.carried, { runId: run.runId, changeSetIds: [] }]
+    const pulls = publication.pulls.map((one) => (one === pull ? { ...one, carried } : one))
+    const next = { ...publication, pulls, isSettled: false }
+    if ((await ledger.notePublication(owner, { publication: next })) !== undefined) break
+  }
+  await publishing.look(owner, Date.now())
+  return owner
+}
+
+export function branchFor(target: string, agent: string | null): string {
+  return agent === null ? `${ownBranches}${target}` : `${ownBranches}${target}--${agent}`
+}
