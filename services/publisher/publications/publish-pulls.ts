@@ -156,7 +156,8 @@ async function publishPart(
     beforeOpening: () => countToday(run, branch, settings, deps),
     isKnown: async (number) => (await deps.publishing.runOfPull(host.source.repository.id, number)) !== undefined,
   }
-  const written = await writePull(wanted, host)
+  const writes = settings.allowWorkflows ? await host.writesOfWorkflows() : host.writes
+  const written = await writePull(wanted, { ...host, writes })
   const ids = new Set(commits.flatMap(({ changeSetIds }) => changeSetIds))
   await notePull({ written, agent: part.agent, branch, ids, carried: kept.carried }, note)
   // After that: whoever takes the pull request over reads there what it has.

@@ -24,6 +24,8 @@ export type RunHost = {
   writes: RepositoryWrites
   checks: ReturnType<typeof openCheckRuns>
   botLogin: string
+  /** The same with the right to change what the host runs, for a repository that allows it: HOST_003 where the App may not. */
+  writesOfWorkflows(): Promise<RepositoryWrites>
   /** Those that the default branch has now. */
   settings(): Promise<RepositorySettings>
 }
@@ -45,7 +47,8 @@ export async function openRunHost(run: Run, { app, installations, operator, botL
   if (installed?.installationId !== installationId)
     throw new AppError('HOST_002', `the app is not installed for ${name} any more, or it belongs to another project`)
   const of = { installationId, repository }
-  const client = await app.clientFor(of, { contents: 'write', pull_requests: 'write', checks: 'write' })
+  const rights = { contents: 'write', pull_requests: 'write', checks: 'write' } as const
+  const client = await app.clientFor(of, rights)
   const reads = openReads(client, repository)
   return {
     source,
@@ -53,6 +56,9 @@ export async function openRunHost(run: Run, { app, installations, operator, botL
     writes: openWrites(client, repository),
     checks: openCheckRuns(client, repository),
     botLogin,
+    async writesOfWorkflows() {
+      return openWrites(await app.clientFor(of, { ...rights, workflows: 'write' }), repository)
+    },
     async settings() {
       const text = await reads.readText('remora.yaml', await reads.defaultBranch())
       return readRepositorySettings(text, { name, operator }).settings
