@@ -109,6 +109,29 @@ describe.skipIf(lacks('git'))('what people do meanwhile', () => {
     expect(repository.pulls()).toHaveLength(1)
   })
 
+  it('a pull request that a person opens again is kept, and what it has is proposed again', async () => {
+    const runId = await published()
+    await repository.closePull(1)
+    await publisher.takeAll()
+    await repository.reopenPull(1)
+    await toldOf(runId)
+    expect(await publicationOf(runId)).toMatchObject({ pulls: [{ number: 1, state: 'open' }] })
+    const next = await published({ changes: other })
+    expect(await publicationOf(next)).toMatchObject({ fault: null, pulls: [{ number: 1, state: 'open' }] })
+    expect(await repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('a.py\nb.py')
+  })
+
+  it('what is accepted late in an older run comes into the pull request of the newer one', async () => {
+    const older = await play()
+    const newer = await published({ changes: other })
+    await publisher.settle(older)
+    await publisher.settle(newer)
+    expect(repository.pulls()).toHaveLength(1)
+    expect(await repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('a.py\nb.py')
+    await publisher.settle(older)
+    expect(await repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('a.py\nb.py')
+  })
+
   it.each(['merge', 'squash'] as const)('a pull request that a person merges by %s is done', async (method) => {
     const runId = await published()
     await repository.mergePull(1, { method })

@@ -2,7 +2,7 @@ import { accountJson, repositoryJson } from './account-json.ts'
 import { newCheckRun, sendCheckRun } from './check-routes.ts'
 import { addComment } from './issue-routes.ts'
 import { type RepositoryEvent, moveRef, requestChecks } from './move-ref.ts'
-import { type NewPull, closePull, mergedByPush, openPull } from './pull-events.ts'
+import { type NewPull, closePull, mergedByPush, openPull, reopenPull } from './pull-events.ts'
 import { associationOf } from './pull-json.ts'
 import type { Webhooks } from './webhooks.ts'
 import { type CheckRun, type Comment, type HostedRepository, type PullRequest, type World, accountOf } from './world.ts'
@@ -106,6 +106,8 @@ export function humanActs({ world, webhooks, repository }: Host & { repository: 
     },
     closePull: (number: number, { by }: By = {}) =>
       world.inTurn(() => closePull({ ...eventBy(by), pull: pullOf(number) })),
+    reopenPull: (number: number, { by }: By = {}) =>
+      world.inTurn(() => reopenPull({ ...eventBy(by), pull: pullOf(number) })),
     comment(number: number, body: string, options: By & { association?: string } = {}): Comment {
       const event = eventBy(options.by)
       const association = options.association ?? associationOf(repository, event.sender.login)

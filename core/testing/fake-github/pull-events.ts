@@ -88,6 +88,11 @@ export async function closePull(event: PullEvent): Promise<void> {
   await sendPull(event, 'closed')
 }
 
+export async function reopenPull(event: PullEvent): Promise<void> {
+  Object.assign(event.pull, { state: 'open', closedAt: undefined, updatedAt: event.world.now() })
+  await sendPull(event, 'reopened')
+}
+
 /** Its commits came into its base, by whatever way: `sha` is what the base is now. */
 export async function mergedByPush(event: PullEvent, sha: string): Promise<void> {
   const { pull, world, sender } = event
