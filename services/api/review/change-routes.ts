@@ -9,6 +9,7 @@ import type { MemoryGate } from '#ledger/memory-gate.ts'
 import { startWantedRetries, type StartWantedDeps } from '#retries/start-wanted-retries.ts'
 import type { WantedRetry } from '#retries/wanted-by-decisions.ts'
 import type { ApiEnv, Caller } from '../http/api-env.ts'
+import type { GithubRouteDeps } from '../github/github-routes.ts'
 import { findRun } from '../runs/run-view.ts'
 import { askedOfEach, changeEndpoints, type DecisionsBody } from './change-endpoints.ts'
 import { decide, type DecideDeps, type Decided } from '#review/decide.ts'
@@ -24,6 +25,7 @@ export type ChangeRouteDeps = ChangeDeps &
   AskPatchDeps &
   PublishableDeps & {
     ledger: ChangeDeps['ledger'] & DecideDeps['ledger'] & AskPatchDeps['ledger'] & StartWantedDeps['ledger']
+    producer: AskPatchDeps['producer'] & GithubRouteDeps['producer']
     modelKind?: ModelKind | undefined
     memoryGate: MemoryGate
   }
@@ -91,6 +93,10 @@ async function decidedView(
   const asksForRetry = wanted.some(({ retry }) => retry !== undefined)
   if (asksForRetry) requireSameModel({ runId: run.runId, labels: run.request.labels }, deps.modelKind)
   const decided = await decide(run, wanted, { by: deciderOf(caller), deps, ...options })
+  // What is open at the code host follows what people say.
+  if (run.publication !== null) {
+    await deps.producer.add('publications', run.runId, { run_id: run.runId, traceparent: run.traceparent })
+  }
   const view = decisionsView(run, decided)
   if (!asksForRetry) return view
   return { ...view, retry: await retryOfRejected(run, decided, { ...deps, origin: { kind: 'api', id: requestId } }) }
