@@ -9,7 +9,8 @@ import { testRedis } from '#testing/redis.ts'
 import { testObjects } from '#testing/s3.ts'
 import { openTestApi, type TestApi, type TestApiOptions } from '../app.fixture.ts'
 import { Problem } from '../http/problem.ts'
-import { submitRun } from '../played-run.fixture.ts'
+import { playRun, submitRun } from '../played-run.fixture.ts'
+import { openPlayedReview } from '../review/played-review.fixture.ts'
 
 let api: TestApi
 beforeAll(async () => {
@@ -49,6 +50,21 @@ const pull: PublishedPull = {
   changeSetIds: ['c1'],
   carried: [],
 }
+
+it('the pull request of a run follows what people decide, where there is one', async () => {
+  const runId = await playRun(api, [{ name: 'one', changes: [{ kind: 'create', path: 'n.py', content: 'n = 1\n' }] }])
+  const review = openPlayedReview(api)
+  const [change] = await review.changes(runId)
+  const jobsOf = () => api.jobs.filter((job) => job === runId).length
+  const before = jobsOf()
+  const decide = (verdict: string) =>
+    review.decide(runId, { decisions: [{ change_set_id: change?.change_set_id, verdict }] })
+  await decide('accept')
+  expect(jobsOf()).toBe(before)
+  await api.ledger.notePublication(runId, { publication: Publication.parse({}) })
+  await decide('reject')
+  expect(jobsOf()).toBe(before + 1)
+})
 
 describe('POST /v1/runs/{run_id}/publish', () => {
   it('asks the publisher anew, whatever became of the run before', async () => {

@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { Publication } from '#domain/publication.ts'
 import type { Composition } from '#objects/composition.ts'
 import { putComposition } from '#objects/stored-records.ts'
 import { testRedis } from '#testing/redis.ts'
@@ -288,16 +287,4 @@ describe('GET /v1/runs/{run_id}/patch after a decision', () => {
     await api.ledger.notePatch(runId, { of: 'accepted', note: { ...fault, at: Date.now() } })
     expect(await (await answer).json()).toMatchObject({ error_code: 'TOOL_004' })
   })
-})
-
-it('has the pull request of the run follow what people say, where there is one', async () => {
-  const runId = await played()
-  const reject = { decisions: [{ change_set_id: await idOf(runId, 'three'), verdict: 'reject' }] }
-  const jobsOf = () => api.jobs.filter((job) => job === runId).length
-  const before = jobsOf()
-  await post(runId, reject)
-  expect(jobsOf()).toBe(before)
-  await api.ledger.notePublication(runId, { publication: Publication.parse({}) })
-  expect((await post(runId, reject)).status).toBe(200)
-  expect(jobsOf()).toBe(before + 1)
 })
