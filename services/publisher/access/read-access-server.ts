@@ -56,7 +56,7 @@ export async function openReadAccess(
 
 async function answerTo(request: IncomingMessage, secret: string, deps: ReadAccessDeps): Promise<ReadAccess> {
   if (!isSame(request.headers.authorization ?? '', `Bearer ${secret}`))
-    throw new AppError('AUTH_001', 'this is not the secret of the publisher (REMORA_PUBLISHER_SECRET)')
+    throw new AppError('HOST_003', 'this is not the secret of the publisher (REMORA_PUBLISHER_SECRET)')
   if (request.method !== 'POST' || request.url !== readAccessPath) throw new AppError('HTTP_001', 'no such address')
   const asked = ReadAccessRequest.safeParse(parseJson(await bodyOf(request)))
   if (!asked.success) throw new AppError('INTAKE_008', 'the body has no run_id')

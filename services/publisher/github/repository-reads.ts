@@ -42,14 +42,14 @@ function openNames(client: GitHubClient, repository: HostedRepository) {
       const { data } = await orHostError(client.request('GET /repos/{owner}/{repo}', of))
       return data.default_branch
     },
-    /** The text of a file of at most 1 MB. */
+    /** The text of a file of at most 1 MB; undefined where there is none, as for a folder of that name. */
     async readText(path: string, ref: string): Promise<string | undefined> {
       const headers = { accept: 'application/vnd.github.raw+json' }
       const asked = client.request('GET /repos/{owner}/{repo}/contents/{path}', { ...of, path, ref, headers })
       const found = await undefinedWhenMissing(asked)
       const content: unknown = found?.data
       if (content === undefined) return undefined
-      return content instanceof ArrayBuffer ? Buffer.from(content).toString() : z.string().parse(content)
+      return content instanceof ArrayBuffer ? Buffer.from(content).toString() : z.string().safeParse(content).data
     },
     async permissionOf(login: string): Promise<string> {
       const asked = client.request('GET /repos/{owner}/{repo}/collaborators/{username}/permission', {

@@ -1,0 +1,98 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { ReadAccess, readAccessPath, ReadAccessRefusal } from '#code-hosts/read-access.ts'
+import type { RepositorySource } from '#domain/repository-source.ts'
+import { aNewRun, anEvent } from '#testing/open-test-ledger.ts'
+import { lacks } from '#testing/this-machine.ts'
+import { openTestPublisher, type TestPublisher } from '../test-publisher.fixture.ts'
+import { openReadAccess } from './read-access-server.ts'
+
+const secret = 'only-for-this-test-0123'
+
+describe.skipIf(lacks('git'))('the right to read the code of a run', () => {
+  let publisher: TestPublisher
+  let access: Awaited<ReturnType<typeof openReadAccess>>
+  beforeAll(async () => {
+    publisher = await openTestPublisher()
+    await publisher.takeAll()
+    const { reads } = publisher.host()
+    access = await openReadAccess(
+      { host: '127.0.0.1', port: 0, secret },
+      { ...reads, apiUrl: publisher.github.apiUrl, log: publisher.log.log },
+    )
+  })
+  afterAll(async () => {
+    await access.close()
+    await publisher.close()
+  })
+
+  async function newRun(about: Partial<RepositorySource> = {}, projectId = publisher.project): Promise<string> {
+    const { id, owner, name } = publisher.repository
+    const source: RepositorySource = {
+      host: 'github',
+      installationId: publisher.installation.id,
+      repository: { id, owner, name },
+      ref: 'main',
+      isFork: false,
+      ...about,
+    }
+    const run = aNewRun({ projectId })
+    await publisher.ledger.createRun({ ...run, request: { ...run.request, repository: source } })
+    return run.runId
+  }
+
+  async function ask(body: object, authorization = `Bearer ${secret}`): Promise<unknown> {
+    const headers = { authorization, 'content-type': 'application/json' }
+    const url = `http://127.0.0.1:${access.port}${readAccessPath}`
+    return (await fetch(url, { method: 'POST', headers, body: JSON.stringify(body) })).json()
+  }
+  const codeOf = async (body: object, authorization?: string) =>
+    ReadAccessRefusal.parse(await ask(body, authorization)).error_code
+
+  it('is a token that reads this repository and nothing else', async () => {
+    const { commit, base, archive } = ReadAccess.parse(await ask({ run_id: await newRun() }))
+    expect(commit).toBe(await publisher.repository.tip('main'))
+    expect(base).toBeNull()
+    expect((await fetch(archive.url, { headers: archive.headers })).status).toBe(200)
+    const other = await publisher.addRepository('other')
+    const elsewhere = archive.url.replace(publisher.repository.name, other.name)
+    expect((await fetch(elsewhere, { headers: archive.headers })).status).toBe(404)
+    const written = await fetch(`${publisher.github.apiUrl}/repos/acme/${publisher.repository.name}/git/blobs`, {
+      method: 'POST',
+      headers: { ...archive.headers, 'content-type': 'application/json' },
+      body: JSON.stringify({ content: 'x', encoding: 'utf-8' }),
+    })
+    expect(written.status).toBe(403)
+  })
+
+  it('is about the commit that was asked for, and about what it is compared with while that is there', async () => {
+    const first = (await publisher.repository.tip('main')) ?? ''
+    const second = await publisher.repository.humanCommit('main', { 'new.py': 'new = 1\n' })
+    const runId = await newRun({ since: { commit: first } })
+    expect(await ask({ run_id: runId, commit: first })).toMatchObject({ commit: first, base: { commit: first } })
+    expect(await ask({ run_id: runId })).toMatchObject({ commit: second, base: { commit: first } })
+    const gone = await newRun({ since: { commit: 'd'.repeat(40) } })
+    expect(await ask({ run_id: gone })).toMatchObject({ commit: second, base: null })
+  })
+
+  it('is given to nobody without the secret', async () => {
+    const runId = await newRun()
+    for (const authorization of ['', 'Bearer', `Bearer ${secret}x`, secret])
+      expect(await codeOf({ run_id: runId }, authorization)).toBe('HOST_003')
+  })
+
+  it('is not given for another project, an unknown commit, or a run that does not wait for code', async () => {
+    expect(await codeOf({ run_id: await newRun({}, 'strangers') })).toBe('HOST_002')
+    expect(await codeOf({ run_id: await newRun({ installationId: 99 }) })).toBe('HOST_002')
+    expect(await codeOf({ run_id: await newRun({ ref: 'nowhere' }) })).toBe('HOST_004')
+    expect(await codeOf({ run_id: 'r0000000000' })).toBe('RUN_001')
+    const ended = await newRun()
+    const events = [anEvent({ event: 'run.cancelled', phase: 'snapshot' })]
+    await publisher.ledger.move(ended, {
+      from: [{ status: 'queued' }],
+      to: { status: 'cancelled' },
+      command: 'end',
+      events,
+    })
+    expect(await codeOf({ run_id: ended })).toBe('RUN_001')
+  })
+})
