@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import type { Moment } from '#testing/fake-github/network-faults.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
@@ -85,5 +86,29 @@ describe.skipIf(lacks('git'))('a push to a repository with the GitHub App', () =
     expect(repository.pulls()).toMatchObject([{ state: 'open', labels: ['remora'] }])
     expect(repository.checkRuns()).toMatchObject([{ status: 'completed' }])
     expect(await repository.branches()).toEqual(['main', 'remora/main'])
+  })
+
+  it('a run that somebody submits of a repository gets a pull request when somebody asks for it', async () => {
+    const { github, services } = host
+    const repository = await github.addRepository({
+      owner: 'acme',
+      name: 'prices',
+      files: { 'README.md': '# Prices\n' },
+    })
+    await repository.humanCommit('work', { 'prices.py': shop['shop/prices.py'], 'stock.py': shop['shop/stock.py'] })
+    const headers = { 'content-type': 'application/json' }
+    const post = (path: string, body: object) =>
+      services.api.ask(path, { method: 'POST', headers, body: JSON.stringify(body) })
+    const submit = (name: string) =>
+      post('/v1/runs', { agents: ['docstring'], accept: 'auto', repository: { url: `acme/${name}`, ref: 'work' } })
+    await until(async () => (await submit('prices')).status === 202, { withinMs: 20_000 })
+    const { run_id: runId = '' } = z.looseObject({ run_id: z.string() }).parse(await (await submit('prices')).json())
+    expect(await services.api.follow(runId)).toMatchObject({ status: 'completed' })
+    expect(repository.pulls()).toEqual([])
+    expect((await post(`/v1/runs/${runId}/publish`, {})).status).toBe(202)
+    await until(() => repository.pulls().length === 1, { withinMs: 60_000 })
+    expect(repository.pulls()).toMatchObject([{ base: { ref: 'work' }, head: { ref: 'remora/work' }, draft: true }])
+    expect(await repository.read('remora/work', 'stock.py')).toMatch(/def count.*\n {4}"""/)
+    expect((await submit('nowhere')).status).toBe(404)
   })
 })

@@ -1,4 +1,5 @@
 import { carryChanges } from '#composition/carry-changes.ts'
+import { chainOf } from '#composition/run-chain.ts'
 import { AppError, undefinedOn } from '#domain/error.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
 import type { PublishedPull } from '#domain/publication.ts'
@@ -28,7 +29,10 @@ export async function carriedChanges(
   deps: CarryDeps,
 ): Promise<{ carried: Carried[]; lost: number }> {
   const repositoryId = run.request.repository?.repository.id ?? 0
-  const sources = pull === undefined ? [] : await sourcesOf(run, { ...pull, repositoryId }, deps)
+  const found = pull === undefined ? [] : await sourcesOf(run, { ...pull, repositoryId }, deps)
+  // A retry has the changes of what it retries in its own patch.
+  const own = new Set((await chainOf(run, deps.ledger)).map(({ runId }) => runId))
+  const sources = found.filter(({ runId }) => !own.has(runId))
   const snapshot = run.snapshotId === null ? undefined : await deps.records.readSnapshot(run.projectId, run.snapshotId)
   const readBlob = (hash: string) => deps.records.readBlob(run.projectId, hash)
   const readNow = async (path: string) => {

@@ -1,3 +1,5 @@
+import { chainOf } from '#composition/run-chain.ts'
+import { undefinedOn } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
@@ -46,8 +48,7 @@ export function withOpenPulls(
 export async function takenOverBy(run: Run, { number }: OpenPull, deps: OpenPullsDeps): Promise<RunId | undefined> {
   const { publishing, ledger } = deps
   const owner = await publishing.runOfPull(run.request.repository?.repository.id ?? 0, number)
-  // Ids of runs sort by time.
-  if (owner === undefined || owner <= run.runId) return undefined
+  if (owner === undefined || (await pushOf(owner, ledger)) <= (await pushOf(run.runId, ledger))) return undefined
   for (;;) {
     const { publication } = await ledger.getRun(owner)
     const pull = publication?.pulls.find((one) => one.number === number)
@@ -60,6 +61,12 @@ export async function takenOverBy(run: Run, { number }: OpenPull, deps: OpenPull
   }
   await publishing.look(owner, Date.now())
   return owner
+}
+
+/** The run of the push that a run is of, which may retry it: ids of runs sort by time, and a retry is of the old commit. */
+async function pushOf(runId: RunId, ledger: OpenPullsDeps['ledger']): Promise<RunId> {
+  const run = await ledger.getRun(runId).catch(undefinedOn('RUN_001'))
+  return run === undefined ? runId : ((await chainOf(run, ledger)).at(-1)?.runId ?? runId)
 }
 
 export function branchFor(target: string, agent: string | null): string {
