@@ -98,7 +98,7 @@ async function takePullRequest(
   if (!newCode.includes(action)) return ignored(`nothing is done when a pull request is ${action}`)
   if (author.login === deps.botLogin) return ignored('the pull request is one of our own')
   const isFork = head.repositoryId !== repository.id
-  const pull = { number, head: head.sha, baseRef: base.ref, isFork }
+  const pull = { number, baseRef: base.ref, isFork }
   return lookAtBranch({ repository, branch: head.ref, pull, author: author.login }, deps)
 }
 
@@ -115,10 +115,7 @@ async function runAgain(
   const again = { id: sha256(deliveryId).slice(0, 16), hadRun: source !== undefined }
   const number = source?.pullRequest
   // Of a person's pull request nothing is published, this time either.
-  const pull =
-    number === undefined
-      ? {}
-      : { pull: { number, head: body.headSha, baseRef: repository.defaultBranch, isFork: false } }
+  const pull = number === undefined ? {} : { pull: { number, baseRef: repository.defaultBranch, isFork: false } }
   return lookAtBranch({ repository, branch, author: sender?.login ?? '', again, ...pull }, deps)
 }
 

@@ -34,7 +34,7 @@ export type BranchNews = {
   repository: InstalledRepository & { defaultBranch: string }
   /** `pull`: of a pull request, whose commit may be another repository's. */
   branch: string
-  pull?: { number: number; head: CommitId; baseRef: string; isFork: boolean }
+  pull?: { number: number; baseRef: string; isFork: boolean }
   /** Who pushed. */
   author: string
   /** The commit before the push. */
@@ -61,14 +61,14 @@ export async function lookAtBranch(news: BranchNews, deps: BranchDeps): Promise<
   const { repository, branch, pull, author } = news
   const ignored = (reason: string): BranchOutcome => ({ outcome: 'ignored', reason })
   if (branch.startsWith(ownBranches) && pull?.isFork !== true) return ignored('the branch is one of our own')
-  const client = await deps.app.clientFor({ ...repository, repository }, { contents: 'read' })
+  const client = await deps.app.clientFor({ ...repository, repository }, { contents: 'read', pull_requests: 'read' })
   const reads = openReads(client, repository)
   const name = fullNameOf(repository)
   const text = await reads.readText('remora.yaml', repository.defaultBranch)
   const { settings, request } = readRepositorySettings(text, { name, operator: deps.operator })
   const refused = whyNotWorkedOn(news, settings)
   if (refused !== undefined) return ignored(refused)
-  const commit = pull?.isFork === true ? pull.head : await reads.branchHead(branch)
+  const commit = pull?.isFork === true ? await reads.pullHead(pull.number) : await reads.branchHead(branch)
   if (commit === undefined) return ignored(`the branch ${branch} is gone`)
   if (await changesNothing(news, commit, reads)) return ignored('the forced push changes nothing')
   const source = sourceOf(news, commit)

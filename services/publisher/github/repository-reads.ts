@@ -38,6 +38,11 @@ function openNames(client: GitHubClient, repository: HostedRepository) {
       const found = client.request('GET /repos/{owner}/{repo}/git/ref/{ref}', { ...of, ref })
       return (await undefinedWhenMissing(found))?.data.object.sha
     },
+    /** The commit that a pull request has now, also one of a fork. It takes the right to read pull requests. */
+    async pullHead(number: number): Promise<CommitId | undefined> {
+      const asked = client.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...of, pull_number: number })
+      return (await undefinedWhenMissing(asked))?.data.head.sha
+    },
     async defaultBranch(): Promise<string> {
       const { data } = await orHostError(client.request('GET /repos/{owner}/{repo}', of))
       return data.default_branch
