@@ -102,7 +102,7 @@ describe.skipIf(lacks('git'))('a push to a repository with the GitHub App', () =
     const submit = (name: string) =>
       post('/v1/runs', { agents: ['docstring'], accept: 'auto', repository: { url: `acme/${name}`, ref: 'work' } })
     await until(async () => (await submit('prices')).status === 202, { withinMs: 20_000 })
-    const { run_id: runId = '' } = z.looseObject({ run_id: z.string() }).parse(await (await submit('prices')).json())
+    const { run_id: runId } = z.looseObject({ run_id: z.string() }).parse(await (await submit('prices')).json())
     expect(await services.api.follow(runId)).toMatchObject({ status: 'completed' })
     expect(repository.pulls()).toEqual([])
     expect((await post(`/v1/runs/${runId}/publish`, {})).status).toBe(202)
