@@ -53,7 +53,7 @@ export async function withGitea(remote: CodeHost, { url, findLogin, signal }: Gi
 }
 
 /** `ssh://git@HOST:22/PATH`, and `git@HOST:PATH` as git takes it, too. */
-const sshAddress = /^(?:ssh:\/\/)?(?:[^@/]+@)?(?<host>[\w.-]+)(?::\d+\/|[:/])(?<path>.+)$/
+const sshAddress = /^(?:ssh:\/\/)?(?:[^@/]+@)?(?<host>[\w.-]+)(?::\d+\/|[:/])(?<path>[^/].*)$/
 
 /** Of `SITE/OWNER/NAME.git`; the site of a repository that is reached by SSH is taken for that of the same host by HTTPS. */
 function repositoryAt(url: string): Repository & { address: string } {
