@@ -7,27 +7,79 @@ export type HostBranch = { name: string; commit: CommitId }
 /** A commit that is to be made: what it changes of the one before it. */
 export type NewCommit = { message: string; files: readonly PlannedFile[] }
 
-/**
- * Commits that a branch is to have on top of `base`, and no others. `branch`: without `refs/heads/`. `baseBranch`: that of `base`;
- * what it has is nobody's work on the branch.
- */
-export type BranchOrder = { branch: string; base: CommitId; baseBranch: string; commits: readonly NewCommit[] }
-
-/** `unchanged`: it had just these commits already. */
-export type PublishedBranch = { head: CommitId; result: 'created' | 'updated' | 'unchanged' }
-
-export type ChangeRequest = { branch: string; baseBranch: string; title: string; body: string; isDraft: boolean }
-
-export type StatusReport = {
-  commit: CommitId
-  state: 'pending' | 'success' | 'failure'
-  summary: string
-  url: string | null
+/** Commits that a branch is to have on top of `base`, and no others. */
+export type BranchOrder = {
+  /** Without `refs/heads/`. */
+  branch: string
+  base: CommitId
+  /** The branch of `base`: what it has is nobody's work on `branch`. */
+  baseBranch: string
+  commits: readonly NewCommit[]
+  /** Heads that the caller has written before: at one of these the branch is the caller's, whatever it has. */
+  written?: readonly CommitId[]
 }
 
+/** `unchanged`: it had these commits on this base already, and still is where it was. */
+export type PublishedBranch = { head: CommitId; result: 'created' | 'updated' | 'unchanged' }
+
+export type ChangeRequest = {
+  branch: string
+  baseBranch: string
+  title: string
+  body: string
+  /** Of one that is opened: what people have made of it since is theirs. */
+  isDraft: boolean
+  /** Added to those that it has. A host may have none. */
+  labels?: readonly string[]
+  /** People, and teams as `team:NAME`. A host may have none; who may not review there is not asked. */
+  reviewers?: readonly string[]
+}
+
+export type OpenedChangeRequest = { number: number; url: string; isDraft: boolean; result: 'opened' | 'updated' }
+
+/** A host that knows fewer states shows the nearest. */
+export type CommitState = 'queued' | 'running' | 'success' | 'neutral' | 'failure' | 'cancelled'
+
+/** A place in a file of the commit, and what is said of it. Lines count from 1. */
+export type StatusAnnotation = {
+  path: string
+  startLine: number
+  endLine: number
+  level: 'notice' | 'warning' | 'failure'
+  title: string
+  message: string
+}
+
+/** What a person may press at a status. */
+export type StatusButton = { identifier: string; label: string; description: string }
+
+/** What is said of a commit. A host shows of it what it can: where there is a line for it, the title. */
+export type StatusReport = {
+  commit: CommitId
+  /** Whose status it is: another report with the same name and key takes the place of this one. */
+  name: string
+  key: string
+  state: CommitState
+  title: string
+  /** Markdown. */
+  summary: string
+  /** Where people read more. */
+  url: string | null
+  /** In ms since the epoch. */
+  startedAt: number
+  buttons: readonly StatusButton[]
+  /** All of them, each time: the host adds those that it does not have. */
+  annotations: readonly StatusAnnotation[]
+  /** What the answer to an earlier report has called it, so that it need not be looked for. */
+  id?: number
+}
+
+export type ReportedStatus = { id: number }
+
 /**
- * Where a repository is kept, and what is done there. HOST_001: it does not answer. HOST_002: it has no such repository. HOST_003: the
- * caller may not do that. HOST_004: it has no such commit or branch.
+ * Where a repository is kept, and what is done there. All of it may be done again, also after a call of which nobody knows how it ended.
+ * HOST_001: it does not answer. HOST_002: it has no such repository. HOST_003: the caller may not do that. HOST_004: it has no such
+ * commit or branch.
  */
 export type CodeHost = {
   /** null: the default branch. Undefined where there is no such branch. */
@@ -36,15 +88,15 @@ export type CodeHost = {
   readTree(commit: CommitId): Promise<GitTree>
   /** The content that git calls so, of a commit whose tree was read. HOST_004 for another one. */
   readBlob(sha: string): Promise<Uint8Array>
-  /** The paths of which the two commits have different files, modes included. */
+  /** The paths of which the two commits, whose trees were read, have different files, modes included. Sorted as git sorts them. */
   compare(before: CommitId, after: CommitId): Promise<string[]>
   /**
    * Makes the commits and moves the branch to them. Again with the same commits changes nothing. PUBLISH_002 where the branch has a commit
-   * that is neither on the base branch nor one of a run: nothing is moved.
+   * that is neither on the base branch nor one of a run: nothing is moved. Whoever moves the branch at the same time is not overwritten.
    */
   publishBranch(order: BranchOrder): Promise<PublishedBranch>
-  /** null: the host has no pull requests. The one of the branch is opened, or brought up to date. */
-  openChangeRequest: ((request: ChangeRequest) => Promise<{ number: number; url: string }>) | null
+  /** null: the host has no pull requests. The open one of the branch for the base branch is brought up to date, else one is opened. */
+  openChangeRequest: ((request: ChangeRequest) => Promise<OpenedChangeRequest>) | null
   /** null: the host shows no states of commits. */
-  reportStatus: ((report: StatusReport) => Promise<void>) | null
+  reportStatus: ((report: StatusReport) => Promise<ReportedStatus>) | null
 }
