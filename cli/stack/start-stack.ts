@@ -106,6 +106,8 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
   const failure = new AbortController()
   for (const part of [redis, s3, workers]) part?.failed.catch((error: unknown) => failure.abort(error))
   let stopping: Promise<void> | undefined
+  const publishes = publisher['REMORA_PUBLISHER_URL'] === undefined ? [] : ['publisher']
+  const inThisProcess = ['api', ...(workers === undefined ? [] : ['discovery', 'setup', ...publishes])]
   return {
     ...access,
     s3,
@@ -113,10 +115,7 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
     processes: () => [
       { service: 'redis', pid: redis.pid },
       { service: 's3', pid: s3.pid },
-      ...(workers === undefined ? ['api'] : ['api', 'discovery', 'setup']).map((service) => ({
-        service,
-        pid: process.pid,
-      })),
+      ...inThisProcess.map((service) => ({ service, pid: process.pid })),
       ...(workers?.pids() ?? []).map((pid) => ({ service: 'worker', pid })),
     ],
     failed: failure.signal,

@@ -39,6 +39,7 @@ describe.skipIf(lacks('git'))('the way of docs/guide/github.md', () => {
     const settings = { ...environment, REMORA_GITHUB_POLL_S: '5' }
     const up = remora(programs, folder, ['up', '--port', String(port), '--workers', '1', '--json'], settings)
     await until(() => up.out().includes('"url"'), { withinMs: 60_000 })
+    expect(up.out()).toContain('"service":"publisher"')
     const repository = await github.addRepository({ owner: 'acme', name: 'shop', files: { 'README.md': '# Shop\n' } })
     github.install({ account: 'acme' })
     await repository.humanCommit('main', { 'shop/stock.py': undocumented('count') })
