@@ -64,8 +64,8 @@ export function openGitHubApp({ appId, privateKey, apiUrl, log, pace, requestMs 
   return {
     /** As the app itself: its installations and deliveries. */
     app,
-    /** A token that only reads the contents of one repository. */
-    readToken: (of: OfInstallation) => tokenFor(of, { contents: 'read' }),
+    /** A new token that only reads the contents of one repository: nobody else has it. */
+    readToken: (of: OfInstallation) => tokenFor(of, { contents: 'read' }, true),
     /** Works on one repository with these permissions. A token that GitHub has ended is replaced once. */
     async clientFor(of: OfInstallation, permissions: Permissions): Promise<GitHubClient> {
       let token = await tokenFor(of, permissions)

@@ -53,6 +53,8 @@ describe.skipIf(lacks('git'))('the right to read the code of a run', () => {
     expect(commit).toBe(await publisher.repository.tip('main'))
     expect(base).toBeNull()
     expect((await fetch(archive.url, { headers: archive.headers })).status).toBe(200)
+    const next = ReadAccess.parse(await ask({ run_id: await newRun() }))
+    expect(next.archive.headers['authorization']).not.toBe(archive.headers['authorization'])
     const other = await publisher.addRepository('other')
     const elsewhere = archive.url.replace(publisher.repository.name, other.name)
     expect((await fetch(elsewhere, { headers: archive.headers })).status).toBe(404)
