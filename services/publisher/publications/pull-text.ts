@@ -1,7 +1,7 @@
+import type { ChangeRequest } from '#code-hosts/code-host.ts'
 import type { Composition } from '#objects/composition.ts'
 import type { PlannedCommit } from '#domain/planned-commit.ts'
 import type { Run } from '#domain/run.ts'
-import type { PullText } from '../github/repository-writes.ts'
 import { gateText } from './check-text.ts'
 import { cell, code, plural, table } from './markdown.ts'
 
@@ -30,7 +30,7 @@ const mostListed = 40_000
 const mostCharacters = 60_000
 
 /** What a person needs to judge the pull request: what was done and why, how it was proved, and how to say no to a part of it. */
-export function pullText(parts: PullParts): PullText {
+export function pullText(parts: PullParts): Pick<ChangeRequest, 'title' | 'body'> {
   const { commits, composition, run, left, lost, runUrl, isRehearsal } = parts
   const body = [
     isRehearsal
