@@ -16,7 +16,7 @@ export type PlayedHost = {
   /** Has somebody move the branch after the next `publishBranch` has looked at it. By default while it is being pushed. */
   moveWhilePublishing?(branch: string, commit: CommitId): Promise<void>
   /** The open ones, as people see them. */
-  changeRequests(): Promise<Omit<ChangeRequest, 'reviewers'>[]>
+  changeRequests(): Promise<Omit<ChangeRequest, 'labels' | 'reviewers'>[]>
   /** What people see at a commit now. */
   statuses(commit: CommitId): Promise<{ state: CommitState; title: string }[]>
   close(): Promise<void>
@@ -199,8 +199,8 @@ export function codeHostCases(name: string, start: () => Promise<PlayedHost>, sh
       if (openChangeRequest === null) return
       await publish(lint('two\n'))
       const of = { branch: 'remora/main', baseBranch: 'main' }
-      const first = { ...of, title: 'One', body: 'Why.\n', isDraft: true, labels: ['remora'] }
-      const opened = await openChangeRequest({ ...first, reviewers: ['nobody-knows-them'] })
+      const first = { ...of, title: 'One', body: 'Why.\n', isDraft: true }
+      const opened = await openChangeRequest({ ...first, labels: ['remora'], reviewers: ['nobody-knows-them'] })
       expect(opened).toMatchObject({ result: 'opened', isDraft: true, url: expect.stringContaining('http') })
       expect(await played.changeRequests()).toEqual([first])
       await publish(lint('three\n'))

@@ -53,8 +53,8 @@ describe.skipIf(lacks('git'))('GitHub', () => {
         })
       },
       changeRequests: async () =>
-        repository.pulls().map(({ head, base, title, body, draft, labels }) => {
-          return { branch: head.ref, baseBranch: base.ref, title, body: body ?? '', isDraft: draft, labels }
+        repository.pulls().map(({ head, base, title, body, draft }) => {
+          return { branch: head.ref, baseBranch: base.ref, title, body: body ?? '', isDraft: draft }
         }),
       statuses: async (commit) =>
         repository.checkRuns().flatMap(({ headSha, status, conclusion, output }) => {

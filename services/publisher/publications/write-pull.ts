@@ -1,13 +1,15 @@
-import type { ChangeRequest, CodeHost, NewCommit } from '#code-hosts/code-host.ts'
+import type { BranchOrder, ChangeRequest, CodeHost, NewCommit } from '#code-hosts/code-host.ts'
 import { AppError } from '#domain/error.ts'
 import type { PublishedPull } from '#domain/publication.ts'
 import type { CommitId } from '#domain/repository-source.ts'
 import type { RepositorySettings } from '../deliveries/repository-settings.ts'
 
-/** `openPulls`: the open ones from branches of ours, for one branch or for all. */
 export type PullHost = Pick<CodeHost, 'publishBranch'> & {
   openChangeRequest: NonNullable<CodeHost['openChangeRequest']>
+  /** The open ones from branches of ours, for one branch or for all. */
   openPulls(base?: string): Promise<readonly { number: number; branch: string }[]>
+  /** PUBLISH_002 where somebody else has worked on the branch. */
+  requireOwn(order: Pick<BranchOrder, 'branch' | 'baseBranch' | 'written'>): Promise<void>
 }
 
 export type WantedPull = {
@@ -22,7 +24,7 @@ export type WantedPull = {
   text: Pick<ChangeRequest, 'title' | 'body'>
   isDraft: boolean
   settings: Pick<RepositorySettings, 'labels' | 'reviewers' | 'maxOpenPulls'>
-  /** Told before a pull request is opened; throws where that is too much for a day. */
+  /** Told before a branch gets a pull request; throws where that is too much for a day. */
   beforeOpening(): Promise<void>
   /** Whether all was done for a pull request that is open: a try may have been killed before its labels. People may change these later. */
   isKnown(number: number): Promise<boolean>
@@ -37,11 +39,16 @@ export type WrittenPull = Pick<PublishedPull, 'number' | 'url' | 'isDraft' | 'he
  */
 export async function writePull(wanted: WantedPull, host: PullHost): Promise<WrittenPull> {
   const { branch, target: baseBranch, base, commits, written, settings } = wanted
+  const order = { branch, base, baseBranch, commits, written }
   const open = (await host.openPulls(baseBranch)).find((one) => one.branch === branch)
-  if (open === undefined) await expectRoom(settings, host)
+  if (open === undefined) {
+    // No branch is left without a pull request, and none is counted that is not opened.
+    await host.requireOwn(order)
+    await expectRoom(settings, host)
+    await wanted.beforeOpening()
+  }
   const isNew = open === undefined || !(await wanted.isKnown(open.number))
-  const { head } = await host.publishBranch({ branch, base, baseBranch, commits, written })
-  if (open === undefined) await wanted.beforeOpening()
+  const { head } = await host.publishBranch(order)
   const { labels, reviewers } = settings
   const { number, url, isDraft } = await host.openChangeRequest({
     ...wanted.text,
