@@ -41,7 +41,7 @@ describe.skipIf(lacks('git'))('a plain git remote', () => {
   beforeEach(async () => {
     remote = await startRemote()
     dir = remote.dir
-    clone = await cloneOf(remote.gitPath)
+    clone = await cloneOf(remote)
   })
   afterEach(async () => {
     await clone.close()
