@@ -240,6 +240,7 @@ export const PlannedCommits = z.looseObject({
       ),
     }),
   ),
+  pull_request: z.looseObject({ title: z.string(), body: z.string(), is_draft: z.boolean() }).nullish(),
 })
 export type PlannedCommits = z.infer<typeof PlannedCommits>
 

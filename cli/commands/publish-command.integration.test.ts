@@ -5,13 +5,14 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import { type BaseFiles, openBase, setOf } from '#publication/composed.fixture.ts'
-import { plantedSecrets } from '#testing/planted-secrets.ts'
+import type { BaseFiles } from '#publication/composed.fixture.ts'
+import { startFakeGitea } from '#testing/fake-gitea.ts'
 import { lacks } from '#testing/this-machine.ts'
-import { composeRun, type PlayedEnding, playedSetId, playRun } from '../../services/api/played-run.fixture.ts'
+import type { PlayedEnding } from '../../services/api/played-run.fixture.ts'
 import { openPlayedReview } from '../../services/api/review/played-review.fixture.ts'
 import { readCliConfig } from '../cli-config.ts'
 import { buildProgram } from '../program.ts'
+import { base, compose, endings, files, proposing as propose, source } from './proposed-commits.fixture.ts'
 import { openServedApi, type ServedApi } from './served-api.fixture.ts'
 
 const execute = promisify(execFile)
@@ -26,59 +27,13 @@ const env = {
   GIT_COMMITTER_EMAIL: 'ada@example.org',
 }
 
-const source = 'import os\n\n\ndef f():\n    return 1\n'
-const [secret] = plantedSecrets
-const files: BaseFiles = {
-  'conf.py': `token = ${secret?.code}\nport = 1\n`,
-  'a.py': source,
-  'crlf.txt': 'one\r\ntwo\r\n',
-  'run.sh': { content: 'echo\n', executable: true },
-}
-const base = openBase(files)
-const endings: PlayedEnding[] = [
-  { name: 'imports', changes: [base.editing('a.py', ['import os\n\n\n', ''])] },
-  {
-    name: 'f',
-    agent: 'docstring',
-    builtOn: ['imports'],
-    changes: [base.editing('a.py', ['import os\n\n\ndef f():\n', 'def f():\n    """F."""\n'])],
-  },
-  { name: 'new', agent: 'test', changes: [base.creating('tests/tést.sh', 't\n', true), base.deleting('run.sh')] },
-  { name: 'lines', agent: 'test', changes: [base.editing('crlf.txt', ['two', 'zwei'])] },
-  { name: 'port', agent: 'lint', changes: [base.editing('conf.py', ['port = 1', 'port = 2'])] },
-]
-
 let served: ServedApi
 beforeAll(async () => {
   served = await openServedApi()
 })
 afterAll(() => served.close())
 
-/** The run ends with these changes, on which nobody has decided. */
-async function compose(runId: string, all: readonly PlayedEnding[]): Promise<void> {
-  const sets = all.flatMap((ending) => {
-    if (!('changes' in ending)) return []
-    const needed = all.filter(({ name }) => ending.builtOn?.includes(name)).map((one) => playedSetId(one, all))
-    return [setOf(playedSetId(ending, all), ending.agent ?? 'lint', ending.changes, needed)]
-  })
-  const { composition, readBlob } = base.composed(sets)
-  for (const { baseHash, resultHash } of composition.files) {
-    for (const hash of [baseHash, resultHash]) {
-      if (hash !== null) await served.api.blobs.put(served.api.project, await readBlob(hash))
-    }
-  }
-  await composeRun(served.api, runId, { files: [...composition.files] })
-}
-
-async function proposing(all: readonly PlayedEnding[]): Promise<string> {
-  const tree = Object.entries(files).map(([path, file]) => [
-    path,
-    typeof file === 'string' ? { content: file, executable: false } : file,
-  ])
-  const runId = await playRun(served.api, all, { tree: Object.fromEntries(tree) })
-  await compose(runId, all)
-  return runId
-}
+const proposing = (all: readonly PlayedEnding[]) => propose(served.api, all)
 
 const Commits = z.object({
   commit: z.string().nullable(),
@@ -127,7 +82,7 @@ describe('GET /v1/runs/{run_id}/commits', () => {
     const former = await proposing(endings.slice(0, 2))
     const again: PlayedEnding = { name: 'f', changes: third && 'changes' in third ? third.changes : [], agent: 'test' }
     const retry = await openPlayedReview(served.api).retried(former, [again])
-    await compose(retry, [...endings.slice(0, 2), again])
+    await compose(served.api, retry, [...endings.slice(0, 2), again])
     expect((await commitsOf(retry, '?of=proposed')).map(({ agent }) => agent)).toEqual(['lint', 'docstring', 'test'])
   })
 })
@@ -278,6 +233,36 @@ describe.skipIf(lacks('git'))('remora publish --to', () => {
     ]
     for (const [code, args] of refusals) await expect(publish(runId, ...args)).rejects.toMatchObject({ code })
     expect(await bare('branch', '--list', '--format=%(refname:short)')).toBe('main')
+  })
+
+  it('opens one pull request at a Gitea, with what was done, and brings it up to date', async () => {
+    const gitea = await startFakeGitea()
+    try {
+      await git('local', 'push', '-q', gitea.url, 'main')
+      const runId = await proposing(endings)
+      const to = ['--to', gitea.url, '--pull-request']
+      const { out } = await publish(runId, ...to)
+      expect(out).toMatch(/\ndraft pull request 1 opened: http\S+\/ada\/shop\/pulls\/1\n$/)
+      expect(out).not.toContain(gitea.login.password)
+      const again = JSON.parse((await publish(runId, ...to, '--json')).out)
+      expect(again).toMatchObject({ result: 'unchanged', pull_request: { number: 1, result: 'updated', draft: true } })
+      const authorization = `Basic ${Buffer.from(Object.values(gitea.login).join(':')).toString('base64')}`
+      const answer = await fetch(gitea.bareUrl.replace('/ada/shop.git', '/api/v1/repos/ada/shop/pulls/1'), {
+        headers: { authorization },
+      })
+      const { title, body } = z.looseObject({ title: z.string(), body: z.string() }).parse(await answer.json())
+      expect(title).toBe('WIP: Remora: lint, docstring, test in 5 files')
+      expect(body).toContain(`\`remora review ${runId}\``)
+      expect(body).not.toContain('/remora reject')
+      await git('local', 'push', '-q', gitea.url, 'main:old')
+      const nobody = ['--to', gitea.bareUrl, '--pull-request', '--branch', 'remora/other']
+      await expect(publish(runId, ...nobody)).rejects.toMatchObject({ code: 'HOST_003' })
+      const elsewhere = ['--to', 'bare.git', '--pull-request']
+      await expect(publish(runId, ...elsewhere)).rejects.toMatchObject({ code: 'CONFIG_003' })
+      expect(await bare('branch', '--list', '--format=%(refname:short)')).toBe('main')
+    } finally {
+      await gitea.close()
+    }
   })
 
   it('never pushes what must not be, whoever proposes it', async () => {

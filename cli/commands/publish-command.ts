@@ -9,7 +9,7 @@ import { type Service, withRuns } from '../run/reach-service.ts'
 import { visible } from '../terminal-text.ts'
 import { plural } from '../wording.ts'
 
-type PublishOptions = { to?: string; branch?: string; base?: string; of: PatchKind; json?: true }
+type PublishOptions = { to?: string; branch?: string; base?: string; of: PatchKind; pullRequest?: true; json?: true }
 
 /** `remora publish RUN`: asks the service for the pull request; with `--to`, commits on a branch of any git repository. */
 export function addPublishCommand(program: Command, context: CliContext): void {
@@ -32,6 +32,10 @@ export function addPublishCommand(program: Command, context: CliContext): void {
       )
         .choices(PatchKind.options)
         .default('accepted'),
+    )
+    .option(
+      '--pull-request',
+      'with --to: open a pull request, too, or bring it up to date; at a Gitea or Forgejo, as git knows you there',
     )
     .option('--json', 'print one JSON document')
     .action(async (runId: string, options: PublishOptions) => {
@@ -66,16 +70,22 @@ async function pushTo(runId: string, options: PublishOptions & { to: string }, c
   if (options.of === 'accepted' && published.leftOut.count > 0) context.io.exit(3)
 }
 
-function publishedDocument(runId: string, of: PatchKind, { leftOut, ...published }: PublishedRun) {
-  return { run_id: runId, of, ...published, ...leftOutDocument(leftOut) }
+function publishedDocument(runId: string, of: PatchKind, { leftOut, pull, ...published }: PublishedRun) {
+  const opened = pull && {
+    pull_request: { number: pull.number, url: pull.url, result: pull.result, draft: pull.isDraft },
+  }
+  return { run_id: runId, of, ...published, ...opened, ...leftOutDocument(leftOut) }
 }
 
 function printPublished({ leftOut, ...published }: PublishedRun, { io }: CliContext): void {
-  const { to, branch, base, result, head, commits } = published
+  const { to, branch, base, result, head, commits, pull } = published
   io.err(describePatch(leftOut))
   if (result === 'there') return io.out(`${visible(base.name)} has all of it already: nothing to push\n`)
   for (const { title } of commits) io.out(`${visible(title)}\n`)
   const made = plural(commits.length, 'commit')
   const end = `${visible(branch)} of ${visible(to)}, on top of ${visible(base.name)}: ${head}`
   io.out(result === 'unchanged' ? `nothing to push: ${made} on ${end}\n` : `${made} pushed to ${end}\n`)
+  if (pull === null) return
+  const what = `${pull.isDraft ? 'draft ' : ''}pull request ${pull.number}`
+  io.out(`${what} ${pull.result === 'opened' ? 'opened' : 'brought up to date'}: ${visible(pull.url)}\n`)
 }

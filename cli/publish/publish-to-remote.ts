@@ -1,8 +1,9 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { withGitea } from '#code-hosts/gitea-host.ts'
 import { openGitRemote } from '#code-hosts/git-remote.ts'
-import type { CodeHost, HostBranch, NewCommit, PublishedBranch } from '#code-hosts/code-host.ts'
+import type { CodeHost, HostBranch, NewCommit, OpenedChangeRequest, PublishedBranch } from '#code-hosts/code-host.ts'
 import { AppError } from '#domain/error.ts'
 import { gitBlobId, type GitTree, type PlannedCommit } from '#domain/planned-commit.ts'
 import type { PatchKind } from '#domain/run.ts'
@@ -11,10 +12,14 @@ import { checkPublishable } from '#publication/check-publishable.ts'
 import { runTrailer } from '#publication/commit-message.ts'
 import { emptyPatchText, type LeftOutSets, readLeftOut } from '../apply/left-out-sets.ts'
 import type { CliContext } from '../cli-context.ts'
+import { gateText } from '../progress/proof-lines.ts'
 import type { Service } from '../run/reach-service.ts'
 import type { PlannedCommits } from '../run-views.ts'
 import { isFolder, requireGit } from '../run/take-patch.ts'
 import { plural } from '../wording.ts'
+
+/** Under which the state of a commit is shown. */
+const statusName = 'remora'
 
 export type RemoteOrder = {
   runId: string
@@ -25,6 +30,8 @@ export type RemoteOrder = {
   branch?: string | undefined
   /** By default the branch that the run is of, if that is known, else the default branch of the remote. */
   base?: string | undefined
+  /** Whether a pull request is opened, too: at a Gitea or Forgejo. */
+  pullRequest?: boolean | undefined
 }
 
 export type PublishedRun = {
@@ -36,13 +43,15 @@ export type PublishedRun = {
   /** Null where nothing had to be made. */
   head: string | null
   commits: { title: string; files: number }[]
+  /** Null where none was asked for, or there was nothing to push. */
+  pull: OpenedChangeRequest | null
   leftOut: LeftOutSets
 }
 
 /**
  * Makes one commit for each agent of what was accepted of a run, on top of a branch of a git repository, and pushes them there under a
  * branch of their own, as whoever calls. WORK_002 names the files that are not there as the run had them. PUBLISH_002 where somebody else
- * has worked on the branch.
+ * has worked on the branch. With a pull request, HOST_002 or HOST_003 before anything is pushed where nobody could open one.
  */
 export async function publishToRemote(
   { client, signal }: Service,
@@ -63,25 +72,50 @@ export async function publishToRemote(
     const folder = resolve(cwd, to)
     const url = (await isFolder(folder)) ? folder : to
     const { own: env } = config.settings
-    const host = await openGitRemote({
-      url,
-      scratch,
-      trailer: runTrailer,
-      env,
-      isInteractive: terminal !== undefined,
-      signal,
-    })
+    const isInteractive = terminal !== undefined
+    const remote = await openGitRemote({ url, scratch, trailer: runTrailer, env, isInteractive, signal })
+    const isAsked = order.pullRequest === true
+    const host = isAsked ? await withGitea(remote, { url, findLogin: remote.findLogin, signal }) : remote
     const published = await publishCommits(host, { ...order, planned })
-    return { ...published, to: withoutLogin(to), leftOut }
+    const pull = await propose(host, published, { runId, planned, leftOut })
+    return { ...published, pull, to: withoutLogin(to), leftOut }
   } finally {
     await rm(scratch, { recursive: true, force: true })
   }
 }
 
+type PushedRun = Omit<PublishedRun, 'to' | 'leftOut' | 'pull'>
+type Proposed = { runId: string; planned: PlannedCommits; leftOut: LeftOutSets }
+
+/** Asks for the pull request of what was pushed, and says at its last commit what the gate has found. */
+async function propose(
+  host: CodeHost,
+  { branch, base, head }: PushedRun,
+  { runId, planned: { pull_request: text }, leftOut: { gate } }: Proposed,
+): Promise<OpenedChangeRequest | null> {
+  if (host.openChangeRequest === null || head === null || !text) return null
+  const { title, body, is_draft: isDraft } = text
+  const opened = await host.openChangeRequest({ branch, baseBranch: base.name, title, body, isDraft })
+  if (gate === undefined) return opened
+  await host.reportStatus?.({
+    commit: head,
+    name: statusName,
+    key: runId,
+    state: gate.verdict === 'passed' ? 'success' : 'neutral',
+    title: gateText(gate),
+    summary: '',
+    url: null,
+    startedAt: Date.now(),
+    buttons: [],
+    annotations: [],
+  })
+  return opened
+}
+
 async function publishCommits(
   host: CodeHost,
   { to, branch: named, base: namedBase, planned }: RemoteOrder & { planned: PlannedCommits },
-): Promise<Omit<PublishedRun, 'to' | 'leftOut'>> {
+): Promise<PushedRun> {
   const base = await findBase(host, namedBase ?? planned.branch, to)
   const branch = named ?? `remora/${base.name}`
   if (branch === base.name) {

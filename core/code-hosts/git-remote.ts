@@ -6,7 +6,7 @@ import { CommitId } from '#domain/repository-source.ts'
 import { withoutLogins } from '#platform/hide-secrets.ts'
 import type { BranchOrder, CodeHost, HostBranch, NewCommit, PublishedBranch } from './code-host.ts'
 import { requireOwnCommits } from './own-commits.ts'
-import { type Git, type GitOptions, openGit, type Remote, wordsOf } from './open-git.ts'
+import { findLogin, type Git, type GitOptions, type HostLogin, openGit, type Remote, wordsOf } from './open-git.ts'
 
 export type GitRemoteOptions = Omit<GitOptions, 'gitDir'> & {
   /** An absolute path, or an address that git knows. */
@@ -17,11 +17,14 @@ export type GitRemoteOptions = Omit<GitOptions, 'gitDir'> & {
   trailer: string
 }
 
+/** `findLogin`: as whom git would ask there; undefined: it knows nobody. */
+export type GitRemote = CodeHost & { findLogin(address: string): Promise<HostLogin | undefined> }
+
 /** Two people who publish at once. */
 const tries = 4
 
 /** A repository that git alone reaches, with the caller's own name and rights. Only objects are fetched, nothing is checked out. */
-export async function openGitRemote(options: GitRemoteOptions): Promise<CodeHost> {
+export async function openGitRemote(options: GitRemoteOptions): Promise<GitRemote> {
   const { url, scratch } = options
   requireHarmless(url)
   const gitDir = join(scratch, 'fetched.git')
@@ -37,6 +40,7 @@ export async function openGitRemote(options: GitRemoteOptions): Promise<CodeHost
     publishBranch: (order) => publishBranch(order, remote),
     openChangeRequest: null,
     reportStatus: null,
+    findLogin: (address) => findLogin(address, git),
   }
 }
 

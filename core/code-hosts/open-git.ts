@@ -19,6 +19,9 @@ export type Git = ReturnType<typeof openGit>
 /** A repository elsewhere, and what is fetched of it into `scratch`. `trailer`: what a run's commits are known by. */
 export type Remote = { git: Git; url: string; scratch: string; trailer: string }
 
+/** Of a person at a host. */
+export type HostLogin = { username: string; password: string }
+
 type Call = { input?: string | undefined; failsAs?: ErrorCode; env?: Env }
 type Ended = { code: number; out: Buffer; err: string }
 
@@ -81,6 +84,22 @@ export function openGit({ gitDir, env, isInteractive, signal }: GitOptions) {
         .split('\0')
         .filter((entry) => entry !== ''),
   }
+}
+
+/** What git's helpers, or whoever sits at the terminal, say for an address. Undefined: nothing. */
+export async function findLogin(address: string, git: Git): Promise<HostLogin | undefined> {
+  const { code, out } = await git.end(['credential', 'fill'], { input: `url=${address}\n\n` })
+  const said = new Map(
+    out
+      .toString()
+      .split('\n')
+      .map((line): [string, string] => {
+        const [name = '', ...rest] = line.split('=')
+        return [name, rest.join('=')]
+      }),
+  )
+  const [username, password] = [said.get('username'), said.get('password')]
+  return code !== 0 || username === undefined || password === undefined ? undefined : { username, password }
 }
 
 type Running = { cwd: string; env: Env; input: Call['input']; signal: AbortSignal }

@@ -39,7 +39,7 @@ function visitorOf(world: World, header: string | undefined, repository: HostedR
   return { login: appBot(world).login, level: valid && !suspended ? granted(token, 'contents') : 'none' }
 }
 
-async function runBackend(folder: string, request: ApiRequest, login: string): Promise<Answer> {
+export async function runBackend(folder: string, request: ApiRequest, login: string): Promise<Answer> {
   const { headers } = request
   const variables = {
     GIT_PROJECT_ROOT: folder,

@@ -100,7 +100,7 @@ export async function startFakeGitHub(options: FakeGitHubOptions = {}) {
     },
     /** Registers the app from its manifest, as in a browser; the code that comes back is good once. */
     registerFromManifest(): string {
-      const code = randomUUID()
+      const code = randomUUID().replaceAll('-', '')
       world.manifestCodes.add(code)
       return code
     },

@@ -64,6 +64,14 @@ const PlannedCommit = z
   })
   .openapi('PlannedCommit')
 
+const PullRequestText = z
+  .strictObject({
+    title: z.string(),
+    body: z.string().openapi({ description: 'Markdown: what was done, how it was checked, and how to say no' }),
+    is_draft: z.boolean().openapi({ description: 'whether nobody has run the tests of it' }),
+  })
+  .openapi('PullRequestText')
+
 const PlannedCommits = z
   .strictObject({
     run_id: RunId,
@@ -71,6 +79,7 @@ const PlannedCommits = z
     commit: z.string().nullable().openapi({ description: 'the commit that the run is of, if that is known' }),
     branch: z.string().nullable().openapi({ description: 'the branch that the changes are for, if that is known' }),
     commits: z.array(PlannedCommit),
+    pull_request: orNull(PullRequestText).openapi({ description: 'for one that has them; null: there are no commits' }),
   })
   .openapi('PlannedCommits')
 

@@ -2,11 +2,13 @@ import { Readable } from 'node:stream'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { askPatch, type AskPatchDeps, withoutPatch } from '#composition/ask-patch.ts'
 import { gitBlobId, type PlannedCommit } from '#domain/planned-commit.ts'
+import { modelKindOf } from '#domain/model-kind.ts'
 import type { PatchKind, Run } from '#domain/run.ts'
 import { type Composition, conflictView } from '#objects/composition.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import { commitMessage } from '#publication/commit-message.ts'
 import { planCommits } from '#publication/plan-commits.ts'
+import { pullText } from '#publication/pull-text.ts'
 import { type Publishable, type PublishableDeps, readPublishable } from '#publication/read-publishable.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { AskAgain } from '../http/problem.ts'
@@ -51,25 +53,28 @@ export function addPatchRoutes(routes: OpenAPIHono<ApiEnv>, deps: PatchRouteDeps
     const { of } = c.req.valid('query')
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
     const publishable = await readPublishable(run, await findPatch(run, of, deps, c.req.raw.signal), deps)
-    const commits = await planCommits(publishable)
-    const views = await mapBounded(commits, 1, (commit) => commitView(commit, publishable))
+    const planned = await planCommits(publishable)
+    const commits = await mapBounded(planned, 1, (commit) => commitView(commit, publishable))
     const { commit, request } = run
-    return c.json({ run_id: run.runId, of, commit, branch: request.repository?.branch ?? null, commits: views }, 200)
+    const branch = request.repository?.branch ?? null
+    const pull = pullRequestView(planned, publishable)
+    return c.json({ run_id: run.runId, of, commit, branch, commits, pull_request: pull }, 200)
   })
   routes.openapi(patchEndpoints.sets, async (c) => {
     const { of } = c.req.valid('query')
     const run = await findRun(c.req.valid('param').run_id, c.get('caller').projectId, deps.ledger)
-    const { files, conflicts, gate } = await findPatch(run, of, deps, c.req.raw.signal)
-    const sets = {
-      run_id: run.runId,
-      of,
-      change_sets: new Set(files.flatMap(({ changeSetIds }) => changeSetIds)).size,
-      left_out_count: conflicts.length,
-      left_out: conflicts.slice(0, shownLeftOut).map(conflictView),
-      gate: gateView(gate),
-    }
-    return c.json(sets, 200)
+    const sets = setsView(await findPatch(run, of, deps, c.req.raw.signal))
+    return c.json({ run_id: run.runId, of, ...sets }, 200)
   })
+}
+
+function setsView({ files, conflicts, gate }: Composition) {
+  return {
+    change_sets: new Set(files.flatMap(({ changeSetIds }) => changeSetIds)).size,
+    left_out_count: conflicts.length,
+    left_out: conflicts.slice(0, shownLeftOut).map(conflictView),
+    gate: gateView(gate),
+  }
 }
 
 /** As long as proxies and clients usually wait for an answer. */
@@ -105,6 +110,16 @@ async function commitView(commit: PlannedCommit, publishable: Publishable) {
   )
   const message = commitMessage(commit, publishable)
   return { agent: commit.agent, message, change_set_ids: commit.changeSetIds, files }
+}
+
+/** For a host whose comments nobody reads. */
+function pullRequestView(commits: readonly PlannedCommit[], publishable: Publishable) {
+  if (commits.length === 0) return null
+  const { run, composition } = publishable
+  const isRehearsal = modelKindOf(run.request.labels) === 'rehearsal'
+  const rest = { agent: null, left: 0, lost: 0, runUrl: undefined, isRehearsal, takesComments: false }
+  const text = pullText({ ...publishable, ...rest, commits })
+  return { ...text, is_draft: composition.gate?.verdict !== 'passed' }
 }
 
 /** What a run has changed. RUN_006 or RUN_007 while there is no snapshot of it, or when it ended before there was one. */

@@ -6,7 +6,7 @@ import { isEnded, type Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { decide, type DecideDeps } from '#review/decide.ts'
 import { requestOfRetry, startRetry } from '#retries/start-retry.ts'
-import { cell, code, plural, table } from '../publications/markdown.ts'
+import { cell, code, plural, table } from '#publication/markdown.ts'
 import type { PublishingRuns } from '../publications/publishing-runs.ts'
 
 export type ReviewCommands = ReturnType<typeof openReviewCommands>

@@ -8,7 +8,7 @@ import type { Ledger } from '#ledger/ledger.ts'
 import type { GitHubApp } from '#code-hosts/github-client.ts'
 import { openReads } from '../github/repository-reads.ts'
 import { openPullRequests } from '../github/pull-requests.ts'
-import { cell } from '../publications/markdown.ts'
+import { cell } from '#publication/markdown.ts'
 import type { PublishingRuns } from '../publications/publishing-runs.ts'
 import type { ReviewCommands } from './review-commands.ts'
 

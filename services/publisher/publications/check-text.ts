@@ -3,7 +3,8 @@ import type { AgentFunnel } from '#composition/funnel.ts'
 import type { GateReport } from '#domain/gate.ts'
 import type { Publication } from '#domain/publication.ts'
 import { isEnded, type Run } from '#domain/run.ts'
-import { code, cell, plural, table } from './markdown.ts'
+import { code, cell, plural, table } from '#publication/markdown.ts'
+import { gateText } from '#publication/pull-text.ts'
 
 /** What a check run says of a run. */
 export type ToldRun = {
@@ -91,14 +92,6 @@ function funnelText(funnel: readonly AgentFunnel[]): string {
     [code(agent), generated, valid, verified, accepted + acceptedUnverified, rejected].map(String),
   )
   return rows.length === 0 ? '' : table(['agent', 'made', 'valid', 'verified', 'accepted', 'rejected'], rows)
-}
-
-export function gateText({ command, verdict, reason, tests, failing }: GateReport): string {
-  const known = failing.length === 0 ? '' : `; ${plural(failing.length, 'test')} failed before, too, and judged nothing`
-  const what = tests === null ? 'its exit code' : `${plural(tests, 'test')} that passed before`
-  return verdict === 'passed'
-    ? `Gate ${code(command)}: passed, judged by ${what}${known}.`
-    : `Gate ${code(command)}: not proved${reason === undefined ? '' : ` (${cell(reason)})`}.`
 }
 
 /** GitHub takes three at most. */

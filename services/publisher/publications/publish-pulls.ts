@@ -17,7 +17,7 @@ import { type Carried, carriedChanges, type CarryDeps } from './carried-changes.
 import { type ChosenParts, choosePartsOf, type ChooseDeps } from './choose-parts-of.ts'
 import { branchFor, type OpenPullsDeps, ownPulls, takenOverBy, withOpenPulls, writtenHeads } from './open-pulls.ts'
 import type { PublishingRuns } from './publishing-runs.ts'
-import { pullText } from './pull-text.ts'
+import { pullText } from '#publication/pull-text.ts'
 import { isInWindow } from './schedule.ts'
 import type { Note, Publishing, RunHost } from './run-host.ts'
 import { type WantedPull, writePull, type WrittenPull } from './write-pull.ts'
@@ -144,6 +144,7 @@ async function publishPart(
     lost: kept.lost,
     runUrl: deps.publicUrl && `${deps.publicUrl}/v1/runs/${run.runId}`,
     isRehearsal: modelKindOf(run.request.labels) === 'rehearsal',
+    takesComments: true,
   })
   const wanted: WantedPull = {
     branch,

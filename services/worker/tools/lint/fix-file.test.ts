@@ -78,12 +78,13 @@ describe('the safe fixes of a file', () => {
   it.each([
     ['meet in one place', 'print((f"a"))\n', ['F', 'UP'], 'F541 UP034', 'print("a")\n'],
     ['meet in one statement', 'import os, sys\nprint(sys)\n', ['F', 'E'], 'E401 F401', 'import sys\nprint(sys)\n'],
+    ['come to the same edit', 'import b\nimport a\n\nprint(a)\n', ['F', 'I'], 'F401 I001', 'import a\n\nprint(a)\n'],
     [
-      'come to the same edit',
-      'import sys\nimport os\n\nprint(os)\n',
-      ['F', 'I'],
-      'F401 I001',
-      'import os\n\nprint(os)\n',
+      'sort what another one adds',
+      'from os import sep, path\nfrom typing import Iterator\n\nprint(sep, path, Iterator)\n',
+      ['I', 'UP'],
+      'I001 UP035',
+      'from collections.abc import Iterator\nfrom os import path, sep\n\nprint(sep, path, Iterator)\n',
     ],
     [
       'have one edit in common: the one removes what the other moves',

@@ -16,7 +16,7 @@ export type FixedFile = { sets: FixSet[]; leftAlone: LeftAlone[] }
 /**
  * Makes the safe fixes of a file, in one set for each rule. Each set is proved against the source by itself, so that
  * one rule's failing fixes do not affect another rule. Rules share a set where their fixes overlap, or where together
- * they leave a fault that neither leaves alone: the sets are composed later, in any order, so their composition is
+ * they leave a fault that neither leaves alone, or that one of them is there to fix: the sets are composed later, in any order, so their composition is
  * proved here as well. TOOL_006 for a file that cannot be linted.
  */
 export async function fixFile(file: FileToFix, deps: FixDeps, signal: AbortSignal): Promise<FixedFile> {
@@ -69,7 +69,19 @@ async function isSound(sets: readonly ProvenSet[], { file, deps, signal }: Makin
   const text = Buffer.from(applyEdits(Buffer.from(file.source), edits)).toString()
   const isTidy = /^\s*\n/.test(file.source) || !/^\s*\n/.test(text)
   if (!isTidy || (await deps.linter.keepFormat(file.source, text, file.rules)) !== text) return false
-  return (await proofOf(text, file, deps)).every(({ ok }) => ok)
+  if (!(await proofOf(text, file, deps)).every(({ ok }) => ok)) return false
+  return (await faultsLeft(text, sets, { file, deps })) <= sets.flatMap((one) => one.leftAlone).length
+}
+
+/** How many faults are left that the rules of the sets could fix: one set may undo what another one has done. */
+async function faultsLeft(
+  text: string,
+  sets: readonly ProvenSet[],
+  { file, deps }: Pick<Making, 'file' | 'deps'>,
+): Promise<number> {
+  const codes = new Set(sets.flatMap(rulesOf))
+  const { diagnostics } = await deps.linter.lint(text, file.rules.lint)
+  return openFixes(diagnostics, { file, text }, deps).filter(({ code }) => codes.has(code)).length
 }
 
 /**

@@ -1,8 +1,7 @@
-import type { ChangeRequest } from '#code-hosts/code-host.ts'
 import type { Composition } from '#objects/composition.ts'
 import type { PlannedCommit } from '#domain/planned-commit.ts'
 import type { Run } from '#domain/run.ts'
-import { gateText } from './check-text.ts'
+import type { GateReport } from '#domain/gate.ts'
 import { cell, code, plural, table } from './markdown.ts'
 
 export type PullParts = {
@@ -21,6 +20,8 @@ export type PullParts = {
   lost: number
   runUrl: string | undefined
   isRehearsal: boolean
+  /** Whether people may say what they want of it in comments. */
+  takesComments: boolean
 }
 
 const shownFiles = 100
@@ -30,7 +31,7 @@ const mostListed = 40_000
 const mostCharacters = 60_000
 
 /** What a person needs to judge the pull request: what was done and why, how it was proved, and how to say no to a part of it. */
-export function pullText(parts: PullParts): Pick<ChangeRequest, 'title' | 'body'> {
+export function pullText(parts: PullParts): { title: string; body: string } {
   const { commits, composition, run, left, lost, runUrl, isRehearsal } = parts
   const body = [
     isRehearsal
@@ -48,7 +49,7 @@ export function pullText(parts: PullParts): Pick<ChangeRequest, 'title' | 'body'
       ? ''
       : `${plural(left, 'change')} more wait for a later pull request, since this one would be too large.`,
     lost === 0 ? '' : `${plural(lost, 'earlier change')} left out, since the same lines were changed meanwhile.`,
-    howToReject(),
+    howToReject(parts),
     runUrl === undefined ? `Run ${code(run.runId)}.` : `Run [${run.runId}](${runUrl}).`,
   ].filter((part) => part !== '')
   return { title: titleOf(commits, parts.agent), body: clipped(body.join('\n\n')) }
@@ -107,14 +108,24 @@ function filesText({ commits, nodes }: PullParts): string {
   )
 }
 
-function howToReject(): string {
-  return [
-    '### To say no to a part',
-    '',
-    'Comment `/remora reject PATH` (a file or a glob): its changes leave this branch. `/remora explain OPERATION` says how a change',
-    'came about, `/remora retry` does again what failed. What you close is not proposed again. A commit of yours on this branch is',
-    'never overwritten: then nothing more is published here.',
-  ].join('\n')
+function howToReject({ run: { runId }, takesComments }: PullParts): string {
+  const how = takesComments
+    ? [
+        'Comment `/remora reject PATH` (a file or a glob): its changes leave this branch. `/remora explain OPERATION` says how a change',
+        'came about, `/remora retry` does again what failed. What you close is not proposed again. A commit of yours on this branch is',
+      ]
+    : [
+        `Reject it with \`remora review ${runId}\` and publish again: its changes leave this branch. A commit of yours on this branch is`,
+      ]
+  return ['### To say no to a part', '', ...how, 'never overwritten: then nothing more is published here.'].join('\n')
+}
+
+export function gateText({ command, verdict, reason, tests, failing }: GateReport): string {
+  const known = failing.length === 0 ? '' : `; ${plural(failing.length, 'test')} failed before, too, and judged nothing`
+  const what = tests === null ? 'its exit code' : `${plural(tests, 'test')} that passed before`
+  return verdict === 'passed'
+    ? `Gate ${code(command)}: passed, judged by ${what}${known}.`
+    : `Gate ${code(command)}: not proved${reason === undefined ? '' : ` (${cell(reason)})`}.`
 }
 
 function clipped(text: string): string {

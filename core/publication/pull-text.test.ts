@@ -19,6 +19,7 @@ it('a pull request with many long names stays within what GitHub takes, with all
     lost: 0,
     runUrl: undefined,
     isRehearsal: false,
+    takesComments: true,
   } satisfies PullParts)
   expect(body.length).toBeLessThan(65_536)
   expect(body).toContain('/remora reject PATH')
