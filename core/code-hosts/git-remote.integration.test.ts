@@ -1,169 +1,88 @@
-import { execFile } from 'node:child_process'
-import { chmod, mkdir, mkdtemp, readdir, rm, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
+import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
-import type { PlannedFile } from '#domain/planned-commit.ts'
+import { type GitClone, gitAs, makeBare } from '#testing/git-clone.ts'
 import { lacks } from '#testing/this-machine.ts'
+import { aCommit as made, aFile as file, cloneOf, codeHostCases, type PlayedHost } from './code-host-cases.fixture.ts'
 import type { NewCommit } from './code-host.ts'
 import { openGitRemote } from './git-remote.ts'
 
-const execute = promisify(execFile)
-const identity = {
-  GIT_AUTHOR_NAME: 'T',
-  GIT_AUTHOR_EMAIL: 't@example.org',
-  GIT_COMMITTER_NAME: 'T',
-  GIT_COMMITTER_EMAIL: 't@example.org',
-}
-const env = { PATH: process.env['PATH'], GIT_CONFIG_NOSYSTEM: '1', GIT_CONFIG_GLOBAL: '/dev/null', ...identity }
+const env = gitAs('Ada')
 
-describe.skipIf(lacks('git'))('a plain git remote', () => {
-  let dir = ''
-  const at = (name: string) => join(dir, name)
-  const git = async (cwd: string, ...args: string[]) => {
-    return (await execute('git', args, { cwd, env, maxBuffer: 2 ** 26 })).stdout.trim()
-  }
-  const bare = (...args: string[]) => git(at('bare.git'), ...args)
-  const local = (...args: string[]) => git(at('local'), ...args)
-  const write = async (files: Readonly<Record<string, string>>) => {
-    for (const [path, content] of Object.entries(files)) {
-      await mkdir(dirname(join(at('local'), path)), { recursive: true })
-      await writeFile(join(at('local'), path), content)
-    }
-  }
-  const commit = async (message: string) => {
-    await local('add', '-A')
-    await local('commit', '-qm', message)
-    await local('push', '-q', 'origin', 'HEAD')
-    return local('rev-parse', 'HEAD')
-  }
-  beforeEach(async () => {
-    dir = await mkdtemp(join(tmpdir(), 'remora-remote-'))
-    await git(dir, 'init', '-q', '--bare', '-b', 'main', 'bare.git')
-    await git(dir, 'init', '-q', '-b', 'main', 'local')
-    await local('remote', 'add', 'origin', at('bare.git'))
-    await write({ 'a.py': 'one\n', 'crlf.txt': 'one\r\n', 'sub/gone': 'g\n', 'ümläut 🙂.md': 'u\n' })
-    await commit('first')
-  })
-  afterEach(() => rm(dir, { recursive: true, force: true }))
-
+/** An empty bare repository, and the folder for what is opened of it. */
+async function startRemote() {
+  const dir = await mkdtemp(join(tmpdir(), 'remora-remote-'))
+  const gitPath = join(dir, 'bare.git')
+  await makeBare(gitPath)
   let opened = 0
-  async function remote(url = at('bare.git')) {
-    const scratch = at(`scratch-${opened++}`)
+  async function open(url = gitPath) {
+    const scratch = join(dir, `scratch-${opened++}`)
     await mkdir(scratch)
     const signal = AbortSignal.timeout(60_000)
     return openGitRemote({ url, scratch, trailer: 'Remora-Run', env, isInteractive: false, signal })
   }
-  const file = (path: string, content: string | null, executable = false): PlannedFile => {
-    return { path, executable, content: content === null ? null : Buffer.from(content), baseHash: null }
-  }
-  const made = (title: string, ...files: PlannedFile[]): NewCommit => {
-    return { message: `${title}\n\nRemora-Run: r012345678\nRemora-Agent: ${title}\n`, files }
-  }
+  return { dir, gitPath, open, close: () => rm(dir, { recursive: true, force: true }) }
+}
+
+async function start(): Promise<PlayedHost> {
+  const { gitPath, open, close } = await startRemote()
+  return { gitPath, open: () => open(), changeRequests: async () => [], statuses: async () => [], close }
+}
+codeHostCases('a plain git remote', start, { changeRequests: false, statuses: false })
+
+describe.skipIf(lacks('git'))('a plain git remote', () => {
+  let remote: Awaited<ReturnType<typeof startRemote>>
+  let clone: GitClone
+  let dir = ''
+  const at = (name: string) => join(dir, name)
+  const bare = (...args: string[]) => clone.bare(...args)
+  const local = (...args: string[]) => clone.local(...args)
+  beforeEach(async () => {
+    remote = await startRemote()
+    dir = remote.dir
+    clone = await cloneOf(remote)
+  })
+  afterEach(async () => {
+    await clone.close()
+    await remote.close()
+  })
+
   async function publish(commits: NewCommit[], branch = 'remora/main', url?: string) {
-    const host = await remote(url)
+    const host = await remote.open(url)
     const base = await host.findBranch(null)
     return host.publishBranch({ branch, base: base?.commit ?? '', baseBranch: base?.name ?? '', commits })
   }
-  const titles = async (branch = 'remora/main') => (await bare('log', '--format=%s', branch)).split('\n')
 
-  it('has its default branch, its tree and the bytes of its files', async () => {
-    await symlink('a.py', join(at('local'), 'link'))
-    await chmod(join(at('local'), 'a.py'), 0o755)
-    const head = await commit('modes')
-    const host = await remote()
-    expect(await host.findBranch(null)).toEqual({ name: 'main', commit: head })
-    expect(await host.findBranch('none')).toBeUndefined()
-    const tree = await host.readTree(head)
-    expect(Object.fromEntries(Array.from(tree, ([path, { mode }]) => [path, mode]))).toEqual({
-      'a.py': '100755',
-      'crlf.txt': '100644',
-      link: '120000',
-      'sub/gone': '100644',
-      'ümläut 🙂.md': '100644',
-    })
-    expect(Buffer.from(await host.readBlob(tree.get('crlf.txt')?.sha ?? '')).toString()).toBe('one\r\n')
-    await expect(host.readBlob('0'.repeat(40))).rejects.toMatchObject({ code: 'HOST_004' })
-    await expect(host.readTree('0'.repeat(40))).rejects.toMatchObject({ code: 'HOST_004' })
-  })
-
-  it('gets commits with new, changed and deleted files, their modes and their bytes, on top of the base', async () => {
-    const commits = [
-      made('lint', file('a.py', 'two\n'), file('crlf.txt', 'two\r\n'), file('neu/ö 🙂', 'n\n')),
-      made('docstring', file('a.py', 'three\n', true), file('sub/gone', null), file('sub', 'now a file\n')),
-    ]
-    const { head, result } = await publish(commits)
-    expect([result, await bare('rev-parse', 'remora/main')]).toEqual(['created', head])
-    expect(await titles()).toEqual(['docstring', 'lint', 'first'])
-    expect(await bare('-c', 'core.quotePath=false', 'ls-tree', '-r', '--format=%(objectmode) %(path)', head)).toBe(
-      ['100755 a.py', '100644 crlf.txt', '100644 neu/ö 🙂', '100644 sub', '100644 ümläut 🙂.md'].join('\n'),
-    )
-    expect(await bare('show', `${head}:crlf.txt`)).toBe('two')
-    expect(await bare('cat-file', '-s', `${head}:crlf.txt`)).toBe('5')
-    expect(await bare('show', `${head}~:a.py`)).toBe('two')
-    expect(await bare('log', '-1', '--format=%an <%ae> %cn', head)).toBe('T <t@example.org> T')
-    await bare('fsck', '--strict')
-    const host = await remote()
-    await host.readTree(head)
-    const first = await bare('rev-parse', 'main')
-    await host.readTree(first)
-    expect(await host.compare(first, head)).toEqual(['a.py', 'crlf.txt', 'neu/ö 🙂', 'sub', 'sub/gone'])
-  })
-
-  it('gets nothing again, and other commits in the place of its own', async () => {
-    const first = await publish([made('lint', file('a.py', 'two\n'))])
-    expect(await publish([made('lint', file('a.py', 'two\n'))])).toEqual({ head: first.head, result: 'unchanged' })
-    const second = await publish([made('lint', file('a.py', 'three\n')), made('test', file('t.py', 't\n'))])
-    expect(second.result).toBe('updated')
-    expect(await titles()).toEqual(['test', 'lint', 'first'])
-    await write({ 'other.py': 'o\n' })
-    await commit('second')
-    expect(await publish([made('lint', file('a.py', 'three\n'))])).toMatchObject({ result: 'updated' })
-    expect(await titles()).toEqual(['lint', 'second', 'first'])
-  })
-
-  it('never loses a commit of a person, whatever has become of the base', async () => {
-    await publish([made('lint', file('a.py', 'two\n'))])
-    await local('fetch', '-q')
-    await local('checkout', '-q', 'remora/main')
-    await write({ 'b.py': 'mine\n' })
-    const mine = await commit('mine')
-    await publish([made('lint', file('c.py', 'c\n'))], 'another')
+  it('commits as the caller, and says who has changed such a commit', async () => {
+    const { head } = await publish([made('lint', file('a.py', 'two\n'))])
+    expect(await bare('log', '-1', '--format=%an <%ae> %cn', head)).toBe('Ada <ada@example.org> Ada')
+    await clone.amend('remora/main', { 'a.py': 'mine\n' })
     await expect(publish([made('lint', file('a.py', 'three\n'))])).rejects.toMatchObject({
-      code: 'PUBLISH_002',
-      message: expect.stringMatching(new RegExp(`${mine.slice(0, 10)} of T \\("mine"\\)`)),
-    })
-    expect(await bare('rev-parse', 'remora/main')).toBe(mine)
-    await local('checkout', '-q', 'main')
-    for (let count = 0; count < 60; count++) await local('commit', '-q', '--allow-empty', '-m', `m${count}`)
-    await local('push', '-q', 'origin', 'HEAD')
-    await expect(publish([made('lint', file('a.py', 'three\n'))])).rejects.toMatchObject({ code: 'PUBLISH_002' })
-    expect(await publish([made('lint', file('c.py', 'd\n'))], 'another')).toMatchObject({ result: 'updated' })
-    await local('merge', '-q', 'remora/main')
-    await local('push', '-q', 'origin', 'HEAD')
-    expect(await publish([made('lint', file('a.py', 'three\n'))])).toMatchObject({ result: 'updated' })
-    expect(await titles()).toContain('mine')
-  })
-
-  it('leaves alone a commit of its own that a person has amended', async () => {
-    await publish([made('lint', file('a.py', 'two\n'))])
-    await local('fetch', '-q')
-    await local('checkout', '-q', 'remora/main')
-    await write({ 'a.py': 'mine\n' })
-    const amending = { ...env, GIT_COMMITTER_NAME: 'Eve', GIT_COMMITTER_DATE: '2040-01-01T00:00:00Z' }
-    await execute('git', ['commit', '-qa', '--amend', '--no-edit'], { cwd: at('local'), env: amending })
-    await local('push', '-qf', 'origin', 'HEAD')
-    await expect(publish([made('lint', file('a.py', 'three\n'))])).rejects.toMatchObject({
-      code: 'PUBLISH_002',
       message: expect.stringContaining('of Eve ("lint")'),
     })
   })
 
+  it('finds a person where the base branch has gone on for long', async () => {
+    await publish([made('lint', file('a.py', 'two\n'))])
+    await clone.checkOut('remora/main')
+    await clone.write({ 'b.py': 'mine\n' })
+    const mine = await clone.commit('mine')
+    await publish([made('lint', file('c.py', 'c\n'))], 'another')
+    await local('checkout', '-q', 'main')
+    for (let count = 0; count < 60; count++) await local('commit', '-q', '--allow-empty', '-m', `m${count}`)
+    await local('push', '-q', 'origin', 'HEAD')
+    await expect(publish([made('lint', file('a.py', 'three\n'))])).rejects.toMatchObject({
+      code: 'PUBLISH_002',
+      message: expect.stringMatching(new RegExp(`${mine.slice(0, 10)} of Ada \\("mine"\\)`)),
+    })
+    expect(await publish([made('lint', file('c.py', 'd\n'))], 'another')).toMatchObject({ result: 'updated' })
+  })
+
   it('finds a person behind many commits of runs', async () => {
     await local('checkout', '-q', '-b', 'remora/main')
-    await write({ 'b.py': 'mine\n' })
-    await commit('mine')
+    await clone.write({ 'b.py': 'mine\n' })
+    await clone.commit('mine')
     for (let count = 0; count < 55; count++) {
       await local('commit', '-q', '--allow-empty', '-m', `m${count}\n\nRemora-Run: r012345678`)
     }
@@ -172,14 +91,6 @@ describe.skipIf(lacks('git'))('a plain git remote', () => {
       code: 'PUBLISH_002',
       message: expect.stringContaining('"mine"'),
     })
-  })
-
-  it('ends with one of them when two publish at once', async () => {
-    const results = await Promise.all(
-      ['two\n', 'three\n', 'two\n'].map((text) => publish([made('lint', file('a.py', text))])),
-    )
-    expect(await titles()).toEqual(['lint', 'first'])
-    expect(results.map(({ head }) => head)).toContain(await bare('rev-parse', 'remora/main'))
   })
 
   it('runs no hook of the caller or a template, and says what a hook of the repository says', async () => {
@@ -199,7 +110,7 @@ describe.skipIf(lacks('git'))('a plain git remote', () => {
       url: at('bare.git'),
       scratch,
       trailer: 'Remora-Run',
-      env: { ...env, GIT_CONFIG_GLOBAL: at('config'), GIT_DIR: at('local/.git'), GIT_INDEX_FILE: at('x') },
+      env: { ...env, GIT_CONFIG_GLOBAL: at('config'), GIT_DIR: join(clone.folder, '.git'), GIT_INDEX_FILE: at('x') },
       isInteractive: false,
       signal: AbortSignal.timeout(60_000),
     })

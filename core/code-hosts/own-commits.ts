@@ -8,21 +8,22 @@ import type { Remote } from './open-git.ts'
 /** A commit of a run, as it is on its branch. */
 export type OwnCommit = { tree: string; parent: string; message: string }
 
-type BranchNow = Pick<BranchOrder, 'branch' | 'baseBranch' | 'base'> & { now: CommitId }
+type BranchNow = Pick<BranchOrder, 'branch' | 'baseBranch' | 'base' | 'written'> & { now: CommitId }
 
 /** So much of the history is fetched, one after the other, until it is known whose the commits are. The last is all of it. */
 const depths = [50, 1_000, 2 ** 31 - 1]
 
 /**
  * The commits that a branch has and its base branch has not, oldest first. PUBLISH_002 when one of them is not of a run, or was amended
- * since, with the name of whoever did that.
+ * since, with the name of whoever did that, unless the caller has written the head.
  */
 export async function requireOwnCommits(order: BranchNow, remote: Remote): Promise<OwnCommit[]> {
-  const { now, base, branch, baseBranch } = order
+  const { now, base, branch, baseBranch, written = [] } = order
   let foreign: Found | undefined
   for (const depth of depths) {
     await fetchHistory(order, depth, remote)
     const found = await commitsBetween(base, now, remote)
+    if (written.includes(now)) return found
     const cut = await cutCommits(remote)
     foreign = found.find(({ isOwn }) => !isOwn)
     if (foreign === undefined && !found.some(({ sha }) => cut.has(sha))) return found

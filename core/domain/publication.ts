@@ -25,8 +25,6 @@ export const PublishedCheck = z.strictObject({
   id: z.int().min(1),
   status: z.enum(['queued', 'in_progress', 'completed']),
   said: z.string(),
-  /** How many annotations were sent. */
-  annotations: z.int().min(0).default(0),
   at: z.number(),
 })
 

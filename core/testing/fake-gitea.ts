@@ -40,7 +40,7 @@ const person = { username: 'ada', password: 'token-of-ada-0123456789' }
  * The few routes of Gitea's API that are used here, over real git; gitea-host.integration.test.ts holds it against a real one, where there
  * is one (REMORA_TEST_GITEA).
  */
-export async function startFakeGitea(): Promise<TestGitea> {
+export async function startFakeGitea(): Promise<TestGitea & { gitPath: string }> {
   const folder = await mkdtemp(join(tmpdir(), 'remora-fake-gitea-'))
   await mkdir(join(folder, 'ada'))
   await runGit(folder, ['init', '-q', '--bare', '-b', 'main', 'ada/shop.git'])
@@ -63,6 +63,7 @@ export async function startFakeGitea(): Promise<TestGitea> {
     url: bareUrl.replace('//', `//${person.username}:${person.password}@`),
     bareUrl,
     login: person,
+    gitPath: join(folder, 'ada/shop.git'),
     async close() {
       await server.close()
       await rm(folder, { recursive: true, force: true })

@@ -1,6 +1,9 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { RunId } from '#domain/ids.ts'
+import { anEvent } from '#testing/open-test-ledger.ts'
 import { lacks } from '#testing/this-machine.ts'
 import type { Fault } from '#testing/fake-github/network-faults.ts'
+import { until } from '#testing/until.ts'
 import { type PlayedRun, playPublishable } from './published-run.fixture.ts'
 import { openTestPublisher, type TestPublisher } from './test-publisher.fixture.ts'
 
@@ -53,6 +56,33 @@ describe.skipIf(lacks('git'))('where GitHub does not answer as it should', () =>
     expect(repository.pulls()).toHaveLength(1)
     expect(repository.checkRuns()).toMatchObject([{ status: 'completed' }])
     expect(await repository.branches()).toEqual(['main', 'remora/main'])
+  })
+
+  it('a check run that GitHub makes late is not left in the queue', async () => {
+    await publisher.takeAll()
+    await repository.humanCommit('main', { 'c.py': 'c = 1\n' })
+    await publisher.takeAll()
+    const handled = await publisher.inbox.listHandled(10)
+    const runId = RunId.parse(handled.find(({ outcome }) => outcome === 'run')?.runId)
+    const late = Promise.withResolvers<void>()
+    publisher.github.watch(async ({ method, path, when }) => {
+      if (method !== 'POST' || !path.endsWith('/check-runs') || when === 'after') return
+      publisher.github.watch(() => {})
+      await late.promise
+    })
+    await publisher.look(runId)
+    await publisher.look(runId)
+    expect(repository.checkRuns()).toHaveLength(1)
+    late.resolve()
+    await until(() => repository.checkRuns().length === 2)
+    const failed = {
+      from: [{ status: 'queued' }],
+      command: 'fail',
+      events: [anEvent({ event: 'run.failed' })],
+    } as const
+    await publisher.ledger.move(runId, { ...failed, to: { status: 'failed' } })
+    await publisher.settle(runId)
+    expect(repository.checkRuns().map(({ conclusion }) => conclusion)).toEqual(['skipped', 'failure'])
   })
 
   it('a limit of an hour is not waited for, and costs few requests until it is over', async () => {

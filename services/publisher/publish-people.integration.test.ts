@@ -44,6 +44,27 @@ describe.skipIf(lacks('git'))('what people do meanwhile', () => {
     expect(check?.output.summary).toContain('PUBLISH_002')
   })
 
+  it.each(['taken back', 'written anew'])(
+    'where the base branch is %s the pull request is made anew, and a commit of a person on it stays',
+    async (how) => {
+      const first = (await repository.tip('main')) ?? ''
+      await repository.humanCommit('main', { 'c.py': 'c = 1\n' })
+      await published()
+      const base =
+        how === 'taken back' ? first : await repository.humanCommit('main', { 'c.py': 'c = 2\n' }, { parent: first })
+      await repository.git(['update-ref', 'refs/heads/main', base])
+      await publisher.takeAll()
+      const runId = await published({ changes: other })
+      expect(await publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ number: 1, base, state: 'open' }] })
+      expect((await repository.commits('main..remora/main')).map(({ parents }) => parents)).toEqual([[base]])
+      expect(await repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('a.py\nb.py')
+      await repository.humanCommit('remora/main', { 'd.py': 'd = 1\n' })
+      await repository.git(['update-ref', 'refs/heads/main', first])
+      const next = await published()
+      expect(await publicationOf(next)).toMatchObject({ fault: { errorCode: 'PUBLISH_002' } })
+    },
+  )
+
   it('outside of the times of the schedule a pull request waits, but for somebody who asks for it', async () => {
     const farMonth = ((new Date().getUTCMonth() + 6) % 12) + 1
     await repository.humanCommit('main', { 'remora.yaml': `github: { schedule: ['* * * ${farMonth} *'] }\n` })

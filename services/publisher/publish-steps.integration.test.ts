@@ -73,6 +73,27 @@ describe.skipIf(lacks('git'))('a publication', { timeout: 120_000 }, () => {
     await expectPublishedOnce(runId, repository)
   })
 
+  it.each(['max_open_pulls', 'max_pulls_per_day'])(
+    'has no more pull requests than %s says, and goes on with the one that is there',
+    async (limit) => {
+      const settings = `github: { per_agent: true, ${limit}: 1 }\n`
+      const files = { 'a.py': 'a = 1\n', 'b.py': 'b = 1\n', 'remora.yaml': settings }
+      const repository = await publisher.addRepository(`shop${++repositories}`, files)
+      const runId = await playPublishable(publisher, { changes: played.changes, files, repository })
+      await publisher.settle(runId)
+      const [pull, ...others] = repository.pulls()
+      expect(others).toEqual([])
+      const fault = { errorCode: 'PUBLISH_003', reason: expect.stringContaining(`github.${limit}`) }
+      expect(await publisher.publicationOf(runId)).toMatchObject({ fault, pulls: [{ number: 1 }] })
+      expect(await repository.branches()).toEqual(['main', pull?.head.ref])
+      const head = await repository.tip(pull?.head.ref ?? '')
+      await repository.humanCommit('main', { 'c.py': 'c = 1\n' })
+      await publisher.settle(await playPublishable(publisher, { changes: played.changes, files, repository }))
+      expect(repository.pulls()).toHaveLength(1)
+      expect(await repository.tip(pull?.head.ref ?? '')).not.toBe(head)
+    },
+  )
+
   it('tells of progress at most every ten seconds', async () => {
     const repository = await publisher.addRepository(`shop${++repositories}`)
     await repository.humanCommit('main', { 'c.py': 'c = 1\n' })

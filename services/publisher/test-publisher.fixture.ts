@@ -41,7 +41,7 @@ const atOnce = {
 const group = { key: () => atOnce }
 
 /** For Octokit's throttling: no pauses between writes, no request waits for another, and a limit of a second passes in a millisecond. */
-const noWaiting = { global: group, auth: group, write: group, notifications: group, retryAfterBaseValue: 1 }
+export const noWaiting = { global: group, auth: group, write: group, notifications: group, retryAfterBaseValue: 1 }
 
 const firstFiles = { 'a.py': 'a = 1\n', 'b.py': 'b = 1\n', 'README.md': '# Shop\n' }
 /** A run that is not settled after so many looks waits for something that does not come. */

@@ -70,7 +70,7 @@ describe('POST /v1/runs/{run_id}/publish', () => {
   it('asks the publisher anew, whatever became of the run before', async () => {
     const runId = await repositoryRun(api)
     const fault = { errorCode: 'HOST_003', reason: 'no permission', at: 1 }
-    const check = { id: 3, status: 'completed', said: 'hash', annotations: 0, at: 1 } as const
+    const check = { id: 3, status: 'completed', said: 'hash', at: 1 } as const
     const before = Publication.parse({ check, pulls: [pull], isDismissed: true, isSettled: true, fault })
     await api.ledger.notePublication(runId, { publication: before })
     const shown = {

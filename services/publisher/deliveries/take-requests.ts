@@ -7,7 +7,7 @@ import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { GitHubApp } from '#code-hosts/github-client.ts'
 import { openReads } from '../github/repository-reads.ts'
-import { openWrites } from '../github/repository-writes.ts'
+import { openPullRequests } from '../github/pull-requests.ts'
 import { cell } from '#publication/markdown.ts'
 import type { PublishingRuns } from '../publications/publishing-runs.ts'
 import type { ReviewCommands } from './review-commands.ts'
@@ -150,7 +150,7 @@ export async function takeComment(
   if (refused !== undefined) return ignored(refused)
   const said = await answerTo({ verb, argument }, run, author.login, deps)
   const client = await deps.app.clientFor({ ...repository, repository }, { pull_requests: 'write' })
-  await openWrites(client, repository).commentOnce(number, { key: `answer-${commentId}`, text: said })
+  await openPullRequests(client, repository).commentOnce(number, { key: `answer-${commentId}`, text: said })
   await change(run.runId, (one) => ({ ...one, isSettled: false }), deps)
   return acted(`${author.login}: /remora ${verb}`, run.runId)
 }

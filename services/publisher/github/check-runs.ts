@@ -1,82 +1,113 @@
-import type { CommitId, HostedRepository } from '#domain/repository-source.ts'
+import type { CommitState, ReportedStatus, StatusAnnotation, StatusReport } from '#code-hosts/code-host.ts'
 import { type GitHubClient, orHostError } from '#code-hosts/github-client.ts'
+import type { HostedRepository } from '#domain/repository-source.ts'
 
-export type Annotation = {
-  path: string
-  startLine: number
-  endLine: number
-  level: 'notice' | 'warning' | 'failure'
-  title: string
-  message: string
-}
+type CheckDeps = { client: GitHubClient; repository: HostedRepository; appId: number }
+type Check = { id: number; annotations: number }
 
 /** GitHub takes no more in one request. */
 const mostAnnotations = 50
-/** GitHub's limit of the summary and the text, in bytes. */
-export const mostOutputBytes = 65_535
+/** GitHub's limit of the summary. */
+const mostSummaryBytes = 65_535
 
-export type CheckOutput = { title: string; summary: string; text?: string }
-export type CheckAction = { identifier: string; label: string; description: string }
-export type CheckState = {
-  output: CheckOutput
-  actions: readonly CheckAction[]
-} & (
-  | { status: 'queued' | 'in_progress' }
-  | { status: 'completed'; conclusion: 'success' | 'neutral' | 'cancelled' | 'failure' }
-)
-
-export type Check = {
-  name: string
-  headSha: CommitId
-  externalId: string
-  detailsUrl: string | undefined
-  startedAt: string
+/**
+ * Creates the check run, or changes it. GitHub may make one after a request that was given up as unanswered, when there is another one
+ * by then: before the last word all of them are looked for, the newest has it, and the others point there.
+ */
+export async function reportStatus(report: StatusReport, deps: CheckDeps): Promise<ReportedStatus> {
+  const { id, state } = report
+  const isKnown = id !== undefined && !isFinal(state)
+  const [newest, ...others] = isKnown ? [id] : await findChecks(report, deps)
+  for (const other of others) await leaveCheck(other, deps)
+  const check = newest === undefined ? await createCheck(report, deps) : await updateCheck(newest, report, deps)
+  await annotate(check, report, deps)
+  return { id: check.id }
 }
 
-export function openCheckRuns(client: GitHubClient, repository: HostedRepository) {
-  const of = { owner: repository.owner, repo: repository.name }
-  return {
-    /** The newest check run of the app for this run, also one that was made by a try whose answer was lost. */
-    async find({ headSha, name, externalId }: Pick<Check, 'headSha' | 'name' | 'externalId'>, appId: number) {
-      const asked = { ...of, ref: headSha, check_name: name, app_id: appId, filter: 'all' as const, per_page: 100 }
-      const { data } = await orHostError(client.request('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', asked))
-      const found = data.check_runs.filter((one) => one.external_id === externalId)
-      return found.map(({ id }) => Number(id)).toSorted((one, other) => other - one)[0]
-    },
-    async create({ name, headSha, externalId, detailsUrl, startedAt }: Check, state: CheckState): Promise<number> {
-      const about = { name, head_sha: headSha, external_id: externalId, started_at: startedAt }
-      const asked = {
-        ...of,
-        ...about,
-        ...(detailsUrl === undefined ? {} : { details_url: detailsUrl }),
-        ...bodyOf(state),
-      }
-      const { data } = await orHostError(client.request('POST /repos/{owner}/{repo}/check-runs', asked))
-      return Number(data.id)
-    },
-    async update(id: number, state: CheckState): Promise<void> {
-      const asked = { ...of, check_run_id: id, ...bodyOf(state) }
-      await orHostError(client.request('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', asked))
-    },
-    /** GitHub adds annotations to those that are there: asks how many there are, and sends the others, 50 at a time. */
-    async annotate(id: number, { title, summary }: CheckOutput, annotations: readonly Annotation[]): Promise<void> {
-      const one = { ...of, check_run_id: id }
-      const { data } = await orHostError(client.request('GET /repos/{owner}/{repo}/check-runs/{check_run_id}', one))
-      for (let at = data.output.annotations_count; at < annotations.length; at += mostAnnotations) {
-        const part = annotations.slice(at, at + mostAnnotations).map(wireOf)
-        const asked = { ...one, output: { title, summary, annotations: part } }
-        await orHostError(client.request('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', asked))
-      }
-    },
+function isFinal(state: CommitState): boolean {
+  return state !== 'queued' && state !== 'running'
+}
+
+/** Those of the app for this key, the newest first, also one that was made by a try whose answer was lost. */
+async function findChecks({ commit, name, key, id: known }: StatusReport, deps: CheckDeps): Promise<number[]> {
+  const { client, repository, appId } = deps
+  const asked = {
+    ...ownerOf(repository),
+    ref: commit,
+    check_name: name,
+    app_id: appId,
+    filter: 'all',
+    per_page: 100,
+  } as const
+  const { data } = await orHostError(client.request('GET /repos/{owner}/{repo}/commits/{ref}/check-runs', asked))
+  const found = data.check_runs.filter((one) => one.external_id === key && one.conclusion !== leftConclusion)
+  const ids = new Set(found.map(({ id }) => Number(id)))
+  if (known !== undefined) ids.add(known)
+  return [...ids].toSorted((one, other) => other - one)
+}
+
+async function createCheck(report: StatusReport, { client, repository }: CheckDeps): Promise<Check> {
+  const { name, commit, key, url, startedAt } = report
+  const about = { name, head_sha: commit, external_id: key, started_at: new Date(startedAt).toISOString() }
+  const asked = {
+    ...ownerOf(repository),
+    ...about,
+    ...(url === null ? {} : { details_url: url }),
+    ...bodyOf(report),
+  }
+  const { data } = await orHostError(client.request('POST /repos/{owner}/{repo}/check-runs', asked))
+  return { id: Number(data.id), annotations: data.output.annotations_count }
+}
+
+async function updateCheck(id: number, report: StatusReport, { client, repository }: CheckDeps): Promise<Check> {
+  const asked = { ...ownerOf(repository), check_run_id: id, ...bodyOf(report) }
+  const { data } = await orHostError(client.request('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', asked))
+  return { id, annotations: data.output.annotations_count }
+}
+
+/** No other check run of ours ends so. */
+const leftConclusion = 'skipped'
+
+async function leaveCheck(id: number, { client, repository }: CheckDeps): Promise<void> {
+  const summary = 'GitHub was asked twice for this check run, since it did not answer. The other one has the results.'
+  const output = { title: 'See the other check run', summary }
+  const left = { status: 'completed', conclusion: leftConclusion } as const
+  const asked = { ...ownerOf(repository), check_run_id: id, ...left, output, actions: [] }
+  await orHostError(client.request('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', asked))
+}
+
+/** GitHub adds annotations to those that are there: the others are sent, 50 at a time. */
+async function annotate({ id, annotations: sent }: Check, report: StatusReport, deps: CheckDeps): Promise<void> {
+  const { title, annotations } = report
+  for (let at = sent; at < annotations.length; at += mostAnnotations) {
+    const part = annotations.slice(at, at + mostAnnotations).map(wireOf)
+    const output = { title, summary: clipped(report.summary), annotations: part }
+    const asked = { ...ownerOf(deps.repository), check_run_id: id, output }
+    await orHostError(deps.client.request('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', asked))
   }
 }
 
-function bodyOf({ output, actions, ...state }: CheckState) {
-  const { title, summary, text } = output
-  const written = { title, summary, ...(text === undefined ? {} : { text }) }
-  return { ...state, output: written, actions: actions.map((action) => ({ ...action })) }
+function ownerOf({ owner, name: repo }: HostedRepository) {
+  return { owner, repo }
 }
 
-function wireOf({ path, startLine, endLine, level, title, message }: Annotation) {
+function bodyOf({ state, title, summary, buttons }: StatusReport) {
+  const output = { title, summary: clipped(summary) }
+  return { ...stateOf(state), output, actions: buttons.map((button) => ({ ...button })) }
+}
+
+function stateOf(state: CommitState) {
+  if (state === 'queued') return { status: 'queued' as const }
+  if (state === 'running') return { status: 'in_progress' as const }
+  return { status: 'completed' as const, conclusion: state }
+}
+
+function clipped(text: string): string {
+  const bytes = Buffer.from(text)
+  if (bytes.length <= mostSummaryBytes) return text
+  return `${new TextDecoder().decode(bytes.subarray(0, mostSummaryBytes - 100)).replace(/\uFFFD+$/, '')}\n\n… (cut)`
+}
+
+function wireOf({ path, startLine, endLine, level, title, message }: StatusAnnotation) {
   return { path, start_line: startLine, end_line: endLine, annotation_level: level, title, message }
 }

@@ -3,12 +3,6 @@ import { AppError } from '#domain/error.ts'
 import { type CommitId, fullNameOf, type HostedRepository } from '#domain/repository-source.ts'
 import { type GitHubClient, hostError, orHostError, statusOf, undefinedWhenMissing } from '#code-hosts/github-client.ts'
 
-/** A file of a tree as git has it. */
-export type TreeEntry = { mode: string; sha: string }
-
-/** A commit on a branch, and whether the app has made it: GitHub signs what an app commits, and nobody else can commit as it. */
-export type HostCommit = { sha: CommitId; message: string; author: string; isOurs: boolean }
-
 /** Who may see a repository is GitHub's to say: an answer that it has none may mean that the app may not see it. */
 export function openReads(client: GitHubClient, repository: HostedRepository) {
   return { ...openNames(client, repository), ...openCommits(client, repository) }
@@ -74,41 +68,6 @@ function openCommits(client: GitHubClient, repository: HostedRepository) {
       const asked = client.request('GET /repos/{owner}/{repo}/git/commits/{commit_sha}', { ...of, commit_sha: commit })
       return (await orHostError(asked, 'HOST_004')).data.tree.sha
     },
-    /** All files of a commit, with submodules and links. PUBLISH_001 for a tree that GitHub does not list whole. */
-    async listTree(commit: CommitId): Promise<Map<string, TreeEntry>> {
-      const asked = client.request('GET /repos/{owner}/{repo}/git/trees/{tree_sha}', {
-        ...of,
-        tree_sha: commit,
-        recursive: '1',
-      })
-      const { data } = await orHostError(asked, 'HOST_004')
-      if (data.truncated)
-        throw new AppError(
-          'PUBLISH_001',
-          `GitHub does not list all files of ${fullNameOf(repository)}: it has too many`,
-        )
-      const files = data.tree.filter(({ type }) => type !== 'tree')
-      return new Map(files.map(({ path, mode, sha }) => [path, { mode, sha }]))
-    },
-    /** The commits of `head` that `base` has not, the oldest first. `isOurs` needs the name of the app. */
-    async commitsSince(base: CommitId, head: CommitId, botLogin: string): Promise<HostCommit[]> {
-      const basehead = `${base}...${head}`
-      const commits = []
-      for (let page = 1, total = 1; commits.length < total; page++) {
-        const at = { ...of, basehead, per_page: 100, page }
-        const asked = client.request('GET /repos/{owner}/{repo}/compare/{basehead}', at)
-        const { data } = await orHostError(asked, 'HOST_004')
-        if (data.commits.length === 0) break
-        commits.push(...data.commits)
-        total = data.total_commits
-      }
-      return commits.map(({ sha, commit, author, committer }) => ({
-        sha,
-        message: commit.message,
-        author: author?.login ?? commit.author?.name ?? 'somebody',
-        isOurs: isMadeBy(botLogin, { author, committer }) && commit.verification?.verified === true,
-      }))
-    },
     /** Where `commit` has left `base`; undefined when they have nothing in common. */
     async mergeBase(base: string, commit: CommitId): Promise<CommitId | undefined> {
       const basehead = `${base}...${commit}`
@@ -116,13 +75,6 @@ function openCommits(client: GitHubClient, repository: HostedRepository) {
       return (await undefinedWhenMissing(asked))?.data.merge_base_commit.sha
     },
   }
-}
-
-type Account = { login?: string | undefined } | null
-
-/** Whoever amends or rebases a commit becomes its committer, and may sign it; what an app commits GitHub commits for it. */
-function isMadeBy(botLogin: string, { author, committer }: { author: Account; committer: Account }): boolean {
-  return author?.login === botLogin && [botLogin, 'web-flow'].includes(committer?.login ?? '')
 }
 
 export type RepositoryReads = ReturnType<typeof openReads>

@@ -1,8 +1,8 @@
+import type { CommitState, StatusButton, StatusReport } from '#code-hosts/code-host.ts'
 import type { AgentFunnel } from '#composition/funnel.ts'
 import type { GateReport } from '#domain/gate.ts'
 import type { Publication } from '#domain/publication.ts'
 import { isEnded, type Run } from '#domain/run.ts'
-import { type CheckAction, type CheckState, mostOutputBytes } from '../github/check-runs.ts'
 import { code, cell, plural, table } from '#publication/markdown.ts'
 import { gateText } from '#publication/pull-text.ts'
 
@@ -22,17 +22,16 @@ export type ToldRun = {
   isRehearsal: boolean
 }
 
+export type CheckText = Pick<StatusReport, 'state' | 'title' | 'summary' | 'buttons'>
+
 /** Of a run that goes on: the part of the text that changes is the title and the numbers. */
-export function checkState(told: ToldRun): CheckState {
-  const { run } = told
-  const output = { title: titleOf(told), summary: clipped(summaryOf(told)) }
-  if (!isEnded(run.status)) {
-    return { status: run.status === 'queued' ? 'queued' : 'in_progress', output, actions: [] }
-  }
-  return { status: 'completed', conclusion: conclusionOf(told), output, actions: actionsOf(told) }
+export function checkText(told: ToldRun): CheckText {
+  return { state: stateOf(told), title: titleOf(told), summary: summaryOf(told), buttons: buttonsOf(told) }
 }
 
-function conclusionOf({ run, publication, funnel, findings }: ToldRun) {
+function stateOf({ run, publication, funnel, findings }: ToldRun): CommitState {
+  if (run.status === 'queued') return 'queued'
+  if (!isEnded(run.status)) return 'running'
   if (run.status === 'cancelled') return 'cancelled'
   if (run.status === 'failed' || publication.fault !== null) return 'failure'
   const proposed = funnel.some(({ valid, rejected }) => valid > rejected)
@@ -96,7 +95,7 @@ function funnelText(funnel: readonly AgentFunnel[]): string {
 }
 
 /** GitHub takes three at most. */
-function actionsOf({ run, publication, funnel }: ToldRun): CheckAction[] {
+function buttonsOf({ run, publication, funnel }: ToldRun): StatusButton[] {
   if (run.status !== 'completed' || run.request.repository?.isFork === true || publication.isDismissed) return []
   const open = funnel.reduce((sum, one) => sum + one.valid - one.accepted - one.acceptedUnverified - one.rejected, 0)
   const accepted = funnel.reduce((sum, one) => sum + one.accepted + one.acceptedUnverified, 0)
@@ -112,10 +111,4 @@ function actionsOf({ run, publication, funnel }: ToldRun): CheckAction[] {
       ? [{ identifier: 'dismiss', label: 'Dismiss', description: 'Publish nothing of this run' }]
       : []),
   ]
-}
-
-function clipped(text: string): string {
-  const bytes = Buffer.from(text)
-  if (bytes.length <= mostOutputBytes) return text
-  return `${new TextDecoder().decode(bytes.subarray(0, mostOutputBytes - 100)).replace(/\uFFFD+$/, '')}\n\n… (cut)`
 }

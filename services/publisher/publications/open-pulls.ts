@@ -1,10 +1,11 @@
 import { chainOf } from '#composition/run-chain.ts'
 import { undefinedOn } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
+import type { CommitId } from '#domain/repository-source.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { ownBranches } from '../deliveries/look-at-branch.ts'
-import type { OpenPull } from '../github/repository-writes.ts'
+import type { OpenPull } from '../github/pull-requests.ts'
 import type { ChosenParts } from './choose-parts-of.ts'
 import type { PublishingRuns } from './publishing-runs.ts'
 
@@ -61,6 +62,23 @@ export async function takenOverBy(run: Run, { number }: OpenPull, deps: OpenPull
   }
   await publishing.look(owner, Date.now())
   return owner
+}
+
+/**
+ * The heads that the branch of a pull request was given, as the run and the one that has the pull request know them. At these it has nobody
+ * else's work, also when the commits that it was made on are on no branch any more.
+ */
+export async function writtenHeads(
+  run: Run,
+  { branch, number }: { branch: string; number: number | undefined },
+  { publishing, ledger }: OpenPullsDeps,
+): Promise<CommitId[]> {
+  const repositoryId = run.request.repository?.repository.id ?? 0
+  const runId = number === undefined ? undefined : await publishing.runOfPull(repositoryId, number)
+  const runs = [run.runId, ...(runId === undefined || runId === run.runId ? [] : [runId])]
+  const known = await Promise.all(runs.map((one) => ledger.getRun(one).catch(undefinedOn('RUN_001'))))
+  const pulls = known.flatMap((one) => one?.publication?.pulls ?? [])
+  return pulls.flatMap((pull) => (pull.branch === branch ? [pull.head] : []))
 }
 
 /** The run of the push that a run is of, which may retry it: ids of runs sort by time, and a retry is of the old commit. */

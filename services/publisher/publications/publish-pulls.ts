@@ -12,15 +12,15 @@ import { commitMessage } from '#publication/commit-message.ts'
 import { planCommits } from '#publication/plan-commits.ts'
 import { type Publishable, type PublishableDeps, readPublishable } from '#publication/read-publishable.ts'
 import type { RepositorySettings } from '../deliveries/repository-settings.ts'
-import type { OpenPull } from '../github/repository-writes.ts'
+import type { OpenPull } from '../github/pull-requests.ts'
 import { type Carried, carriedChanges, type CarryDeps } from './carried-changes.ts'
 import { type ChosenParts, choosePartsOf, type ChooseDeps } from './choose-parts-of.ts'
-import { branchFor, type OpenPullsDeps, ownPulls, takenOverBy, withOpenPulls } from './open-pulls.ts'
+import { branchFor, type OpenPullsDeps, ownPulls, takenOverBy, withOpenPulls, writtenHeads } from './open-pulls.ts'
 import type { PublishingRuns } from './publishing-runs.ts'
 import { pullText } from '#publication/pull-text.ts'
 import { isInWindow } from './schedule.ts'
 import type { Note, Publishing, RunHost } from './run-host.ts'
-import { expectOurs, type WantedPull, writePull, type WrittenPull } from './write-pull.ts'
+import { type WantedPull, writePull, type WrittenPull } from './write-pull.ts'
 
 export type PullsDeps = AskPatchDeps &
   PublishableDeps &
@@ -54,7 +54,7 @@ export async function publishPulls(
   const target = await targetOf(host)
   const settings = await host.settings()
   const chosen = await choosePartsOf(run, settings, deps)
-  const open = await ownPulls(await host.writes.openPulls(target), run, deps)
+  const open = await ownPulls(await host.openPulls(target), run, deps)
   const isWork = chosen.parts.length > 0 || open.length > 0
   if (isWork && !publication.isAsked && !isInWindow(settings.schedule, settings.timezone, new Date())) {
     const times = settings.schedule.join('; ')
@@ -97,11 +97,11 @@ function whyNot(
   return undefined
 }
 
-async function targetOf({ source, reads }: RunHost): Promise<string> {
+async function targetOf({ source, findBranch }: RunHost): Promise<string> {
   if (source.branch !== undefined) return source.branch
   const named = source.ref.replace(/^refs\/heads\//, '')
-  if (named !== 'HEAD' && (await reads.branchHead(named)) !== undefined) return named
-  if (named === 'HEAD') return reads.defaultBranch()
+  const found = await findBranch(named === 'HEAD' ? null : named)
+  if (found !== undefined) return found.name
   throw new AppError('HOST_004', `${named} is no branch: a pull request needs one`)
 }
 
@@ -129,7 +129,7 @@ async function publishPart(
 ): Promise<void> {
   const publishable = await readPublishable(run, composition, deps, kept.carried)
   const commits = await planCommits(publishable)
-  if (commits.length === 0) return endEmpty(run, { pull, target }, { note, host })
+  if (commits.length === 0) return endEmpty(run, { pull, target }, { note, host }, deps)
   checkEvidence(commits, publishable)
   // Who composes it is not who may say what is accepted.
   const asked = new Set([...part.changeSetIds, ...kept.carried.map(({ set }) => set.changeSetId)])
@@ -151,14 +151,14 @@ async function publishPart(
     target,
     base,
     commits: commits.map((commit) => ({ message: commitMessage(commit, publishable), files: commit.files })),
+    written: await writtenHeads(run, { branch, number: pull?.number }, deps),
     text,
     isDraft: settings.draft || composition.gate === undefined,
     settings,
     beforeOpening: () => countToday(run, branch, settings, deps),
     isKnown: async (number) => (await deps.publishing.runOfPull(host.source.repository.id, number)) !== undefined,
   }
-  const writes = settings.allowWorkflows ? await host.writesOfWorkflows() : host.writes
-  const written = await writePull(wanted, { ...host, writes })
+  const written = await writePull(wanted, settings.allowWorkflows ? await host.withWorkflows() : host)
   const ids = new Set(commits.flatMap(({ changeSetIds }) => changeSetIds))
   await notePull({ written, agent: part.agent, branch, ids, carried: kept.carried }, note)
   // After that: whoever takes the pull request over reads there what it has.
@@ -170,11 +170,11 @@ async function endEmpty(
   run: Run,
   { pull, target }: { pull: OpenPull | undefined; target: string },
   { note, host }: Pick<Publishing, 'note' | 'host'>,
+  deps: PullsDeps,
 ): Promise<void> {
   if (pull === undefined) return
-  const head = await host.reads.branchHead(pull.branch)
-  if (head !== undefined) await expectOurs(pull.branch, { head, target }, host)
-  await host.writes.commentOnce(pull.number, {
+  await host.requireOwn({ branch: pull.branch, baseBranch: target, written: await writtenHeads(run, pull, deps) })
+  await host.commentOnce(pull.number, {
     key: `empty-${run.runId}`,
     text: `Nothing is left of these changes in run ${run.runId}, so this is closed.`,
   })
@@ -184,7 +184,7 @@ async function endEmpty(
   const data = { number: pull.number, state: 'closed', by: null, change_sets: 0 }
   const event: NewEvent = { event: 'publication.ended', phase: 'publication', origin, data }
   if (known) await note({ pulls: closed }, [event])
-  await host.writes.closePull(pull.number)
+  await host.closePull(pull.number)
 }
 
 /**
@@ -198,11 +198,11 @@ async function baseFor(
   { host, settings }: { host: RunHost; settings: RepositorySettings },
 ): Promise<CommitId> {
   const commits = await planCommits(publishable)
-  const head = await host.reads.branchHead(target)
+  const head = (await host.findBranch(target))?.commit
   if (head === undefined) throw new AppError('HOST_004', `there is no branch ${target} any more`)
   const check = async (commit: CommitId) => {
     const base = {
-      tree: await host.reads.listTree(commit),
+      tree: await host.readTree(commit),
       readBase: ({ baseHash }: { baseHash: string }) => publishable.readBlob(baseHash),
       allowWorkflows: settings.allowWorkflows,
     }
@@ -244,7 +244,7 @@ type NotedPull = {
 }
 
 async function notePull({ written, agent, branch, ids, carried }: NotedPull, note: Note): Promise<void> {
-  const { what, ...made } = written
+  const { isNew, ...made } = written
   const there = carried.filter(({ set }) => ids.has(set.changeSetId))
   const foreign = new Set(there.map(({ set }) => set.changeSetId))
   const sources = [...Map.groupBy(there, ({ runId }) => runId)].map(([runId, of]) => ({
@@ -266,8 +266,8 @@ async function notePull({ written, agent, branch, ids, carried }: NotedPull, not
     commit: pull.head,
     draft: pull.isDraft,
   }
-  const name = known === undefined && what === 'opened' ? 'publication.opened' : 'publication.updated'
+  const name = known === undefined && isNew ? 'publication.opened' : 'publication.updated'
   const event: NewEvent = { event: name, phase: 'publication', origin, data }
-  const isSame = known !== undefined && what === 'same'
+  const isSame = known?.head === pull.head
   await note({ pulls: [...others, pull], fault: null }, isSame ? [] : [event])
 }

@@ -5,27 +5,21 @@ import type { Publication } from '#domain/publication.ts'
 import { fullNameOf, type RepositorySource } from '#domain/repository-source.ts'
 import type { Run } from '#domain/run.ts'
 import { readRepositorySettings, type RepositorySettings } from '../deliveries/repository-settings.ts'
-import { openCheckRuns } from '../github/check-runs.ts'
 import type { GitHubApp } from '#code-hosts/github-client.ts'
-import { openReads, type RepositoryReads } from '../github/repository-reads.ts'
-import { openWrites, type RepositoryWrites } from '../github/repository-writes.ts'
+import { type GitHubHost, openGitHubHost, type OwnApp } from '../github/github-host.ts'
+import { openReads } from '../github/repository-reads.ts'
 
-export type RunHostDeps = {
+export type RunHostDeps = OwnApp & {
   app: Pick<GitHubApp, 'clientFor'>
   installations: Pick<Installations, 'findRepository'>
   operator: RepositorySettings
-  botLogin: string
 }
 
 /** The repository of a run at its host, with the right to write to it. */
-export type RunHost = {
+export type RunHost = GitHubHost & {
   source: RepositorySource
-  reads: RepositoryReads
-  writes: RepositoryWrites
-  checks: ReturnType<typeof openCheckRuns>
-  botLogin: string
   /** The same with the right to change what the host runs, for a repository that allows it: HOST_003 where the App may not. */
-  writesOfWorkflows(): Promise<RepositoryWrites>
+  withWorkflows(): Promise<GitHubHost>
   /** Those that the default branch has now. */
   settings(): Promise<RepositorySettings>
 }
@@ -37,7 +31,7 @@ export type Note = (change: Partial<Publication>, events?: readonly NewEvent[]) 
 export type Publishing = { publication: Publication; note: Note; host: RunHost }
 
 /** HOST_002 when the project has no such repository any more. Tokens are for this repository alone. */
-export async function openRunHost(run: Run, { app, installations, operator, botLogin }: RunHostDeps): Promise<RunHost> {
+export async function openRunHost(run: Run, { app, installations, operator, ...own }: RunHostDeps): Promise<RunHost> {
   const source = run.request.repository
   if (source === undefined) throw new AppError('HOST_002', `run ${run.runId} has no repository of a code host`)
   const { installationId } = source
@@ -51,13 +45,10 @@ export async function openRunHost(run: Run, { app, installations, operator, botL
   const client = await app.clientFor(of, rights)
   const reads = openReads(client, repository)
   return {
+    ...openGitHubHost(client, repository, own),
     source,
-    reads,
-    writes: openWrites(client, repository),
-    checks: openCheckRuns(client, repository),
-    botLogin,
-    async writesOfWorkflows() {
-      return openWrites(await app.clientFor(of, { ...rights, workflows: 'write' }), repository)
+    async withWorkflows() {
+      return openGitHubHost(await app.clientFor(of, { ...rights, workflows: 'write' }), repository, own)
     },
     async settings() {
       const text = await reads.readText('remora.yaml', await reads.defaultBranch())

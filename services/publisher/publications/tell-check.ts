@@ -1,3 +1,4 @@
+import type { CommitState, StatusAnnotation, StatusReport } from '#code-hosts/code-host.ts'
 import { countFunnel } from '#composition/funnel.ts'
 import { chainOf } from '#composition/run-chain.ts'
 import type { CodeFinding } from '#domain/code-finding.ts'
@@ -8,9 +9,8 @@ import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Composition } from '#objects/composition.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
-import type { Annotation, Check, CheckState } from '../github/check-runs.ts'
-import { checkState, type ToldRun } from './check-text.ts'
-import type { Publishing, RunHost } from './run-host.ts'
+import { type CheckText, checkText, type ToldRun } from './check-text.ts'
+import type { Publishing } from './run-host.ts'
 
 export type CheckDeps = {
   ledger: Pick<Ledger, 'getRun' | 'listReported' | 'readDecisions'>
@@ -18,7 +18,6 @@ export type CheckDeps = {
     readComposition(run: Run): Promise<Composition | null>
     readFindings(projectId: string, recordHash: string): Promise<readonly CodeFinding[]>
   }
-  appId: number
   /** The address of the API for people; undefined: nothing is linked. */
   publicUrl: string | undefined
 }
@@ -32,13 +31,12 @@ export const progressMs = 10_000
 
 /** Tells how far a run is. It is told once in ten seconds at most, and only what is new. */
 export async function tellProgress(run: Run, telling: Publishing, deps: CheckDeps): Promise<void> {
-  const { publication, host } = telling
   if (!hasCheck(run)) return
-  const state = checkState(bareTold(run, publication, deps))
-  const { check } = publication
+  const { check } = telling.publication
+  const text = checkText(bareTold(run, telling.publication, deps))
   // People may have the run looked at more often.
-  if (check !== null && check.status === state.status && Date.now() - check.at < progressMs) return
-  await putCheck(run, state, telling, { host, deps })
+  if (check !== null && check.status === statusOf(text.state) && Date.now() - check.at < progressMs) return
+  await putCheck(run, { ...text, annotations: [] }, telling, deps)
 }
 
 /** Tells how a run has ended, with what it has found as annotations. */
@@ -48,7 +46,7 @@ export async function endCheck(
   deps: CheckDeps,
 ): Promise<void> {
   if (!hasCheck(run)) return
-  const { publication, host, note } = telling
+  const { publication } = telling
   const findings = await findingsOf(run, deps)
   const composition = await deps.records.readComposition(run)
   const chain = await chainOf(run, deps.ledger)
@@ -62,11 +60,7 @@ export async function endCheck(
     findings: findings.length,
     held,
   }
-  const state = checkState(told)
-  const check = await putCheck(run, state, telling, { host, deps })
-  if (check === undefined || check.annotations >= findings.length) return
-  await host.checks.annotate(check.id, state.output, findings)
-  await note({ check: { ...check, annotations: findings.length } })
+  await putCheck(run, { ...checkText(told), annotations: findings }, telling, deps)
 }
 
 /** A run that somebody submitted has none: it is of nobody's push. */
@@ -88,33 +82,34 @@ function bareTold(run: Run, publication: Publication, { publicUrl }: CheckDeps):
   }
 }
 
-/** Creates the check run, or changes it where it says something else by now. */
+/** Says it where it says something else than what was said last. */
 async function putCheck(
   run: Run,
-  state: CheckState,
-  { publication, note }: Pick<Publishing, 'publication' | 'note'>,
-  { host, deps }: { host: RunHost; deps: CheckDeps },
-): Promise<NonNullable<Publication['check']> | undefined> {
-  const headSha = run.commit ?? host.source.commit
-  if (headSha === undefined) return undefined
-  const said = sha256(JSON.stringify(state))
+  said: CheckText & Pick<StatusReport, 'annotations'>,
+  { publication, note, host }: Publishing,
+  deps: CheckDeps,
+): Promise<void> {
+  const commit = run.commit ?? host.source.commit
+  if (commit === undefined) return
   const before = publication.check
-  if (before?.said === said) return before
-  const detailsUrl = bareTold(run, publication, deps).runUrl
-  const startedAt = new Date(run.acceptedAt).toISOString()
-  const check: Check = { name: checkName, headSha, externalId: run.runId, detailsUrl, startedAt }
-  const known = before?.id ?? (await host.checks.find(check, deps.appId))
-  if (known !== undefined) await host.checks.update(known, state)
-  const id = known ?? (await host.checks.create(check, state))
-  const kept = { id, status: state.status, said, annotations: before?.annotations ?? 0, at: Date.now() }
-  await note({ check: kept })
-  return kept
+  const hash = sha256(JSON.stringify(said))
+  if (before?.said === hash) return
+  const url = bareTold(run, publication, deps).runUrl ?? null
+  const known = before === null ? {} : { id: before.id }
+  const of = { commit, name: checkName, key: run.runId, url, startedAt: run.acceptedAt, ...known }
+  const { id } = await host.reportStatus({ ...of, ...said })
+  await note({ check: { id, status: statusOf(said.state), said: hash, at: Date.now() } })
+}
+
+function statusOf(state: CommitState): NonNullable<Publication['check']>['status'] {
+  if (state === 'running') return 'in_progress'
+  return state === 'queued' ? 'queued' : 'completed'
 }
 
 const levels = { error: 'failure', warning: 'warning', note: 'notice' } as const
 
-async function findingsOf(run: Run, { ledger, records }: CheckDeps): Promise<Annotation[]> {
-  const found: Annotation[] = []
+async function findingsOf(run: Run, { ledger, records }: CheckDeps): Promise<StatusAnnotation[]> {
+  const found: StatusAnnotation[] = []
   for (let cursor: string | null = '0'; cursor !== null && found.length < mostAnnotations;) {
     const page: Awaited<ReturnType<typeof ledger.listReported>> = await ledger.listReported(run.runId, {
       cursor,

@@ -1,0 +1,107 @@
+import type { ChangeRequest, OpenedChangeRequest } from '#code-hosts/code-host.ts'
+import { type GitHubClient, hostError, orHostError, statusOf } from '#code-hosts/github-client.ts'
+import { undefinedOn } from '#domain/error.ts'
+import type { HostedRepository } from '#domain/repository-source.ts'
+
+/** By its branch. */
+export type OpenPull = { number: number; branch: string }
+
+type FoundPull = Omit<OpenedChangeRequest, 'result'>
+
+/** The pull requests of a repository, and what is said at them. */
+export function openPullRequests(client: GitHubClient, repository: HostedRepository) {
+  const of = { owner: repository.owner, repo: repository.name }
+  const at = { client, repository }
+  return {
+    openChangeRequest: (request: ChangeRequest) => openChangeRequest(request, at),
+    /** The open pull requests from branches of the app, for one branch or for all. */
+    async openPulls(base?: string): Promise<OpenPull[]> {
+      const asked = { ...of, state: 'open' as const, per_page: 100, ...(base === undefined ? {} : { base }) }
+      const open = await orHostError(client.paginate('GET /repos/{owner}/{repo}/pulls', asked))
+      const ours = open.filter(({ head }) => head.ref.startsWith('remora/') && head.repo?.id === repository.id)
+      return ours.map(({ number, head }) => ({ number, branch: head.ref }))
+    },
+    async closePull(number: number): Promise<void> {
+      const asked = { ...of, pull_number: number, state: 'closed' as const }
+      await orHostError(client.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', asked))
+    },
+    /** Writes a comment once: `key` is kept in it where people do not see it. */
+    async commentOnce(number: number, { key, text }: { key: string; text: string }): Promise<void> {
+      const marker = `<!-- remora:${key} -->`
+      const asked = { ...of, issue_number: number, per_page: 100 }
+      const all = await orHostError(client.paginate('GET /repos/{owner}/{repo}/issues/{issue_number}/comments', asked))
+      if (all.some(({ body }) => body?.includes(marker) === true)) return
+      const body = `${text}\n\n${marker}`
+      const made = { ...of, issue_number: number, body }
+      await orHostError(client.request('POST /repos/{owner}/{repo}/issues/{issue_number}/comments', made))
+    },
+  }
+}
+
+type At = { client: GitHubClient; repository: HostedRepository }
+
+async function openChangeRequest(request: ChangeRequest, at: At): Promise<OpenedChangeRequest> {
+  const there = await findPull(request, at)
+  if (there !== undefined) await updatePull(there.number, request, at)
+  const pull = there ?? (await openPull(request, at))
+  await addLabels(pull.number, request.labels ?? [], at)
+  // Somebody who may not review there must not keep the pull request from being noted.
+  await askReviewers(pull.number, request.reviewers ?? [], at).catch(undefinedOn('PUBLISH_001'))
+  return { ...pull, result: there === undefined ? 'opened' : 'updated' }
+}
+
+async function findPull(
+  { branch, baseBranch: base }: Pick<ChangeRequest, 'branch' | 'baseBranch'>,
+  { client, repository: { owner, name: repo } }: At,
+): Promise<FoundPull | undefined> {
+  const head = `${owner}:${branch}`
+  const asked = { owner, repo, head, base, state: 'open', per_page: 1 } as const
+  const [found] = (await orHostError(client.request('GET /repos/{owner}/{repo}/pulls', asked))).data
+  return found && { number: found.number, url: found.html_url, isDraft: found.draft ?? false }
+}
+
+/** The one that is there where GitHub has opened it for a request whose answer never came. */
+async function openPull(request: ChangeRequest, at: At): Promise<FoundPull> {
+  const { branch: head, baseBranch: base, title, body, isDraft: draft } = request
+  const { owner, name: repo } = at.repository
+  const asked = { owner, repo, head, base, title, body, draft }
+  try {
+    const { data } = await at.client.request('POST /repos/{owner}/{repo}/pulls', asked)
+    return { number: data.number, url: data.html_url, isDraft: data.draft ?? false }
+  } catch (error) {
+    const there = statusOf(error) === 422 ? await findPull(request, at) : undefined
+    if (there === undefined) throw hostError(error)
+    return there
+  }
+}
+
+async function updatePull(
+  number: number,
+  { title, body }: Pick<ChangeRequest, 'title' | 'body'>,
+  { client, repository: { owner, name: repo } }: At,
+): Promise<void> {
+  const asked = { owner, repo, pull_number: number, title, body }
+  await orHostError(client.request('PATCH /repos/{owner}/{repo}/pulls/{pull_number}', asked))
+}
+
+async function addLabels(
+  number: number,
+  labels: readonly string[],
+  { client, repository: { owner, name: repo } }: At,
+): Promise<void> {
+  if (labels.length === 0) return
+  const asked = { owner, repo, issue_number: number, labels: [...labels] }
+  await orHostError(client.request('POST /repos/{owner}/{repo}/issues/{issue_number}/labels', asked))
+}
+
+async function askReviewers(
+  number: number,
+  names: readonly string[],
+  { client, repository: { owner, name: repo } }: At,
+): Promise<void> {
+  if (names.length === 0) return
+  const teams = names.flatMap((name) => (name.startsWith('team:') ? [name.slice('team:'.length)] : []))
+  const reviewers = names.filter((name) => !name.startsWith('team:'))
+  const asked = { owner, repo, pull_number: number, reviewers, team_reviewers: teams }
+  await orHostError(client.request('POST /repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers', asked))
+}
