@@ -7,6 +7,7 @@ import { startFakeGitea, type TestGitea } from '#testing/fake-gitea.ts'
 import { startRealGitea } from '#testing/real-gitea.ts'
 import { runGit } from '#testing/fake-github/run-git.ts'
 import { lacks } from '#testing/this-machine.ts'
+import { until } from '#testing/until.ts'
 import type { CodeHost, NewCommit, StatusReport } from './code-host.ts'
 import { openGitRemote } from './git-remote.ts'
 import { withGitea } from './gitea-host.ts'
@@ -41,6 +42,8 @@ describe.skipIf(lacks('git')).each(hosts)('%s', (_name, start) => {
     await git('commit', '-q', '--allow-empty', '-m', 'first')
     await git('push', '-q', gitea.url, 'main', 'main:release/1.0')
     base = (await git('rev-parse', 'HEAD')).stdout.toString().trim()
+    // A Gitea needs a moment to see that a new repository is not empty any more.
+    await until(async () => Array.isArray(await ask('/pulls?state=open')), { withinMs: 20_000 })
   }, 120_000)
   afterAll(async () => {
     await gitea.close()
