@@ -1,4 +1,5 @@
 import type { BranchRuns } from '#code-hosts/branch-runs.ts'
+import { pauseAfter } from '#code-hosts/code-host-busy.ts'
 import { AppError, asAppError, undefinedOn } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import { Publication } from '#domain/publication.ts'
@@ -52,7 +53,9 @@ export async function publishRun(runId: RunId, deps: PublishDeps, signal: AbortS
       error: fault.message,
       retry: fault.retry,
     })
-    if (fault.retry || !(error instanceof AppError)) return publishing.lookLater(runId, Date.now() + laterMs)
+    if (fault.retry || !(error instanceof AppError)) {
+      return publishing.lookLater(runId, Date.now() + pauseAfter(fault, laterMs))
+    }
     await endWithFault(run, fault, deps)
   }
 }
