@@ -60,13 +60,37 @@ describe.skipIf(lacks('git'))('webhooks', () => {
     expect(await publisher.reconcile()).toBe(0)
   })
 
-  it('one that nobody can read keeps no other away', async () => {
+  it('one that nobody can read keeps no other away, is asked for once, and says why', async () => {
+    publisher.github.webhooks.drop(6)
+    for (const text of ['a = 2\n', 'a = 3\n']) await push(text)
+    const commit = await push('a = 4\n')
+    const mine = publisher.github.webhooks.deliveries.filter(({ repositoryId }) => repositoryId === repository.id)
+    const [one, other] = mine.filter(({ event }) => event === 'push')
+    if (one === undefined || other === undefined) throw new Error('nothing was pushed')
+    one.payload = { ...one.payload, ref: 7 }
+    // As of one that GitHub lists and shows no more.
+    publisher.github.faults.add({ how: 'status', status: 404, path: new RegExp(`deliveries/${other.id}$`), times: 9 })
+    expect(await publisher.reconcile()).toBe(4)
+    expect(await commitsOf()).toEqual([commit])
+    const handled = await publisher.inbox.listHandled(1_000)
+    const reasonOf = (guid: string) => handled.find(({ deliveryId }) => deliveryId === guid)
+    expect(reasonOf(one.guid)).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringContaining('INTAKE_008 body.ref'),
+    })
+    expect(reasonOf(other.guid)).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('HOST_002') })
+    const before = publisher.github.requests.length
+    expect(await publisher.reconcile()).toBe(0)
+    expect(publisher.github.requests.slice(before).filter(({ path }) => /deliveries\/\d+$/.test(path))).toEqual([])
+    publisher.github.faults.clear()
+  })
+
+  it('that could not all be fetched are fetched in the next round', async () => {
     publisher.github.webhooks.drop(4)
     await push('a = 2\n')
     const commit = await push('a = 3\n')
-    const mine = publisher.github.webhooks.deliveries.filter(({ repositoryId }) => repositoryId === repository.id)
-    const broken = mine.find(({ event }) => event === 'push')
-    if (broken !== undefined) broken.payload = { ...broken.payload, ref: 7 }
+    publisher.github.faults.add({ how: 'status', status: 502, path: /deliveries\/\d+$/, skip: 1 })
+    await expect(publisher.reconcile()).rejects.toMatchObject({ code: 'HOST_001' })
     expect(await publisher.reconcile()).toBe(3)
     expect(await commitsOf()).toEqual([commit])
   })
@@ -131,6 +155,17 @@ describe.skipIf(lacks('git'))('webhooks', () => {
       'our own',
     ])
       expect(said).toContain(why)
+  })
+
+  it('tell the project of the repository what is wrong with its remora.yaml', async () => {
+    await repository.humanCommit('main', { 'remora.yaml': 'github:\n  agent: lint\n' })
+    expect(await runs()).toEqual([])
+    const handled = await publisher.inbox.listHandled(10, publisher.project)
+    const [failed] = handled.filter((one) => one.outcome === 'failed')
+    expect(failed).toMatchObject({
+      repository: repository.fullName,
+      reason: expect.stringMatching(/^CONFIG_004 .*agent/),
+    })
   })
 
   it('of a pull request start a run of its branch, that publishes nothing by itself', async () => {

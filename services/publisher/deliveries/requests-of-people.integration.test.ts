@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
 import { lacks } from '#testing/this-machine.ts'
+import { until } from '#testing/until.ts'
 import { type PlayedRun, playPublishable } from '../published-run.fixture.ts'
 import { openTestPublisher, type TestPublisher } from '../test-publisher.fixture.ts'
 
@@ -46,6 +47,25 @@ describe.skipIf(lacks('git'))('what people ask for', () => {
       .checkRuns()
       .find(({ externalId }) => externalId === runId)
       ?.actions.map(({ identifier }) => identifier)
+
+  it('is done as well when it comes at the very end of what is done for the run', async () => {
+    const runId = await playPublishable(publisher, { changes: [one, two], repository })
+    const { publishing } = publisher.host()
+    let isAsked = false
+    publisher.github.watch(async ({ method, path, when }) => {
+      if (isAsked || method === 'GET' || !path.includes('check-runs') || when === 'before') return
+      isAsked = true
+      await publishing.look(runId, Date.now())
+    })
+    await until(async () => {
+      await publisher.look(runId)
+      return isAsked
+    })
+    expect(await publisher.publicationOf(runId)).toMatchObject({ isSettled: true })
+    expect(await publishing.due(Date.now(), 100)).toContain(runId)
+    await publisher.settle(runId)
+    expect(await publishing.due(Number.MAX_SAFE_INTEGER, 100)).not.toContain(runId)
+  })
 
   describe('by the buttons of a check run', () => {
     it('accepts all, for who may write', async () => {
