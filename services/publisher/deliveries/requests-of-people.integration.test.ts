@@ -3,6 +3,7 @@ import type { RunId } from '#domain/ids.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
 import { type PlayedRun, playPublishable } from '../published-run.fixture.ts'
+import { handleDelivery } from './handle-delivery.ts'
 import { openTestPublisher, type TestPublisher } from '../test-publisher.fixture.ts'
 
 const one = { name: 'one', path: 'a.py', from: '1', to: '2' } as const
@@ -172,6 +173,24 @@ describe.skipIf(lacks('git'))('what people ask for', () => {
       const runId = await published()
       const [answer] = await say('/remora retry', runId)
       expect(answer).toContain('nothing to retry')
+    })
+
+    it('makes one retry, also when it is killed in between and hears of the comment again', async () => {
+      const runId = await published({ changes: [one, { ...two, isFailed: true }] })
+      // Another wish, whose publisher died before it had made the run.
+      await publisher.ledger.noteRetry(runId, { retry: 'r0neverm4de', how: 'asked' })
+      const asked = repository.comment(1, '/remora retry')
+      await publisher.github.webhooks.settled()
+      const { handling } = publisher.host()
+      const taken = await handling.inbox.take('killed', 10)
+      for (const { delivery } of [...taken, ...taken]) await handleDelivery(delivery, handling)
+      const { retries } = await publisher.ledger.getRun(runId)
+      const made = await publisher.ledger.getRun(retries.at(-1) ?? '')
+      expect(made.request.retryOf).toBe(runId)
+      expect(retries).toEqual(['r0neverm4de', made.runId])
+      expect(answersTo(asked.id)).toEqual([expect.stringContaining(`Run \`${made.runId}\` does again`)])
+      const [other] = await say('/remora retry', runId)
+      expect(other).toContain(`Run \`${made.runId}\` retries it already`)
     })
   })
 

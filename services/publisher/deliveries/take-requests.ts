@@ -148,22 +148,23 @@ export async function takeComment(
   if (run === undefined) return ignored('the comment is at no pull request of ours')
   const refused = await whyNotAllowed(author.login, repository, deps)
   if (refused !== undefined) return ignored(refused)
-  const said = await answerTo({ verb, argument }, run, author.login, deps)
+  const key = `answer-${commentId}`
+  const said = await answerTo({ verb, argument, key }, run, author.login, deps)
   const client = await deps.app.clientFor({ ...repository, repository }, { pull_requests: 'write' })
-  await openWrites(client, repository).commentOnce(number, { key: `answer-${commentId}`, text: said })
+  await openWrites(client, repository).commentOnce(number, { key, text: said })
   await change(run.runId, (one) => ({ ...one, isSettled: false }), deps)
   return acted(`${author.login}: /remora ${verb}`, run.runId)
 }
 
 async function answerTo(
-  { verb, argument }: { verb: string; argument: string | undefined },
+  { verb, argument, key }: { verb: string; argument: string | undefined; key: string },
   run: Run,
   login: string,
   deps: RequestDeps,
 ): Promise<string> {
   const { review } = deps
   try {
-    if (verb === 'retry') return await review.retry(run)
+    if (verb === 'retry') return await review.retry(run, key)
     if (argument === undefined) return `Say what: \`/remora ${verb} ${verb === 'reject' ? 'PATH' : 'OPERATION'}\`.`
     if (verb === 'reject') return await rejectEverywhere(run, { path: argument, login }, deps)
     const operationId = OperationId.safeParse(argument).data
