@@ -194,6 +194,29 @@ describe.skipIf(lacks('git'))('what people ask for', () => {
     })
   })
 
+  describe('by ending a pull request', () => {
+    const proposedAgain = async () => {
+      await publisher.takeAll()
+      await published()
+      return repository.pulls().some(({ state }) => state === 'open')
+    }
+
+    it('closes it and deletes its branch right after: its changes are not proposed again, however late that is heard', async () => {
+      await published()
+      await repository.closePull(1)
+      publisher.github.advance(2_000)
+      await repository.deleteBranch('remora/main')
+      expect(await proposedAgain()).toBe(false)
+    })
+
+    it('deletes its branch alone: it is made anew', async () => {
+      await published()
+      await repository.deleteBranch('remora/main')
+      publisher.github.advance(2_000)
+      expect(await proposedAgain()).toBe(true)
+    })
+  })
+
   async function setsOf(runId: RunId): Promise<string[]> {
     return ((await publisher.publicationOf(runId))?.pulls ?? []).flatMap(({ changeSetIds }) => changeSetIds)
   }

@@ -82,8 +82,7 @@ export async function takePullEnd(
   const state = isMerged ? ('merged' as const) : ('closed' as const)
   const pull = run.publication?.pulls.find((one) => one.number === number)
   if (pull === undefined || pull.state === state) return ignored(`it is known that it was ${state}`)
-  // Whoever deletes the branch, as to have it made anew, has not judged the changes.
-  if (state === 'closed' && (await hasBranch(repository, pull.branch, deps))) await declineAll(run, pull, deps)
+  if (state === 'closed' && (await isJudged(repository, pull, deps))) await declineAll(run, pull, deps)
   const data = { number, url: pull.url, state, by: sender?.login ?? null, change_sets: pull.changeSetIds.length }
   const event = { event: 'publication.ended', phase: 'publication', origin, data } as const
   const withEnd = (one: Publication): Publication => ({
@@ -115,9 +114,25 @@ export async function takePullReopened(
   return acted(`pull request ${number} was opened again`, run.runId)
 }
 
-async function hasBranch(repository: InstalledRepository, branch: string, { app }: RequestDeps): Promise<boolean> {
-  const client = await app.clientFor({ ...repository, repository }, { contents: 'read' })
-  return (await openReads(client, repository).branchHead(branch)) !== undefined
+/** What GitHub notes in one go has the time of the same second, or of the next. */
+const oneActMs = 2_000
+
+/**
+ * Whether a closed pull request was closed as such. Whoever deletes its branch, as to have it made anew, closes it, too, and has not judged the
+ * changes; whoever closes it may delete the branch afterwards. GitHub's events tell the two apart by their times.
+ */
+async function isJudged(
+  repository: InstalledRepository,
+  { branch, number }: PublishedPull,
+  { app }: RequestDeps,
+): Promise<boolean> {
+  const client = await app.clientFor({ ...repository, repository }, { contents: 'read', pull_requests: 'read' })
+  const reads = openReads(client, repository)
+  if ((await reads.branchHead(branch)) !== undefined) return true
+  const events = await reads.pullEvents(number)
+  const last = (name: string) => events.findLast(({ event }) => event === name)?.at
+  const [closed, deleted] = [last('closed'), last('head_ref_deleted')]
+  return closed !== undefined && deleted !== undefined && deleted - closed >= oneActMs
 }
 
 async function declineAll(

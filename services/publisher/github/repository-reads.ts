@@ -11,7 +11,7 @@ export type HostCommit = { sha: CommitId; message: string; author: string; isOur
 
 /** Who may see a repository is GitHub's to say: an answer that it has none may mean that the app may not see it. */
 export function openReads(client: GitHubClient, repository: HostedRepository) {
-  return { ...openNames(client, repository), ...openCommits(client, repository) }
+  return { ...openNames(client, repository), ...openPulls(client, repository), ...openCommits(client, repository) }
 }
 
 /** Its branches, files of them, and people. */
@@ -38,11 +38,6 @@ function openNames(client: GitHubClient, repository: HostedRepository) {
       const found = client.request('GET /repos/{owner}/{repo}/git/ref/{ref}', { ...of, ref })
       return (await undefinedWhenMissing(found))?.data.object.sha
     },
-    /** The commit that a pull request has now, also one of a fork. It takes the right to read pull requests. */
-    async pullHead(number: number): Promise<CommitId | undefined> {
-      const asked = client.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...of, pull_number: number })
-      return (await undefinedWhenMissing(asked))?.data.head.sha
-    },
     async defaultBranch(): Promise<string> {
       const { data } = await orHostError(client.request('GET /repos/{owner}/{repo}', of))
       return data.default_branch
@@ -62,6 +57,24 @@ function openNames(client: GitHubClient, repository: HostedRepository) {
         username: login,
       })
       return (await undefinedWhenMissing(asked))?.data.permission ?? 'none'
+    },
+  }
+}
+
+/** Its pull requests. It takes the right to read them. */
+function openPulls(client: GitHubClient, repository: HostedRepository) {
+  const of = { owner: repository.owner, repo: repository.name }
+  return {
+    /** The commit that a pull request has now, also one of a fork. */
+    async pullHead(number: number): Promise<CommitId | undefined> {
+      const asked = client.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...of, pull_number: number })
+      return (await undefinedWhenMissing(asked))?.data.head.sha
+    },
+    /** What happened to a pull request, the oldest first; `at` is in ms, to the second. */
+    async pullEvents(number: number): Promise<{ event: string; at: number }[]> {
+      const named = { ...of, issue_number: number, per_page: 100 }
+      const asked = client.paginate('GET /repos/{owner}/{repo}/issues/{issue_number}/events', named)
+      return (await orHostError(asked)).map(({ event, created_at: at }) => ({ event, at: Date.parse(at) }))
     },
   }
 }
