@@ -4,6 +4,7 @@ import { RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
 import { anEvent } from '#testing/open-test-ledger.ts'
 import { lacks } from '#testing/this-machine.ts'
+import { playPublishable } from '../published-run.fixture.ts'
 import { openTestPublisher, type TestPublisher } from '../test-publisher.fixture.ts'
 
 const setup = 'setup:\n  command: make environment\n'
@@ -165,6 +166,44 @@ describe.skipIf(lacks('git'))('webhooks', () => {
     expect(failed).toMatchObject({
       repository: repository.fullName,
       reason: expect.stringMatching(/^CONFIG_004 .*agent/),
+    })
+  })
+
+  describe('of accounts that are ignored, while a pull request is open', () => {
+    const spaced = (first: number, last: number) => `a = ${first}\n\n\n\n\n\nz = ${last}\n`
+    const files = { 'a.py': spaced(1, 1), 'b.py': 'b = 1\n', 'README.md': '# Shop\n' }
+    const change = { name: 'one', path: 'a.py', from: 'a = 1', to: 'a = 2' }
+    const bot = 'dependabot[bot]'
+    const openPull = async () => {
+      await push(spaced(1, 1))
+      await publisher.settle(await playPublishable(publisher, { repository, files, changes: [change] }))
+      expect(repository.pulls()).toHaveLength(1)
+      await runs()
+    }
+
+    it('keep it mergeable by a run that works on nothing, once for a commit', async () => {
+      await openPull()
+      publisher.github.webhooks.double()
+      const commit = await push(spaced(1, 7), bot)
+      const [, kept, ...others] = await runs()
+      expect(others).toEqual([])
+      expect(kept?.request.repository).toMatchObject({ commit, branch: 'main', since: { commit } })
+      // As that run goes: nothing is planned.
+      const newFiles = { ...files, 'a.py': spaced(1, 7) }
+      await publisher.settle(await playPublishable(publisher, { repository, files: newFiles, changes: [] }))
+      expect(repository.pulls()).toMatchObject([{ number: 1, state: 'open' }])
+      expect(await repository.read('remora/main', 'a.py')).toBe(spaced(2, 7))
+      expect(await repository.git(['merge-base', 'main', 'remora/main'])).toBe(commit)
+      // What they have pushed is work for the next push that counts.
+      await push(spaced(1, 8))
+      expect((await runs()).at(-1)?.request.repository?.since).not.toEqual({ commit })
+    })
+
+    it('start nothing where they change other files', async () => {
+      await openPull()
+      await repository.humanCommit('main', { 'b.py': 'b = 7\n' }, { by: bot })
+      expect(await runs()).toHaveLength(1)
+      expect((await reasons()).join('\n')).toContain('ignore_authors')
     })
   })
 

@@ -11,7 +11,12 @@ export type HostCommit = { sha: CommitId; message: string; author: string; isOur
 
 /** Who may see a repository is GitHub's to say: an answer that it has none may mean that the app may not see it. */
 export function openReads(client: GitHubClient, repository: HostedRepository) {
-  return { ...openNames(client, repository), ...openPulls(client, repository), ...openCommits(client, repository) }
+  return {
+    ...openNames(client, repository),
+    ...openPulls(client, repository),
+    ...openCommits(client, repository),
+    ...openComparisons(client, repository),
+  }
 }
 
 /** Its branches, files of them, and people. */
@@ -103,6 +108,16 @@ function openCommits(client: GitHubClient, repository: HostedRepository) {
       const files = data.tree.filter(({ type }) => type !== 'tree')
       return new Map(files.map(({ path, mode, sha }) => [path, { mode, sha }]))
     },
+  }
+}
+
+/** So many changed files a comparison lists. */
+const mostListed = 300
+
+/** What is between its commits. */
+function openComparisons(client: GitHubClient, repository: HostedRepository) {
+  const of = { owner: repository.owner, repo: repository.name }
+  return {
     /** The commits of `head` that `base` has not, the oldest first. `isOurs` needs the name of the app. */
     async commitsSince(base: CommitId, head: CommitId, botLogin: string): Promise<HostCommit[]> {
       const basehead = `${base}...${head}`
@@ -121,6 +136,15 @@ function openCommits(client: GitHubClient, repository: HostedRepository) {
         author: author?.login ?? commit.author?.name ?? 'somebody',
         isOurs: isMadeBy(botLogin, { author, committer }) && commit.verification?.verified === true,
       }))
+    },
+    /** The paths that `head`, a commit or branch, has changed since it left `base`. Undefined where GitHub cannot tell all of them. */
+    async changedPaths(base: CommitId, head: string): Promise<Set<string> | undefined> {
+      const basehead = `${base}...${head}`
+      const asked = client.request('GET /repos/{owner}/{repo}/compare/{basehead}', { ...of, basehead, per_page: 1 })
+      const files = (await undefinedWhenMissing(asked))?.data.files
+      if (files === undefined || files.length >= mostListed) return undefined
+      const paths = files.flatMap(({ filename, previous_filename: before }) => [filename, before ?? filename])
+      return new Set(paths)
     },
     /** Where `commit` has left `base`; undefined when they have nothing in common. */
     async mergeBase(base: string, commit: CommitId): Promise<CommitId | undefined> {
