@@ -76,7 +76,13 @@ describe.skipIf(lacks('git'))('the right to read the code of a run', () => {
   })
 
   it('is to be asked for again when a limit of GitHub is over', async () => {
-    publisher.github.faults.add({ how: 'status', status: 429, retryAfterSeconds: 3_000, method: 'GET', path: /commits/ })
+    publisher.github.faults.add({
+      how: 'status',
+      status: 429,
+      retryAfterSeconds: 3_000,
+      method: 'GET',
+      path: /commits/,
+    })
     const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
     const body = JSON.stringify({ run_id: await newRun() })
     const post = () => fetch(`http://127.0.0.1:${access.port}${readAccessPath}`, { method: 'POST', headers, body })

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
 import { openTestPublisher, type TestPublisher } from '../test-publisher.fixture.ts'
-import { takeDeliveries } from './take-deliveries.ts'
+import { takeDeliveries, takeWaiting } from './take-deliveries.ts'
 
 /** A GitHub that answers nothing about the repositories of one account until it is told to. */
 function holdAccount({ github }: TestPublisher, account: string) {
@@ -67,6 +67,33 @@ describe.skipIf(lacks('git'))('webhooks that are taken', () => {
       release()
       await stop()
     }
+  })
+
+  it('of an installation that has to wait for an hour ask GitHub nothing meanwhile', async () => {
+    const { faults, requests, webhooks } = publisher.github
+    const path = /^\/repos\/slow\//
+    faults.add({ how: 'status', status: 429, retryAfterSeconds: 3_600, path, times: 1_000 })
+    const repositories = await Promise.all(Array.from({ length: 5 }, (_, at) => slowRepository(`limited${at}`)))
+    for (const one of repositories) await one.humanCommit('main', { 'a.py': 'a = 2\n' })
+    await webhooks.settled()
+    const before = requests.length
+    const stop = take('limited')
+    for (let pushes = 0; pushes < 3; pushes++) {
+      const handled = (await handledOf('acme/shop')).length
+      await publisher.repository.humanCommit('main', { 'a.py': `a = 2${pushes}\n` })
+      await until(async () => (await handledOf('acme/shop')).length > handled)
+    }
+    // What was on its way at once.
+    expect(requests.slice(before).filter((one) => path.test(one.path)).length).toBeLessThanOrEqual(2)
+    await stop()
+    faults.clear()
+    const left = await publisher.inbox.take('next', 100)
+    expect(left.filter(({ delivery }) => delivery.event === 'push')).toHaveLength(repositories.length)
+    await until(async () => {
+      await takeWaiting({ ...publisher.host().handling, inbox: publisher.inbox })
+      const handled = await Promise.all(repositories.map(({ fullName }) => handledOf(fullName)))
+      return handled.every((reasons) => reasons.length === 1)
+    })
   })
 
   it('are left to others by one that stops, at once, but for those that it has begun', async () => {

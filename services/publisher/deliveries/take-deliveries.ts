@@ -20,6 +20,7 @@ const takenAtOnce = 100
 const mostInHand = 10_000
 const restMs = 250
 const failedRestMs = 5_000
+const leastPauseMs = 1_000
 /** A webhook that still cannot be handled after that is given up. */
 const longestMs = 24 * 3_600_000
 
@@ -114,7 +115,7 @@ async function handleTaken(taken: TakenDelivery, deps: TakeDeps): Promise<number
     const mayPass = fault.retry && Date.now() - arrivedAt(taken) < longestMs
     const fields = { delivery_id: deliveryId, event, error_code: fault.code, error: fault.message }
     deps.log.warn('a webhook could not be handled', { ...fields, what: mayPass ? 'is tried again' : 'is left' })
-    if (mayPass) return fault instanceof CodeHostBusy ? pauseAfter(fault, 0) : undefined
+    if (mayPass) return fault instanceof CodeHostBusy ? pauseAfter(fault, leastPauseMs) : undefined
     await endAsFailed(taken, `${fault.code} ${fault.message}`, deps).catch(() => {}) // taken again later
   }
   return undefined
