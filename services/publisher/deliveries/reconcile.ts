@@ -46,8 +46,8 @@ export function runReconciler(deps: ReconcileDeps): () => Promise<void> {
 type Listed = { id: number; guid: string; event: string }
 
 /**
- * Takes what was delivered since then and has not arrived; the oldest first. How many these were. One that cannot be read ends as failed, and keeps
- * the others not away.
+ * Takes what was delivered since then and has not arrived; the oldest first. How many these were. One that cannot be read ends as failed, and does
+ * not keep the others away.
  */
 export async function reconcile(since: number, deps: Omit<ReconcileDeps, 'everyMs'>): Promise<number> {
   const { app, inbox, log } = deps
