@@ -68,6 +68,19 @@ describe('the inbox of deliveries', () => {
     await until(async () => (await inboxOf(1).take('other', 10)).length === 2)
   })
 
+  it('gives nothing to others that its consumer keeps, and at once what it leaves', async () => {
+    const silentMs = 400
+    for (const id of ['one', 'two']) await inboxOf().put(ping(id))
+    const taken = await inboxOf(silentMs).take('slow', 10)
+    for (const end = performance.now() + 2 * silentMs; performance.now() < end;) {
+      expect(await inboxOf(silentMs).keep('slow', taken)).toEqual([])
+      expect(await inboxOf(silentMs).take('other', 10)).toEqual([])
+    }
+    await inboxOf(silentMs).leave('slow', taken.slice(1))
+    expect(idsOf(await inboxOf(silentMs).take('other', 10))).toEqual(['two'])
+    expect(await inboxOf(silentMs).keep('slow', taken)).toEqual([taken[1]?.entry])
+  })
+
   it('finds what a dead consumer has left behind much that others are working on', async () => {
     const count = 300
     for (let at = 0; at <= count; at++) await inboxOf().put(ping(`d${at}`))

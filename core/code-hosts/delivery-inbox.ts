@@ -9,6 +9,7 @@ export type DeliveryInbox = ReturnType<typeof openDeliveryInbox>
 
 /** A delivery that somebody has taken, and the handle with which it is ended. */
 export type TakenDelivery = { entry: string; delivery: Delivery }
+type Entry = Pick<TakenDelivery, 'entry'>
 
 type Redis = Pick<RedisClient, 'call' | 'eval' | 'exists' | 'xgroup' | 'xrevrange'>
 
@@ -17,6 +18,7 @@ const group = 'publisher'
 const seenSeconds = 5 * 86_400
 /** Who takes a delivery and says nothing for so long has died: another one takes it. */
 const usualSilenceMs = 60_000
+const leastKeepMs = 50
 /** Of what became of them, for people. */
 const mostHandled = 10_000
 const handledPage = 500
@@ -25,11 +27,27 @@ const putScript = `
 if not redis.call('SET', KEYS[2], '1', 'NX', 'EX', ARGV[2]) then return 'seen' end
 redis.call('XADD', KEYS[1], '*', 'd', ARGV[1])
 return 'new'`
+const refuseScript = `
+if not redis.call('SET', KEYS[2], '1', 'NX', 'EX', ARGV[2]) then return 0 end
+redis.call('XADD', KEYS[1], 'MAXLEN', '~', ARGV[3], '*', 'h', ARGV[1])
+return 1`
 const endScript = `
 redis.call('XACK', KEYS[1], ARGV[1], ARGV[2])
 if redis.call('XDEL', KEYS[1], ARGV[2]) == 0 then return 'ended before' end
 redis.call('XADD', KEYS[2], 'MAXLEN', '~', ARGV[4], '*', 'h', ARGV[3])
 return 'ended'`
+
+/** ARGV: the group, the consumer, for how long it counts as silent from now on, and entries. Answers those that are not its own any more. */
+const claimScript = `
+local lost = {}
+for at = 4, #ARGV do
+  local held = redis.call('XPENDING', KEYS[1], ARGV[1], ARGV[at], ARGV[at], 1)[1]
+  if held and held[2] == ARGV[2] then
+    redis.call('XCLAIM', KEYS[1], ARGV[1], ARGV[2], 0, ARGV[at], 'IDLE', ARGV[3], 'JUSTID')
+  else lost[#lost + 1] = ARGV[at] end
+end
+return lost`
+const claimedAtOnce = 500
 
 const PutAnswer = z.enum(['new', 'seen'])
 const Entries = z.array(z.tuple([z.string(), z.array(z.string())]))
@@ -51,13 +69,26 @@ export function openDeliveryInbox(redis: Redis, namespace = 'remora', { silentMs
         await orStoreError(redis.eval(putScript, 2, keys.inbox, keys.seen(delivery.deliveryId), ...args)),
       )
     },
+    /** Keeps of one that cannot be taken why, once; from then on it counts as arrived. */
+    async refuse(handled: HandledDelivery): Promise<void> {
+      const args = [JSON.stringify(handled), String(seenSeconds), String(mostHandled)]
+      await orStoreError(redis.eval(refuseScript, 2, keys.handled, keys.seen(handled.deliveryId), ...args))
+    },
     /** Whether a delivery has arrived in the last days. */
     async hasSeen(deliveryId: string): Promise<boolean> {
       return (await orStoreError(redis.exists(keys.seen(deliveryId)))) === 1
     },
     take: openTaker(redis, { inbox: keys.inbox, silentMs }),
+    /** So often a consumer is to `keep` what it has taken. */
+    keepMs: Math.max(silentMs / 4, leastKeepMs),
+    /** Says that the consumer is still at work on what it has taken. Those that somebody else has taken meanwhile. */
+    keep: (consumer: string, taken: readonly Entry[]) => claimed(redis, keys.inbox, { consumer, silentMs: 0 }, taken),
+    /** Leaves what the consumer has taken and not begun to whoever comes next. */
+    async leave(consumer: string, taken: readonly Entry[]): Promise<void> {
+      await claimed(redis, keys.inbox, { consumer, silentMs: silentMs + 1 }, taken)
+    },
     /** Ends the handling, and keeps what became of it. Doing it again changes nothing. */
-    async end(taken: Pick<TakenDelivery, 'entry'>, handled: HandledDelivery): Promise<void> {
+    async end(taken: Entry, handled: HandledDelivery): Promise<void> {
       const args = [group, taken.entry, JSON.stringify(handled), String(mostHandled)]
       await orStoreError(redis.eval(endScript, 2, keys.inbox, keys.handled, ...args))
     },
@@ -75,6 +106,21 @@ export function openDeliveryInbox(redis: Redis, namespace = 'remora', { silentMs
       return found.slice(0, count)
     },
   }
+}
+
+async function claimed(
+  redis: Pick<Redis, 'eval'>,
+  inbox: string,
+  { consumer, silentMs }: { consumer: string; silentMs: number },
+  taken: readonly Entry[],
+): Promise<string[]> {
+  const lost: string[] = []
+  for (let at = 0; at < taken.length; at += claimedAtOnce) {
+    const entries = taken.slice(at, at + claimedAtOnce).map(({ entry }) => entry)
+    const answer = await orStoreError(redis.eval(claimScript, 1, inbox, group, consumer, String(silentMs), ...entries))
+    lost.push(...z.array(z.string()).parse(answer))
+  }
+  return lost
 }
 
 /** What a dead consumer has left, or what is new. */

@@ -6,6 +6,7 @@ import { z } from 'zod'
 import { AppError, type ErrorCode } from '#domain/error.ts'
 import type { HostedRepository } from '#domain/repository-source.ts'
 import type { Log } from '#platform/log.ts'
+import { CodeHostBusy, retryAfterIn } from './code-host-busy.ts'
 
 const Client = Octokit.plugin(throttling, paginateRest)
 export type GitHubClient = InstanceType<typeof Client>
@@ -15,8 +16,8 @@ export type GitHubAppOptions = {
   privateKey: string
   apiUrl: string
   log: Pick<Log, 'debug' | 'warn'>
-  /** Instead of Octokit's pauses between writes (1 s, or 3 s for what notifies people), so that a test need not wait. */
-  pace?: object
+  /** Instead of Octokit's pauses (1 s between writes, 3 s for what notifies people, 1 s for one of a limit), so that a test need not wait. */
+  pace?: { retryAfterBaseValue?: number }
   requestMs?: number
 }
 
@@ -32,6 +33,8 @@ export type GitHubApp = ReturnType<typeof openGitHubApp>
 
 /** A request waits so long for a limit to pass; what has to wait longer fails with HOST_001, and comes again. */
 const mostWaitS = 60
+/** Of a limit whose end GitHub does not tell. */
+const usualLimitMs = 60_000
 const usualRequestMs = 30_000
 
 /**
@@ -48,7 +51,9 @@ export function openGitHubApp({ appId, privateKey, apiUrl, log, pace, requestMs 
   })
   // As container platforms hand out files: on one line.
   const key = privateKey.replaceAll('\\n', '\n')
-  const app = new Client({ ...optionsFor('app'), authStrategy: createAppAuth, auth: { appId, privateKey: key } })
+  const heedLimits = openLimits(pace)
+  const auth = { appId, privateKey: key }
+  const app = heedLimits('app', new Client({ ...optionsFor('app'), authStrategy: createAppAuth, auth }))
   const tokenFor = async (
     { installationId, repository }: OfInstallation,
     permissions: Permissions,
@@ -80,8 +85,37 @@ export function openGitHubApp({ appId, privateKey, apiUrl, log, pace, requestMs 
         }
       }
       const authStrategy = () => ({ hook })
-      return new Client({ ...optionsFor(String(of.installationId)), authStrategy })
+      const id = String(of.installationId)
+      return heedLimits(id, new Client({ ...optionsFor(id), authStrategy }))
     },
+  }
+}
+
+/**
+ * Remembers until when GitHub wants to hear nothing of an installation: meanwhile its requests fail without being sent, whoever makes
+ * them. GitHub may ban an app that goes on asking.
+ */
+function openLimits({ retryAfterBaseValue: secondMs = 1_000 }: NonNullable<GitHubAppOptions['pace']> = {}) {
+  const endings = new Map<string, number>()
+  const note = (id: string, fault: AppError) => {
+    if (fault instanceof CodeHostBusy) endings.set(id, Date.now() + (fault.retryAfterMs / 1_000) * secondMs)
+  }
+  return <One extends GitHubClient>(id: string, client: One): One => {
+    client.hook.wrap('request', async (request, options) => {
+      const leftMs = (endings.get(id) ?? 0) - Date.now()
+      if (leftMs > 0) {
+        const leftS = Math.ceil(leftMs / secondMs)
+        throw new CodeHostBusy(`GitHub has asked to wait: a limit lasts for ${leftS} s more`, leftS * 1_000)
+      }
+      endings.delete(id)
+      try {
+        return await request(options)
+      } catch (error) {
+        note(id, hostError(error))
+        throw error
+      }
+    })
+    return client
   }
 }
 
@@ -147,11 +181,16 @@ export function hostError(cause: unknown, missing: ErrorCode = 'HOST_002'): AppE
     return new AppError('HOST_001', `GitHub does not answer: ${message}`, { cause })
   }
   const { status, message, response } = answer
-  const isLimit = status === 429 || response?.headers['x-ratelimit-remaining'] === '0' || /rate limit/i.test(message)
+  const { headers = {} } = response ?? {}
+  const isLimit = headers['x-ratelimit-remaining'] === '0' || /rate limit/i.test(message)
+  const asked = retryAfterIn(headers)
   // Octokit gives 500 to what never was an answer.
   const verb = response === undefined ? 'does not answer' : `answers ${status}`
   const said = `GitHub ${verb}: ${message.slice(0, 300)}`
-  if (status >= 500 || (status === 403 && isLimit) || status === 429) return new AppError('HOST_001', said, { cause })
+  if (status === 429 || (status === 403 && (isLimit || asked !== undefined)))
+    return new CodeHostBusy(said, asked ?? usualLimitMs, { cause })
+  if (status >= 500 && asked !== undefined) return new CodeHostBusy(said, asked, { cause })
+  if (status >= 500) return new AppError('HOST_001', said, { cause })
   if (status === 401 || status === 403) return new AppError('HOST_003', said, { cause })
   if (status === 404 || status === 410 || status === 451) return new AppError(missing, said, { cause })
   return new AppError('PUBLISH_001', said, { cause })

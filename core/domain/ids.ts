@@ -25,6 +25,15 @@ export function newRunId(nowMs: number): RunId {
   return `r${nowMs.toString(36).padStart(9, '0')}${random}`
 }
 
+/** The id of a run that is made for the key alone, at most once: the same whoever makes it, and sorted by that time as other ids are. */
+export function derivedRunId(atMs: number, key: string): RunId {
+  const digits = BigInt(`0x${sha256(key).slice(0, 16)}`)
+    .toString(36)
+    .padStart(8, '0')
+    .slice(-8)
+  return `r${atMs.toString(36).padStart(9, '0')}${digits}`
+}
+
 /** The fencing token of a delivery: 96 random bits, compared for equality only. */
 export function newToken(): string {
   return randomBytes(12).toString('base64url')

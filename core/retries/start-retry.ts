@@ -18,6 +18,16 @@ export type NewRetry = {
   holder?: NewRun['holder']
 }
 
+/** `startRetry` for somebody who asks for it: noted in the former run first, so that whoever looks for its newest retry misses none. */
+export async function startAskedRetry(
+  former: Run,
+  retry: NewRetry,
+  deps: { ledger: StartRetryDeps['ledger'] & Pick<Ledger, 'noteRetry'> },
+): Promise<void> {
+  await deps.ledger.noteRetry(former.runId, { retry: retry.runId, how: 'asked' })
+  await startRetry(former, retry, deps)
+}
+
 /**
  * Creates the run that retries `former`, over the same upload. Doing it again changes nothing. Its job is added by the caller or, a
  * moment later, by the dispatcher. RUN_001 when the former run is deleted at the same time: its changes could not be used.

@@ -2,8 +2,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { RunId } from '#domain/ids.ts'
 import { anEvent } from '#testing/open-test-ledger.ts'
 import { lacks } from '#testing/this-machine.ts'
-import type { Fault } from '#testing/fake-github/network-faults.ts'
 import { until } from '#testing/until.ts'
+import type { Fault } from '#testing/fake-github/network-faults.ts'
+import { takeWaiting } from './deliveries/take-deliveries.ts'
 import { type PlayedRun, playPublishable } from './published-run.fixture.ts'
 import { openTestPublisher, type TestPublisher } from './test-publisher.fixture.ts'
 
@@ -62,8 +63,10 @@ describe.skipIf(lacks('git'))('where GitHub does not answer as it should', () =>
     await publisher.takeAll()
     await repository.humanCommit('main', { 'c.py': 'c = 1\n' })
     await publisher.takeAll()
-    const handled = await publisher.inbox.listHandled(10)
-    const runId = RunId.parse(handled.find(({ outcome }) => outcome === 'run')?.runId)
+    const handled = await publisher.inbox.listHandled(100)
+    const runId = RunId.parse(
+      handled.find((one) => one.outcome === 'run' && one.repository === repository.fullName)?.runId,
+    )
     const late = Promise.withResolvers<void>()
     publisher.github.watch(async ({ method, path, when }) => {
       if (method !== 'POST' || !path.endsWith('/check-runs') || when === 'after') return
@@ -85,14 +88,27 @@ describe.skipIf(lacks('git'))('where GitHub does not answer as it should', () =>
     expect(repository.checkRuns().map(({ conclusion }) => conclusion)).toEqual(['skipped', 'failure'])
   })
 
-  it('a limit of an hour is not waited for, and costs few requests until it is over', async () => {
-    const runId = await playPublishable(publisher, { changes, repository })
-    publisher.github.rateLimit.set(0)
-    const before = publisher.github.requests.length
-    for (let looks = 0; looks < 3; looks++) await publisher.look(runId)
-    expect(publisher.github.requests.length - before).toBeLessThan(7)
-    expect(await publisher.publicationOf(runId)).toBeNull()
-    publisher.github.rateLimit.set(5_000)
+  it('a limit of an hour is not waited for, and nothing more is asked until it is over', async () => {
+    const { rateLimit, requests } = publisher.github
+    const played = { changes, repository }
+    const runs = [await playPublishable(publisher, played), await playPublishable(publisher, played)]
+    rateLimit.set(0, { endsInMs: 3_600_000 })
+    const before = requests.length
+    for (let looks = 0; looks < 3; looks++) for (const runId of runs) await publisher.look(runId)
+    await repository.humanCommit('main', { 'c.py': 'c = 3\n' })
+    await publisher.github.webhooks.settled()
+    await takeWaiting(publisher.host().handling)
+    // The limits of the app and of its installation.
+    expect(requests.length - before).toBeLessThanOrEqual(2)
+    const dueIn = (ms: number) => publisher.host().publishing.due(Date.now() + ms, 100)
+    expect(await dueIn(50 * 60_000)).not.toEqual(expect.arrayContaining(runs))
+    expect(await dueIn(62 * 60_000)).toEqual(expect.arrayContaining(runs))
+    rateLimit.set(5_000)
+    const [, runId = ''] = runs
+    await until(async () => {
+      await publisher.look(runId)
+      return (await publisher.publicationOf(runId)) !== null
+    })
     await publisher.settle(runId)
     expect(repository.pulls()).toHaveLength(1)
   })

@@ -98,8 +98,10 @@ describe.skipIf(lacks('git'))('a publication', { timeout: 120_000 }, () => {
     const repository = await publisher.addRepository(`shop${++repositories}`)
     await repository.humanCommit('main', { 'c.py': 'c = 1\n' })
     await publisher.takeAll()
-    const handled = await publisher.inbox.listHandled(10)
-    const runId = RunId.parse(handled.find(({ outcome }) => outcome === 'run')?.runId)
+    const handled = await publisher.inbox.listHandled(100)
+    const runId = RunId.parse(
+      handled.find((one) => one.outcome === 'run' && one.repository === repository.fullName)?.runId,
+    )
     await publisher.look(runId)
     const events = [anEvent({ event: 'run.started' })]
     const started = { from: [{ status: 'queued' }], command: 'start', events } as const

@@ -16,7 +16,7 @@ import { anEvent, aNewRun, anOutcome, aPlannedOperation, aRequest } from '#testi
 import type { TestPublisher } from './test-publisher.fixture.ts'
 
 /** What an operation of the run has made: replaces `from` in the file, or whatever changes it is given. */
-export type PlayedChange = { agent?: string; name: string; isPending?: true } & (
+export type PlayedChange = { agent?: string; name: string; isPending?: true; isFailed?: true } & (
   | { path: string; from: string; to: string }
   | { files: FileChange[] }
 )
@@ -122,6 +122,11 @@ async function playOperations(
     if (change === undefined || operation === undefined) {
       const recordHash = await put({ changeSet: null, tools: [reported(findings)] })
       const outcome = anOutcome({ status: 'unchanged', recordHash, findings })
+      await ledger.settle(claimed.attempt, 1, { outcome, events: [] })
+      continue
+    }
+    if (change.isFailed) {
+      const outcome = anOutcome({ status: 'failed', errorCode: 'AGENT_004' })
       await ledger.settle(claimed.attempt, 1, { outcome, events: [] })
       continue
     }

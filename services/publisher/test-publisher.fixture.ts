@@ -33,6 +33,8 @@ export type TestPublisherOptions = FakeGitHubOptions & {
   /** Of the repository, as its operator has them. */
   settings?: Partial<ReturnType<typeof parseConfig>['publisher']['repository']>
   requestMs?: number
+  /** After that what somebody has taken from the inbox is taken again. */
+  silentMs?: number
 }
 
 const atOnce = {
@@ -59,7 +61,7 @@ export async function openTestPublisher(options: TestPublisherOptions = {}) {
   const redis = new Redis(server.url)
   const ledger = openLedger(redis, { namespace })
   const blobs = openBlobStore(objects, { maxCacheBytes: 1_000_000, permit: openPutPermit(redis, namespace) })
-  const inbox = openDeliveryInbox(redis, namespace, { silentMs: 0 })
+  const inbox = openDeliveryInbox(redis, namespace, { silentMs: options.silentMs ?? 0 })
   const arrived = async (request: IncomingMessage, response: ServerResponse) => {
     const { 'x-github-delivery': deliveryId, 'x-github-event': event } = request.headers
     const payload = parseJson(await text(request))

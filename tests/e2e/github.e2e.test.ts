@@ -67,6 +67,23 @@ describe.skipIf(lacks('git'))('a push to a repository with the GitHub App', () =
     }
   })
 
+  it('of a bot works on nothing, and brings the open pull request to the new commit', async () => {
+    const { github, services, checked } = host
+    const files = { 'README.md': '# Tools\n' }
+    const repository = await github.addRepository({ owner: 'acme', name: 'tools', files })
+    await checked(repository, await repository.humanCommit('main', shop))
+    const changed = `${shop['shop/stock.py']}\n\ndef triple(number: int) -> int:\n    return number * 3\n`
+    const commit = await repository.humanCommit('main', { 'shop/stock.py': changed }, { by: 'dependabot[bot]' })
+    const runId = await checked(repository, commit)
+    expect(await services.api.operations(runId)).toEqual([])
+    expect(repository.pulls()).toMatchObject([{ state: 'open', number: 1 }])
+    expect(await repository.git(['merge-base', 'main', 'remora/main'])).toBe(commit)
+    const kept = await repository.read('remora/main', 'shop/stock.py')
+    expect(kept).toMatch(/def count.*\n {4}"""/)
+    expect(kept).toMatch(/def triple.*\n {4}return/)
+    expect(await repository.read('remora/main', 'shop/prices.py')).not.toMatch(/^import os/)
+  })
+
   it('is published once by a publisher that is killed when GitHub has just opened the pull request', async () => {
     const { github, services } = host
     const repository = await github.addRepository({ owner: 'acme', name: 'stock', files: { 'README.md': '# Stock\n' } })

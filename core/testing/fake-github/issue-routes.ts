@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { accountJson, repositoryJson } from './account-json.ts'
+import { accountJson, nodeId, repositoryJson } from './account-json.ts'
+import { urlsOf } from './git-json.ts'
 import { answer, found, refuse } from './answers.ts'
 import { associationOf, commentJson, issueJson, labelJson } from './pull-json.ts'
 import { pullOf } from './pull-routes.ts'
@@ -17,6 +18,7 @@ export const issueRoutes = [
   repositoryRoute(`GET ${issue}/labels`, [...read], (call) => ({ items: labelsJson(call) })),
   repositoryRoute(`POST ${issue}/labels`, [...write], (call) => setLabels(call, pullOf(call).labels)),
   repositoryRoute(`PUT ${issue}/labels`, [...write], (call) => setLabels(call, [])),
+  repositoryRoute(`GET ${issue}/events`, [...read], listEvents),
   repositoryRoute(`GET ${issue}/comments`, [...read], listComments),
   repositoryRoute(`POST ${issue}/comments`, [...write], createComment),
   repositoryRoute(`GET ${comment}`, [...read], (call) =>
@@ -58,6 +60,24 @@ function listComments(call: RepositoryCall) {
     (one) => one.number === number && (since === null || one.updatedAt.getTime() >= Date.parse(since)),
   )
   return { items: comments.map((one) => commentJson(world, repository, one)) }
+}
+
+/** Times are in seconds. */
+function listEvents(call: RepositoryCall) {
+  const { world, repository } = call
+  const { api } = urlsOf(world, repository)
+  const items = pullOf(call).events.map(({ id, event, by, at }) => ({
+    id,
+    node_id: nodeId('E', id),
+    url: `${api}/issues/events/${id}`,
+    actor: accountJson(world, by),
+    event,
+    commit_id: null,
+    commit_url: null,
+    created_at: at.toISOString().replace(/\.\d+Z$/, 'Z'),
+    performed_via_github_app: null,
+  }))
+  return { items }
 }
 
 const NewComment = z.object({ body: z.string() })

@@ -4,7 +4,7 @@ import { type GitCommit, emptyTree, noCommit } from './git-store.ts'
 import { accountJson, appJson, nodeId, repositoryJson } from './account-json.ts'
 import { urlsOf } from './git-json.ts'
 import { shortPullJson } from './pull-json.ts'
-import { type PullEvent, closePull, mergedByPush, synchronizePull } from './pull-events.ts'
+import { type PullEvent, closePull, mergedByPush, notePullEvent, synchronizePull } from './pull-events.ts'
 import type { HostedRepository, PullRequest } from './world.ts'
 
 /** Where something happens, and who does it. */
@@ -35,11 +35,10 @@ export async function refMoved(event: RepositoryEvent, move: RefMove): Promise<v
   if (move.after !== undefined) await requestChecks(event, { branch, before, after }, 'requested')
   for (const concerned of world.repositories.values())
     for (const pull of concerned.pulls.values())
-      if (pull.state === 'open')
-        await updatePull(
-          { ...event, repository: concerned, pull },
-          { from: repository, branch, before, after: move.after },
-        )
+      await updatePull(
+        { ...event, repository: concerned, pull },
+        { from: repository, branch, before, after: move.after },
+      )
 }
 
 async function updatePull(
@@ -52,10 +51,13 @@ async function updatePull(
   }: { from: HostedRepository; branch: string; before: string; after: string | undefined },
 ): Promise<void> {
   const { pull, repository } = event
-  if (pull.head.ref === branch && (pull.head.fork ?? repository) === from) {
-    if (after === undefined) return closePull(event)
-    await synchronizePull(event, before, after)
+  const isHead = pull.head.ref === branch && (pull.head.fork ?? repository) === from
+  if (isHead && after === undefined) {
+    if (pull.state === 'open') await closePull(event)
+    notePullEvent(event, 'head_ref_deleted') // after the other, in the same second
   }
+  if (pull.state === 'closed') return undefined
+  if (isHead && after !== undefined) await synchronizePull(event, before, after)
   if (pull.base.ref !== branch || from !== repository || after === undefined) return undefined
   if (await repository.store.isAncestor(pull.head.sha, after)) return mergedByPush(event, after)
   pull.base.sha = after

@@ -58,6 +58,7 @@ export async function openPull(event: Omit<PullEvent, 'pull'>, wanted: NewPull):
     reviewers: [],
     createdAt: now,
     updatedAt: now,
+    events: [],
   }
   await fetchHead(repository, pull)
   repository.pulls.set(pull.number, pull)
@@ -81,14 +82,23 @@ export async function synchronizePull(event: PullEvent, before: string, after: s
   await sendPull(event, 'synchronize', { before, after })
 }
 
+type PullEventName = PullRequest['events'][number]['event']
+
+/** Keeps what happened to it. */
+export function notePullEvent({ world, sender, pull }: PullEvent, event: PullEventName): void {
+  pull.events.push({ id: world.nextId(), event, by: sender, at: world.now() })
+}
+
 /** Without a merge. */
 export async function closePull(event: PullEvent): Promise<void> {
   const now = event.world.now()
+  notePullEvent(event, 'closed')
   Object.assign(event.pull, { state: 'closed', closedAt: now, updatedAt: now })
   await sendPull(event, 'closed')
 }
 
 export async function reopenPull(event: PullEvent): Promise<void> {
+  notePullEvent(event, 'reopened')
   Object.assign(event.pull, { state: 'open', closedAt: undefined, updatedAt: event.world.now() })
   await sendPull(event, 'reopened')
 }
@@ -98,6 +108,7 @@ export async function mergedByPush(event: PullEvent, sha: string): Promise<void>
   const { pull, world, sender } = event
   const now = world.now()
   const by = sender.type === 'Bot' ? appBot(world) : sender
+  for (const happened of ['merged', 'closed'] as const) notePullEvent(event, happened)
   Object.assign(pull, { state: 'closed', closedAt: now, updatedAt: now, merged: { at: now, sha, by } })
   await sendPull(event, 'closed')
 }

@@ -3,7 +3,7 @@ import { answer, found, notFound, refuse } from './answers.ts'
 import { diffTrees } from './git-diff.ts'
 import { commitJson, diffJson } from './git-json.ts'
 import { fullPullJson, pullJson } from './pull-json.ts'
-import { closePull, openPull, sendPull } from './pull-events.ts'
+import { closePull, openPull, reopenPull, sendPull } from './pull-events.ts'
 import { type RepositoryCall, bodyOf, repositoryRoute } from './routes.ts'
 import { levelOf } from './world.ts'
 
@@ -110,9 +110,7 @@ async function updatePull(call: RepositoryCall) {
   if (state === 'open' && pull.state === 'closed') {
     if (pull.merged !== undefined || (await repository.store.tip(`refs/heads/${pull.head.ref}`)) === undefined)
       return custom('The pull request cannot be reopened.')
-    pull.state = 'open'
-    delete pull.closedAt
-    await sendPull(event, 'reopened')
+    await reopenPull(event)
   }
   return answer(200, await fullPullJson(world, repository, pull))
 }

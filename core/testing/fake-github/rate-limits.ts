@@ -27,9 +27,11 @@ export function openRateLimits(world: Pick<World, 'now'>, options: { limit: numb
 
   return {
     stateOf,
-    /** From now on, for all budgets. */
-    set(newLimit: number) {
+    /** From now on, for all budgets; `endsInMs`: those that there are begin anew then. */
+    set(newLimit: number, { endsInMs }: { endsInMs?: number } = {}) {
       limit = newLimit
+      if (endsInMs === undefined) return
+      for (const budget of budgets.values()) budget.resetAt = world.now().getTime() + endsInMs
     },
     spend(viewer: Viewer): void {
       const budget = budgetOf(viewer)

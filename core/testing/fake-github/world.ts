@@ -52,6 +52,8 @@ export type PullRequest = {
   updatedAt: Date
   closedAt?: Date
   merged?: { at: Date; sha: string; by: Account }
+  /** As the API lists them for the issue that it also is, the oldest first. */
+  events: { id: number; event: 'closed' | 'merged' | 'reopened' | 'head_ref_deleted'; by: Account; at: Date }[]
 }
 
 export type Comment = {

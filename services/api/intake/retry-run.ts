@@ -7,7 +7,7 @@ import { isEnded, type ErrorPolicyName, type Run, type RunRequest } from '#domai
 import type { Ledger } from '#ledger/ledger.ts'
 import type { NewRun } from '#ledger/run-commands.ts'
 import { isFeedback, mostOperations, ofAgents, rejectedSinceLastTry } from '#retries/rejected-operations.ts'
-import { requestOfRetry, startRetry } from '#retries/start-retry.ts'
+import { requestOfRetry, startAskedRetry } from '#retries/start-retry.ts'
 import { openTriedBy } from '#retries/wanted-by-decisions.ts'
 import { expectNotDeleted, hashedJson, withModelKind, type AcceptDeps } from './accept-run.ts'
 import type { Correlation } from './traced-request.ts'
@@ -73,10 +73,8 @@ export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ runId: 
   const runId = await idOf(retry, request, deps)
   const { requestId, traceparent } = correlation
   if (holder !== undefined && (await isNew(runId, deps))) await deps.ledger.expectRunRoom(holder)
-  // First, so that whoever looks for the newest retry of the run misses none.
-  await deps.ledger.noteRetry(run.runId, { retry: runId, how: 'asked' })
   const origin = { kind: 'api', id: requestId } as const
-  await startRetry(run, { runId, request, traceparent, origin, holder }, deps)
+  await startAskedRetry(run, { runId, request, traceparent, origin, holder }, deps)
   await deps.producer.add('snapshots', runId, { run_id: runId, traceparent })
   return { runId, status: 'queued' }
 }

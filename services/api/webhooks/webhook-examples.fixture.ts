@@ -27,10 +27,12 @@ export function webhookHeaders(
   body: string | Uint8Array,
   { secret, event, deliveryId }: { secret: string; event: string; deliveryId: string },
 ): Record<string, string> {
+  const signature = (by: string) => `${by}=${createHmac(by, secret).update(body).digest('hex')}`
   return {
     'content-type': 'application/json',
     'x-github-event': event,
     'x-github-delivery': deliveryId,
-    'x-hub-signature-256': `sha256=${createHmac('sha256', secret).update(body).digest('hex')}`,
+    'x-hub-signature': signature('sha1'),
+    'x-hub-signature-256': signature('sha256'),
   }
 }

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { gzipSync } from 'node:zlib'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { Delivery } from '#code-hosts/delivery.ts'
@@ -191,7 +192,9 @@ describe('POST /webhooks/github', () => {
   it('names what is wrong with a payload that is signed, and stores nothing of it', async () => {
     const without = (field: string) => JSON.stringify({ ...JSON.parse(push), [field]: undefined })
     const [noJson, list] = ['{"ref":', '[1]']
-    const bodies = [noJson, list, without('after'), without('repository'), push.replace('refs/heads/main', '')]
+    const ownerless = push.replace('"owner":{"login":"octocat"},', '')
+    const unnamed = push.replace('refs/heads/main', '')
+    const bodies = [noJson, list, without('after'), without('repository'), unnamed, ownerless]
     const answers = await Promise.all(bodies.map((body) => post(body, signed(body))))
     const problems = await Promise.all(answers.map(async (one) => Problem.parse(await one.json())))
     expect(problems.map(({ error_code: code }) => code)).toEqual(bodies.map(() => 'INTAKE_008'))
@@ -201,26 +204,29 @@ describe('POST /webhooks/github', () => {
       'body.after',
       'body.repository',
       'body.ref',
+      'body.repository.owner',
     ])
-    const { 'x-github-event': _event, ...unnamed } = signed(push)
-    expect(await codeOf(await post(push, unnamed))).toBe('422 INTAKE_008')
+    const { 'x-github-event': _event, ...others } = signed(push)
+    expect(await codeOf(await post(push, others))).toBe('422 INTAKE_008')
     expect(await codeOf(await post(push, signed(push, { deliveryId: '../../etc' })))).toBe('422 INTAKE_008')
     expect((await post(push, signed(push, { event: 'constructor' }))).status).toBe(202)
     expect((await kept()).size).toBeGreaterThan(0)
   })
 
-  it('names the setting of the App for a body that is a form', async () => {
+  it('names the setting of the App for a body that is a form, and takes none that is packed', async () => {
     const answer = await post(push, { ...signed(push), 'content-type': 'application/x-www-form-urlencoded' })
     const problem = Problem.parse(await answer.json())
     expect(problem).toMatchObject({ status: 415, error_code: 'HTTP_003' })
     expect(problem.detail).toContain('in the settings of the GitHub App')
+    const packed = new Uint8Array(gzipSync(push))
+    expect(await codeOf(await post(packed, { ...signed(packed), 'content-encoding': 'gzip' }))).toBe('415 HTTP_003')
   })
 
   it('takes 25 MB and not more, whether or not the length is announced', async () => {
     const padded = (bytes: number) => `${push.slice(0, -1)},"x":"${'x'.repeat(bytes - push.length - 7)}"}`
     const most = padded(25 * 1024 * 1024)
     expect((await post(most, signed(most))).status).toBe(202)
-    const over = padded(26 * 1024 * 1024)
+    const over = padded(25 * 1024 * 1024 + 1)
     expect(
       await codeOf(await api.app.request('/webhooks/github', { method: 'POST', body: over, headers: signed(over) })),
     ).toBe('413 INTAKE_003')

@@ -34,6 +34,8 @@ const wrongSignature = 'The signature of the webhook is missing or wrong: is its
 const wrongType =
   'Send application/json: set the content type of the webhook, in the settings of the GitHub App, to application/json.'
 
+const packed = 'Send the body as it is: one with a Content-Encoding is not taken.'
+
 /** Takes the webhooks of GitHub: each that is signed is kept, once, until somebody has handled it. */
 export function webhookRoutes({ secret, inbox, bodyMs = usualBodyMs }: WebhookRouteDeps): OpenAPIHono<ApiEnv> {
   const routes = new OpenAPIHono<ApiEnv>()
@@ -44,6 +46,7 @@ export function webhookRoutes({ secret, inbox, bodyMs = usualBodyMs }: WebhookRo
     const { raw } = c.req
     if (!/^application\/json *(?:;|$)/i.test(c.req.header('content-type') ?? ''))
       throw new AppError('HTTP_003', wrongType)
+    if (c.req.header('content-encoding') !== undefined) throw new AppError('HTTP_003', packed)
     // Without anything like a signature, nothing of a body is read.
     const signature = c.req.header('x-hub-signature-256') ?? ''
     if (!signatureForm.test(signature)) throw new AppError('INTAKE_004', wrongSignature)

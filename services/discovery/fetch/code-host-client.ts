@@ -1,4 +1,5 @@
 import { Agent, type Dispatcher, EnvHttpProxyAgent, request } from 'undici'
+import { CodeHostBusy, retryAfterIn } from '#code-hosts/code-host-busy.ts'
 import { ReadAccess, readAccessPath, ReadAccessRefusal, type ReadAccessRequest } from '#code-hosts/read-access.ts'
 import type { ReadableArchive } from '#code-hosts/read-access.ts'
 import { AppError } from '#domain/error.ts'
@@ -38,10 +39,12 @@ export function openCodeHostClient({ publisher, proxy, limits: given }: CodeHost
         throw new AppError('HOST_002', 'no code can be fetched here: there is no publisher (REMORA_PUBLISHER_URL)')
       }
       const sending = { dispatcher: near, signal, totalMs: limits.idleMs }
-      const { status, text } = await post(publisher, ask, sending)
+      const { status, headers, text } = await post(publisher, ask, sending)
       const access = status === 200 ? ReadAccess.safeParse(parseJson(text)).data : undefined
       if (access !== undefined) return access
       const { data: refusal } = ReadAccessRefusal.safeParse(parseJson(text))
+      const asked = retryAfterIn(headers)
+      if (refusal?.error_code === 'HOST_001' && asked !== undefined) throw new CodeHostBusy(refusal.detail, asked)
       if (refusal !== undefined) throw new AppError(refusal.error_code, refusal.detail)
       throw new AppError('HOST_001', `the publisher gave an answer with status ${status} that is not understood`)
     },
@@ -77,14 +80,14 @@ async function post(
   { url, secret }: { url: string; secret: string },
   ask: ReadAccessRequest,
   { dispatcher, signal, totalMs }: { dispatcher: Dispatcher; signal: AbortSignal; totalMs: number },
-): Promise<{ status: number; text: string }> {
+): Promise<{ status: number; headers: Dispatcher.ResponseData['headers']; text: string }> {
   const ended = AbortSignal.any([signal, AbortSignal.timeout(totalMs)])
   const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
   try {
     const place = new URL(`${url.replace(/\/+$/, '')}${readAccessPath}`)
     const sent = { method: 'POST', headers, body: JSON.stringify(ask), dispatcher, signal: ended } as const
     const answer = await request(place, sent)
-    return { status: answer.statusCode, text: await answer.body.text() }
+    return { status: answer.statusCode, headers: answer.headers, text: await answer.body.text() }
   } catch (error) {
     signal.throwIfAborted()
     throw new AppError('HOST_001', `the publisher does not answer: ${brokeOff(error)}`)
@@ -120,32 +123,16 @@ async function follow({ url, headers }: ReadableArchive, { dispatcher, signal, r
   }
 }
 
-/** HOST_001 of a host that says when it may be asked again. */
-export class CodeHostBusy extends AppError {
-  readonly afterMs: number | undefined
-
-  constructor(message: string, afterMs: number | undefined) {
-    super('HOST_001', message)
-    this.afterMs = afterMs
-  }
-}
-
 /** GitHub says also with 403 that a limit is reached. */
 function refusalOf({ host }: URL, { statusCode, headers }: Dispatcher.ResponseData): AppError {
   const said = `${host} answered ${statusCode}`
-  const isLimit = headers['retry-after'] !== undefined || headers['x-ratelimit-remaining'] === '0'
+  const asked = retryAfterIn(headers)
   if (statusCode === 404 || statusCode === 410) {
     return new AppError('HOST_004', `${said}: the commit is not there, or may not be read any more`)
   }
-  const mayPass = statusCode >= 500 || [408, 425, 429].includes(statusCode) || (statusCode === 403 && isLimit)
-  if (mayPass) return new CodeHostBusy(`${said}: it asks to come back later`, pauseIn(headers))
+  const isLimit = statusCode === 403 && (asked !== undefined || headers['x-ratelimit-remaining'] === '0')
+  const mayPass = statusCode >= 500 || [408, 425, 429].includes(statusCode) || isLimit
+  if (mayPass && asked !== undefined) return new CodeHostBusy(`${said}: it asks to come back later`, asked)
+  if (mayPass) return new AppError('HOST_001', `${said}: it asks to come back later`)
   return new AppError('HOST_003', `${said}: the code may not be read`)
-}
-
-/** As `Retry-After` asks for it, in seconds, or by the time at which GitHub's limit ends. */
-function pauseIn(headers: Dispatcher.ResponseData['headers']): number | undefined {
-  const seconds = Number(headers['retry-after'] ?? NaN)
-  if (seconds >= 0) return seconds * 1000
-  const reset = headers['x-ratelimit-remaining'] === '0' ? Number(headers['x-ratelimit-reset'] ?? NaN) : NaN
-  return reset > 0 ? Math.max(0, reset * 1000 - Date.now()) : undefined
 }

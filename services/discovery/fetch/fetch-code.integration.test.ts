@@ -167,13 +167,19 @@ describe('a run whose code cannot be fetched', () => {
     expect(await stages.stores.keys()).toEqual([])
   })
 
-  it('waits as long as the host asks, and fails in the end', async () => {
-    host.answers.archives = saying(429, {}, { 'retry-after': '1800' })
+  it.each<[string, Partial<TestHost['answers']>]>([
+    ['the host', { archives: saying(429, {}, { 'retry-after': '1800' }) }],
+    [
+      'the publisher',
+      { access: saying(503, { error_code: 'HOST_001', detail: 'a limit' }, { 'retry-after': '1800' }) },
+    ],
+  ])('waits as long as %s asks, and fails in the end', async (_whom, answers) => {
+    Object.assign(host.answers, answers)
     const runId = await stages.toFetch()
     await expect(snapshot(runId)).rejects.toMatchObject({ code: 'HOST_001' })
     now += 1_799_000
     expect(await snapshot(runId)).toBe('idle')
-    now += 1_000
+    now += 61_000 // not all runs come back at once
     await expect(snapshot(runId)).rejects.toMatchObject({ code: 'HOST_001' })
     now += 7_200_000
     expect(await snapshot(runId)).toBe('failed')

@@ -1,11 +1,10 @@
+import { pauseAfter } from '#code-hosts/code-host-busy.ts'
 import type { AppError } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
-import { CodeHostBusy } from './code-host-client.ts'
 
 /** Doubled with each failure in a row, or as long as the host asks for. */
 const firstMs = 2_000
 const longestMs = 60_000
-const longestAskedMs = 3_600_000
 /** Longer than any limit of GitHub lasts. */
 const patienceMs = 2 * 3_600_000
 const maxRemembered = 10_000
@@ -28,8 +27,7 @@ export function openFetchPauses({ now = () => performance.now() }: { now?: () =>
       const { since, inRow } = failed.get(runId) ?? { since: at, inRow: 0 }
       failed.delete(runId)
       if (at - since >= patienceMs) return 'give_up'
-      const asked = error instanceof CodeHostBusy ? (error.afterMs ?? 0) : 0
-      const pauseMs = Math.max(Math.min(firstMs * 2 ** inRow, longestMs), Math.min(asked, longestAskedMs))
+      const pauseMs = pauseAfter(error, Math.min(firstMs * 2 ** inRow, longestMs))
       if (failed.size >= maxRemembered) failed.clear()
       failed.set(runId, { since, inRow: inRow + 1, until: at + pauseMs })
       return 'again'

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { ReadAccess, readAccessPath, ReadAccessRefusal } from '#code-hosts/read-access.ts'
 import type { RepositorySource } from '#domain/repository-source.ts'
 import { aNewRun, anEvent } from '#testing/open-test-ledger.ts'
+import { until } from '#testing/until.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { openTestPublisher, type TestPublisher } from '../test-publisher.fixture.ts'
 import { openReadAccess } from './read-access-server.ts'
@@ -74,6 +75,26 @@ describe.skipIf(lacks('git'))('the right to read the code of a run', () => {
     expect(await ask({ run_id: runId })).toMatchObject({ commit: second, base: { commit: first } })
     const gone = await newRun({ since: { commit: 'd'.repeat(40) } })
     expect(await ask({ run_id: gone })).toMatchObject({ commit: second, base: null })
+  })
+
+  it('is to be asked for again when a limit of GitHub is over', async () => {
+    publisher.github.faults.add({
+      how: 'status',
+      status: 429,
+      retryAfterSeconds: 3_000,
+      method: 'GET',
+      path: /commits/,
+    })
+    const headers = { authorization: `Bearer ${secret}`, 'content-type': 'application/json' }
+    const body = JSON.stringify({ run_id: await newRun() })
+    const post = () => fetch(`http://127.0.0.1:${access.port}${readAccessPath}`, { method: 'POST', headers, body })
+    const before = publisher.github.requests.length
+    for (const answer of [await post(), await post()]) {
+      expect(answer.status).toBe(503)
+      expect(Number(answer.headers.get('retry-after'))).toBeGreaterThan(1_000)
+    }
+    expect(publisher.github.requests.slice(before).filter(({ path }) => path.includes('commits'))).toHaveLength(1)
+    await until(async () => (await post()).status === 200)
   })
 
   it('is given to nobody without the secret', async () => {

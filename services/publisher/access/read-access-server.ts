@@ -1,6 +1,7 @@
 import { timingSafeEqual } from 'node:crypto'
 import { createServer, type IncomingMessage } from 'node:http'
 import { once } from 'node:events'
+import { CodeHostBusy } from '#code-hosts/code-host-busy.ts'
 import type { Installations } from '#code-hosts/installations.ts'
 import { type ReadAccess, readAccessPath, ReadAccessRequest } from '#code-hosts/read-access.ts'
 import { AppError, asAppError, undefinedOn } from '#domain/error.ts'
@@ -33,8 +34,8 @@ export async function openReadAccess(
   deps: ReadAccessDeps,
 ): Promise<{ port: number; close(): Promise<void> }> {
   const server = createServer({ requestTimeout: 10_000 }, (request, response) => {
-    const answer = (status: number, body: object) => {
-      if (!response.headersSent) response.writeHead(status, { 'content-type': 'application/json' })
+    const answer = (status: number, body: object, headers: Record<string, string> = {}) => {
+      if (!response.headersSent) response.writeHead(status, { 'content-type': 'application/json', ...headers })
       response.end(JSON.stringify(body))
     }
     answerTo(request, secret, deps).then(
@@ -43,7 +44,9 @@ export async function openReadAccess(
         const fault = asAppError(error, 'HTTP_007')
         deps.log.warn('no right to read was given', { error_code: fault.code, error: fault.message })
         const isOurs = error instanceof AppError
-        answer(fault.status, { error_code: fault.code, detail: isOurs ? fault.message : 'unexpected error' })
+        const refusal = { error_code: fault.code, detail: isOurs ? fault.message : 'unexpected error' }
+        const isBusy = error instanceof CodeHostBusy
+        answer(fault.status, refusal, isBusy ? { 'retry-after': String(Math.ceil(error.retryAfterMs / 1_000)) } : {})
       },
     )
   })

@@ -4,6 +4,7 @@ import { RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
 import { anEvent } from '#testing/open-test-ledger.ts'
 import { lacks } from '#testing/this-machine.ts'
+import { playPublishable } from '../published-run.fixture.ts'
 import { openTestPublisher, type TestPublisher } from '../test-publisher.fixture.ts'
 
 const setup = 'setup:\n  command: make environment\n'
@@ -60,13 +61,37 @@ describe.skipIf(lacks('git'))('webhooks', () => {
     expect(await publisher.reconcile()).toBe(0)
   })
 
-  it('one that nobody can read keeps no other away', async () => {
+  it('one that nobody can read keeps no other away, is asked for once, and says why', async () => {
+    publisher.github.webhooks.drop(6)
+    for (const text of ['a = 2\n', 'a = 3\n']) await push(text)
+    const commit = await push('a = 4\n')
+    const mine = publisher.github.webhooks.deliveries.filter(({ repositoryId }) => repositoryId === repository.id)
+    const [one, other] = mine.filter(({ event }) => event === 'push')
+    if (one === undefined || other === undefined) throw new Error('nothing was pushed')
+    one.payload = { ...one.payload, ref: 7 }
+    // As of one that GitHub lists and shows no more.
+    publisher.github.faults.add({ how: 'status', status: 404, path: new RegExp(`deliveries/${other.id}$`), times: 9 })
+    expect(await publisher.reconcile()).toBe(4)
+    expect(await commitsOf()).toEqual([commit])
+    const handled = await publisher.inbox.listHandled(1_000)
+    const reasonOf = (guid: string) => handled.find(({ deliveryId }) => deliveryId === guid)
+    expect(reasonOf(one.guid)).toMatchObject({
+      outcome: 'failed',
+      reason: expect.stringContaining('INTAKE_008 body.ref'),
+    })
+    expect(reasonOf(other.guid)).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('HOST_002') })
+    const before = publisher.github.requests.length
+    expect(await publisher.reconcile()).toBe(0)
+    expect(publisher.github.requests.slice(before).filter(({ path }) => /deliveries\/\d+$/.test(path))).toEqual([])
+    publisher.github.faults.clear()
+  })
+
+  it('that could not all be fetched are fetched in the next round', async () => {
     publisher.github.webhooks.drop(4)
     await push('a = 2\n')
     const commit = await push('a = 3\n')
-    const mine = publisher.github.webhooks.deliveries.filter(({ repositoryId }) => repositoryId === repository.id)
-    const broken = mine.find(({ event }) => event === 'push')
-    if (broken !== undefined) broken.payload = { ...broken.payload, ref: 7 }
+    publisher.github.faults.add({ how: 'status', status: 502, path: /deliveries\/\d+$/, skip: 1 })
+    await expect(publisher.reconcile()).rejects.toMatchObject({ code: 'HOST_001' })
     expect(await publisher.reconcile()).toBe(3)
     expect(await commitsOf()).toEqual([commit])
   })
@@ -131,6 +156,55 @@ describe.skipIf(lacks('git'))('webhooks', () => {
       'our own',
     ])
       expect(said).toContain(why)
+  })
+
+  it('tell the project of the repository what is wrong with its remora.yaml', async () => {
+    await repository.humanCommit('main', { 'remora.yaml': 'github:\n  agent: lint\n' })
+    expect(await runs()).toEqual([])
+    const handled = await publisher.inbox.listHandled(10, publisher.project)
+    const [failed] = handled.filter((one) => one.outcome === 'failed')
+    expect(failed).toMatchObject({
+      repository: repository.fullName,
+      reason: expect.stringMatching(/^CONFIG_004 .*agent/),
+    })
+  })
+
+  describe('of accounts that are ignored, while a pull request is open', () => {
+    const spaced = (first: number, last: number) => `a = ${first}\n\n\n\n\n\nz = ${last}\n`
+    const files = { 'a.py': spaced(1, 1), 'b.py': 'b = 1\n', 'README.md': '# Shop\n' }
+    const change = { name: 'one', path: 'a.py', from: 'a = 1', to: 'a = 2' }
+    const bot = 'dependabot[bot]'
+    const openPull = async () => {
+      await push(spaced(1, 1))
+      await publisher.settle(await playPublishable(publisher, { repository, files, changes: [change] }))
+      expect(repository.pulls()).toHaveLength(1)
+      await runs()
+    }
+
+    it('keep it mergeable by a run that works on nothing, once for a commit', async () => {
+      await openPull()
+      publisher.github.webhooks.double()
+      const commit = await push(spaced(1, 7), bot)
+      const [, kept, ...others] = await runs()
+      expect(others).toEqual([])
+      expect(kept?.request.repository).toMatchObject({ commit, branch: 'main', since: { commit } })
+      // As that run goes: nothing is planned.
+      const newFiles = { ...files, 'a.py': spaced(1, 7) }
+      await publisher.settle(await playPublishable(publisher, { repository, files: newFiles, changes: [] }))
+      expect(repository.pulls()).toMatchObject([{ number: 1, state: 'open' }])
+      expect(await repository.read('remora/main', 'a.py')).toBe(spaced(2, 7))
+      expect(await repository.git(['merge-base', 'main', 'remora/main'])).toBe(commit)
+      // What they have pushed is work for the next push that counts.
+      await push(spaced(1, 8))
+      expect((await runs()).at(-1)?.request.repository?.since).not.toEqual({ commit })
+    })
+
+    it('start nothing where they change other files', async () => {
+      await openPull()
+      await repository.humanCommit('main', { 'b.py': 'b = 7\n' }, { by: bot })
+      expect(await runs()).toHaveLength(1)
+      expect((await reasons()).join('\n')).toContain('ignore_authors')
+    })
   })
 
   it('of a pull request start a run of its branch, that publishes nothing by itself', async () => {

@@ -1,5 +1,6 @@
 import type { InstalledRepository } from '#code-hosts/installations.ts'
 import type { Branch, BranchRuns } from '#code-hosts/branch-runs.ts'
+import { undefinedOn } from '#domain/error.ts'
 import { newRunId, type RunId } from '#domain/ids.ts'
 import { type ModelKind, modelLabel } from '#domain/model-kind.ts'
 import { type CommitId, fullNameOf, noCommit, type RepositorySource } from '#domain/repository-source.ts'
@@ -7,7 +8,8 @@ import type { RunRequest } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import type { Producer } from '#queues/producer.ts'
-import type { GitHubApp } from '#code-hosts/github-client.ts'
+import type { GitHubApp, GitHubClient } from '#code-hosts/github-client.ts'
+import { openPullRequests } from '../github/pull-requests.ts'
 import { openReads, type RepositoryReads } from '../github/repository-reads.ts'
 import type { PublishingRuns } from '../publications/publishing-runs.ts'
 import {
@@ -22,7 +24,7 @@ export type BranchDeps = {
   app: Pick<GitHubApp, 'clientFor'>
   ledger: Pick<Ledger, 'cancel' | 'createRun' | 'getRun'>
   branchRuns: BranchRuns
-  publishing: Pick<PublishingRuns, 'look'>
+  publishing: Pick<PublishingRuns, 'look' | 'runOfPull'>
   producer: Pick<Producer, 'add'>
   operator: RepositorySettings
   allowsSetups: boolean
@@ -55,7 +57,9 @@ export const ownBranches = 'remora/'
 
 /**
  * Starts a run for the commit that a branch has now, unless it has one, and supersedes the run of an older commit. So a webhook that
- * comes twice, late or after a newer one leads to the same run. Settings are those of the default branch.
+ * comes twice, late or after a newer one leads to the same run. Settings are those of the default branch. A push that is not worked on
+ * starts a run, too, where an open pull request may conflict with it: one that is compared with its own commit, so that it plans nothing, and
+ * carries what is open to it.
  */
 export async function lookAtBranch(news: BranchNews, deps: BranchDeps): Promise<BranchOutcome> {
   const { repository, branch, pull, author } = news
@@ -67,20 +71,24 @@ export async function lookAtBranch(news: BranchNews, deps: BranchDeps): Promise<
   const text = await reads.readText('remora.yaml', repository.defaultBranch)
   const { settings, request } = readRepositorySettings(text, { name, operator: deps.operator })
   const refused = whyNotWorkedOn(news, settings)
-  if (refused !== undefined) return ignored(refused)
+  const behind = refused === undefined ? [] : await pullsBehind(news, client, deps)
+  if (refused !== undefined && behind.length === 0) return ignored(refused)
   const commit = pull?.isFork === true ? await reads.pullHead(pull.number) : await reads.branchHead(branch)
   if (commit === undefined) return ignored(`the branch ${branch} is gone`)
   if (await changesNothing(news, commit, reads)) return ignored('the forced push changes nothing')
   const source = sourceOf(news, commit)
-  const key = branchOf(source)
-  const since = (await sinceOf(news, commit, { key, reads, deps })) ?? null
+  const isKept = refused !== undefined
+  if (isKept && (await deps.branchRuns.find(branchOf(source)))?.current.commit === commit) return ignored(refused)
+  const key = isKept ? keptBranch(source) : branchOf(source)
+  const since = isKept ? { commit } : ((await sinceOf(news, commit, { key, reads, deps })) ?? null)
   const runId = newRunId(Date.now())
   const begun = await deps.branchRuns.begin(key, { commit, runId, since }, news.again?.id)
   const compared = begun.run.since === null ? source : { ...source, since: begun.run.since }
   await createRun(begun.run.runId, { news, source: compared, settings, request }, deps)
   if (begun.supersedes !== null) await supersede(begun.supersedes, begun.run.runId, settings, deps)
   const what = begun.run.runId === runId ? 'a run of' : 'there is a run of'
-  const reason = `${what} ${branch} at ${commit.slice(0, 12)}, pushed by ${author}`
+  const why = isKept ? `, only to keep what is open (${behind.map((one) => `#${one}`).join(', ')}): ${refused}` : ''
+  const reason = `${what} ${branch} at ${commit.slice(0, 12)}, pushed by ${author}${why}`
   return { outcome: 'run', reason, runId: begun.run.runId, projectId: repository.projectId }
 }
 
@@ -124,6 +132,38 @@ async function sinceOf(
     return before === undefined || before === noCommit ? undefined : { commit: before }
   const base = await reads.mergeBase(pull?.baseRef ?? repository.defaultBranch, commit)
   return base === undefined ? undefined : { commit: base }
+}
+
+/**
+ * The open pull requests of ours to the branch that have files which the branch has changed since: they may conflict. Somebody whose pushes are not
+ * worked on changes what they are built on, too.
+ */
+async function pullsBehind(
+  { repository, branch, pull: theirs, again }: BranchNews,
+  client: GitHubClient,
+  { publishing, ledger }: BranchDeps,
+): Promise<number[]> {
+  if (theirs !== undefined || again !== undefined) return []
+  const reads = openReads(client, repository)
+  const behind: number[] = []
+  for (const { number } of await openPullRequests(client, repository).openPulls(branch)) {
+    const runId = await publishing.runOfPull(repository.id, number)
+    const run = runId === undefined ? undefined : await ledger.getRun(runId).catch(undefinedOn('RUN_001'))
+    const pull = run?.publication?.pulls.find((one) => one.number === number)
+    if (pull === undefined) continue
+    const [own, since] = await Promise.all([
+      reads.changedPaths(pull.base, pull.head),
+      reads.changedPaths(pull.base, branch),
+    ])
+    if (own === undefined || since === undefined || [...own].some((path) => since.has(path))) behind.push(number)
+  }
+  return behind
+}
+
+/** Runs that only keep pull requests are none with which later pushes are compared. No branch has a space in its name. */
+function keptBranch(source: RepositorySource): Branch {
+  const { repositoryId, branch } = branchOf(source)
+  return { repositoryId, branch: `${branch} kept` }
 }
 
 /** Under which the runs of a branch are kept, or those of a fork's pull request. */

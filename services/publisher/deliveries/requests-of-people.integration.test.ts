@@ -1,7 +1,9 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
 import { lacks } from '#testing/this-machine.ts'
+import { until } from '#testing/until.ts'
 import { type PlayedRun, playPublishable } from '../published-run.fixture.ts'
+import { handleDelivery } from './handle-delivery.ts'
 import { openTestPublisher, type TestPublisher } from '../test-publisher.fixture.ts'
 
 const one = { name: 'one', path: 'a.py', from: '1', to: '2' } as const
@@ -46,6 +48,25 @@ describe.skipIf(lacks('git'))('what people ask for', () => {
       .checkRuns()
       .find(({ externalId }) => externalId === runId)
       ?.actions.map(({ identifier }) => identifier)
+
+  it('is done as well when it comes at the very end of what is done for the run', async () => {
+    const runId = await playPublishable(publisher, { changes: [one, two], repository })
+    const { publishing } = publisher.host()
+    let isAsked = false
+    publisher.github.watch(async ({ method, path, when }) => {
+      if (isAsked || method === 'GET' || !path.includes('check-runs') || when === 'before') return
+      isAsked = true
+      await publishing.look(runId, Date.now())
+    })
+    await until(async () => {
+      await publisher.look(runId)
+      return isAsked
+    })
+    expect(await publisher.publicationOf(runId)).toMatchObject({ isSettled: true })
+    expect(await publishing.due(Date.now(), 100)).toContain(runId)
+    await publisher.settle(runId)
+    expect(await publishing.due(Number.MAX_SAFE_INTEGER, 100)).not.toContain(runId)
+  })
 
   describe('by the buttons of a check run', () => {
     it('accepts all, for who may write', async () => {
@@ -152,6 +173,47 @@ describe.skipIf(lacks('git'))('what people ask for', () => {
       const runId = await published()
       const [answer] = await say('/remora retry', runId)
       expect(answer).toContain('nothing to retry')
+    })
+
+    it('makes one retry, also when it is killed in between and hears of the comment again', async () => {
+      const runId = await published({ changes: [one, { ...two, isFailed: true }] })
+      // Another wish, whose publisher died before it had made the run.
+      await publisher.ledger.noteRetry(runId, { retry: 'r0neverm4de', how: 'asked' })
+      const asked = repository.comment(1, '/remora retry')
+      await publisher.github.webhooks.settled()
+      const { handling } = publisher.host()
+      const taken = await handling.inbox.take('killed', 10)
+      for (const { delivery } of [...taken, ...taken]) await handleDelivery(delivery, handling)
+      const { retries } = await publisher.ledger.getRun(runId)
+      const made = await publisher.ledger.getRun(retries.at(-1) ?? '')
+      expect(made.request.retryOf).toBe(runId)
+      expect(retries).toEqual(['r0neverm4de', made.runId])
+      expect(answersTo(asked.id)).toEqual([expect.stringContaining(`Run \`${made.runId}\` does again`)])
+      const [other] = await say('/remora retry', runId)
+      expect(other).toContain(`Run \`${made.runId}\` retries it already`)
+    })
+  })
+
+  describe('by ending a pull request', () => {
+    const proposedAgain = async () => {
+      await publisher.takeAll()
+      await published()
+      return repository.pulls().some(({ state }) => state === 'open')
+    }
+
+    it('closes it and deletes its branch right after: its changes are not proposed again, however late that is heard', async () => {
+      await published()
+      await repository.closePull(1)
+      publisher.github.advance(2_000)
+      await repository.deleteBranch('remora/main')
+      expect(await proposedAgain()).toBe(false)
+    })
+
+    it('deletes its branch alone: it is made anew', async () => {
+      await published()
+      await repository.deleteBranch('remora/main')
+      publisher.github.advance(2_000)
+      expect(await proposedAgain()).toBe(true)
     })
   })
 

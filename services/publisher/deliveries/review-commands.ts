@@ -1,11 +1,12 @@
 import { chainOf } from '#composition/run-chain.ts'
 import { AppError } from '#domain/error.ts'
-import { newRunId, type OperationId } from '#domain/ids.ts'
+import { derivedRunId, type OperationId } from '#domain/ids.ts'
 import { pathGlobs } from '#domain/path-globs.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { decide, type DecideDeps } from '#review/decide.ts'
-import { requestOfRetry, startRetry } from '#retries/start-retry.ts'
+import { requestOfRetry, startAskedRetry } from '#retries/start-retry.ts'
+import { retryOf } from '#retries/wanted-by-decisions.ts'
 import { cell, code, plural, table } from '#publication/markdown.ts'
 import type { PublishingRuns } from '../publications/publishing-runs.ts'
 
@@ -29,8 +30,8 @@ export function openReviewCommands(deps: ReviewDeps) {
     acceptAll: (run: Run, login: string) => acceptAll(run, login, deps),
     /** Rejects every change of a file, or of the files that a glob matches, with what is built on it. */
     rejectPath: (run: Run, path: string, login: string) => rejectPath(run, { path, login }, deps),
-    /** Does again what did not end well. */
-    retry: (run: Run) => retry(run, deps),
+    /** Does again what did not end well. `key`: that of the wish, for which one retry is made however often it is heard. */
+    retry: (run: Run, key: string) => retry(run, key, deps),
     /** How an operation ended, and how its changes were checked. */
     explain: (run: Run, operationId: OperationId) => explain(run, operationId, deps),
     /** People do not want these changes: the same ones are not proposed again. */
@@ -68,15 +69,14 @@ async function rejectPath(
   return `${plural(made, 'change')} rejected; they leave this branch in a moment.${rest}`
 }
 
-async function retry(run: Run, { ledger, publishing }: ReviewDeps): Promise<string> {
+async function retry(run: Run, key: string, { ledger, publishing }: ReviewDeps): Promise<string> {
   if (!isEnded(run.status)) return `Run ${code(run.runId)} goes on: there is nothing to retry yet.`
   if (!notWell.some((status) => (run.counts[status] ?? 0) > 0))
     return `Everything of run ${code(run.runId)} ended well: there is nothing to retry.`
-  const newest = run.retries.at(-1)
-  if (newest !== undefined) return `Run ${code(newest)} retries it already.`
-  const runId = newRunId(Date.now())
-  await ledger.noteRetry(run.runId, { retry: runId, how: 'asked' })
-  await startRetry(run, { runId, request: requestOfRetry(run), origin, traceparent: null }, { ledger })
+  const runId = derivedRunId(run.endedAt ?? run.acceptedAt, key)
+  const newest = await retryOf(run, ledger)
+  if (newest !== undefined && newest.runId !== runId) return `Run ${code(newest.runId)} retries it already.`
+  await startAskedRetry(run, { runId, request: requestOfRetry(run), origin, traceparent: null }, { ledger })
   await publishing.look(runId, Date.now())
   return `Run ${code(runId)} does again what did not end well.`
 }

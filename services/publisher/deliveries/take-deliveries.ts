@@ -1,28 +1,37 @@
+import { CodeHostBusy, pauseAfter } from '#code-hosts/code-host-busy.ts'
 import type { DeliveryInbox, TakenDelivery } from '#code-hosts/delivery-inbox.ts'
 import { asAppError } from '#domain/error.ts'
-import { delay } from '#platform/clock.ts'
+import { delay, repeatEvery } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
+import { openDeliveryQueue } from './delivery-queue.ts'
 import { handleDelivery, type HandleDeps, placeOf } from './handle-delivery.ts'
 
 export type TakeDeps = HandleDeps & {
-  inbox: Pick<DeliveryInbox, 'end' | 'take'>
+  inbox: Pick<DeliveryInbox, 'end' | 'keep' | 'keepMs' | 'leave' | 'take'>
   /** Who takes them: another process takes what this one has left. */
   consumer: string
   log: Pick<Log, 'info' | 'warn'>
 }
 
-const atOnce = 8
+/** Each may wait for a minute, while GitHub asks for a pause. */
+const places = { all: 16, ofInstallation: 2 }
+const takenAtOnce = 100
+/** Some kB each. Of more than so many, an installation that has them all keeps others waiting. */
+const mostInHand = 10_000
 const restMs = 250
 const failedRestMs = 5_000
-/** What GitHub or a store did not answer to is tried again after a minute, when nobody else has taken it. */
-const retryable = 'is tried again'
+const leastPauseMs = 1_000
+/** A webhook that still cannot be handled after that is given up. */
+const longestMs = 24 * 3_600_000
 
-/** Handles the webhooks that arrive, until it is stopped. One that cannot be handled now stays in the inbox. */
+/** Handles the webhooks that arrive, until it is stopped; what is not begun then is left. One that cannot be handled now stays in the inbox. */
 export function takeDeliveries(deps: TakeDeps): () => Promise<void> {
   const stopping = new AbortController()
+  const handling = openHandling(deps, stopping.signal)
   const work = async () => {
     while (!stopping.signal.aborted) {
-      const restingMs = await takeWaiting(deps)
+      const restingMs = await handling
+        .takeMore()
         .then((count) => (count === 0 ? restMs : 0))
         .catch((error: unknown) => {
           deps.log.warn('webhooks are not taken', { error: String(error) })
@@ -32,30 +41,68 @@ export function takeDeliveries(deps: TakeDeps): () => Promise<void> {
     }
   }
   const working = work()
+  const stopKeeping = repeatEvery(deps.inbox.keepMs, handling.keep)
   return async () => {
     stopping.abort()
     await working
+    await handling.ended()
+    await stopKeeping()
+    await handling.leave()
   }
 }
 
 /** Handles some of what waits; how many it has taken. */
 export async function takeWaiting(deps: TakeDeps): Promise<number> {
-  const taken = await deps.inbox.take(deps.consumer, atOnce)
-  const before = new Map<string, Promise<void>>()
-  await Promise.all(
-    taken.map(async (one) => {
-      // Those of one repository in their order.
-      const key = String(one.delivery.repository?.id ?? one.delivery.installationId)
-      const turn = (before.get(key) ?? Promise.resolve()).then(() => takeOne(one, deps))
-      before.set(key, turn)
-      await turn
-    }),
-  )
-  return taken.length
+  const handling = openHandling(deps, new AbortController().signal)
+  const count = await handling.takeMore()
+  await handling.ended()
+  return count
 }
 
-/** Never throws: what fails for good ends as failed, and what may pass is left to be taken again. */
-async function takeOne(taken: TakenDelivery, deps: TakeDeps): Promise<void> {
+/** Begins with nothing more once `stopping` is aborted. */
+function openHandling(deps: TakeDeps, stopping: AbortSignal) {
+  const { inbox, consumer } = deps
+  const queue = openDeliveryQueue(places)
+  const running = new Set<Promise<void>>()
+  const startNext = () => {
+    for (let one = queue.next(Date.now()); one !== undefined; one = queue.next(Date.now())) {
+      const ending = takeOne(one).finally(() => running.delete(ending))
+      running.add(ending)
+    }
+  }
+  const takeOne = async (taken: TakenDelivery) => {
+    const pauseMs = await handleTaken(taken, deps)
+    if (pauseMs === undefined) queue.end(taken)
+    else queue.pause(taken, Date.now() + pauseMs)
+    if (!stopping.aborted) startNext()
+  }
+  const ended = async () => {
+    while (running.size > 0) await Promise.all(running)
+  }
+  return {
+    /** Takes what waits in the inbox, as far as there is room for it, and begins with it; how many are new. */
+    async takeMore(): Promise<number> {
+      const room = Math.min(takenAtOnce, mostInHand - queue.size())
+      const count = room <= 0 ? 0 : queue.add(await inbox.take(consumer, room))
+      if (!stopping.aborted) startNext()
+      return count
+    },
+    async keep(): Promise<void> {
+      queue.drop(new Set(await inbox.keep(consumer, queue.entries())))
+    },
+    /** When nothing is at work any more. */
+    ended,
+    async leave(): Promise<void> {
+      await inbox.leave(consumer, queue.entries()).catch(() => {}) // taken again a little later
+    },
+  }
+}
+
+/**
+ * Never throws: what fails for good ends as failed, and what may pass is left to be taken again after a minute. Answers how many ms GitHub asks
+ * to wait with everything of the installation.
+ */
+async function handleTaken(taken: TakenDelivery, deps: TakeDeps): Promise<number | undefined> {
   const { delivery } = taken
   const { deliveryId, event } = delivery
   try {
@@ -65,11 +112,23 @@ async function takeOne(taken: TakenDelivery, deps: TakeDeps): Promise<void> {
     deps.log.info('a webhook was handled', { delivery_id: deliveryId, event, outcome, reason, run_id: runId })
   } catch (error) {
     const fault = asAppError(error, 'HTTP_007')
+    const mayPass = fault.retry && Date.now() - arrivedAt(taken) < longestMs
     const fields = { delivery_id: deliveryId, event, error_code: fault.code, error: fault.message }
-    deps.log.warn('a webhook could not be handled', { ...fields, what: fault.retry ? retryable : 'is left' })
-    if (fault.retry) return
-    const reason = `${fault.code} ${fault.message}`
-    const handled = { deliveryId, event, ...placeOf(delivery), outcome: 'failed' as const, reason, runId: null }
-    await deps.inbox.end(taken, { ...handled, projectId: null, at: Date.now() }).catch(() => {}) // taken again later
+    deps.log.warn('a webhook could not be handled', { ...fields, what: mayPass ? 'is tried again' : 'is left' })
+    if (mayPass) return fault instanceof CodeHostBusy ? pauseAfter(fault, leastPauseMs) : undefined
+    await endAsFailed(taken, `${fault.code} ${fault.message}`, deps).catch(() => {}) // taken again later
   }
+  return undefined
+}
+
+async function endAsFailed(taken: TakenDelivery, reason: string, { inbox, installations }: TakeDeps): Promise<void> {
+  const { deliveryId, event, installationId } = taken.delivery
+  const { projectId = null } = (installationId === null ? undefined : await installations.find(installationId)) ?? {}
+  const failed = { outcome: 'failed', reason, runId: null, projectId, at: Date.now() } as const
+  await inbox.end(taken, { deliveryId, event, ...placeOf(taken.delivery), ...failed })
+}
+
+/** Entries of a stream are named after the time. */
+function arrivedAt({ entry }: TakenDelivery): number {
+  return Number(entry.split('-')[0])
 }

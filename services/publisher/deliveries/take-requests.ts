@@ -82,8 +82,7 @@ export async function takePullEnd(
   const state = isMerged ? ('merged' as const) : ('closed' as const)
   const pull = run.publication?.pulls.find((one) => one.number === number)
   if (pull === undefined || pull.state === state) return ignored(`it is known that it was ${state}`)
-  // Whoever deletes the branch, as to have it made anew, has not judged the changes.
-  if (state === 'closed' && (await hasBranch(repository, pull.branch, deps))) await declineAll(run, pull, deps)
+  if (state === 'closed' && (await isJudged(repository, pull, deps))) await declineAll(run, pull, deps)
   const data = { number, url: pull.url, state, by: sender?.login ?? null, change_sets: pull.changeSetIds.length }
   const event = { event: 'publication.ended', phase: 'publication', origin, data } as const
   const withEnd = (one: Publication): Publication => ({
@@ -115,9 +114,25 @@ export async function takePullReopened(
   return acted(`pull request ${number} was opened again`, run.runId)
 }
 
-async function hasBranch(repository: InstalledRepository, branch: string, { app }: RequestDeps): Promise<boolean> {
-  const client = await app.clientFor({ ...repository, repository }, { contents: 'read' })
-  return (await openReads(client, repository).branchHead(branch)) !== undefined
+/** What GitHub notes in one go has the time of the same second, or of the next. */
+const oneActMs = 2_000
+
+/**
+ * Whether a closed pull request was closed as such. Whoever deletes its branch, as to have it made anew, closes it, too, and has not judged the
+ * changes; whoever closes it may delete the branch afterwards. GitHub's events tell the two apart by their times.
+ */
+async function isJudged(
+  repository: InstalledRepository,
+  { branch, number }: PublishedPull,
+  { app }: RequestDeps,
+): Promise<boolean> {
+  const client = await app.clientFor({ ...repository, repository }, { contents: 'read', pull_requests: 'read' })
+  const reads = openReads(client, repository)
+  if ((await reads.branchHead(branch)) !== undefined) return true
+  const events = await reads.pullEvents(number)
+  const last = (name: string) => events.findLast(({ event }) => event === name)?.at
+  const [closed, deleted] = [last('closed'), last('head_ref_deleted')]
+  return closed !== undefined && deleted !== undefined && deleted - closed >= oneActMs
 }
 
 async function declineAll(
@@ -148,22 +163,23 @@ export async function takeComment(
   if (run === undefined) return ignored('the comment is at no pull request of ours')
   const refused = await whyNotAllowed(author.login, repository, deps)
   if (refused !== undefined) return ignored(refused)
-  const said = await answerTo({ verb, argument }, run, author.login, deps)
+  const key = `answer-${commentId}`
+  const said = await answerTo({ verb, argument, key }, run, author.login, deps)
   const client = await deps.app.clientFor({ ...repository, repository }, { pull_requests: 'write' })
-  await openPullRequests(client, repository).commentOnce(number, { key: `answer-${commentId}`, text: said })
+  await openPullRequests(client, repository).commentOnce(number, { key, text: said })
   await change(run.runId, (one) => ({ ...one, isSettled: false }), deps)
   return acted(`${author.login}: /remora ${verb}`, run.runId)
 }
 
 async function answerTo(
-  { verb, argument }: { verb: string; argument: string | undefined },
+  { verb, argument, key }: { verb: string; argument: string | undefined; key: string },
   run: Run,
   login: string,
   deps: RequestDeps,
 ): Promise<string> {
   const { review } = deps
   try {
-    if (verb === 'retry') return await review.retry(run)
+    if (verb === 'retry') return await review.retry(run, key)
     if (argument === undefined) return `Say what: \`/remora ${verb} ${verb === 'reject' ? 'PATH' : 'OPERATION'}\`.`
     if (verb === 'reject') return await rejectEverywhere(run, { path: argument, login }, deps)
     const operationId = OperationId.safeParse(argument).data

@@ -5,7 +5,11 @@ import { type GitHubClient, hostError, orHostError, statusOf, undefinedWhenMissi
 
 /** Who may see a repository is GitHub's to say: an answer that it has none may mean that the app may not see it. */
 export function openReads(client: GitHubClient, repository: HostedRepository) {
-  return { ...openNames(client, repository), ...openCommits(client, repository) }
+  return {
+    ...openNames(client, repository),
+    ...openPulls(client, repository),
+    ...openCommits(client, repository),
+  }
 }
 
 /** Its branches, files of them, and people. */
@@ -32,11 +36,6 @@ function openNames(client: GitHubClient, repository: HostedRepository) {
       const found = client.request('GET /repos/{owner}/{repo}/git/ref/{ref}', { ...of, ref })
       return (await undefinedWhenMissing(found))?.data.object.sha
     },
-    /** The commit that a pull request has now, also one of a fork. It takes the right to read pull requests. */
-    async pullHead(number: number): Promise<CommitId | undefined> {
-      const asked = client.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...of, pull_number: number })
-      return (await undefinedWhenMissing(asked))?.data.head.sha
-    },
     async defaultBranch(): Promise<string> {
       const { data } = await orHostError(client.request('GET /repos/{owner}/{repo}', of))
       return data.default_branch
@@ -60,13 +59,43 @@ function openNames(client: GitHubClient, repository: HostedRepository) {
   }
 }
 
-/** Its commits, by their ids. */
+/** Its pull requests. It takes the right to read them. */
+function openPulls(client: GitHubClient, repository: HostedRepository) {
+  const of = { owner: repository.owner, repo: repository.name }
+  return {
+    /** The commit that a pull request has now, also one of a fork. */
+    async pullHead(number: number): Promise<CommitId | undefined> {
+      const asked = client.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...of, pull_number: number })
+      return (await undefinedWhenMissing(asked))?.data.head.sha
+    },
+    /** What happened to a pull request, the oldest first; `at` is in ms, to the second. */
+    async pullEvents(number: number): Promise<{ event: string; at: number }[]> {
+      const named = { ...of, issue_number: number, per_page: 100 }
+      const asked = client.paginate('GET /repos/{owner}/{repo}/issues/{issue_number}/events', named)
+      return (await orHostError(asked)).map(({ event, created_at: at }) => ({ event, at: Date.parse(at) }))
+    },
+  }
+}
+
+/** So many changed files a comparison lists. */
+const mostListed = 300
+
+/** Its commits, by their ids, and what is between them. */
 function openCommits(client: GitHubClient, repository: HostedRepository) {
   const of = { owner: repository.owner, repo: repository.name }
   return {
     async treeOf(commit: CommitId): Promise<string> {
       const asked = client.request('GET /repos/{owner}/{repo}/git/commits/{commit_sha}', { ...of, commit_sha: commit })
       return (await orHostError(asked, 'HOST_004')).data.tree.sha
+    },
+    /** The paths that `head`, a commit or branch, has changed since it left `base`. Undefined where GitHub cannot tell all of them. */
+    async changedPaths(base: CommitId, head: string): Promise<Set<string> | undefined> {
+      const basehead = `${base}...${head}`
+      const asked = client.request('GET /repos/{owner}/{repo}/compare/{basehead}', { ...of, basehead, per_page: 1 })
+      const files = (await undefinedWhenMissing(asked))?.data.files
+      if (files === undefined || files.length >= mostListed) return undefined
+      const paths = files.flatMap(({ filename, previous_filename: before }) => [filename, before ?? filename])
+      return new Set(paths)
     },
     /** Where `commit` has left `base`; undefined when they have nothing in common. */
     async mergeBase(base: string, commit: CommitId): Promise<CommitId | undefined> {

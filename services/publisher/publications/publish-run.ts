@@ -1,4 +1,5 @@
 import type { BranchRuns } from '#code-hosts/branch-runs.ts'
+import { pauseAfter } from '#code-hosts/code-host-busy.ts'
 import { AppError, asAppError, undefinedOn } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import { Publication } from '#domain/publication.ts'
@@ -35,15 +36,16 @@ const scheduleMs = 5 * 60_000
  */
 export async function publishRun(runId: RunId, deps: PublishDeps, signal: AbortSignal): Promise<void> {
   const { ledger, publishing, log } = deps
+  const look = await publishing.begin(runId)
   const run = await ledger.getRun(runId).catch(undefinedOn('RUN_001'))
   const source = run?.request.repository
-  if (run === undefined || source === undefined) return publishing.forget(runId)
+  if (run === undefined || source === undefined) return publishing.end(look, 'never')
   if (run.status === 'completed') await deps.branchRuns.complete(branchOf(source), runId)
   try {
     const next = await doSteps(run, deps, signal)
-    if (next === 'settled') await publishing.forget(runId)
-    else await publishing.lookLater(runId, Date.now() + next)
+    await publishing.end(look, next === 'settled' ? 'never' : Date.now() + next)
   } catch (error) {
+    if (signal.aborted) await publishing.end(look, Date.now())
     signal.throwIfAborted()
     const fault = asAppError(error, 'HTTP_007')
     log.warn('a publication failed', {
@@ -52,8 +54,11 @@ export async function publishRun(runId: RunId, deps: PublishDeps, signal: AbortS
       error: fault.message,
       retry: fault.retry,
     })
-    if (fault.retry || !(error instanceof AppError)) return publishing.lookLater(runId, Date.now() + laterMs)
-    await endWithFault(run, fault, deps)
+    if (fault.retry || !(error instanceof AppError)) {
+      return publishing.end(look, Date.now() + pauseAfter(fault, laterMs))
+    }
+    const isOver = await endWithFault(run, fault, deps)
+    await publishing.end(look, isOver ? 'never' : Date.now() + laterMs)
   }
 }
 
@@ -114,10 +119,9 @@ async function noteFault({ code: errorCode, message: reason }: AppError, note: N
   await note({ fault: { errorCode, reason, at: Date.now() }, isSettled: true }, isTold ? [] : [event])
 }
 
-/** The run itself goes on: when it has ended, it is tried again. */
-async function endWithFault(run: Run, fault: AppError, { ledger, publishing }: PublishDeps): Promise<void> {
+/** False: the run itself goes on, and when it has ended it is tried again; or somebody has asked for something meanwhile. */
+async function endWithFault(run: Run, fault: AppError, { ledger }: PublishDeps): Promise<boolean> {
   const { note, isAlone } = openNote(run, ledger)
   await noteFault(fault, note)
-  if (isEnded(run.status) && isAlone()) await publishing.forget(run.runId)
-  else await publishing.lookLater(run.runId, Date.now() + laterMs)
+  return isEnded(run.status) && isAlone()
 }

@@ -5,12 +5,23 @@ import type { RedisClient } from '#platform/redis-client.ts'
 
 export type PublishingRuns = ReturnType<typeof openPublishingRuns>
 
-type Redis = Pick<RedisClient, 'eval' | 'hdel' | 'hget' | 'hset' | 'zadd' | 'zrangebyscore' | 'zrem'>
+/** A look at a run that is under way. */
+type BegunLook = { runId: RunId; begunUntil: number }
+
+type Redis = Pick<RedisClient, 'eval' | 'hdel' | 'hget' | 'hset' | 'zadd' | 'zrangebyscore'>
 
 const lookScript = `
 local at = redis.call('ZSCORE', KEYS[1], ARGV[1])
 if not at or tonumber(at) > tonumber(ARGV[2]) then redis.call('ZADD', KEYS[1], ARGV[2], ARGV[1]) end
 return 1`
+
+/** Whatever was asked for since the run was begun stays as it was asked for. ARGV: the run, what `begin` answered, the next time or ''. */
+const endScript = `
+if redis.call('ZSCORE', KEYS[1], ARGV[1]) ~= ARGV[2] then return 0 end
+if ARGV[3] == '' then redis.call('ZREM', KEYS[1], ARGV[1]) else redis.call('ZADD', KEYS[1], ARGV[3], ARGV[1]) end
+return 1`
+/** The work on a run that has not ended after that is done again, as that of a publisher that was killed. */
+const goneMs = 30_000
 
 const countScript = `
 redis.call('SADD', KEYS[1], ARGV[2])
@@ -28,12 +39,16 @@ export function openPublishingRuns(redis: Redis, namespace = 'remora') {
     async look(runId: RunId, at: number): Promise<void> {
       await orStoreError(redis.eval(lookScript, 1, keys.due, runId, String(at)))
     },
-    /** Looks at it at `at` and not before, unless somebody says otherwise later. */
-    async lookLater(runId: RunId, at: number): Promise<void> {
-      await orStoreError(redis.zadd(keys.due, at, runId))
+    /** From now on until `end` the run is not due, unless somebody says meanwhile that it is to be looked at. */
+    async begin(runId: RunId): Promise<BegunLook> {
+      const begunUntil = Date.now() + goneMs
+      await orStoreError(redis.zadd(keys.due, begunUntil, runId))
+      return { runId, begunUntil }
     },
-    async forget(runId: RunId): Promise<void> {
-      await orStoreError(redis.zrem(keys.due, runId))
+    /** Looks at it again at `next` and not before, or no more. Nothing where somebody has said otherwise since `begin`. */
+    async end({ runId, begunUntil }: BegunLook, next: number | 'never'): Promise<void> {
+      const args = [runId, String(begunUntil), next === 'never' ? '' : String(next)]
+      await orStoreError(redis.eval(endScript, 1, keys.due, ...args))
     },
     async due(now: number, count: number): Promise<RunId[]> {
       const found = await orStoreError(redis.zrangebyscore(keys.due, 0, now, 'LIMIT', 0, count))

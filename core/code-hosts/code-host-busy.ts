@@ -1,0 +1,37 @@
+import { AppError } from '#domain/error.ts'
+
+/** HOST_001 of a code host that says when it may be asked again. */
+export class CodeHostBusy extends AppError {
+  readonly retryAfterMs: number
+
+  constructor(message: string, retryAfterMs: number, options: { cause?: unknown } = {}) {
+    super('HOST_001', message, options)
+    this.retryAfterMs = retryAfterMs
+  }
+}
+
+/** GitHub's limits end within an hour; what a host asks for beyond that is not believed. */
+const longestMs = 3_600_000
+/** What waits for the same limit comes back over this share of the wait, or over a minute. */
+const spread = 0.1
+const widestMs = 60_000
+
+/**
+ * How long an answer asks to wait: the seconds of `Retry-After`, else until GitHub's limit ends, by GitHub's own clock (`Date`). Undefined
+ * where it does not say.
+ */
+export function retryAfterIn(headers: Readonly<Record<string, unknown>>): number | undefined {
+  const seconds = Number(headers['retry-after'] ?? NaN)
+  if (seconds >= 0) return seconds * 1_000
+  const reset = headers['x-ratelimit-remaining'] === '0' ? Number(headers['x-ratelimit-reset'] ?? NaN) : NaN
+  if (!(reset > 0)) return undefined
+  const theirs = Date.parse(String(headers['date']))
+  return Math.max(0, reset * 1_000 - (Number.isNaN(theirs) ? Date.now() : theirs))
+}
+
+/** When to try again after a fault that may pass: as the host asks, at most an hour later, else after `usualMs`. Not all at once. */
+export function pauseAfter(fault: unknown, usualMs: number): number {
+  if (!(fault instanceof CodeHostBusy)) return usualMs
+  const asked = Math.min(fault.retryAfterMs, longestMs)
+  return Math.max(usualMs, asked + Math.random() * Math.min(asked * spread, widestMs))
+}

@@ -1,0 +1,120 @@
+import type { TakenDelivery } from '#code-hosts/delivery-inbox.ts'
+
+/** How many deliveries are at work at once, and of one installation. */
+export type Places = { all: number; ofInstallation: number }
+
+/** `pausedUntil`: ms since the epoch. */
+type Waiting = { repositories: Map<string, TakenDelivery[]>; atWork: Set<string>; pausedUntil: number }
+
+/**
+ * The deliveries that a process has taken, until they have ended. Those of one repository are given out one after the other, in
+ * their order. Installations take turns and have few places each, so that a slow one, or one with much to do, does not keep the others
+ * waiting; so do the repositories of an installation.
+ */
+export function openDeliveryQueue(places: Places) {
+  const installations = new Map<string, Waiting>()
+  const entries = new Map<string, TakenDelivery>()
+  let atWork = 0
+  const leave = (taken: TakenDelivery): Waiting => {
+    const waiting = waitingOf(taken, installations)
+    if (waiting.atWork.delete(repositoryOf(taken))) atWork -= 1
+    return waiting
+  }
+  return {
+    size: () => entries.size,
+    /** All that it has, also what is at work. */
+    entries: () => [...entries.values()],
+    /** How many of them are new here. */
+    add(taken: readonly TakenDelivery[]): number {
+      const added = taken.filter(({ entry }) => !entries.has(entry))
+      for (const one of added) {
+        entries.set(one.entry, one)
+        deliveriesOf(one, waitingOf(one, installations)).push(one)
+      }
+      return added.length
+    },
+    /** The one that is to be handled now; it has a place until `end` or `pause`. Undefined: there is none, or no place for it. */
+    next(now: number): TakenDelivery | undefined {
+      const one = atWork < places.all ? takeNext(installations, places, now) : undefined
+      if (one !== undefined) atWork += 1
+      return one
+    },
+    /** It was handled, or is left in the inbox. */
+    end(taken: TakenDelivery): void {
+      entries.delete(taken.entry)
+      const { repositories, atWork: others, pausedUntil } = leave(taken)
+      const isIdle = repositories.size === 0 && others.size === 0 && pausedUntil <= Date.now()
+      if (isIdle) installations.delete(installationOf(taken))
+    },
+    /** Nothing of its installation is given out until then (ms since the epoch); this one comes first again. */
+    pause(taken: TakenDelivery, until: number): void {
+      const waiting = leave(taken)
+      waiting.pausedUntil = Math.max(waiting.pausedUntil, until)
+      deliveriesOf(taken, waiting).unshift(taken)
+    },
+    /** Forgets what waits and belongs to somebody else by now. */
+    drop(lost: ReadonlySet<string>): void {
+      if (lost.size === 0) return
+      for (const { repositories } of installations.values())
+        for (const one of dropFrom(repositories, lost)) entries.delete(one.entry)
+    },
+  }
+}
+
+function waitingOf(taken: TakenDelivery, installations: Map<string, Waiting>): Waiting {
+  const key = installationOf(taken)
+  const waiting = installations.get(key) ?? { repositories: new Map(), atWork: new Set(), pausedUntil: 0 }
+  installations.set(key, waiting)
+  return waiting
+}
+
+function deliveriesOf(taken: TakenDelivery, { repositories }: Waiting): TakenDelivery[] {
+  const key = repositoryOf(taken)
+  const deliveries = repositories.get(key) ?? []
+  repositories.set(key, deliveries)
+  return deliveries
+}
+
+function dropFrom(repositories: Waiting['repositories'], lost: ReadonlySet<string>): TakenDelivery[] {
+  const dropped: TakenDelivery[] = []
+  for (const [key, deliveries] of repositories) {
+    const kept = deliveries.filter(({ entry }) => !lost.has(entry))
+    dropped.push(...deliveries.filter(({ entry }) => lost.has(entry)))
+    if (kept.length > 0) repositories.set(key, kept)
+    else repositories.delete(key)
+  }
+  return dropped
+}
+
+function takeNext(
+  installations: Map<string, Waiting>,
+  { ofInstallation }: Places,
+  now: number,
+): TakenDelivery | undefined {
+  for (const [key, waiting] of installations) {
+    if (waiting.pausedUntil > now || waiting.atWork.size >= ofInstallation) continue
+    const one = takeFirst(waiting)
+    if (one === undefined) continue
+    installations.delete(key)
+    installations.set(key, waiting) // others come first the next time
+    return one
+  }
+  return undefined
+}
+
+function takeFirst({ repositories, atWork }: Waiting): TakenDelivery | undefined {
+  for (const [key, deliveries] of repositories) {
+    if (atWork.has(key)) continue
+    const first = deliveries.shift()
+    repositories.delete(key)
+    if (deliveries.length > 0) repositories.set(key, deliveries) // others come first the next time
+    if (first === undefined) continue
+    atWork.add(key)
+    return first
+  }
+  return undefined
+}
+
+const installationOf = ({ delivery }: TakenDelivery) => String(delivery.installationId)
+/** Those that concern no repository are in their order, too. */
+const repositoryOf = ({ delivery }: TakenDelivery) => String(delivery.repository?.id)
