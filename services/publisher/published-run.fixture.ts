@@ -1,3 +1,4 @@
+import { afterAll, beforeAll, beforeEach } from 'vitest'
 import { type ChangeSet, changeSetId, type FileChange } from '#domain/change-set.ts'
 import { CodeFinding, wireFinding } from '#domain/code-finding.ts'
 import type { GateReport } from '#domain/gate.ts'
@@ -13,7 +14,7 @@ import { writeSnapshot } from '#objects/snapshot.ts'
 import { putComposition } from '#objects/stored-records.ts'
 import { type BaseFiles, openBase, setOf } from '#publication/composed.fixture.ts'
 import { anEvent, aNewRun, anOutcome, aPlannedOperation, aRequest } from '#testing/open-test-ledger.ts'
-import type { TestPublisher } from './test-publisher.fixture.ts'
+import { openTestPublisher, type TestPublisher, type TestPublisherOptions } from './test-publisher.fixture.ts'
 
 /** What an operation of the run has made: replaces `from` in the file, or whatever changes it is given. */
 export type PlayedChange = { agent?: string; name: string; isPending?: true } & (
@@ -190,4 +191,41 @@ async function accept({ ledger }: TestPublisher, runId: RunId, made: readonly Ma
     const accepted = { ...decision, before: 'pending', verdict: 'accepted' } as const
     await ledger.decide(runId, { last, decisions: [accepted], by: { kind: 'human', id: 't' } })
   }
+}
+
+/** A publisher for the tests of a file, and a repository of its own for each of them. */
+export function usePublisher(options: TestPublisherOptions = {}) {
+  let publisher: TestPublisher | undefined
+  let repository: TestPublisher['repository'] | undefined
+  let count = 0
+  beforeAll(async () => {
+    publisher = await openTestPublisher(options)
+    await publisher.takeAll()
+  })
+  afterAll(() => publisher?.close())
+  beforeEach(async () => {
+    repository = await opened(publisher).addRepository(`shop${++count}`, options.files)
+  })
+  const at = {
+    get publisher() {
+      return opened(publisher)
+    },
+    get repository() {
+      return opened(repository)
+    },
+    /** A completed run of the repository, with its changes accepted, that the publisher has not looked at yet. */
+    play: (played: PlayedRun) => playPublishable(at.publisher, { repository: at.repository, ...played }),
+    /** The same, when there is nothing more to publish. */
+    async published(played: PlayedRun): Promise<RunId> {
+      const runId = await at.play(played)
+      await at.publisher.settle(runId)
+      return runId
+    },
+  }
+  return at
+}
+
+function opened<T>(one: T | undefined): T {
+  if (one === undefined) throw new Error('it is opened when the tests begin')
+  return one
 }

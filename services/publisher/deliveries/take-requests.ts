@@ -86,13 +86,20 @@ export async function takePullEnd(
   if (state === 'closed' && (await hasBranch(repository, pull.branch, deps))) await declineAll(run, pull, deps)
   const data = { number, url: pull.url, state, by: sender?.login ?? null, change_sets: pull.changeSetIds.length }
   const event = { event: 'publication.ended', phase: 'publication', origin, data } as const
-  const withEnd = (one: Publication): Publication => ({
-    ...one,
-    pulls: one.pulls.map((other) => (other.number === number ? { ...other, state } : other)),
-    isSettled: false,
-  })
-  await change(run.runId, withEnd, deps, [event])
-  for (const { runId: former } of pull.carried) await change(former, withEnd, deps).catch(undefinedOn('RUN_001'))
+  // Each run has to know what of it was in there in the end. This one is the last, since it says that the end is known.
+  for (const { runId: former, changeSetIds } of pull.carried) {
+    const ended = { ...pull, state, changeSetIds, carried: [] }
+    const withEnded = (one: Publication): Publication => {
+      const others = one.pulls.filter((other) => other.number !== number)
+      return { ...one, pulls: [...others, ended], isSettled: false }
+    }
+    await change(former, withEnded, deps).catch(undefinedOn('RUN_001'))
+  }
+  const withState = (one: Publication): Publication => {
+    const pulls = one.pulls.map((other) => (other.number === number ? { ...other, state } : other))
+    return { ...one, pulls, isSettled: false }
+  }
+  await change(run.runId, withState, deps, [event])
   return acted(`pull request ${number} was ${state}`, run.runId)
 }
 
