@@ -145,7 +145,8 @@ const repositorySettings = {
     owners: ['publisher'],
     type: z.boolean(),
     default: false,
-    about: 'whether pull requests are opened as drafts; those of a run without a gate always are',
+    about:
+      'whether pull requests are opened as drafts; those of a run whose gate has not passed, or that has none, always are',
   },
   REMORA_GITHUB_LABELS: {
     key: 'github.labels',

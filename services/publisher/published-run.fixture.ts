@@ -105,7 +105,11 @@ async function playOperations(
   { changes, files = snapshotFiles, findings = 0 }: PlayedRun,
 ): Promise<Made[]> {
   const base = openBase(files)
-  const planned = changes.map(({ name, agent = 'lint' }) => aPlannedOperation(name, { bundle: agent }))
+  const planned = changes.map((change) => {
+    const operation = aPlannedOperation(change.name, { bundle: change.agent ?? 'lint' })
+    const path = 'files' in change ? change.files[0]?.path : change.path
+    return path === undefined ? operation : { ...operation, node: { ...operation.node, path } }
+  })
   const reporter = aPlannedOperation('reporter', { bundle: 'review' })
   const all = findings === 0 ? planned : [...planned, reporter]
   await ledger.plan(runId, { slice: 0, operations: all, last: true })

@@ -132,13 +132,13 @@ describe.skipIf(lacks('git'))('what people ask for', () => {
     it('answers what it cannot do, without a word that has a meaning for GitHub', async () => {
       const runId = await published()
       const [nothing] = await say('/remora reject @ada <img src=x> fixes #1', runId)
-      expect(nothing).toContain('changes nothing at `@ada <img src=x> fixes #1`')
+      expect(nothing).toContain('Nothing here changes `@ada <img src=x> fixes #1`')
       const [unknown] = await say('/remora explain o0000000000000000', runId)
       expect(unknown).toContain('That was not done')
       const [empty] = await say('/remora reject', runId)
-      expect(empty).toContain('Say what')
+      expect(empty).toContain('Say of what')
       const [garbage] = await say(`/remora explain ${'x'.repeat(2_000)}`, runId)
-      expect(garbage).toContain('The name of an operation')
+      expect(garbage).toContain('Nothing here changes `xxx')
     })
 
     it('explains an operation by its evidence', async () => {
@@ -146,6 +146,15 @@ describe.skipIf(lacks('git'))('what people ask for', () => {
       const composition = await publisher.ledger.operationsOfSets(runId, await setsOf(runId))
       const [explained] = await say(`/remora explain ${composition[0]}`, runId)
       expect(explained).toContain('| `parses` | passed |')
+    })
+
+    it('explains what was done for a file or a definition, also by an earlier run', async () => {
+      await published({ changes: [one] })
+      const runId = await published({ changes: [two] })
+      const [ofOne] = await say('/remora explain a.py', runId)
+      expect(ofOne).toContain('`lint` on `a.py one`')
+      const [ofTwo] = await say('/remora explain two', runId)
+      expect(ofTwo).toContain('`docstring` on `b.py two`')
     })
 
     it('retries what did not end well, or says that there is nothing', async () => {

@@ -1,14 +1,14 @@
 import type { DeliveryBody, DeliveryOutcome } from '#code-hosts/delivery.ts'
 import type { InstalledRepository } from '#code-hosts/installations.ts'
 import { AppError, hasCode, undefinedOn } from '#domain/error.ts'
-import { OperationId, RunId } from '#domain/ids.ts'
+import { RunId } from '#domain/ids.ts'
 import { Publication, type PublishedPull } from '#domain/publication.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { GitHubApp } from '#code-hosts/github-client.ts'
 import { openReads } from '../github/repository-reads.ts'
 import { openWrites } from '../github/repository-writes.ts'
-import { cell } from '../publications/markdown.ts'
+import { cell, code } from '../publications/markdown.ts'
 import type { PublishingRuns } from '../publications/publishing-runs.ts'
 import type { ReviewCommands } from './review-commands.ts'
 
@@ -142,7 +142,7 @@ async function declineAll(
 const origin = { kind: 'publisher', id: 'github' } as const
 const command = /^\/remora +(retry|reject|explain)(?: +(\S.*?))? *$/m
 
-/** `/remora retry`, `/remora reject PATH`, `/remora explain OPERATION` in the comments of a pull request of ours. */
+/** `/remora retry`, `/remora reject PATH`, `/remora explain PATH` in the comments of a pull request of ours. */
 export async function takeComment(
   { number, isPullRequest, author, text, commentId }: Extract<DeliveryBody, { kind: 'comment' }>,
   { repository }: At & { deliveryId: string },
@@ -171,29 +171,28 @@ async function answerTo(
   const { review } = deps
   try {
     if (verb === 'retry') return await review.retry(run)
-    if (argument === undefined) return `Say what: \`/remora ${verb} ${verb === 'reject' ? 'PATH' : 'OPERATION'}\`.`
-    if (verb === 'reject') return await rejectEverywhere(run, { path: argument, login }, deps)
-    const operationId = OperationId.safeParse(argument).data
-    if (operationId === undefined)
-      return 'The name of an operation is the letter o and 16 digits; the table above has them.'
-    return await review.explain(run, operationId)
+    if (argument === undefined) return `Say of what: \`/remora ${verb} PATH\`.`
+    const said = new Set<string>()
+    for (const one of await runsInPulls(run, deps)) {
+      const reject = () => review.rejectPath(one, argument, login)
+      const answer = await (verb === 'reject' ? reject() : review.explain(one, argument))
+      if (answer !== undefined) said.add(answer)
+    }
+    return (
+      [...said].join('\n\n') ||
+      `Nothing here changes ${code(argument)}. Files and definitions are named in the text above.`
+    )
   } catch (error) {
     if (hasCode(error, 'STORE_001', 'STORE_002', 'HOST_001')) throw error
     return `That was not done: ${error instanceof AppError ? cell(error.message) : 'something unexpected happened.'}`
   }
 }
 
-/** Also what the pull request has of earlier runs. */
-async function rejectEverywhere(
-  run: Run,
-  { path, login }: { path: string; login: string },
-  { ledger, review }: RequestDeps,
-): Promise<string> {
+/** The run, and the earlier ones whose changes its pull requests have. */
+async function runsInPulls(run: Run, { ledger }: Pick<RequestDeps, 'ledger'>): Promise<Run[]> {
   const sources = new Set((run.publication?.pulls ?? []).flatMap(({ carried }) => carried.map(({ runId }) => runId)))
   const former = await Promise.all([...sources].map((runId) => findRun(runId, { ledger })))
-  const said: string[] = []
-  for (const one of [run, ...former]) if (one !== undefined) said.push(await review.rejectPath(one, path, login))
-  return said.join('\n')
+  return [run, ...former.filter((one) => one !== undefined)]
 }
 
 async function runOfRepository(

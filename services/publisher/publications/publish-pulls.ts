@@ -57,7 +57,7 @@ export async function publishPulls(
   const isWork = chosen.parts.length > 0 || open.length > 0
   if (isWork && !publication.isAsked && !isInWindow(settings.schedule, settings.timezone, new Date())) {
     const times = settings.schedule.join('; ')
-    return { kind: 'waiting', held: `it is outside of the times for that (github.schedule: ${times})` }
+    return { kind: 'waiting', held: `it waits for the next time of github.schedule (${times})` }
   }
   const begun = chosen.parts.length > 0 ? (run.publication?.pulls ?? []) : []
   const newer = await takenOverBy(run, [...open, ...begun], deps)
@@ -134,7 +134,8 @@ async function publishPart(
   const text = pullText({
     ...publishable,
     commits,
-    agent: part.agent,
+    target,
+    carried: commits.flatMap((one) => one.changeSetIds).filter((id) => !part.changeSetIds.includes(id)).length,
     left: part.left.filter(({ reason }) => reason === 'later').length,
     lost: part.lost,
     runUrl: deps.publicUrl && `${deps.publicUrl}/v1/runs/${run.runId}`,
@@ -146,7 +147,7 @@ async function publishPart(
     base,
     commits: commits.map((commit) => ({ message: commitMessage(commit, publishable), files: commit.files })),
     text,
-    isDraft: settings.draft || composition.gate === undefined,
+    isDraft: settings.draft || composition.gate?.verdict !== 'passed',
     settings,
     beforeOpening: () => countToday(run, branch, settings, deps),
     isKnown: async (number) => (await deps.publishing.runOfPull(host.source.repository.id, number)) !== undefined,
