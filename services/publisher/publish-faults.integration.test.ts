@@ -1,8 +1,7 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { lacks } from '#testing/this-machine.ts'
 import type { Fault } from '#testing/fake-github/network-faults.ts'
-import { type PlayedRun, playPublishable } from './published-run.fixture.ts'
-import { openTestPublisher, type TestPublisher } from './test-publisher.fixture.ts'
+import { type PlayedRun, usePublisher } from './published-run.fixture.ts'
 
 const changes: PlayedRun['changes'] = [{ name: 'one', path: 'a.py', from: '1', to: '2' }]
 /** Longer than any answer takes on a busy machine. */
@@ -25,18 +24,8 @@ const places: [string, Pick<Fault, 'method' | 'path'>][] = [
 ]
 
 describe.skipIf(lacks('git'))('where GitHub does not answer as it should', () => {
-  let publisher: TestPublisher
-  let repository: TestPublisher['repository']
-  let count = 0
-  beforeAll(async () => {
-    publisher = await openTestPublisher({ requestMs })
-    await publisher.takeAll()
-  })
-  afterAll(() => publisher.close())
-  beforeEach(async () => {
-    repository = await publisher.addRepository(`shop${++count}`)
-  })
-  afterEach(() => publisher.github.faults.clear())
+  const at = usePublisher({ requestMs })
+  afterEach(() => at.publisher.github.faults.clear())
 
   const cases = faults.flatMap((fault) => {
     const name = 'status' in fault ? `an answer ${fault.status}` : `the fault ${fault.how}`
@@ -46,24 +35,28 @@ describe.skipIf(lacks('git'))('where GitHub does not answer as it should', () =>
     return places.slice(least, most).map(([place, of]) => ({ name, place, fault: { ...fault, ...of } }))
   })
   it.each(cases)('$name for $place: it is made once, a little later', async ({ fault }) => {
-    publisher.github.faults.add(fault)
-    const runId = await playPublishable(publisher, { changes, repository })
-    await publisher.settle(runId)
-    expect(await publisher.publicationOf(runId)).toMatchObject({ fault: null, isSettled: true, pulls: [{ number: 1 }] })
-    expect(repository.pulls()).toHaveLength(1)
-    expect(repository.checkRuns()).toMatchObject([{ status: 'completed' }])
-    expect(await repository.branches()).toEqual(['main', 'remora/main'])
+    at.publisher.github.faults.add(fault)
+    const runId = await at.play({ changes })
+    await at.publisher.settle(runId)
+    expect(await at.publisher.publicationOf(runId)).toMatchObject({
+      fault: null,
+      isSettled: true,
+      pulls: [{ number: 1 }],
+    })
+    expect(at.repository.pulls()).toHaveLength(1)
+    expect(at.repository.checkRuns()).toMatchObject([{ status: 'completed' }])
+    expect(await at.repository.branches()).toEqual(['main', 'remora/main'])
   })
 
   it('a limit of an hour is not waited for, and costs few requests until it is over', async () => {
-    const runId = await playPublishable(publisher, { changes, repository })
-    publisher.github.rateLimit.set(0)
-    const before = publisher.github.requests.length
-    for (let looks = 0; looks < 3; looks++) await publisher.look(runId)
-    expect(publisher.github.requests.length - before).toBeLessThan(7)
-    expect(await publisher.publicationOf(runId)).toBeNull()
-    publisher.github.rateLimit.set(5_000)
-    await publisher.settle(runId)
-    expect(repository.pulls()).toHaveLength(1)
+    const runId = await at.play({ changes })
+    at.publisher.github.rateLimit.set(0)
+    const before = at.publisher.github.requests.length
+    for (let looks = 0; looks < 3; looks++) await at.publisher.look(runId)
+    expect(at.publisher.github.requests.length - before).toBeLessThan(7)
+    expect(await at.publisher.publicationOf(runId)).toBeNull()
+    at.publisher.github.rateLimit.set(5_000)
+    await at.publisher.settle(runId)
+    expect(at.repository.pulls()).toHaveLength(1)
   })
 })
