@@ -10,7 +10,7 @@ export type DeliveryInbox = ReturnType<typeof openDeliveryInbox>
 /** A delivery that somebody has taken, and the handle with which it is ended. */
 export type TakenDelivery = { entry: string; delivery: Delivery }
 
-type Redis = Pick<RedisClient, 'call' | 'eval' | 'exists' | 'xgroup' | 'xrevrange'>
+type Redis = Pick<RedisClient, 'call' | 'eval' | 'exists' | 'xgroup' | 'xlen' | 'xrange' | 'xrevrange'>
 
 const group = 'publisher'
 /** Longer than GitHub can send a webhook again: it keeps them for three days. */
@@ -54,6 +54,12 @@ export function openDeliveryInbox(redis: Redis, namespace = 'remora', { silentMs
     /** Whether a delivery has arrived in the last days. */
     async hasSeen(deliveryId: string): Promise<boolean> {
       return (await orStoreError(redis.exists(keys.seen(deliveryId)))) === 1
+    },
+    /** Those that are not handled yet, also what somebody has taken. `oldestAt`: when the first of them came, in ms since the epoch. */
+    async backlog(): Promise<{ count: number; oldestAt: number | null }> {
+      const count = await orStoreError(redis.xlen(keys.inbox))
+      const [oldest] = await orStoreError(redis.xrange(keys.inbox, '-', '+', 'COUNT', 1))
+      return { count, oldestAt: oldest === undefined ? null : Number.parseInt(oldest[0], 10) }
     },
     take: openTaker(redis, { inbox: keys.inbox, silentMs }),
     /** Ends the handling, and keeps what became of it. Doing it again changes nothing. */
