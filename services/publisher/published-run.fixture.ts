@@ -22,7 +22,7 @@ import { anEvent, aNewRun, anOutcome, aPlannedOperation, aRequest } from '#testi
 import { openTestPublisher, type TestPublisher, type TestPublisherOptions } from './test-publisher.fixture.ts'
 
 /** What an operation of the run has made: replaces `from` in the file, or whatever changes it is given. */
-export type PlayedChange = { agent?: string; name: string; isPending?: true } & (
+export type PlayedChange = { agent?: string; name: string; isPending?: true; summary?: string } & (
   | { path: string; from: string; to: string }
   | { files: FileChange[] }
 )
@@ -142,7 +142,9 @@ async function playOperations(
       operationId: operation.operationId,
       evidence: [{ check: 'parses' as const, path: own[0]?.path ?? '', ok: true, tool: 'test' }],
     }
-    const ended = anOutcome({ changeSetId: set.changeSetId, changedFiles: own.map(({ path }) => path) })
+    const { summary = 'done' } = change
+    const changedFiles = own.map(({ path }) => path)
+    const ended = anOutcome({ changeSetId: set.changeSetId, changedFiles, summary })
     const recordHash = await put({ changeSet: set, tools: [] }, ended)
     await ledger.settle(claimed.attempt, 1, { outcome: { ...ended, recordHash }, events: [] })
     made.push({ set, recordHash, operation, isPending: change.isPending === true })

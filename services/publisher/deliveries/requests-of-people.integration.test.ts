@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
+import { shownMarkdown } from '#markdown/shown-markdown.fixture.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { type PlayedRun, playPublishable } from '../published-run.fixture.ts'
 import { openTestPublisher, type TestPublisher } from '../test-publisher.fixture.ts'
@@ -155,6 +156,17 @@ describe.skipIf(lacks('git'))('what people ask for', () => {
       expect(ofOne).toContain('`lint` on `a.py one`')
       const [ofTwo] = await say('/remora explain two', runId)
       expect(ofTwo).toContain('`docstring` on `b.py two`')
+    })
+
+    it('explains in the words of a model, none of which has a meaning for GitHub', async () => {
+      const summary = 'Done | @everyone fixes #1, closes GH-2 <img src=x> [a](https://evil.example)\r\n# Heading'
+      const runId = await published({ changes: [{ ...one, summary }] })
+      const [explained = ''] = await say('/remora explain a.py', runId)
+      const shown = shownMarkdown(explained)
+      const words = shown.flatMap(({ type, content }) => (type === 'text' ? content : [])).join('')
+      expect(words).toContain('everyone')
+      expect(words).not.toMatch(/@e|#\d|GH-\d|https?:\/\//)
+      expect(shown.filter(({ type }) => /^(?:link_open|image|html_inline|heading_open)$/.test(type))).toEqual([])
     })
 
     it('retries what did not end well, or says that there is nothing', async () => {
