@@ -251,7 +251,7 @@ describe.skipIf(lacks('git'))('remora publish --to', () => {
         headers: { authorization },
       })
       const { title, body } = z.looseObject({ title: z.string(), body: z.string() }).parse(await answer.json())
-      expect(title).toBe('WIP: Remora: lint, docstring, test in 5 files')
+      expect(title).toMatch(/^WIP: Fix lint findings, document definitions/)
       expect(body).toContain(`\`remora review ${runId}\``)
       expect(body).not.toContain('/remora reject')
       await git('local', 'push', '-q', gitea.url, 'main:old')

@@ -61,6 +61,19 @@ describe('the inbox of deliveries', () => {
     expect(await inbox.take('a', 2)).toEqual([])
   })
 
+  it('says how many wait, and since when, also those that somebody works on', async () => {
+    const inbox = inboxOf()
+    expect(await inbox.backlog()).toEqual({ count: 0, oldestAt: null })
+    const before = Date.now()
+    for (const id of ['one', 'two']) await inbox.put(ping(id))
+    const [taken] = await inbox.take('a', 1)
+    const { count, oldestAt } = await inbox.backlog()
+    expect(count).toBe(2)
+    expect(Math.abs((oldestAt ?? 0) - before)).toBeLessThan(60_000)
+    if (taken !== undefined) await inbox.end(taken, handled('one'))
+    expect(await inbox.backlog()).toMatchObject({ count: 1 })
+  })
+
   it('gives what a dead consumer has taken to another one, and nothing of a live one', async () => {
     for (const id of ['one', 'two']) await inboxOf().put(ping(id))
     expect(idsOf(await inboxOf().take('dead', 10))).toEqual(['one', 'two'])

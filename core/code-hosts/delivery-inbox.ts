@@ -11,7 +11,7 @@ export type DeliveryInbox = ReturnType<typeof openDeliveryInbox>
 export type TakenDelivery = { entry: string; delivery: Delivery }
 type Entry = Pick<TakenDelivery, 'entry'>
 
-type Redis = Pick<RedisClient, 'call' | 'eval' | 'exists' | 'xgroup' | 'xrevrange'>
+type Redis = Pick<RedisClient, 'call' | 'eval' | 'exists' | 'xgroup' | 'xlen' | 'xrange' | 'xrevrange'>
 
 const group = 'publisher'
 /** Longer than GitHub can send a webhook again: it keeps them for three days. */
@@ -78,6 +78,12 @@ export function openDeliveryInbox(redis: Redis, namespace = 'remora', { silentMs
     async hasSeen(deliveryId: string): Promise<boolean> {
       return (await orStoreError(redis.exists(keys.seen(deliveryId)))) === 1
     },
+    /** Those that are not handled yet, also what somebody has taken. `oldestAt`: when the first of them came, in ms since the epoch. */
+    async backlog(): Promise<{ count: number; oldestAt: number | null }> {
+      const count = await orStoreError(redis.xlen(keys.inbox))
+      const [oldest] = await orStoreError(redis.xrange(keys.inbox, '-', '+', 'COUNT', 1))
+      return { count, oldestAt: oldest === undefined ? null : Number.parseInt(oldest[0], 10) }
+    },
     take: openTaker(redis, { inbox: keys.inbox, silentMs }),
     /** So often a consumer is to `keep` what it has taken. */
     keepMs: Math.max(silentMs / 4, leastKeepMs),
@@ -93,19 +99,25 @@ export function openDeliveryInbox(redis: Redis, namespace = 'remora', { silentMs
       await orStoreError(redis.eval(endScript, 2, keys.inbox, keys.handled, ...args))
     },
     /** The newest first: those of one project, or all. */
-    async listHandled(count: number, projectId?: ProjectId): Promise<HandledDelivery[]> {
-      const found: HandledDelivery[] = []
-      for (let before = '+'; found.length < count;) {
-        const entries = await orStoreError(redis.xrevrange(keys.handled, before, '-', 'COUNT', handledPage))
-        const handled = entries.flatMap(([, [, text = '']]) => HandledDelivery.safeParse(parseJson(text)).data ?? [])
-        found.push(...handled.filter((one) => projectId === undefined || one.projectId === projectId))
-        const [last] = entries.at(-1) ?? []
-        if (last === undefined || entries.length < handledPage) break
-        before = `(${last}`
-      }
-      return found.slice(0, count)
-    },
+    listHandled: (count: number, projectId?: ProjectId) => listHandled(redis, keys.handled, { count, projectId }),
   }
+}
+
+async function listHandled(
+  redis: Pick<Redis, 'xrevrange'>,
+  key: string,
+  { count, projectId }: { count: number; projectId: ProjectId | undefined },
+): Promise<HandledDelivery[]> {
+  const found: HandledDelivery[] = []
+  for (let before = '+'; found.length < count;) {
+    const entries = await orStoreError(redis.xrevrange(key, before, '-', 'COUNT', handledPage))
+    const handled = entries.flatMap(([, [, text = '']]) => HandledDelivery.safeParse(parseJson(text)).data ?? [])
+    found.push(...handled.filter((one) => projectId === undefined || one.projectId === projectId))
+    const [last] = entries.at(-1) ?? []
+    if (last === undefined || entries.length < handledPage) break
+    before = `(${last}`
+  }
+  return found.slice(0, count)
 }
 
 async function claimed(

@@ -19,6 +19,8 @@ export type GitHubAppOptions = {
   /** Instead of Octokit's pauses (1 s between writes, 3 s for what notifies people, 1 s for one of a limit), so that a test need not wait. */
   pace?: { retryAfterBaseValue?: number }
   requestMs?: number
+  /** Told of each answer, and of whose limit it counts for: an installation's id, or `app`. Undefined: there was none in time. */
+  onAnswer?: ((of: string, response: Response | undefined) => void) | undefined
 }
 
 /** What a token may do, at most what the app was given. */
@@ -41,13 +43,13 @@ const usualRequestMs = 30_000
  * The GitHub App. Its key stays here: everything else gets tokens for one repository, which GitHub ends after an hour. Errors are
  * AppErrors, see `hostError`.
  */
-export function openGitHubApp({ appId, privateKey, apiUrl, log, pace, requestMs = usualRequestMs }: GitHubAppOptions) {
+export function openGitHubApp({ appId, privateKey, apiUrl, log, pace, requestMs, onAnswer }: GitHubAppOptions) {
   // Limits are those of each installation, and so are the pauses.
   const optionsFor = (id: string) => ({
     baseUrl: apiUrl,
     throttle: { id, ...throttleOf(log), ...pace },
     log: quiet,
-    request: { fetch: fetchWithin(requestMs) },
+    request: { fetch: fetchWithin(requestMs, (response) => onAnswer?.(id, response)) },
   })
   // As container platforms hand out files: on one line.
   const key = privateKey.replaceAll('\\n', '\n')
@@ -120,10 +122,20 @@ function openLimits({ retryAfterBaseValue: secondMs = 1_000 }: NonNullable<GitHu
 }
 
 /** Octokit itself waits for an answer without a limit. */
-function fetchWithin(ms: number): typeof fetch {
-  return (input, init = {}) => {
+function fetchWithin(ms = usualRequestMs, onAnswer: (response: Response | undefined) => void): typeof fetch {
+  return async (input, init = {}) => {
     const limit = AbortSignal.timeout(ms)
-    return fetch(input, { ...init, signal: init.signal ? AbortSignal.any([init.signal, limit]) : limit })
+    try {
+      const response = await fetch(input, {
+        ...init,
+        signal: init.signal ? AbortSignal.any([init.signal, limit]) : limit,
+      })
+      onAnswer(response)
+      return response
+    } catch (error) {
+      onAnswer(undefined)
+      throw error
+    }
   }
 }
 

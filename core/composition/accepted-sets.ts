@@ -5,7 +5,7 @@ import type { Run } from '#domain/run.ts'
 import type { Decisions } from '#ledger/decisions.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
-import { placesOfSets } from './run-chain.ts'
+import { chainOf, placesOfSets } from './run-chain.ts'
 
 export type AcceptedDeps = {
   ledger: Pick<Ledger, 'endedOperations' | 'getOperation' | 'operationsOfSets'>
@@ -46,4 +46,21 @@ export async function readAccepted(
       return place && (await ledger.getOperation(place.runId, place.operationId)).node
     },
   }
+}
+
+export type AcceptedChangesDeps = {
+  ledger: AcceptedDeps['ledger'] & Pick<Ledger, 'getRun' | 'readDecisions'>
+  records: { readChangeSets: AcceptedDeps['readSets'] }
+}
+
+/** What is accepted in a run and those that it retries, and what it was made for. */
+export async function acceptedChanges(
+  run: Run,
+  { ledger, records }: AcceptedChangesDeps,
+): Promise<{ set: ChangeSet; node: CodeNode }[]> {
+  const chain = await chainOf(run, ledger)
+  const decisions = await ledger.readDecisions((chain.at(-1) ?? run).runId)
+  const { sets, nodeOf } = await readAccepted(chain, decisions, { ledger, readSets: records.readChangeSets })
+  const found = await mapBounded(sets, readsAtOnce, async (set) => ({ set, node: await nodeOf(set.operationId) }))
+  return found.flatMap(({ set, node }) => (node === undefined ? [] : [{ set, node }]))
 }

@@ -1,29 +1,11 @@
-/** Services by the name of their processes; each has the metrics that name it. */
-export type MeasuredService = 'api' | 'discovery' | 'worker' | 'setup' | 'publisher'
+import { counter, histogram, long, type MetricRow, short } from './metric-row.ts'
+import { ofPublishing } from './publishing-metrics.ts'
 
-export type MetricRow = {
-  kind: 'counter' | 'gauge' | 'histogram'
-  /** Of a gauge that every process of the service shows alike, a query takes the greatest; all others it sums. */
-  over: 'sum' | 'max'
-  of: readonly MeasuredService[]
-  /** Each takes values from a bounded set: names of agents, tools, routes, servers and codes, never ids or paths. */
-  labels: readonly string[]
-  about: string
-  /** Upper bounds, in seconds; of a histogram alone. */
-  buckets?: readonly number[]
-}
-
-/** From a cached read to an operation of a slow model. */
-const short = [0.001, 0.005, 0.02, 0.1, 0.5, 2, 10]
-const long = [0.1, 0.5, 1, 2, 5, 10, 30, 60, 120, 300, 900]
-const all = ['api', 'discovery', 'worker'] as const
+const all = ['api', 'discovery', 'worker', 'setup', 'publisher'] as const
 
 /** What the runs, the workers and the stores come to: each discovery process shows the same. */
 const shared = { kind: 'gauge', over: 'max', of: ['discovery'] } as const
 const ofEach = { kind: 'gauge', over: 'sum', of: ['worker'] } as const
-const counter = { kind: 'counter', over: 'sum' } as const
-const histogram = { kind: 'histogram', over: 'sum' } as const
-
 // Names and units are those of Prometheus' own guide: base units, `_total` for counters.
 
 const ofRuns = {
@@ -271,7 +253,7 @@ const ofProcesses = {
 } as const satisfies Record<string, MetricRow>
 
 /** Every metric of our own. What is not in it is not exported; docs/reference/metrics.md is made from it. */
-export const metricCatalogue = { ...ofRuns, ...ofOperations, ...ofModels, ...ofProcesses }
+export const metricCatalogue = { ...ofRuns, ...ofOperations, ...ofModels, ...ofPublishing, ...ofProcesses }
 
 export type MetricName = keyof typeof metricCatalogue
 type OfKind<Kind extends MetricRow['kind']> = {

@@ -33,9 +33,9 @@ describe('the message of a commit', () => {
   })
 
   it.each([
-    ['translate', 'Translate comments (1 file)'],
-    ['unknown', 'Apply unknown to 1 file'],
-    ['a'.repeat(64), `Apply ${'a'.repeat(39)}… to 1 file`],
+    ['translate', 'Translate comments in 1 file'],
+    ['unknown', 'Apply agent unknown in 1 file'],
+    ['a'.repeat(64), `Apply agent ${'a'.repeat(39)}… in 1 file`],
   ])('is also in the imperative for %s', (agent, title) => {
     expect(commitMessage({ agent, changeSetIds: [], files: [file('a')] }, words).split('\n')[0]).toBe(title)
   })
@@ -65,6 +65,18 @@ describe('the message of a commit', () => {
       ),
     ).toBeLessThanOrEqual(103)
     expect(message.split('\n')[0]?.length).toBeLessThanOrEqual(72)
+  })
+
+  it('names whole definitions, as many as have room in a line', () => {
+    const names = Array.from(
+      { length: 30 },
+      (_, at) => [`n${at}`, { path: 'a.py', qualifiedName: `Normalizer.visit_${at}` }] as const,
+    )
+    const commit = { agent: 'docstring', changeSetIds: names.map(([id]) => id), files: [file('a.py')] }
+    const [, , line = ''] = commitMessage(commit, { ...words, nodes: new Map(names) }).split('\n')
+    expect(line).toBe(
+      '- a.py: Normalizer.visit_0, Normalizer.visit_1, Normalizer.visit_10, Normalizer.visit_11 and 26 more',
+    )
   })
 
   it('stays short for many files', () => {

@@ -17,16 +17,17 @@ export const runTrailer = 'Remora-Run'
 const titleLength = 72
 const lineLength = 100
 const shownFiles = 50
-const shownNames = 10
+/** Of ` and 1000 more`. */
+const moreLength = 14
 
-/** What the agents that come with Remora do to files. */
-const titles: ReadonlyMap<string, string> = new Map([
-  ['lint', 'Fix lint findings in'],
-  ['docstring', 'Document definitions in'],
-  ['test', 'Add tests in'],
-  ['sample_data', 'Add sample data in'],
-  ['article_section', 'Mend articles in'],
-  ['article_summary', 'Add summaries in'],
+/** What the agents that come with Remora do. */
+const works: ReadonlyMap<string, string> = new Map([
+  ['lint', 'Fix lint findings'],
+  ['docstring', 'Document definitions'],
+  ['test', 'Add tests'],
+  ['sample_data', 'Add sample data'],
+  ['article_section', 'Mend articles'],
+  ['article_summary', 'Add summaries'],
 ])
 
 /**
@@ -38,22 +39,39 @@ export function commitMessage(commit: PlannedCommit, words: CommitWords): string
   const names = namesByPath(commit, words)
   const listed = files.slice(0, shownFiles).map(({ path, content, baseHash }) => {
     const what = content === null ? ' (deleted)' : baseHash === null ? ' (new)' : ''
-    return `- ${clipped(`${plain(path)}${what}${listOf(names.get(path) ?? [])}`, lineLength)}`
+    return `- ${withNames(`${plain(path)}${what}`, (names.get(path) ?? []).map(plain))}`
   })
   const more = files.length > shownFiles ? [`- and ${files.length - shownFiles} more`] : []
-  const trailers = [`${runTrailer}: ${words.run.runId}`, `Remora-Agent: ${plain(agent)}`]
+  const trailers = [`${runTrailer}: ${words.run.runId}`, `Remora-Agent: ${clipped(plain(agent), lineLength)}`]
   return [titleOf(commit, words), '', ...listed, ...more, '', ...trailers, ''].join('\n')
 }
 
-function titleOf({ agent, files }: PlannedCommit, { descriptions }: CommitWords): string {
+function titleOf({ agent, files }: PlannedCommit, words: Pick<CommitWords, 'descriptions'>): string {
   const count = files.length === 1 ? '1 file' : `${files.length} files`
-  const known = titles.get(agent)
-  if (known !== undefined) return `${known} ${count}`
+  const work = workOf(agent, words, titleLength - count.length - 4)
+  return `${work} in ${count}`
+}
+
+/** The title of all commits together, which a squash merge makes that of its commit. */
+export function jointTitle(commits: readonly PlannedCommit[], words: Pick<CommitWords, 'descriptions'>): string {
+  const files = new Set(commits.flatMap((commit) => commit.files.map(({ path }) => path))).size
+  const count = files === 1 ? '1 file' : `${files} files`
+  const done = commits.map(({ agent }) => workOf(agent, words, titleLength))
+  const [first = '', ...others] = new Set(done)
+  const small = others.map((work) => work.charAt(0).toLowerCase() + work.slice(1))
+  const all = [first, ...small]
+  const listed = all.length < 2 ? first : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`
+  return `${listed} in ${count}`.length <= titleLength ? `${listed} in ${count}` : `${first} and more in ${count}`
+}
+
+/** What an agent does, in the imperative, in at most so many characters. */
+function workOf(agent: string, { descriptions }: Pick<CommitWords, 'descriptions'>, most: number): string {
+  const known = works.get(agent)
+  if (known !== undefined) return known
   // One line for `remora agents`, which begins with what the agent does.
   const [clause = ''] = plain(descriptions.get(agent) ?? '').split(/[.,;:!?](?:\s|$)/)
-  const own = `${clause} (${count})`
-  const isClause = /^\p{Lu}\p{Ll}+ \S/u.test(clause) && own.length <= titleLength
-  return isClause ? own : `Apply ${clipped(plain(agent), 40)} to ${count}`
+  const isClause = /^\p{Lu}\p{Ll}+ \S/u.test(clause) && clause.length <= most
+  return isClause ? clause : `Apply agent ${clipped(plain(agent), 40)}`
 }
 
 function namesByPath({ changeSetIds }: PlannedCommit, { nodes }: CommitWords): Map<string, string[]> {
@@ -67,10 +85,17 @@ function namesByPath({ changeSetIds }: PlannedCommit, { nodes }: CommitWords): M
   )
 }
 
-function listOf(names: readonly string[]): string {
-  if (names.length === 0) return ''
-  const more = names.length > shownNames ? ` and ${names.length - shownNames} more` : ''
-  return `: ${names.slice(0, shownNames).map(plain).join(', ')}${more}`
+/** As many of the names as have room in the line. */
+function withNames(place: string, names: readonly string[]): string {
+  let line = clipped(place, lineLength)
+  for (const [at, name] of names.entries()) {
+    const longer = `${line}${at === 0 ? ': ' : ', '}${name}`
+    const isLast = at === names.length - 1
+    const room = lineLength - (isLast ? 0 : moreLength)
+    if (longer.length > room) return at === 0 ? line : `${line} and ${names.length - at} more`
+    line = longer
+  }
+  return line
 }
 
 /**

@@ -12,7 +12,8 @@ it('a pull request with many long names stays within what GitHub takes, with all
     run: { runId, commit: null },
     composition: { files: [], gate: undefined },
     commits: [{ agent: 'lint', changeSetIds: sets.map(([id]) => id), files }],
-    agent: null,
+    target: 'main',
+    carried: 0,
     descriptions: new Map([['lint', 'Fixes @everybody <script>'.repeat(40)]]),
     nodes: new Map(sets),
     left: 0,
@@ -27,5 +28,5 @@ it('a pull request with many long names stays within what GitHub takes, with all
   expect(body.match(/<details>/g)).toHaveLength(1)
   expect(body.match(/<\/details>/g)).toHaveLength(1)
   expect(body).toMatch(/- and \d+ more/)
-  expect(title).toBe('Remora: lint in 300 files')
+  expect(title).toBe('Fix lint findings in 300 files')
 })

@@ -1,19 +1,23 @@
-import type { Composition } from '#objects/composition.ts'
+import type { EvidenceCheck } from '#domain/change-set.ts'
 import type { PlannedCommit } from '#domain/planned-commit.ts'
 import type { Run } from '#domain/run.ts'
 import type { GateReport } from '#domain/gate.ts'
+import type { Composition } from '#objects/composition.ts'
+import { jointTitle } from './commit-message.ts'
 import { cell, code, plural, table } from './markdown.ts'
 
 export type PullParts = {
   run: Pick<Run, 'runId' | 'commit'>
   composition: Pick<Composition, 'files'> & { gate?: Composition['gate'] }
   commits: readonly PlannedCommit[]
-  /** The agent whose pull request it is; null: that of all. */
-  agent: string | null
+  /** The branch that it is for; null: nobody knows. */
+  target: string | null
   /** By agent. */
   descriptions: ReadonlyMap<string, string>
   /** What each change set was made for. */
   nodes: ReadonlyMap<string, { path: string; qualifiedName: string }>
+  /** How many of the changes were in it before this run. */
+  carried: number
   /** How many changes wait for a later one, since this one would be too large. */
   left: number
   /** How many changes of earlier runs were in the pull request, and do not fit the code any more. */
@@ -30,41 +34,60 @@ const mostListed = 40_000
 /** GitHub takes 65,536 characters. */
 const mostCharacters = 60_000
 
+/** What each check has proved, for people who do not know its name. */
+const proofs: Record<EvidenceCheck, string> = {
+  parses: 'no new syntax error',
+  lint_before_after: "no new finding by the repository's lint rules",
+  comments_kept: 'every comment is where it was',
+  names_kept: 'no name that other code may use is gone',
+  imports_kept: 'no import that is needed is gone',
+  line_length: 'no new line is too long',
+  bodies_kept: 'no function, branch or loop is gone or empty',
+  operands_kept: 'comparisons and conditions are in the same order',
+  docstring_only: 'nothing but documentation has changed',
+  parameters_documented: 'new documentation names exactly the parameters that there are',
+  only_node_changed: 'nothing has changed outside of the definition',
+  samples_match: 'the samples fit the types of the code',
+  prose_kept: 'code, numbers, tables and links of the text are as before',
+  summary_only: 'nothing but a summary was added',
+  tests_collected: 'the test runner finds the tests',
+  tests_pass: 'the tests pass each time',
+  tests_kill_mutants: 'the tests notice a planted fault',
+}
+
 /** What a person needs to judge the pull request: what was done and why, how it was proved, and how to say no to a part of it. */
 export function pullText(parts: PullParts): { title: string; body: string } {
-  const { commits, composition, run, left, lost, runUrl, isRehearsal } = parts
+  const { commits, composition, left, lost, isRehearsal } = parts
   const body = [
     isRehearsal
       ? '> [!WARNING]\n> The rehearsal model (no LLM) has made these changes: they only show how it works.'
       : '',
     introOf(parts),
     agentsTable(parts),
-    '### How it was checked',
-    evidenceTable(composition),
-    composition.gate === undefined
-      ? 'No gate: the repository names no command for its tests (`verify.command` in `remora.yaml`), so this is a draft.'
-      : gateText(composition.gate),
-    filesText(parts),
     left === 0
       ? ''
-      : `${plural(left, 'change')} more wait for a later pull request, since this one would be too large.`,
-    lost === 0 ? '' : `${plural(lost, 'earlier change')} left out, since the same lines were changed meanwhile.`,
+      : `${plural(left, 'change')} more ${left === 1 ? 'waits' : 'wait'} for the next pull request, since this one would be too large (\`github.max_files\`, \`github.max_lines\`).`,
+    lost === 0
+      ? ''
+      : `${plural(lost, 'earlier change')} left this pull request, since somebody has changed the same lines meanwhile.`,
+    '### How it was checked',
+    composition.gate === undefined
+      ? '**Tests:** none were run, so this is a draft. `verify.command` in `remora.yaml` names the command that runs them.'
+      : gateText(composition.gate),
+    evidenceTable(composition),
+    filesText(parts),
     howToReject(parts),
-    runUrl === undefined ? `Run ${code(run.runId)}.` : `Run [${run.runId}](${runUrl}).`,
   ].filter((part) => part !== '')
-  return { title: titleOf(commits, parts.agent), body: clipped(body.join('\n\n')) }
+  return { title: jointTitle(commits, parts), body: clipped(body.join('\n\n')) }
 }
 
-function titleOf(commits: readonly PlannedCommit[], agent: string | null): string {
-  const files = new Set(commits.flatMap((commit) => commit.files.map(({ path }) => path))).size
-  const who = agent ?? [...new Set(commits.map((commit) => commit.agent))].join(', ')
-  return `Remora: ${who} in ${plural(files, 'file')}`.slice(0, 200)
-}
-
-function introOf({ run, commits }: PullParts): string {
+function introOf({ run, commits, carried, target }: PullParts): string {
   const sets = commits.reduce((sum, { changeSetIds }) => sum + changeSetIds.length, 0)
-  const at = run.commit === null ? '' : ` for ${run.commit}`
-  return `${plural(sets, 'change')} in ${plural(commits.length, 'commit')}, one for each agent${at}.`
+  const at = run.commit === null ? '' : ` at ${run.commit}`
+  const each = commits.length === 1 ? 'one commit' : `${commits.length} commits, one for each agent`
+  const before = carried === 0 ? '' : ` ${carried} of them ${carried === 1 ? 'was' : 'were'} here before.`
+  const to = target === null ? '' : ` to ${code(target)}`
+  return `${plural(sets, 'change')}${to}${at}, in ${each}.${before}`
 }
 
 function agentsTable({ commits, descriptions }: PullParts): string {
@@ -77,18 +100,19 @@ function agentsTable({ commits, descriptions }: PullParts): string {
   return table(['agent', 'what it does', 'changes', 'files'], rows)
 }
 
-/** Each check with how often it passed. A check that could not be made is named, since it proves nothing. */
+/** Each check with the number of files for which it holds. One that could not be made is named, since it proves nothing. */
 function evidenceTable({ files }: Pick<Composition, 'files'>): string {
   const evidence = files.flatMap((file) => file.evidence)
   const groups = Map.groupBy(evidence, ({ check, of }) => (check === 'not_checked' ? (of ?? check) : check))
   const rows = [...groups].map(([check, all]) => {
     const passed = all.filter((one) => one.ok && one.check !== 'not_checked').length
     const unchecked = all.filter((one) => one.check === 'not_checked').length
-    const tools = [...new Set(all.map(({ tool }) => tool))].slice(0, 3)
-    return [code(check), String(passed), unchecked === 0 ? '' : String(unchecked), tools.map(code).join(', ')]
+    const meaning = check === 'not_checked' ? '' : proofs[check]
+    const of = unchecked === 0 ? String(passed) : `${passed}; ${unchecked} not checked`
+    return [meaning, of, code(check)]
   })
   if (rows.length === 0) return 'Nothing was checked.'
-  return table(['check', 'files passed', 'not checked', 'by'], rows)
+  return table(['what was proved', 'files', 'check'], rows)
 }
 
 function filesText({ commits, nodes }: PullParts): string {
@@ -108,24 +132,34 @@ function filesText({ commits, nodes }: PullParts): string {
   )
 }
 
-function howToReject({ run: { runId }, takesComments }: PullParts): string {
-  const how = takesComments
+function howToReject({ run, runUrl, takesComments }: PullParts): string {
+  const name = runUrl === undefined ? code(run.runId) : `[${run.runId}](${runUrl})`
+  const change =
+    '- **Change it:** commit to this branch. Remora never overwrites your commit, and adds nothing more here.'
+  const ways = takesComments
     ? [
-        'Comment `/remora reject PATH` (a file or a glob): its changes leave this branch. `/remora explain OPERATION` says how a change',
-        'came about, `/remora retry` does again what failed. What you close is not proposed again. A commit of yours on this branch is',
+        '- **Reject a part:** comment `/remora reject PATH`, with a path or a pattern such as `docs/**`. Its changes leave this branch.',
+        '- **Reject everything:** close this pull request. The same changes are not proposed again.',
+        change,
+        '- **Ask:** `/remora explain PATH`, also with the name of a definition, says how a change was made and checked. `/remora retry` works again on what failed.',
       ]
-    : [
-        `Reject it with \`remora review ${runId}\` and publish again: its changes leave this branch. A commit of yours on this branch is`,
-      ]
-  return ['### To say no to a part', '', ...how, 'never overwritten: then nothing more is published here.'].join('\n')
+    : [`- **Reject a part:** \`remora review ${run.runId}\`, and publish again. Its changes leave this branch.`, change]
+  const comments = takesComments ? 'Comments count from people who may write to this repository. ' : ''
+  const end = `${comments}This is run ${name} of Remora; \`remora review ${run.runId}\` shows every change by itself.`
+  return ['### If you do not want all of it', '', ...ways, '', end].join('\n')
 }
 
+/** Whether the repository's own tests say that nothing got worse. */
 export function gateText({ command, verdict, reason, tests, failing }: GateReport): string {
-  const known = failing.length === 0 ? '' : `; ${plural(failing.length, 'test')} failed before, too, and judged nothing`
-  const what = tests === null ? 'its exit code' : `${plural(tests, 'test')} that passed before`
-  return verdict === 'passed'
-    ? `Gate ${code(command)}: passed, judged by ${what}${known}.`
-    : `Gate ${code(command)}: not proved${reason === undefined ? '' : ` (${cell(reason)})`}.`
+  if (verdict === 'unproved') {
+    const why = reason === undefined ? '' : `: ${cell(reason)}`
+    return `**Tests:** ${code(command)} could not tell whether something got worse${why}.`
+  }
+  const known =
+    failing.length === 0 ? '' : ` ${plural(failing.length, 'test')} failed without them, too, and judged nothing.`
+  return tests === null
+    ? `**Tests:** ${code(command)} passes with these changes, as it did without them.${known}`
+    : `**Tests:** ${code(command)} passes with these changes: all ${plural(tests, 'test')} that passed without them.${known}`
 }
 
 function clipped(text: string): string {

@@ -1,10 +1,12 @@
 import { z } from 'zod'
 import { ProjectId } from '#domain/ids.ts'
+import { ScheduleText, TimeZone } from './schedule.ts'
 import type { SettingsTable } from './setting.ts'
 
 const webAddress = z.url({ protocol: /^https?$/ })
 const secret = z.string().min(16, 'must have at least 16 characters')
 const names = z.array(z.string().min(1).max(255)).max(100)
+const schedule = z.array(ScheduleText).max(100)
 const port = z.int().min(0).max(65_535)
 
 /** How the GitHub App of this installation of Remora is reached, and which process has its keys. */
@@ -143,7 +145,8 @@ const repositorySettings = {
     owners: ['publisher'],
     type: z.boolean(),
     default: false,
-    about: 'whether pull requests are opened as drafts; those of a run without a gate always are',
+    about:
+      'whether pull requests are opened as drafts; those of a run whose gate has not passed, or that has none, always are',
   },
   REMORA_GITHUB_LABELS: {
     key: 'github.labels',
@@ -162,18 +165,18 @@ const repositorySettings = {
   REMORA_GITHUB_SCHEDULE: {
     key: 'github.schedule',
     owners: ['publisher'],
-    type: names,
+    type: schedule,
     default: [],
     fromText: (text) => text.split(';').flatMap((one) => (one.trim() === '' ? [] : [one.trim()])),
     // A pattern has commas of its own.
-    file: { toVariables: (value) => ({ REMORA_GITHUB_SCHEDULE: names.parse(value).join('; ') }) },
+    file: { toVariables: (value) => ({ REMORA_GITHUB_SCHEDULE: schedule.parse(value).join('; ') }) },
     about:
-      'when pull requests may be opened or changed: cron patterns of hours and days, such as `* 22-23,0-5 * * *`, in the variable separated by semicolons; none: always. Somebody who asks for a pull request gets it at once',
+      'when pull requests may be opened or changed, in the words of Renovate: `before 5am`, `after 10pm every weekday`, `every weekend`, `on the first day of the month`, or cron patterns such as `* 0-4 * * 1`; in the variable separated by semicolons; none, or `at any time`: always. Somebody who asks for a pull request gets it at once',
   },
   REMORA_GITHUB_TIMEZONE: {
     key: 'github.timezone',
     owners: ['publisher'],
-    type: z.string().min(1).max(64),
+    type: TimeZone,
     default: 'UTC',
     about: 'the time zone of `github.schedule`, such as `Europe/Berlin`',
   },

@@ -1,4 +1,5 @@
-import { metricCatalogue, type MeasuredService, type MetricRow } from '#metrics/metric-catalogue.ts'
+import { metricCatalogue } from '#metrics/metric-catalogue.ts'
+import type { MeasuredService, MetricRow } from '#metrics/metric-row.ts'
 
 const services: readonly { service: MeasuredService; about: string }[] = [
   {

@@ -57,6 +57,7 @@ import { openStoredCallers, openTokenTable } from './access/token-table.ts'
 import type { RunRouteDeps } from './runs/run-routes.ts'
 import type { TranscriptRecords } from './transcript/transcript-view.ts'
 import type { ChangeRecords } from '#review/find-sets.ts'
+import { showInbox } from './webhooks/webhook-routes.ts'
 
 export type ApiService = {
   url: string
@@ -83,6 +84,7 @@ export async function startApi(config: ApiConfig, deps: { log: Log; redactor: Re
     const { redis, isConnected } = connectRedis(config.storage.redisUrl, impatient, log)
     releaser.add('redis', async () => redis.disconnect())
     const metrics = openMetrics('api')
+    showInbox(metrics, openDeliveryInbox(redis, namespace))
     const objects = loggedOutages(openS3ObjectStore({ ...config.storage.s3, silentMs }), log, storeMeasure(metrics))
     releaser.add('objects', async () => objects.close())
     releaser.add('watch of the object store', watchStore(objects))

@@ -1,9 +1,9 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { FileChange } from '#domain/change-set.ts'
 import { sha256 } from '#domain/ids.ts'
 import { lacks } from '#testing/this-machine.ts'
-import { type PlayedRun, playPublishable } from './published-run.fixture.ts'
-import { openTestPublisher, type TestPublisher } from './test-publisher.fixture.ts'
+import { type PlayedRun, usePublisher } from './published-run.fixture.ts'
+import type { TestPublisher } from './test-publisher.fixture.ts'
 
 // The words are put in later, so that no scanner takes it for one.
 const words = 'PRIVATE KEY'
@@ -63,34 +63,24 @@ const lies: [string, Partial<PlayedRun>, string?][] = [
 ]
 
 describe.skipIf(lacks('git'))('a worker that lies', () => {
-  let publisher: TestPublisher
-  let repository: TestPublisher['repository']
-  let count = 0
-  beforeAll(async () => {
-    publisher = await openTestPublisher()
-    await publisher.takeAll()
-  })
-  afterAll(() => publisher.close())
-  beforeEach(async () => {
-    repository = await publisher.addRepository(`shop${++count}`)
-    await addOddEntries(repository)
-  })
+  const at = usePublisher()
+  beforeEach(() => addOddEntries(at.repository))
 
   it.each(lies)('cannot publish %s', async (_, played, errorCode = 'PUBLISH_001') => {
-    const runId = await playPublishable(publisher, { changes: [], repository, ...played })
-    const before = publisher.github.requests.length
-    await publisher.settle(runId)
-    expect(await publisher.publicationOf(runId)).toMatchObject({ fault: { errorCode }, pulls: [] })
-    const written = publisher.github.requests.slice(before).filter(({ method }) => method !== 'GET')
+    const runId = await at.play({ changes: [], ...played })
+    const before = at.publisher.github.requests.length
+    await at.publisher.settle(runId)
+    expect(await at.publisher.publicationOf(runId)).toMatchObject({ fault: { errorCode }, pulls: [] })
+    const written = at.publisher.github.requests.slice(before).filter(({ method }) => method !== 'GET')
     expect(written.filter(({ path }) => !/access_tokens$|check-runs(?:\/\d+)?$/.test(path))).toEqual([])
-    expect(await repository.branches()).toEqual(['main'])
+    expect(await at.repository.branches()).toEqual(['main'])
   })
 
   it('is not in the way of an honest one', async () => {
     const changes = [{ name: 'one', path: 'a.py', from: '1', to: '2' }]
-    const runId = await playPublishable(publisher, { repository, changes })
-    await publisher.settle(runId)
-    expect(await publisher.publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ number: 1 }] })
+    const runId = await at.play({ changes })
+    await at.publisher.settle(runId)
+    expect(await at.publisher.publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ number: 1 }] })
   })
 })
 

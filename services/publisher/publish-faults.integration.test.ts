@@ -1,12 +1,11 @@
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, describe, expect, it } from 'vitest'
 import { RunId } from '#domain/ids.ts'
 import { anEvent } from '#testing/open-test-ledger.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
 import type { Fault } from '#testing/fake-github/network-faults.ts'
 import { takeWaiting } from './deliveries/take-deliveries.ts'
-import { type PlayedRun, playPublishable } from './published-run.fixture.ts'
-import { openTestPublisher, type TestPublisher } from './test-publisher.fixture.ts'
+import { type PlayedRun, usePublisher } from './published-run.fixture.ts'
 
 const changes: PlayedRun['changes'] = [{ name: 'one', path: 'a.py', from: '1', to: '2' }]
 /** Longer than any answer takes on a busy machine. */
@@ -29,18 +28,8 @@ const places: [string, Pick<Fault, 'method' | 'path'>][] = [
 ]
 
 describe.skipIf(lacks('git'))('where GitHub does not answer as it should', () => {
-  let publisher: TestPublisher
-  let repository: TestPublisher['repository']
-  let count = 0
-  beforeAll(async () => {
-    publisher = await openTestPublisher({ requestMs })
-    await publisher.takeAll()
-  })
-  afterAll(() => publisher.close())
-  beforeEach(async () => {
-    repository = await publisher.addRepository(`shop${++count}`)
-  })
-  afterEach(() => publisher.github.faults.clear())
+  const at = usePublisher({ requestMs })
+  afterEach(() => at.publisher.github.faults.clear())
 
   const cases = faults.flatMap((fault) => {
     const name = 'status' in fault ? `an answer ${fault.status}` : `the fault ${fault.how}`
@@ -50,66 +39,69 @@ describe.skipIf(lacks('git'))('where GitHub does not answer as it should', () =>
     return places.slice(least, most).map(([place, of]) => ({ name, place, fault: { ...fault, ...of } }))
   })
   it.each(cases)('$name for $place: it is made once, a little later', async ({ fault }) => {
-    publisher.github.faults.add(fault)
-    const runId = await playPublishable(publisher, { changes, repository })
-    await publisher.settle(runId)
-    expect(await publisher.publicationOf(runId)).toMatchObject({ fault: null, isSettled: true, pulls: [{ number: 1 }] })
-    expect(repository.pulls()).toHaveLength(1)
-    expect(repository.checkRuns()).toMatchObject([{ status: 'completed' }])
-    expect(await repository.branches()).toEqual(['main', 'remora/main'])
+    at.publisher.github.faults.add(fault)
+    const runId = await at.play({ changes })
+    await at.publisher.settle(runId)
+    expect(await at.publisher.publicationOf(runId)).toMatchObject({
+      fault: null,
+      isSettled: true,
+      pulls: [{ number: 1 }],
+    })
+    expect(at.repository.pulls()).toHaveLength(1)
+    expect(at.repository.checkRuns()).toMatchObject([{ status: 'completed' }])
+    expect(await at.repository.branches()).toEqual(['main', 'remora/main'])
   })
 
   it('a check run that GitHub makes late is not left in the queue', async () => {
-    await publisher.takeAll()
-    await repository.humanCommit('main', { 'c.py': 'c = 1\n' })
-    await publisher.takeAll()
-    const handled = await publisher.inbox.listHandled(100)
+    await at.publisher.takeAll()
+    await at.repository.humanCommit('main', { 'c.py': 'c = 1\n' })
+    await at.publisher.takeAll()
+    const handled = await at.publisher.inbox.listHandled(100)
     const runId = RunId.parse(
-      handled.find((one) => one.outcome === 'run' && one.repository === repository.fullName)?.runId,
+      handled.find((one) => one.outcome === 'run' && one.repository === at.repository.fullName)?.runId,
     )
     const late = Promise.withResolvers<void>()
-    publisher.github.watch(async ({ method, path, when }) => {
+    at.publisher.github.watch(async ({ method, path, when }) => {
       if (method !== 'POST' || !path.endsWith('/check-runs') || when === 'after') return
-      publisher.github.watch(() => {})
+      at.publisher.github.watch(() => {})
       await late.promise
     })
-    await publisher.look(runId)
-    await publisher.look(runId)
-    expect(repository.checkRuns()).toHaveLength(1)
+    await at.publisher.look(runId)
+    await at.publisher.look(runId)
+    expect(at.repository.checkRuns()).toHaveLength(1)
     late.resolve()
-    await until(() => repository.checkRuns().length === 2)
+    await until(() => at.repository.checkRuns().length === 2)
     const failed = {
       from: [{ status: 'queued' }],
       command: 'fail',
       events: [anEvent({ event: 'run.failed' })],
     } as const
-    await publisher.ledger.move(runId, { ...failed, to: { status: 'failed' } })
-    await publisher.settle(runId)
-    expect(repository.checkRuns().map(({ conclusion }) => conclusion)).toEqual(['skipped', 'failure'])
+    await at.publisher.ledger.move(runId, { ...failed, to: { status: 'failed' } })
+    await at.publisher.settle(runId)
+    expect(at.repository.checkRuns().map(({ conclusion }) => conclusion)).toEqual(['skipped', 'failure'])
   })
 
   it('a limit of an hour is not waited for, and nothing more is asked until it is over', async () => {
-    const { rateLimit, requests } = publisher.github
-    const played = { changes, repository }
-    const runs = [await playPublishable(publisher, played), await playPublishable(publisher, played)]
+    const { rateLimit, requests } = at.publisher.github
+    const runs = [await at.play({ changes }), await at.play({ changes })]
     rateLimit.set(0, { endsInMs: 3_600_000 })
     const before = requests.length
-    for (let looks = 0; looks < 3; looks++) for (const runId of runs) await publisher.look(runId)
-    await repository.humanCommit('main', { 'c.py': 'c = 3\n' })
-    await publisher.github.webhooks.settled()
-    await takeWaiting(publisher.host().handling)
+    for (let looks = 0; looks < 3; looks++) for (const runId of runs) await at.publisher.look(runId)
+    await at.repository.humanCommit('main', { 'c.py': 'c = 3\n' })
+    await at.publisher.github.webhooks.settled()
+    await takeWaiting(at.publisher.host().handling)
     // The limits of the app and of its installation.
     expect(requests.length - before).toBeLessThanOrEqual(2)
-    const dueIn = (ms: number) => publisher.host().publishing.due(Date.now() + ms, 100)
+    const dueIn = (ms: number) => at.publisher.host().publishing.due(Date.now() + ms, 100)
     expect(await dueIn(50 * 60_000)).not.toEqual(expect.arrayContaining(runs))
     expect(await dueIn(62 * 60_000)).toEqual(expect.arrayContaining(runs))
     rateLimit.set(5_000)
     const [, runId = ''] = runs
     await until(async () => {
-      await publisher.look(runId)
-      return (await publisher.publicationOf(runId)) !== null
+      await at.publisher.look(runId)
+      return (await at.publisher.publicationOf(runId)) !== null
     })
-    await publisher.settle(runId)
-    expect(repository.pulls()).toHaveLength(1)
+    await at.publisher.settle(runId)
+    expect(at.repository.pulls()).toHaveLength(1)
   })
 })

@@ -1,45 +1,30 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
 import { lacks } from '#testing/this-machine.ts'
-import { type PlayedRun, playPublishable } from './published-run.fixture.ts'
-import { openTestPublisher, type TestPublisher } from './test-publisher.fixture.ts'
+import { type PlayedRun, usePublisher } from './published-run.fixture.ts'
 
 const changes: PlayedRun['changes'] = [{ name: 'one', path: 'a.py', from: '1', to: '2' }]
 const other: PlayedRun['changes'] = [{ name: 'two', path: 'b.py', from: '1', to: '3' }]
 
 describe.skipIf(lacks('git'))('what people do meanwhile', () => {
-  let publisher: TestPublisher
-  let repository: TestPublisher['repository']
-  let count = 0
-  beforeAll(async () => {
-    publisher = await openTestPublisher()
-    await publisher.takeAll()
-  })
-  afterAll(() => publisher.close())
-  beforeEach(async () => {
-    repository = await publisher.addRepository(`shop${++count}`)
-  })
+  const at = usePublisher()
 
-  const play = (played: Partial<PlayedRun> = {}) => playPublishable(publisher, { changes, repository, ...played })
-  async function published(played: Partial<PlayedRun> = {}): Promise<RunId> {
-    const runId = await play(played)
-    await publisher.settle(runId)
-    return runId
-  }
-  const publicationOf = async (runId: RunId) => (await publisher.publicationOf(runId)) ?? undefined
+  const play = (played: Partial<PlayedRun> = {}) => at.play({ changes, ...played })
+  const published = (played: Partial<PlayedRun> = {}) => at.published({ changes, ...played })
+  const publicationOf = async (runId: RunId) => (await at.publisher.publicationOf(runId)) ?? undefined
   async function toldOf(runId: RunId) {
-    await publisher.takeAll()
-    await publisher.settle(runId)
-    return repository.checkRuns().find(({ externalId }) => externalId === runId)
+    await at.publisher.takeAll()
+    await at.publisher.settle(runId)
+    return at.repository.checkRuns().find(({ externalId }) => externalId === runId)
   }
 
   it('a commit of a person on the branch stays, and the next run says so', async () => {
     await published()
-    const commit = await repository.humanCommit('remora/main', { 'c.py': 'c = 1\n' })
+    const commit = await at.repository.humanCommit('remora/main', { 'c.py': 'c = 1\n' })
     const runId = await published({ changes: other })
     expect(await publicationOf(runId)).toMatchObject({ fault: { errorCode: 'PUBLISH_002' }, pulls: [] })
-    expect(await repository.tip('remora/main')).toBe(commit)
-    const check = repository.checkRuns().find(({ externalId }) => externalId === runId)
+    expect(await at.repository.tip('remora/main')).toBe(commit)
+    const check = at.repository.checkRuns().find(({ externalId }) => externalId === runId)
     expect(check).toMatchObject({ conclusion: 'failure' })
     expect(check?.output.summary).toContain('PUBLISH_002')
   })
@@ -47,19 +32,19 @@ describe.skipIf(lacks('git'))('what people do meanwhile', () => {
   it.each(['taken back', 'written anew'])(
     'where the base branch is %s the pull request is made anew, and a commit of a person on it stays',
     async (how) => {
-      const first = (await repository.tip('main')) ?? ''
-      await repository.humanCommit('main', { 'c.py': 'c = 1\n' })
+      const first = (await at.repository.tip('main')) ?? ''
+      await at.repository.humanCommit('main', { 'c.py': 'c = 1\n' })
       await published()
       const base =
-        how === 'taken back' ? first : await repository.humanCommit('main', { 'c.py': 'c = 2\n' }, { parent: first })
-      await repository.git(['update-ref', 'refs/heads/main', base])
-      await publisher.takeAll()
+        how === 'taken back' ? first : await at.repository.humanCommit('main', { 'c.py': 'c = 2\n' }, { parent: first })
+      await at.repository.git(['update-ref', 'refs/heads/main', base])
+      await at.publisher.takeAll()
       const runId = await published({ changes: other })
       expect(await publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ number: 1, base, state: 'open' }] })
-      expect((await repository.commits('main..remora/main')).map(({ parents }) => parents)).toEqual([[base]])
-      expect(await repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('a.py\nb.py')
-      await repository.humanCommit('remora/main', { 'd.py': 'd = 1\n' })
-      await repository.git(['update-ref', 'refs/heads/main', first])
+      expect((await at.repository.commits('main..remora/main')).map(({ parents }) => parents)).toEqual([[base]])
+      expect(await at.repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('a.py\nb.py')
+      await at.repository.humanCommit('remora/main', { 'd.py': 'd = 1\n' })
+      await at.repository.git(['update-ref', 'refs/heads/main', first])
       const next = await published()
       expect(await publicationOf(next)).toMatchObject({ fault: { errorCode: 'PUBLISH_002' } })
     },
@@ -67,17 +52,17 @@ describe.skipIf(lacks('git'))('what people do meanwhile', () => {
 
   it('outside of the times of the schedule a pull request waits, but for somebody who asks for it', async () => {
     const farMonth = ((new Date().getUTCMonth() + 6) % 12) + 1
-    await repository.humanCommit('main', { 'remora.yaml': `github: { schedule: ['* * * ${farMonth} *'] }\n` })
+    await at.repository.humanCommit('main', { 'remora.yaml': `github: { schedule: ['* * * ${farMonth} *'] }\n` })
     const runId = await play()
-    await publisher.look(runId)
-    expect(repository.pulls()).toEqual([])
-    const check = repository.checkRuns().find(({ externalId }) => externalId === runId)
+    await at.publisher.look(runId)
+    expect(at.repository.pulls()).toEqual([])
+    const check = at.repository.checkRuns().find(({ externalId }) => externalId === runId)
     expect(check?.output.summary).toContain('github.schedule')
-    const { publication } = await publisher.ledger.getRun(runId)
+    const { publication } = await at.publisher.ledger.getRun(runId)
     if (publication === null) throw new Error('nothing is known of the publication')
-    await publisher.ledger.notePublication(runId, { publication: { ...publication, isAsked: true } })
-    await publisher.settle(runId)
-    expect(repository.pulls()).toHaveLength(1)
+    await at.publisher.ledger.notePublication(runId, { publication: { ...publication, isAsked: true } })
+    await at.publisher.settle(runId)
+    expect(at.repository.pulls()).toHaveLength(1)
   })
 
   it.each([
@@ -87,25 +72,25 @@ describe.skipIf(lacks('git'))('what people do meanwhile', () => {
     if (isThere) await published()
     const runId = await play({ changes: other })
     let commit: string | undefined
-    publisher.github.watch(async ({ method, path, when }) => {
+    at.publisher.github.watch(async ({ method, path, when }) => {
       if (method !== 'POST' || !path.endsWith('/git/commits') || when === 'before') return
-      publisher.github.watch(() => {})
-      commit = await repository.humanCommit('remora/main', { 'c.py': 'c = 1\n' })
+      at.publisher.github.watch(() => {})
+      commit = await at.repository.humanCommit('remora/main', { 'c.py': 'c = 1\n' })
     })
-    await publisher.settle(runId)
+    await at.publisher.settle(runId)
     expect(commit).toBeDefined()
-    expect(await repository.tip('remora/main')).toBe(commit)
+    expect(await at.repository.tip('remora/main')).toBe(commit)
     expect(await publicationOf(runId)).toMatchObject({ fault: { errorCode: 'PUBLISH_002' }, pulls: [] })
   })
 
   it('a branch that a person has brought up to date is left as it is', async () => {
     await published()
-    await repository.humanCommit('main', { 'c.py': 'c = 1\n' })
-    const head = await repository.tip('remora/main')
-    const tree = await repository.git(['merge-tree', '--write-tree', 'main', 'remora/main'])
+    await at.repository.humanCommit('main', { 'c.py': 'c = 1\n' })
+    const head = await at.repository.tip('remora/main')
+    const tree = await at.repository.git(['merge-tree', '--write-tree', 'main', 'remora/main'])
     const person = ['-c', 'user.name=ada', '-c', 'user.email=ada@example.org']
-    const main = (await repository.tip('main')) ?? ''
-    const merge = await repository.git([
+    const main = (await at.repository.tip('main')) ?? ''
+    const merge = await at.repository.git([
       ...person,
       'commit-tree',
       tree,
@@ -116,104 +101,104 @@ describe.skipIf(lacks('git'))('what people do meanwhile', () => {
       '-m',
       'Merge main',
     ])
-    await repository.git(['update-ref', 'refs/heads/remora/main', merge])
+    await at.repository.git(['update-ref', 'refs/heads/remora/main', merge])
     const runId = await published({ changes: other })
     expect(await publicationOf(runId)).toMatchObject({ fault: { errorCode: 'PUBLISH_002' } })
-    expect(await repository.tip('remora/main')).toBe(merge)
+    expect(await at.repository.tip('remora/main')).toBe(merge)
   })
 
   it('a pull request that a person closes is not opened again', async () => {
     const runId = await published()
-    await repository.closePull(1)
+    await at.repository.closePull(1)
     await toldOf(runId)
     expect(await publicationOf(runId)).toMatchObject({ pulls: [{ number: 1, state: 'closed' }], isSettled: true })
-    expect(repository.pulls()).toHaveLength(1)
+    expect(at.repository.pulls()).toHaveLength(1)
   })
 
   it('a pull request that a person opens again is kept, and what it has is proposed again', async () => {
     const runId = await published()
-    await repository.closePull(1)
-    await publisher.takeAll()
-    await repository.reopenPull(1)
+    await at.repository.closePull(1)
+    await at.publisher.takeAll()
+    await at.repository.reopenPull(1)
     await toldOf(runId)
     expect(await publicationOf(runId)).toMatchObject({ pulls: [{ number: 1, state: 'open' }] })
     const next = await published({ changes: other })
     expect(await publicationOf(next)).toMatchObject({ fault: null, pulls: [{ number: 1, state: 'open' }] })
-    expect(await repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('a.py\nb.py')
+    expect(await at.repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('a.py\nb.py')
   })
 
   it('what is accepted late in an older run comes into the pull request of the newer one', async () => {
     const older = await play()
     const newer = await published({ changes: other })
-    await publisher.settle(older)
-    await publisher.settle(newer)
-    expect(repository.pulls()).toHaveLength(1)
-    expect(await repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('a.py\nb.py')
-    await publisher.settle(older)
-    expect(await repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('a.py\nb.py')
+    await at.publisher.settle(older)
+    await at.publisher.settle(newer)
+    expect(at.repository.pulls()).toHaveLength(1)
+    expect(await at.repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('a.py\nb.py')
+    await at.publisher.settle(older)
+    expect(await at.repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('a.py\nb.py')
   })
 
   it.each(['merge', 'squash'] as const)('a pull request that a person merges by %s is done', async (method) => {
     const runId = await published()
-    await repository.mergePull(1, { method })
+    await at.repository.mergePull(1, { method })
     await toldOf(runId)
     expect(await publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ number: 1, state: 'merged' }] })
-    expect(repository.pulls()).toHaveLength(1)
-    expect(await repository.read('main', 'a.py')).toBe('a = 2\n')
+    expect(at.repository.pulls()).toHaveLength(1)
+    expect(await at.repository.read('main', 'a.py')).toBe('a = 2\n')
   })
 
   it.each(['merge', 'squash'] as const)('after a merge by %s the branch that stays is used again', async (method) => {
     await published()
-    await repository.mergePull(1, { method })
-    await publisher.takeAll()
+    await at.repository.mergePull(1, { method })
+    await at.publisher.takeAll()
     const files = { 'a.py': 'a = 2\n', 'b.py': 'b = 1\n', 'README.md': '# Shop\n' }
     const runId = await published({ changes: other, files })
     expect(await publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ number: 2 }] })
-    expect(await repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('b.py')
+    expect(await at.repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('b.py')
   })
 
   it('a branch that a person deletes is made anew for later changes only', async () => {
     const runId = await published()
-    await repository.closePull(1)
-    await repository.deleteBranch('remora/main')
+    await at.repository.closePull(1)
+    await at.repository.deleteBranch('remora/main')
     await toldOf(runId)
-    expect(await repository.branches()).toEqual(['main'])
+    expect(await at.repository.branches()).toEqual(['main'])
     const next = await published({ changes: other })
     expect(await publicationOf(next)).toMatchObject({ fault: null, pulls: [{ number: 2, state: 'open' }] })
   })
 
   it('changes are made on the newest commit where other files were pushed', async () => {
     const runId = await play()
-    const head = await repository.humanCommit('main', { 'c.py': 'c = 1\n' })
-    await publisher.settle(runId)
+    const head = await at.repository.humanCommit('main', { 'c.py': 'c = 1\n' })
+    await at.publisher.settle(runId)
     expect(await publicationOf(runId)).toMatchObject({ pulls: [{ base: head }] })
-    expect(await repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('a.py')
+    expect(await at.repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('a.py')
   })
 
   it('changes are made on the commit of the run where the same file was pushed', async () => {
     const runId = await play()
-    const before = await repository.tip('main')
-    await repository.humanCommit('main', { 'a.py': 'a = 7\n' })
-    await publisher.settle(runId)
+    const before = await at.repository.tip('main')
+    await at.repository.humanCommit('main', { 'a.py': 'a = 7\n' })
+    await at.publisher.settle(runId)
     expect(await publicationOf(runId)).toMatchObject({ pulls: [{ base: before }] })
-    expect(await repository.read('main', 'a.py')).toBe('a = 7\n')
+    expect(await at.repository.read('main', 'a.py')).toBe('a = 7\n')
   })
 
   it('a branch that is gone gets no pull request', async () => {
-    await repository.humanCommit('topic', { 'c.py': 'c = 1\n' })
-    const commit = (await repository.tip('topic')) ?? ''
+    await at.repository.humanCommit('topic', { 'c.py': 'c = 1\n' })
+    const commit = (await at.repository.tip('topic')) ?? ''
     const runId = await play({ source: { branch: 'topic', ref: 'refs/heads/topic', commit } })
-    await repository.deleteBranch('topic')
-    await publisher.settle(runId)
+    await at.repository.deleteBranch('topic')
+    await at.publisher.settle(runId)
     expect(await publicationOf(runId)).toMatchObject({ fault: { errorCode: 'HOST_004' }, pulls: [] })
-    expect(await repository.branches()).toEqual(['main'])
+    expect(await at.repository.branches()).toEqual(['main'])
   })
 
   it('a repository that has another name by now is published to', async () => {
     const runId = await play()
-    repository.rename(`renamed${count}`)
-    await publisher.takeAll()
-    await publisher.settle(runId)
+    at.repository.rename('renamed')
+    await at.publisher.takeAll()
+    await at.publisher.settle(runId)
     expect(await publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ number: 1 }] })
   })
 
@@ -221,14 +206,14 @@ describe.skipIf(lacks('git'))('what people do meanwhile', () => {
     [
       'the permission to write',
       'HOST_003',
-      () => publisher.installation.setPermissions({ contents: 'read' }),
-      () => publisher.installation.setPermissions(publisher.github.app.permissions),
+      () => at.publisher.installation.setPermissions({ contents: 'read' }),
+      () => at.publisher.installation.setPermissions(at.publisher.github.app.permissions),
     ],
     [
       'the app, suspended,',
       'HOST_002',
-      () => publisher.installation.suspend(),
-      () => publisher.installation.unsuspend(),
+      () => at.publisher.installation.suspend(),
+      () => at.publisher.installation.unsuspend(),
     ],
   ]
   it.each(losses)(
@@ -236,39 +221,39 @@ describe.skipIf(lacks('git'))('what people do meanwhile', () => {
     async (_, errorCode, lose, regain) => {
       const runId = await play()
       await lose()
-      await publisher.takeAll()
-      await publisher.settle(runId)
+      await at.publisher.takeAll()
+      await at.publisher.settle(runId)
       expect(await publicationOf(runId)).toMatchObject({ fault: { errorCode }, pulls: [] })
-      expect((await publisher.ledger.getRun(runId)).status).toBe('completed')
+      expect((await at.publisher.ledger.getRun(runId)).status).toBe('completed')
       await regain()
-      await publisher.takeAll()
-      await publisher.settle(runId)
+      await at.publisher.takeAll()
+      await at.publisher.settle(runId)
       expect(await publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ number: 1 }] })
     },
   )
 
   it('a repository that is gone ends it', async () => {
     const runId = await play()
-    repository.vanish()
-    await publisher.settle(runId)
+    at.repository.vanish()
+    await at.publisher.settle(runId)
     expect(await publicationOf(runId)).toMatchObject({ fault: { errorCode: 'HOST_003' }, pulls: [] })
   })
 
   it('tokens that GitHub has ended are replaced', async () => {
     const runId = await play()
-    await publisher.look(runId)
-    publisher.github.expireTokens()
-    await publisher.settle(runId)
+    await at.publisher.look(runId)
+    at.publisher.github.expireTokens()
+    await at.publisher.settle(runId)
     expect(await publicationOf(runId)).toMatchObject({ fault: null, pulls: [{ number: 1 }] })
   })
 
   // The last one: nobody installs the app again.
   it('without the app it ends, and the run stays', async () => {
     const runId = await play()
-    publisher.installation.uninstall()
-    await publisher.takeAll()
-    await publisher.settle(runId)
+    at.publisher.installation.uninstall()
+    await at.publisher.takeAll()
+    await at.publisher.settle(runId)
     expect(await publicationOf(runId)).toMatchObject({ fault: { errorCode: 'HOST_002' }, pulls: [] })
-    expect((await publisher.ledger.getRun(runId)).status).toBe('completed')
+    expect((await at.publisher.ledger.getRun(runId)).status).toBe('completed')
   })
 })

@@ -1,22 +1,28 @@
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest'
 import { type ChangeSet, changeSetId, type FileChange } from '#domain/change-set.ts'
 import { CodeFinding, wireFinding } from '#domain/code-finding.ts'
+import type { Outcome } from '#domain/operation.ts'
 import type { GateReport } from '#domain/gate.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { PartId } from '#domain/patch-note.ts'
+import { RepoPath } from '#domain/repo-path.ts'
 import type { RepositorySource } from '#domain/repository-source.ts'
 import type { RunRequest } from '#domain/run.ts'
+import type { Attempt } from '#ledger/attempt.ts'
+import type { AttemptRecord, ToolRun } from '#objects/attempt-record.ts'
 import type { ComposedFile, MadeSets } from '#objects/composition.ts'
 import { getPart } from '#objects/patch-part.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import { putHashedJson } from '#objects/object-store.ts'
 import { writeSnapshot } from '#objects/snapshot.ts'
 import { putComposition } from '#objects/stored-records.ts'
+import { verifyRun } from '#proof/verify-run.ts'
 import { type BaseFiles, openBase, setOf } from '#publication/composed.fixture.ts'
 import { anEvent, aNewRun, anOutcome, aPlannedOperation, aRequest } from '#testing/open-test-ledger.ts'
-import type { TestPublisher } from './test-publisher.fixture.ts'
+import { openTestPublisher, type TestPublisher, type TestPublisherOptions } from './test-publisher.fixture.ts'
 
 /** What an operation of the run has made: replaces `from` in the file, or whatever changes it is given. */
-export type PlayedChange = { agent?: string; name: string; isPending?: true; isFailed?: true } & (
+export type PlayedChange = { agent?: string; name: string; isPending?: true; isFailed?: true; summary?: string } & (
   | { path: string; from: string; to: string }
   | { files: FileChange[] }
 )
@@ -104,7 +110,11 @@ async function playOperations(
   { changes, files = snapshotFiles, findings = 0 }: PlayedRun,
 ): Promise<Made[]> {
   const base = openBase(files)
-  const planned = changes.map(({ name, agent = 'lint' }) => aPlannedOperation(name, { bundle: agent }))
+  const planned = changes.map((change) => {
+    const operation = aPlannedOperation(change.name, { bundle: change.agent ?? 'lint' })
+    const path = RepoPath.safeParse('files' in change ? change.files[0]?.path : change.path).data
+    return path === undefined ? operation : { ...operation, node: { ...operation.node, path } }
+  })
   const reporter = aPlannedOperation('reporter', { bundle: 'review' })
   const all = findings === 0 ? planned : [...planned, reporter]
   await ledger.plan(runId, { slice: 0, operations: all, last: true })
@@ -115,14 +125,15 @@ async function playOperations(
   for (const job of taken) {
     const claimed = await ledger.claim({ runId, ...job }, `token ${job.operationId}`)
     if (claimed.kind !== 'claimed') throw new Error(`the operation is ${claimed.kind}`)
-    const put = (record: object) => putHashedJson(objects, (hash) => objectKeys.attempt(project, hash), record)
+    const put = (record: Pick<AttemptRecord, 'changeSet' | 'tools'>, outcome: Outcome) =>
+      putHashedJson(objects, (hash) => objectKeys.attempt(project, hash), recordOf(claimed.attempt, record, outcome))
     const at = planned.findIndex(({ operationId }) => operationId === job.operationId)
     const change = changes[at]
     const operation = planned[at]
     if (change === undefined || operation === undefined) {
-      const recordHash = await put({ changeSet: null, tools: [reported(findings)] })
-      const outcome = anOutcome({ status: 'unchanged', recordHash, findings })
-      await ledger.settle(claimed.attempt, 1, { outcome, events: [] })
+      const ended = anOutcome({ status: 'unchanged', findings })
+      const recordHash = await put({ changeSet: null, tools: [reported(findings)] }, ended)
+      await ledger.settle(claimed.attempt, 1, { outcome: { ...ended, recordHash }, events: [] })
       continue
     }
     if (change.isFailed) {
@@ -136,26 +147,40 @@ async function playOperations(
       operationId: operation.operationId,
       evidence: [{ check: 'parses' as const, path: own[0]?.path ?? '', ok: true, tool: 'test' }],
     }
-    const recordHash = await put({ changeSet: set, tools: [] })
-    const outcome = anOutcome({ changeSetId: set.changeSetId, recordHash, changedFiles: own.map(({ path }) => path) })
-    await ledger.settle(claimed.attempt, 1, { outcome, events: [] })
+    const { summary = 'done' } = change
+    const changedFiles = own.map(({ path }) => path)
+    const ended = anOutcome({ changeSetId: set.changeSetId, changedFiles, summary })
+    const recordHash = await put({ changeSet: set, tools: [] }, ended)
+    await ledger.settle(claimed.attempt, 1, { outcome: { ...ended, recordHash }, events: [] })
     made.push({ set, recordHash, operation, isPending: change.isPending === true })
   }
+  await ledger.relayResults(runId)
   return made
 }
 
-function reported(count: number) {
+function recordOf(
+  { runId, operationId, attempt, bundle, bundleHash }: Attempt,
+  made: Pick<AttemptRecord, 'changeSet' | 'tools'>,
+  outcome: Outcome,
+): AttemptRecord {
+  const of = { v: 1 as const, runId, operationId, attempt, bundle, bundleHash }
+  const loop = { model: 'none', versions: {}, startedAt: 0, messages: [], replies: [], exchanges: [] }
+  return { ...of, ...loop, ...made, reads: { contents: {}, listings: {}, absences: [] }, outcome }
+}
+
+function reported(count: number): ToolRun {
   const usual = { path: 'a.py', lineText: '', severity: 'warning', confidence: 0.5, rule: 'r1', endLine: 1, line: 1 }
   const externals = Array.from({ length: count }, (_, at) => {
     const finding = wireFinding(CodeFinding.parse({ ...usual, claim: `finding ${at}` }))
     return { name: 'report_finding', args: [], answer: { reported: true, finding } }
   })
-  return { externals }
+  const result = { outcome: 'success', result: null, summary: 'reported', knowledgeDelta: {} } as const
+  return { turn: 1, callId: 'c1', name: 'report_finding', arguments: '{}', result, externals, durationMs: 1 }
 }
 
 /** Composes all, or what is asked for, as a worker does. */
 function composer(
-  { objects, project }: TestPublisher,
+  { blobs, objects, project }: TestPublisher,
   runId: RunId,
   { made, played }: { made: readonly Made[]; played: PlayedRun },
 ) {
@@ -164,7 +189,10 @@ function composer(
     const isAsked = ({ set }: Made) =>
       asked === undefined || played.composesPending || asked.changeSetIds.includes(set.changeSetId)
     const sets = [...made.filter(isAsked).map(({ set }) => set), ...(asked?.carried ?? [])]
-    const { composition } = openBase(played.files ?? snapshotFiles).composed(sets)
+    const { composition, readBlob } = openBase(played.files ?? snapshotFiles).composed(sets)
+    for (const { resultHash } of composition.files) {
+      if (resultHash !== null) await blobs.put(project, await readBlob(resultHash))
+    }
     const files = composition.files.map((file) => ({ ...file, evidence: sets.flatMap(({ evidence }) => evidence) }))
     return putComposition(objects, project, {
       v: 1,
@@ -195,4 +223,51 @@ async function accept({ ledger }: TestPublisher, runId: RunId, made: readonly Ma
     const accepted = { ...decision, before: 'pending', verdict: 'accepted' } as const
     await ledger.decide(runId, { last, decisions: [accepted], by: { kind: 'human', id: 't' } })
   }
+}
+
+/** A publisher for the tests of a file, and a repository of its own for each of them. */
+export function usePublisher(options: TestPublisherOptions = {}) {
+  let publisher: TestPublisher | undefined
+  let repository: TestPublisher['repository'] | undefined
+  let count = 0
+  beforeAll(async () => {
+    publisher = await openTestPublisher(options)
+    await publisher.takeAll()
+  })
+  afterAll(() => publisher?.close())
+  beforeEach(async () => {
+    repository = await opened(publisher).addRepository(`shop${++count}`, options.files)
+  })
+  const at = {
+    get publisher() {
+      return opened(publisher)
+    },
+    get repository() {
+      return opened(repository)
+    },
+    /** A completed run of the repository, with its changes accepted, that the publisher has not looked at yet. */
+    play: (played: PlayedRun) => playPublishable(at.publisher, { repository: at.repository, ...played }),
+    /** The same, when there is nothing more to publish, and `remora verify` finds nothing wrong with the run. */
+    async published(played: PlayedRun): Promise<RunId> {
+      const runId = await at.play(played)
+      await at.publisher.settle(runId)
+      expect(await faultsOf(at.publisher, runId)).toEqual([])
+      return runId
+    },
+  }
+  return at
+}
+
+/** The played bundles and jobs are in no store. */
+async function faultsOf({ ledger, objects }: TestPublisher, runId: RunId): Promise<string[]> {
+  const queues = { missing: async (_queue: string, ids: string[]) => ids }
+  const { violations } = await verifyRun(runId, { ledger, objects, queues, momentMs: 0 })
+  return violations
+    .map(({ message }) => message)
+    .filter((message) => !/^bundle \S+: object \S+ is missing$/.test(message))
+}
+
+function opened<T>(one: T | undefined): T {
+  if (one === undefined) throw new Error('it is opened when the tests begin')
+  return one
 }

@@ -9,7 +9,7 @@ import { openLedger } from '#ledger/ledger.ts'
 import { withLease } from '#ledger/lease.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
 import { redisCheck } from '#ledger/redis-check.ts'
-import { openMetrics, storeMeasure } from '#metrics/open-metrics.ts'
+import { type Metrics, openMetrics, storeMeasure } from '#metrics/open-metrics.ts'
 import { type BlobStore, openBlobStore } from '#objects/blob-store.ts'
 import { loggedOutages } from '#objects/logged-outages.ts'
 import { type ObjectStore, objectStoreCheck, permittedPuts } from '#objects/object-store.ts'
@@ -35,6 +35,7 @@ import { type GitHubApp, type GitHubAppOptions, openGitHubApp, orHostError } fro
 import { declineChanges } from './publications/choose-parts-of.ts'
 import { publishRun } from './publications/publish-run.ts'
 import { openPublishingRuns, type PublishingRuns } from './publications/publishing-runs.ts'
+import { measuredInbox, measuredLedger, measuredRequests, showBacklog } from './publisher-metrics.ts'
 import type { PublisherConfig } from './publisher-config.ts'
 
 export type PublisherService = { healthPort: number; accessPort: number | undefined; close(): Promise<void> }
@@ -71,7 +72,7 @@ export async function startPublisher(config: PublisherConfig, deps: ServiceDeps)
     const health = await openHealth(config.health, { readiness: openReadiness(needed), metrics })
     releaser.add('health', health.close)
     const stores = { redis, redisUrl, objects, blobs, producer, ledger }
-    const accessPort = await startHost(config, { ...deps, ...stores }, releaser)
+    const accessPort = await startHost(config, { ...deps, ...stores, metrics }, releaser)
     releaser.add('commands that wait for Redis', async () => stopWaiting())
     return { healthPort: health.port, accessPort, close: releaser.release }
   } catch (error) {
@@ -92,7 +93,7 @@ type Stores = {
 /** All that needs the app. Without one the process only waits, so that a deployment may always have it. */
 async function startHost(
   config: PublisherConfig,
-  deps: ServiceDeps & Stores,
+  deps: ServiceDeps & Stores & { metrics: Metrics },
   releaser: Releaser,
 ): Promise<number | undefined> {
   const { github } = config
@@ -129,22 +130,24 @@ type HostConfig = Pick<PublisherConfig, 'allowsSetups' | 'project' | 'publicUrl'
 export async function openHost(
   { github, repository: operator, allowsSetups, project, publicUrl }: HostConfig,
   deps: Pick<ServiceDeps, 'log' | 'modelKind'> &
-    Omit<Stores, 'redisUrl' | 'producer'> & { producer: Pick<Producer, 'add'>; namespace?: string },
+    Omit<Stores, 'redisUrl' | 'producer'> & { producer: Pick<Producer, 'add'>; metrics: Metrics; namespace?: string },
 ) {
-  const { log, redis, producer, ledger, objects, modelKind, namespace } = deps
-  const app = openGitHubApp({ ...github, log })
+  const { log, redis, producer, objects, modelKind, metrics, namespace } = deps
+  const ledger = measuredLedger(deps.ledger, metrics)
+  const app = openGitHubApp({ ...github, log, onAnswer: measuredRequests(metrics) })
   const { appId, botLogin } = await whoWeAre(app)
   const installations = openInstallations(redis, namespace)
   const publishing = openPublishingRuns(redis, namespace)
   const branchRuns = openBranchRuns(redis, namespace)
-  const shared = { app, appId, botLogin, installations, publishing, branchRuns, ledger, producer, log }
+  const shared = { app, appId, botLogin, installations, publishing, branchRuns, ledger, producer, log, metrics }
   const records = openRecords(deps)
   const declined = openDeclinedChanges(redis, namespace)
   const isFakeHost = isLoopback(github.apiUrl)
   const inTurn = <T>(repositoryId: number, work: () => Promise<T>) =>
     withLease(redis, { key: `${namespace ?? 'remora'}:{github}:publishing:${repositoryId}`, ms: lockMs }, work)
   const publishDeps = { ...shared, records, objects, operator, publicUrl, isFakeHost, declined, inTurn }
-  const inbox = openDeliveryInbox(redis, namespace)
+  const inbox = measuredInbox(openDeliveryInbox(redis, namespace), metrics)
+  showBacklog(metrics, publishing)
   const decline = (run: Run, ids: readonly string[]) => declineChanges(run, ids, { ...publishDeps, how: 'add' })
   const wantAgain = (run: Run, ids: readonly string[]) => declineChanges(run, ids, { ...publishDeps, how: 'remove' })
   const review = openReviewCommands({ ...shared, records, decline, wantAgain })

@@ -10,6 +10,7 @@ import { parseJson } from '#domain/json.ts'
 import { PartId } from '#domain/patch-note.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
 import { openLedger } from '#ledger/ledger.ts'
+import { openMetrics } from '#metrics/open-metrics.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import type { Producer } from '#queues/producer.ts'
 import { boundPort, closeServer } from '#platform/http-health.ts'
@@ -96,7 +97,9 @@ export async function openTestPublisher(options: TestPublisherOptions = {}) {
       if (queue === 'patches') await composePart(PatchJob.parse(payload))
     },
   }
-  const start = () => openHost(config, { log: recorded.log, redis, objects, blobs, producer, ledger, namespace })
+  const metrics = openMetrics('publisher')
+  const stores = { redis, objects, blobs, producer, ledger, namespace }
+  const start = () => openHost(config, { log: recorded.log, metrics, ...stores })
   let host = await start()
 
   /** Handles what has arrived. */
@@ -126,6 +129,7 @@ export async function openTestPublisher(options: TestPublisherOptions = {}) {
     inbox,
     project,
     log: recorded,
+    metrics,
     host: () => host,
     takeAll,
     /** Another repository of the same account. */

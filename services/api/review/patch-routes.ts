@@ -117,7 +117,8 @@ function pullRequestView(commits: readonly PlannedCommit[], publishable: Publish
   if (commits.length === 0) return null
   const { run, composition } = publishable
   const isRehearsal = modelKindOf(run.request.labels) === 'rehearsal'
-  const rest = { agent: null, left: 0, lost: 0, runUrl: undefined, isRehearsal, takesComments: false }
+  const target = run.request.repository?.branch ?? null
+  const rest = { target, carried: 0, left: 0, lost: 0, runUrl: undefined, isRehearsal, takesComments: false }
   const text = pullText({ ...publishable, ...rest, commits })
   return { ...text, is_draft: composition.gate?.verdict !== 'passed' }
 }

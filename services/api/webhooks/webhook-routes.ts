@@ -5,6 +5,7 @@ import { deliveryOf } from '#code-hosts/delivery-of.ts'
 import type { DeliveryInbox } from '#code-hosts/delivery-inbox.ts'
 import { AppError } from '#domain/error.ts'
 import { parseJson } from '#domain/json.ts'
+import type { Metrics } from '#metrics/open-metrics.ts'
 import type { ApiEnv } from '../http/api-env.ts'
 import { readBody } from '../http/endpoint.ts'
 import { openUploadGate } from '../intake/intake-routes.ts'
@@ -90,4 +91,13 @@ function jsonOf(text: string): unknown {
   const value = parseJson(text)
   if (value === undefined) throw new AppError('INTAKE_008', 'body: not JSON')
   return value
+}
+
+/** Shows what nobody has handled yet. */
+export function showInbox({ gauge }: Pick<Metrics, 'gauge'>, { backlog }: Pick<DeliveryInbox, 'backlog'>): void {
+  gauge('remora_webhooks_waiting', async () => [{ labels: {}, value: (await backlog()).count }])
+  gauge('remora_oldest_webhook_seconds', async () => {
+    const { oldestAt } = await backlog()
+    return [{ labels: {}, value: oldestAt === null ? 0 : Math.max(0, Date.now() - oldestAt) / 1000 }]
+  })
 }

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
+import { shownMarkdown } from '#markdown/shown-markdown.fixture.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
 import { type PlayedRun, playPublishable } from '../published-run.fixture.ts'
@@ -153,13 +154,13 @@ describe.skipIf(lacks('git'))('what people ask for', () => {
     it('answers what it cannot do, without a word that has a meaning for GitHub', async () => {
       const runId = await published()
       const [nothing] = await say('/remora reject @ada <img src=x> fixes #1', runId)
-      expect(nothing).toContain('changes nothing at `@ada <img src=x> fixes #1`')
+      expect(nothing).toContain('Nothing here changes `@ada <img src=x> fixes #1`')
       const [unknown] = await say('/remora explain o0000000000000000', runId)
       expect(unknown).toContain('That was not done')
       const [empty] = await say('/remora reject', runId)
-      expect(empty).toContain('Say what')
+      expect(empty).toContain('Say of what')
       const [garbage] = await say(`/remora explain ${'x'.repeat(2_000)}`, runId)
-      expect(garbage).toContain('The name of an operation')
+      expect(garbage).toContain('Nothing here changes `xxx')
     })
 
     it('explains an operation by its evidence', async () => {
@@ -167,6 +168,26 @@ describe.skipIf(lacks('git'))('what people ask for', () => {
       const composition = await publisher.ledger.operationsOfSets(runId, await setsOf(runId))
       const [explained] = await say(`/remora explain ${composition[0]}`, runId)
       expect(explained).toContain('| `parses` | passed |')
+    })
+
+    it('explains what was done for a file or a definition, also by an earlier run', async () => {
+      await published({ changes: [one] })
+      const runId = await published({ changes: [two] })
+      const [ofOne] = await say('/remora explain a.py', runId)
+      expect(ofOne).toContain('`lint` on `a.py one`')
+      const [ofTwo] = await say('/remora explain two', runId)
+      expect(ofTwo).toContain('`docstring` on `b.py two`')
+    })
+
+    it('explains in the words of a model, none of which has a meaning for GitHub', async () => {
+      const summary = 'Done | @everyone fixes #1, closes GH-2 <img src=x> [a](https://evil.example)\r\n# Heading'
+      const runId = await published({ changes: [{ ...one, summary }] })
+      const [explained = ''] = await say('/remora explain a.py', runId)
+      const shown = shownMarkdown(explained)
+      const words = shown.flatMap(({ type, content }) => (type === 'text' ? content : [])).join('')
+      expect(words).toContain('everyone')
+      expect(words).not.toMatch(/@e|#\d|GH-\d|https?:\/\//)
+      expect(shown.filter(({ type }) => /^(?:link_open|image|html_inline|heading_open)$/.test(type))).toEqual([])
     })
 
     it('retries what did not end well, or says that there is nothing', async () => {

@@ -1,6 +1,7 @@
-import { chainOf } from '#composition/run-chain.ts'
+import { chainOf, placesOfSets } from '#composition/run-chain.ts'
+import type { CodeNode } from '#domain/code-node.ts'
 import { AppError } from '#domain/error.ts'
-import { derivedRunId, type OperationId } from '#domain/ids.ts'
+import { derivedRunId, OperationId, type RunId } from '#domain/ids.ts'
 import { pathGlobs } from '#domain/path-globs.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
@@ -13,7 +14,11 @@ import type { PublishingRuns } from '../publications/publishing-runs.ts'
 export type ReviewCommands = ReturnType<typeof openReviewCommands>
 
 export type ReviewDeps = {
-  ledger: DecideDeps['ledger'] & Pick<Ledger, 'cancel' | 'createRun' | 'getRun' | 'isBeingDeleted' | 'noteRetry'>
+  ledger: DecideDeps['ledger'] &
+    Pick<
+      Ledger,
+      'cancel' | 'createRun' | 'endedOperations' | 'getRun' | 'isBeingDeleted' | 'noteRetry' | 'operationsOfSets'
+    >
   records: DecideDeps['records']
   publishing: Pick<PublishingRuns, 'look'>
   decline(run: Run, changeSetIds: readonly string[]): Promise<void>
@@ -28,12 +33,15 @@ export function openReviewCommands(deps: ReviewDeps) {
   return {
     /** Accepts what is in the composed patch and nobody has decided on; how many these are. */
     acceptAll: (run: Run, login: string) => acceptAll(run, login, deps),
-    /** Rejects every change of a file, or of the files that a glob matches, with what is built on it. */
+    /** Rejects every change of a file, or of the files that a glob matches, with what is built on it. Undefined: there is none. */
     rejectPath: (run: Run, path: string, login: string) => rejectPath(run, { path, login }, deps),
     /** Does again what did not end well. `key`: that of the wish, for which one retry is made however often it is heard. */
     retry: (run: Run, key: string) => retry(run, key, deps),
-    /** How an operation ended, and how its changes were checked. */
-    explain: (run: Run, operationId: OperationId) => explain(run, operationId, deps),
+    /**
+     * How what was done for a file or a definition ended, and how its changes were checked; also by the id of the operation. Undefined: the
+     * run has changed nothing of that name.
+     */
+    explain: (run: Run, what: string) => explain(run, what, deps),
     /** People do not want these changes: the same ones are not proposed again. */
     decline: deps.decline,
     /** They want them after all. */
@@ -55,12 +63,12 @@ async function rejectPath(
   run: Run,
   { path, login }: { path: string; login: string },
   deps: ReviewDeps,
-): Promise<string> {
+): Promise<string | undefined> {
   const composition = await deps.records.readComposition(run)
   const isMeant = pathGlobs([path])
   const files = (composition?.files ?? []).filter((file) => isMeant(file.path))
   const ids = [...new Set(files.flatMap(({ changeSetIds }) => changeSetIds))]
-  if (ids.length === 0) return `Run ${code(run.runId)} changes nothing at ${code(path)}.`
+  if (ids.length === 0) return undefined
   const said = { verdict: 'rejected' as const, reason: `rejected in a comment by ${login}`, version: undefined }
   const wanted = ids.map((changeSetId) => ({ changeSetId, ...said }))
   const { decisions, refused } = await decide(run, wanted, { by: human(login), deps, withDependents: true })
@@ -90,18 +98,51 @@ async function openSets(run: Run, { ledger, records }: ReviewDeps): Promise<stri
   return [...ids].filter((id) => (byChangeSet.get(id)?.verdict ?? 'pending') === 'pending')
 }
 
-async function explain(run: Run, operationId: OperationId, { ledger, records }: ReviewDeps): Promise<string> {
-  const { bundle, node, status, outcome } = await ledger.getOperation(run.runId, operationId)
-  const name = `${code(bundle)} on ${code(`${node.path} ${node.qualifiedName}`)}`
+/** Of a file with more changes the others are named. */
+const mostExplained = 5
+const mostNamed = 50
+
+async function explain(run: Run, what: string, deps: ReviewDeps): Promise<string | undefined> {
+  const operationId = OperationId.safeParse(what).data
+  if (operationId !== undefined) return explainOne(run, { runId: run.runId, operationId }, deps)
+  const found = await placesOf(run, what, deps)
+  if (found.length === 0) return undefined
+  const said: string[] = []
+  for (const place of found.slice(0, mostExplained)) said.push(await explainOne(run, place, deps))
+  const others = found.slice(mostExplained, mostNamed).map(({ node }) => code(node.qualifiedName))
+  if (others.length > 0) said.push(`Ask for the others by their names: ${others.join(', ')}.`)
+  return said.join('\n\n')
+}
+
+/** Where the run, or one that it retries, has made what is in its patch for a file, or a definition. */
+async function placesOf(run: Run, what: string, { ledger, records }: ReviewDeps) {
+  const composition = await records.readComposition(run)
+  const ids = [...new Set((composition?.files ?? []).flatMap(({ changeSetIds }) => changeSetIds))]
+  const places = await placesOfSets(ids, await chainOf(run, ledger), ledger)
+  const isMeant = ({ path, qualifiedName, name }: CodeNode) => [path, qualifiedName, name].includes(what)
+  const meant = [...places.values()].filter(({ node }) => isMeant(node))
+  return [...new Map(meant.map((place) => [place.operationId, place])).values()]
+}
+
+async function explainOne(
+  { projectId }: Run,
+  { runId, operationId }: { runId: RunId; operationId: OperationId },
+  { ledger, records }: ReviewDeps,
+): Promise<string> {
+  const { bundle, node, status, outcome } = await ledger.getOperation(runId, operationId)
+  const where = node.qualifiedName === node.path ? node.path : `${node.path} ${node.qualifiedName}`
+  const name = `${code(bundle)} on ${code(where)}`
   if (outcome === undefined || outcome === null) return `${name}: ${status}.`
-  const sets = outcome.recordHash === undefined ? [] : await records.readChangeSets(run.projectId, outcome.recordHash)
+  const sets = outcome.recordHash === undefined ? [] : await records.readChangeSets(projectId, outcome.recordHash)
   const rows = sets.flatMap(({ evidence }) =>
     evidence.map(({ check, of, ok, tool, detail }) => {
       const verdict = check === 'not_checked' ? 'not checked' : ok ? 'passed' : 'failed'
       return [code(of ?? check), verdict, code(tool), cell(detail ?? '')]
     }),
   )
-  const checks = rows.length === 0 ? [] : [table(['check', 'result', 'by', ''], rows)]
+  const checks = rows.length === 0 ? [] : [table(['check', 'result', 'by', 'what it found'], rows)]
   const spent = `${plural(outcome.turns, 'turn')}, ${plural(outcome.promptTokens + outcome.completionTokens, 'token')}`
-  return [`${name}: ${status}. ${cell(outcome.summary)}`, ...checks, `${spent}.`].join('\n\n')
+  return [`${name}: ${status}. ${cell(outcome.summary)}`, ...checks, `Operation ${code(operationId)}: ${spent}.`].join(
+    '\n\n',
+  )
 }

@@ -1,14 +1,14 @@
 import type { DeliveryBody, DeliveryOutcome } from '#code-hosts/delivery.ts'
 import type { InstalledRepository } from '#code-hosts/installations.ts'
 import { AppError, hasCode, undefinedOn } from '#domain/error.ts'
-import { OperationId, RunId } from '#domain/ids.ts'
+import { RunId } from '#domain/ids.ts'
 import { Publication, type PublishedPull } from '#domain/publication.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { GitHubApp } from '#code-hosts/github-client.ts'
 import { openReads } from '../github/repository-reads.ts'
 import { openPullRequests } from '../github/pull-requests.ts'
-import { cell } from '#publication/markdown.ts'
+import { cell, code } from '#publication/markdown.ts'
 import type { PublishingRuns } from '../publications/publishing-runs.ts'
 import type { ReviewCommands } from './review-commands.ts'
 
@@ -85,13 +85,20 @@ export async function takePullEnd(
   if (state === 'closed' && (await isJudged(repository, pull, deps))) await declineAll(run, pull, deps)
   const data = { number, url: pull.url, state, by: sender?.login ?? null, change_sets: pull.changeSetIds.length }
   const event = { event: 'publication.ended', phase: 'publication', origin, data } as const
-  const withEnd = (one: Publication): Publication => ({
-    ...one,
-    pulls: one.pulls.map((other) => (other.number === number ? { ...other, state } : other)),
-    isSettled: false,
-  })
-  await change(run.runId, withEnd, deps, [event])
-  for (const { runId: former } of pull.carried) await change(former, withEnd, deps).catch(undefinedOn('RUN_001'))
+  // Each run has to know what of it was in there in the end. This one is the last, since it says that the end is known.
+  for (const { runId: former, changeSetIds } of pull.carried) {
+    const ended = { ...pull, state, changeSetIds, carried: [] }
+    const withEnded = (one: Publication): Publication => {
+      const others = one.pulls.filter((other) => other.number !== number)
+      return { ...one, pulls: [...others, ended], isSettled: false }
+    }
+    await change(former, withEnded, deps).catch(undefinedOn('RUN_001'))
+  }
+  const withState = (one: Publication): Publication => {
+    const pulls = one.pulls.map((other) => (other.number === number ? { ...other, state } : other))
+    return { ...one, pulls, isSettled: false }
+  }
+  await change(run.runId, withState, deps, [event])
   return acted(`pull request ${number} was ${state}`, run.runId)
 }
 
@@ -150,7 +157,7 @@ async function declineAll(
 const origin = { kind: 'publisher', id: 'github' } as const
 const command = /^\/remora +(retry|reject|explain)(?: +(\S.*?))? *$/m
 
-/** `/remora retry`, `/remora reject PATH`, `/remora explain OPERATION` in the comments of a pull request of ours. */
+/** `/remora retry`, `/remora reject PATH`, `/remora explain PATH` in the comments of a pull request of ours. */
 export async function takeComment(
   { number, isPullRequest, author, text, commentId }: Extract<DeliveryBody, { kind: 'comment' }>,
   { repository }: At & { deliveryId: string },
@@ -180,29 +187,28 @@ async function answerTo(
   const { review } = deps
   try {
     if (verb === 'retry') return await review.retry(run, key)
-    if (argument === undefined) return `Say what: \`/remora ${verb} ${verb === 'reject' ? 'PATH' : 'OPERATION'}\`.`
-    if (verb === 'reject') return await rejectEverywhere(run, { path: argument, login }, deps)
-    const operationId = OperationId.safeParse(argument).data
-    if (operationId === undefined)
-      return 'The name of an operation is the letter o and 16 digits; the table above has them.'
-    return await review.explain(run, operationId)
+    if (argument === undefined) return `Say of what: \`/remora ${verb} PATH\`.`
+    const said = new Set<string>()
+    for (const one of await runsInPulls(run, deps)) {
+      const reject = () => review.rejectPath(one, argument, login)
+      const answer = await (verb === 'reject' ? reject() : review.explain(one, argument))
+      if (answer !== undefined) said.add(answer)
+    }
+    return (
+      [...said].join('\n\n') ||
+      `Nothing here changes ${code(argument)}. Files and definitions are named in the text above.`
+    )
   } catch (error) {
     if (hasCode(error, 'STORE_001', 'STORE_002', 'HOST_001')) throw error
     return `That was not done: ${error instanceof AppError ? cell(error.message) : 'something unexpected happened.'}`
   }
 }
 
-/** Also what the pull request has of earlier runs. */
-async function rejectEverywhere(
-  run: Run,
-  { path, login }: { path: string; login: string },
-  { ledger, review }: RequestDeps,
-): Promise<string> {
+/** The run, and the earlier ones whose changes its pull requests have. */
+async function runsInPulls(run: Run, { ledger }: Pick<RequestDeps, 'ledger'>): Promise<Run[]> {
   const sources = new Set((run.publication?.pulls ?? []).flatMap(({ carried }) => carried.map(({ runId }) => runId)))
   const former = await Promise.all([...sources].map((runId) => findRun(runId, { ledger })))
-  const said: string[] = []
-  for (const one of [run, ...former]) if (one !== undefined) said.push(await review.rejectPath(one, path, login))
-  return said.join('\n')
+  return [run, ...former.filter((one) => one !== undefined)]
 }
 
 async function runOfRepository(

@@ -8,7 +8,7 @@ import { gateText } from '#publication/pull-text.ts'
 
 /** What a check run says of a run. */
 export type ToldRun = {
-  run: Run
+  run: Pick<Run, 'counts' | 'errorCode' | 'phase' | 'reason' | 'request' | 'runId' | 'status' | 'stop'>
   publication: Publication
   /** By agent; empty while nothing is composed. */
   funnel: readonly AgentFunnel[]
@@ -68,38 +68,58 @@ function summaryOf(told: ToldRun): string {
       ? ''
       : `Nothing could be published: ${code(publication.fault.errorCode)} ${cell(publication.fault.reason)}`,
     pullsText(publication),
-    held === undefined ? '' : `No pull request was opened: ${cell(held)}`,
+    held === undefined
+      ? ''
+      : `${hasOpenPull(publication) ? 'Not everything is in it' : 'There is no pull request'}: ${cell(held)}.`,
+    waitingText(told),
     funnelText(funnel),
     gate === undefined ? '' : gateText(gate),
     leftOut === 0 ? '' : `${plural(leftOut, 'change')} left out: they collide with others, or break a file or a test.`,
-    findings === 0 ? '' : `${plural(findings, 'finding')}, shown as annotations.`,
-    runUrl === undefined ? `Run ${code(run.runId)}` : `Run [${run.runId}](${runUrl})`,
+    findings === 0 ? '' : `${plural(findings, 'finding')} of agents, shown as annotations at their lines.`,
+    runUrl === undefined ? `Run ${code(run.runId)}.` : `Run [${run.runId}](${runUrl}).`,
   ]
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
+const hasOpenPull = ({ pulls }: Publication) => pulls.some(({ state }) => state === 'open')
+
 function pullsText({ pulls }: Publication): string {
   return pulls
-    .map(({ number, state, agent, changeSetIds }) => {
-      const what = `${plural(changeSetIds.length, 'change')}${agent === null ? '' : ` of ${code(agent)}`}`
-      return `- #${number} (${state}): ${what}`
+    .map(({ number, state, agent, changeSetIds, carried }) => {
+      const earlier = carried.reduce((sum, one) => sum + one.changeSetIds.length, 0)
+      const own = `${plural(changeSetIds.length, 'change')} of this run${earlier === 0 ? '' : `, ${earlier} of earlier ones`}`
+      return `- #${number} (${state}${agent === null ? '' : `, ${code(agent)}`}): ${own}`
     })
     .join('\n')
+}
+
+/** What nobody has decided on is nowhere but here. */
+function waitingText({ run, funnel, isRehearsal }: ToldRun): string {
+  const waiting = funnel.reduce((sum, one) => sum + undecided(one), 0)
+  if (!isEnded(run.status) || waiting === 0 || isRehearsal) return ''
+  const look = `${code(`remora review ${run.runId}`)} shows each of them`
+  return `${plural(waiting, 'change')} ${waiting === 1 ? 'waits' : 'wait'} for somebody to accept: "Accept all" takes all of them, ${look}.`
+}
+
+function undecided({ valid, accepted, acceptedUnverified, rejected }: AgentFunnel): number {
+  return Math.max(0, valid - accepted - acceptedUnverified - rejected)
 }
 
 function funnelText(funnel: readonly AgentFunnel[]): string {
   const rows = funnel.map(({ agent, generated, valid, verified, accepted, acceptedUnverified, rejected }) =>
     [code(agent), generated, valid, verified, accepted + acceptedUnverified, rejected].map(String),
   )
-  return rows.length === 0 ? '' : table(['agent', 'made', 'valid', 'verified', 'accepted', 'rejected'], rows)
+  if (rows.length === 0) return ''
+  const legend = 'Usable: they fit together and break nothing. Proved: every check of their agent holds.'
+  return `${table(['agent', 'changes made', 'usable', 'proved', 'accepted', 'rejected'], rows)}\n\n${legend}`
 }
 
 /** GitHub takes three at most. */
 function buttonsOf({ run, publication, funnel }: ToldRun): StatusButton[] {
   if (run.status !== 'completed' || run.request.repository?.isFork === true || publication.isDismissed) return []
-  const open = funnel.reduce((sum, one) => sum + one.valid - one.accepted - one.acceptedUnverified - one.rejected, 0)
+  const open = funnel.reduce((sum, one) => sum + undecided(one), 0)
   const accepted = funnel.reduce((sum, one) => sum + one.accepted + one.acceptedUnverified, 0)
-  const hasPull = publication.pulls.some(({ state }) => state === 'open')
+  const hasPull = hasOpenPull(publication)
   return [
     ...(open > 0
       ? [{ identifier: 'accept_all', label: 'Accept all', description: `Accept ${plural(open, 'more change')}` }]

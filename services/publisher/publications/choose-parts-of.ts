@@ -1,52 +1,74 @@
-import { type AcceptedDeps, readAccepted } from '#composition/accepted-sets.ts'
+import { acceptedChanges, type AcceptedChangesDeps } from '#composition/accepted-sets.ts'
 import { linesChangedBy } from '#composition/file-versions.ts'
-import { chainOf } from '#composition/run-chain.ts'
-import type { ChangeSet } from '#domain/change-set.ts'
-import type { CodeNode } from '#domain/code-node.ts'
-import type { ProjectId } from '#domain/ids.ts'
+import type { ProjectId, RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
-import type { Ledger } from '#ledger/ledger.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import { type ChosenPart, chooseParts } from '#publication/choose-parts.ts'
 import { changeKey, type DeclinedChanges, withoutDeclined } from '#publication/declined-changes.ts'
 import type { RepositorySettings } from '../deliveries/repository-settings.ts'
+import { type Carried, carriedChanges, type CarryDeps, endedChanges } from './carried-changes.ts'
 
-export type ChooseDeps = {
-  ledger: AcceptedDeps['ledger'] & Pick<Ledger, 'getRun' | 'readDecisions'>
-  records: {
-    readBlob(project: ProjectId, hash: string): Promise<Uint8Array>
-    readChangeSets: AcceptedDeps['readSets']
-  }
+export type DeclineDeps = AcceptedChangesDeps & {
+  records: { readBlob(project: ProjectId, hash: string): Promise<Uint8Array> }
   declined: DeclinedChanges
 }
+export type ChooseDeps = DeclineDeps & CarryDeps
 
-/** `why`: why nothing, or not all, is in a pull request. */
-export type ChosenParts = { parts: ChosenPart[]; why: string | undefined }
+/** One pull request: the run's own change sets, and those of earlier runs. `lost`: how many of these do not fit the code any more. */
+export type PullPart = ChosenPart & { carried: Carried[]; lost: number }
+
+/**
+ * `why`: why nothing, or not all, is in a pull request. `carriesFrom`: the earlier runs of which something is in a pull request, or waits for
+ * room there.
+ */
+export type ChosenParts = { parts: PullPart[]; why: string | undefined; carriesFrom: RunId[] }
 
 const readsAtOnce = 8
 
-/** What of the accepted changes of a run goes into which pull request. What people have declined in the repository before is left out. */
-export async function choosePartsOf(run: Run, settings: RepositorySettings, deps: ChooseDeps): Promise<ChosenParts> {
+/**
+ * What of the accepted changes of a run, and of what earlier ones have left open, goes into which pull request: one choice within one limit. What
+ * is in open ones now stays first. What people have ended with a pull request, or declined in the repository before, is left out.
+ */
+export async function choosePartsOf(
+  run: Run,
+  { settings, open }: { settings: RepositorySettings; open: readonly { number: number }[] },
+  deps: ChooseDeps,
+): Promise<ChosenParts> {
   const repositoryId = run.request.repository?.repository.id ?? 0
-  const changes = await acceptedChanges(run, deps)
+  const ended = await endedChanges(run, deps)
+  const own = (await acceptedChanges(run, deps)).filter(({ set }) => !ended.has(set.changeSetId))
+  const { carried, lost, published } = await carriedChanges(run, open, deps)
   const readBlob = (hash: string) => deps.records.readBlob(run.projectId, hash)
+  // The run may have made the same change anew: then it is its own.
+  const made = new Set(own.map(({ set }) => set.changeSetId))
+  const changes = [...own, ...carried.filter(({ set }) => !made.has(set.changeSetId))]
   const { left, declined } = await withoutDeclined(changes, { repositoryId, declined: deps.declined, readBlob })
   const sized = await mapBounded(left, readsAtOnce, async (one) => ({
     ...one,
     lines: await linesChangedBy(one.set, readBlob),
   }))
-  const pulls = run.publication?.pulls ?? []
-  const published = new Set(pulls.flatMap(({ state, changeSetIds }) => (state === 'open' ? changeSetIds : [])))
   const parts = chooseParts(sized, { ...settings, published })
+  const wanted = new Set(left.map(({ set }) => set.changeSetId).filter((id) => !made.has(id)))
+  const foreign = carried.filter(({ set }) => wanted.has(set.changeSetId))
+  const whole = parts.map((part) => ({
+    ...part,
+    changeSetIds: part.changeSetIds.filter((id) => made.has(id)),
+    carried: foreign.filter(({ set }) => part.changeSetIds.includes(set.changeSetId)),
+    lost: lost.filter(({ bundle }) => part.agent === null || part.agent === bundle).length,
+  }))
   const why = declined.length === 0 ? undefined : `${declined.length} of the changes were declined here before`
-  return { parts: parts.filter(({ changeSetIds }) => changeSetIds.length > 0), why: whyNot(parts) ?? why }
+  return {
+    parts: whole.filter((part) => part.changeSetIds.length + part.carried.length > 0),
+    why: whyNot(parts) ?? why,
+    carriesFrom: [...new Set(foreign.map(({ runId }) => runId))],
+  }
 }
 
 /** People do not want these changes of a run: they are not proposed again, unless they are wanted after all. */
 export async function declineChanges(
   run: Run,
   changeSetIds: readonly string[],
-  { how, ...deps }: ChooseDeps & { how: 'add' | 'remove' },
+  { how, ...deps }: DeclineDeps & { how: 'add' | 'remove' },
 ): Promise<void> {
   const repositoryId = run.request.repository?.repository.id
   if (repositoryId === undefined) return
@@ -55,18 +77,6 @@ export async function declineChanges(
   const readBlob = (hash: string) => deps.records.readBlob(run.projectId, hash)
   const keys = await mapBounded(changes, readsAtOnce, (change) => changeKey(change, readBlob))
   await deps.declined[how](repositoryId, keys)
-}
-
-/** What is accepted in a run and those that it retries, and what it was made for. */
-export async function acceptedChanges(
-  run: Run,
-  { ledger, records }: Pick<ChooseDeps, 'ledger' | 'records'>,
-): Promise<{ set: ChangeSet; node: CodeNode }[]> {
-  const chain = await chainOf(run, ledger)
-  const decisions = await ledger.readDecisions((chain.at(-1) ?? run).runId)
-  const { sets, nodeOf } = await readAccepted(chain, decisions, { ledger, readSets: records.readChangeSets })
-  const found = await mapBounded(sets, readsAtOnce, async (set) => ({ set, node: await nodeOf(set.operationId) }))
-  return found.flatMap(({ set, node }) => (node === undefined ? [] : [{ set, node }]))
 }
 
 function whyNot(parts: readonly ChosenPart[]): string | undefined {

@@ -6,7 +6,7 @@ import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { ownBranches } from '../deliveries/look-at-branch.ts'
 import type { OpenPull } from '../github/pull-requests.ts'
-import type { ChosenParts } from './choose-parts-of.ts'
+import type { PullPart } from './choose-parts-of.ts'
 import type { PublishingRuns } from './publishing-runs.ts'
 
 export type OpenPullsDeps = {
@@ -26,34 +26,46 @@ export async function ownPulls(
 }
 
 /** What is in an open pull request is looked at again, also where the run has nothing for it. */
-export function withOpenPulls(
-  parts: ChosenParts['parts'],
-  open: readonly OpenPull[],
-  target: string,
-): ChosenParts['parts'] {
+export function withOpenPulls(parts: readonly PullPart[], open: readonly OpenPull[], target: string): PullPart[] {
   const covered = new Set(parts.map(({ agent }) => branchFor(target, agent)))
   const others = open.filter(({ branch }) => !covered.has(branch))
   const agentOf = (branch: string) => branch.slice(branchFor(target, '').length)
   const added = others.map(({ branch }) => ({
     agent: branch === branchFor(target, null) ? null : agentOf(branch),
     changeSetIds: [],
+    carried: [],
     left: [],
+    lost: 0,
   }))
   return [...parts, ...added]
 }
 
 /**
- * The run of a later push that has the pull request by now. What is accepted in this one is carried there from now on, and it is looked
- * at again.
+ * The run of a later push that has one of these pull requests, or had it in the end. What is accepted in this one is carried there from now
+ * on, and it is looked at again.
  */
-export async function takenOverBy(run: Run, { number }: OpenPull, deps: OpenPullsDeps): Promise<RunId | undefined> {
-  const { publishing, ledger } = deps
-  const owner = await publishing.runOfPull(run.request.repository?.repository.id ?? 0, number)
-  if (owner === undefined || (await pushOf(owner, ledger)) <= (await pushOf(run.runId, ledger))) return undefined
+export async function takenOverBy(
+  run: Run,
+  pulls: readonly { number: number }[],
+  deps: OpenPullsDeps,
+): Promise<RunId | undefined> {
+  for (const { number } of pulls) {
+    const owner = await deps.publishing.runOfPull(run.request.repository?.repository.id ?? 0, number)
+    if (owner === undefined || (await pushOf(owner, deps.ledger)) <= (await pushOf(run.runId, deps.ledger))) continue
+    if (await giveChanges(run, { owner, number }, deps)) return owner
+  }
+  return undefined
+}
+
+async function giveChanges(
+  run: Run,
+  { owner, number }: { owner: RunId; number: number },
+  { publishing, ledger }: OpenPullsDeps,
+): Promise<boolean> {
   for (;;) {
-    const { publication } = await ledger.getRun(owner)
+    const publication = (await ledger.getRun(owner).catch(undefinedOn('RUN_001')))?.publication ?? null
     const pull = publication?.pulls.find((one) => one.number === number)
-    if (publication === null || pull === undefined) return undefined
+    if (publication === null || pull === undefined) return false
     if (pull.carried.some(({ runId }) => runId === run.runId)) break
     const carried = [...pull.carried, { runId: run.runId, changeSetIds: [] }]
     const pulls = publication.pulls.map((one) => (one === pull ? { ...one, carried } : one))
@@ -61,7 +73,7 @@ export async function takenOverBy(run: Run, { number }: OpenPull, deps: OpenPull
     if ((await ledger.notePublication(owner, { publication: next })) !== undefined) break
   }
   await publishing.look(owner, Date.now())
-  return owner
+  return true
 }
 
 /**

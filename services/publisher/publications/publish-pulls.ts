@@ -2,6 +2,7 @@ import { askPart, type AskPatchDeps, type PatchAnswer } from '#composition/ask-p
 import { AppError, undefinedOn } from '#domain/error.ts'
 import type { NewEvent } from '#domain/event.ts'
 import { modelKindOf } from '#domain/model-kind.ts'
+import type { RunId } from '#domain/ids.ts'
 import type { Publication, PublishedPull } from '#domain/publication.ts'
 import type { CommitId } from '#domain/repository-source.ts'
 import type { Run } from '#domain/run.ts'
@@ -11,22 +12,20 @@ import { checkEvidence, checkPublishable } from '#publication/check-publishable.
 import { commitMessage } from '#publication/commit-message.ts'
 import { planCommits } from '#publication/plan-commits.ts'
 import { type Publishable, type PublishableDeps, readPublishable } from '#publication/read-publishable.ts'
+import { isInWindow } from '#settings/schedule.ts'
 import type { RepositorySettings } from '../deliveries/repository-settings.ts'
 import type { OpenPull } from '../github/pull-requests.ts'
-import { type Carried, carriedChanges, type CarryDeps } from './carried-changes.ts'
-import { type ChosenParts, choosePartsOf, type ChooseDeps } from './choose-parts-of.ts'
+import { choosePartsOf, type ChooseDeps, type PullPart } from './choose-parts-of.ts'
 import { branchFor, type OpenPullsDeps, ownPulls, takenOverBy, withOpenPulls, writtenHeads } from './open-pulls.ts'
 import type { PublishingRuns } from './publishing-runs.ts'
 import { pullText } from '#publication/pull-text.ts'
-import { isInWindow } from './schedule.ts'
 import type { Note, Publishing, RunHost } from './run-host.ts'
 import { type WantedPull, writePull, type WrittenPull } from './write-pull.ts'
 
 export type PullsDeps = AskPatchDeps &
   PublishableDeps &
-  ChooseDeps &
-  CarryDeps & {
-    records: AskPatchDeps['records'] & PublishableDeps['records'] & CarryDeps['records']
+  ChooseDeps & {
+    records: AskPatchDeps['records'] & PublishableDeps['records'] & ChooseDeps['records']
     objects: ObjectStore
     ledger: ChooseDeps['ledger'] & OpenPullsDeps['ledger']
     publishing: Pick<PublishingRuns, 'countPull' | 'look' | 'notePull' | 'runOfPull'>
@@ -53,29 +52,25 @@ export async function publishPulls(
   if (refused !== undefined) return held(refused.told)
   const target = await targetOf(host)
   const settings = await host.settings()
-  const chosen = await choosePartsOf(run, settings, deps)
   const open = await ownPulls(await host.openPulls(target), run, deps)
+  const chosen = await choosePartsOf(run, { settings, open }, deps)
   const isWork = chosen.parts.length > 0 || open.length > 0
   if (isWork && !publication.isAsked && !isInWindow(settings.schedule, settings.timezone, new Date())) {
     const times = settings.schedule.join('; ')
-    return { kind: 'waiting', held: `it is outside of the times for that (github.schedule: ${times})` }
+    return { kind: 'waiting', held: `it waits for the next time of github.schedule (${times})` }
   }
-  // What people have merged or closed is not proposed again.
-  const ended = new Set(publication.pulls.flatMap(({ state, changeSetIds }) => (state === 'open' ? [] : changeSetIds)))
-  for (const chosenPart of withOpenPulls(chosen.parts, open, target)) {
-    const part = { ...chosenPart, changeSetIds: chosenPart.changeSetIds.filter((id) => !ended.has(id)) }
+  const begun = chosen.parts.length > 0 ? (run.publication?.pulls ?? []) : []
+  const newer = await takenOverBy(run, [...open, ...begun], deps)
+  if (newer !== undefined) return held(`what is accepted here is in the pull request of run ${newer}, of a later push`)
+  for (const part of withOpenPulls(chosen.parts, open, target)) {
     const branch = branchFor(target, part.agent)
     const pull = open.find((one) => one.branch === branch)
-    if (part.changeSetIds.length === 0 && pull === undefined) continue
-    const newer = pull && (await takenOverBy(run, pull, deps))
-    if (newer !== undefined)
-      return held(`what is accepted here is in the pull request of run ${newer}, of a later push`)
-    const kept = await carriedChanges(run, pull && { ...pull, agent: part.agent }, deps)
-    const patch = { changeSetIds: part.changeSetIds, carried: kept.carried.map(({ set }) => set) }
+    const patch = { changeSetIds: part.changeSetIds, carried: part.carried.map(({ set }) => set) }
     const answer = await askPart(run, patch, deps, { waitMs: 0, signal })
     if (answer.kind === 'coming') return { kind: 'coming' }
     const composition = compositionOf(answer)
-    await publishPart(run, { part, target, branch, settings, composition, kept, pull }, publishing, deps)
+    const { carriesFrom } = chosen
+    await publishPart(run, { part, carriesFrom, target, branch, settings, composition, pull }, publishing, deps)
   }
   return held(chosen.why)
 }
@@ -111,37 +106,38 @@ function compositionOf(answer: Exclude<PatchAnswer, { kind: 'coming' }>): Compos
 }
 
 type Part = {
-  part: ChosenParts['parts'][number]
+  part: PullPart
+  carriesFrom: readonly RunId[]
   target: string
   branch: string
   settings: RepositorySettings
   composition: Composition
-  kept: { carried: readonly Carried[]; lost: number }
   /** The open pull request of the branch. */
   pull: OpenPull | undefined
 }
 
 async function publishPart(
   run: Run,
-  { part, target, branch, settings, composition, kept, pull }: Part,
+  { part, carriesFrom, target, branch, settings, composition, pull }: Part,
   { note, host }: Publishing,
   deps: PullsDeps,
 ): Promise<void> {
-  const publishable = await readPublishable(run, composition, deps, kept.carried)
+  const publishable = await readPublishable(run, composition, deps, part.carried)
   const commits = await planCommits(publishable)
   if (commits.length === 0) return endEmpty(run, { pull, target }, { note, host }, deps)
   checkEvidence(commits, publishable)
   // Who composes it is not who may say what is accepted.
-  const asked = new Set([...part.changeSetIds, ...kept.carried.map(({ set }) => set.changeSetId)])
+  const asked = new Set([...part.changeSetIds, ...part.carried.map(({ set }) => set.changeSetId)])
   const foreign = commits.flatMap((one) => one.changeSetIds).find((id) => !asked.has(id))
   if (foreign !== undefined) throw new AppError('PUBLISH_001', `change set ${foreign} of the patch was not asked for`)
   const base = await baseFor(run, target, publishable, { host, settings })
   const text = pullText({
     ...publishable,
     commits,
-    agent: part.agent,
+    target,
+    carried: commits.flatMap((one) => one.changeSetIds).filter((id) => !part.changeSetIds.includes(id)).length,
     left: part.left.filter(({ reason }) => reason === 'later').length,
-    lost: kept.lost,
+    lost: part.lost,
     runUrl: deps.publicUrl && `${deps.publicUrl}/v1/runs/${run.runId}`,
     isRehearsal: modelKindOf(run.request.labels) === 'rehearsal',
     takesComments: true,
@@ -153,14 +149,14 @@ async function publishPart(
     commits: commits.map((commit) => ({ message: commitMessage(commit, publishable), files: commit.files })),
     written: await writtenHeads(run, { branch, number: pull?.number }, deps),
     text,
-    isDraft: settings.draft || composition.gate === undefined,
+    isDraft: settings.draft || composition.gate?.verdict !== 'passed',
     settings,
     beforeOpening: () => countToday(run, branch, settings, deps),
     isKnown: async (number) => (await deps.publishing.runOfPull(host.source.repository.id, number)) !== undefined,
   }
   const written = await writePull(wanted, settings.allowWorkflows ? await host.withWorkflows() : host)
   const ids = new Set(commits.flatMap(({ changeSetIds }) => changeSetIds))
-  await notePull({ written, agent: part.agent, branch, ids, carried: kept.carried }, note)
+  await notePull({ written, part, carriesFrom, branch, ids }, note)
   // After that: whoever takes the pull request over reads there what it has.
   await deps.publishing.notePull(host.source.repository.id, written.number, run.runId)
 }
@@ -234,25 +230,23 @@ async function countToday(
   throw new AppError('PUBLISH_003', `${maxPullsPerDay} pull requests were opened today (github.max_pulls_per_day)`)
 }
 
-type NotedPull = {
+type NotedPull = Pick<Part, 'part' | 'carriesFrom' | 'branch'> & {
   written: WrittenPull
-  agent: string | null
-  branch: string
   /** What is in it. */
   ids: ReadonlySet<string>
-  carried: readonly Carried[]
 }
 
-async function notePull({ written, agent, branch, ids, carried }: NotedPull, note: Note): Promise<void> {
+async function notePull({ written, part, carriesFrom, branch, ids }: NotedPull, note: Note): Promise<void> {
   const { isNew, ...made } = written
-  const there = carried.filter(({ set }) => ids.has(set.changeSetId))
+  const { agent } = part
+  const there = part.carried.filter(({ set }) => ids.has(set.changeSetId))
   const foreign = new Set(there.map(({ set }) => set.changeSetId))
-  const sources = [...Map.groupBy(there, ({ runId }) => runId)].map(([runId, of]) => ({
+  const carried = carriesFrom.map((runId) => ({
     runId,
-    changeSetIds: of.map((one) => one.of),
+    changeSetIds: there.flatMap((one) => (one.runId === runId ? one.of : [])),
   }))
   const changeSetIds = [...ids].filter((id) => !foreign.has(id))
-  const pull: PublishedPull = { ...made, agent, branch, state: 'open', changeSetIds, carried: sources }
+  const pull: PublishedPull = { ...made, agent, branch, state: 'open', changeSetIds, carried }
   const { pulls } = await note({})
   const known = pulls.find(({ number }) => number === pull.number)
   const others = pulls.filter(({ number }) => number !== pull.number)

@@ -5,7 +5,9 @@ import type { RunId } from '#domain/ids.ts'
 import { Publication } from '#domain/publication.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
+import type { Metrics } from '#metrics/open-metrics.ts'
 import type { Log } from '#platform/log.ts'
+import { countSettled } from '../publisher-metrics.ts'
 import { branchOf } from '../deliveries/look-at-branch.ts'
 import { type CheckDeps, endCheck, progressMs, tellProgress } from './tell-check.ts'
 import { publishPulls, type PullsDeps } from './publish-pulls.ts'
@@ -21,6 +23,7 @@ export type PublishDeps = RunHostDeps &
     /** Does the work while no other process does any for the repository; undefined, without doing it, while one does. */
     inTurn<T>(repositoryId: number, work: () => Promise<T>): Promise<T | undefined>
     log: Pick<Log, 'info' | 'warn'>
+    metrics: Pick<Metrics, 'count'>
   }
 
 const origin = { kind: 'publisher', id: 'github' } as const
@@ -83,7 +86,7 @@ async function doSteps(run: Run, deps: PublishDeps, signal: AbortSignal): Promis
   const told = await note({})
   await endCheck(run, { publication: told, note, host, held: pulls.held }, deps)
   if (pulls.kind === 'waiting') return scheduleMs
-  await note({ isSettled: true })
+  countSettled(await note({ isSettled: true }), deps.metrics)
   // Somebody who asked for something meanwhile is not kept waiting.
   return isAlone() ? 'settled' : soonMs
 }

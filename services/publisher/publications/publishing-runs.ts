@@ -8,7 +8,7 @@ export type PublishingRuns = ReturnType<typeof openPublishingRuns>
 /** A look at a run that is under way. */
 type BegunLook = { runId: RunId; begunUntil: number }
 
-type Redis = Pick<RedisClient, 'eval' | 'hdel' | 'hget' | 'hset' | 'zadd' | 'zrangebyscore'>
+type Redis = Pick<RedisClient, 'eval' | 'hdel' | 'hget' | 'hset' | 'zadd' | 'zcard' | 'zrange' | 'zrangebyscore'>
 
 const lookScript = `
 local at = redis.call('ZSCORE', KEYS[1], ARGV[1])
@@ -53,6 +53,12 @@ export function openPublishingRuns(redis: Redis, namespace = 'remora') {
     async due(now: number, count: number): Promise<RunId[]> {
       const found = await orStoreError(redis.zrangebyscore(keys.due, 0, now, 'LIMIT', 0, count))
       return z.array(RunId).parse(found)
+    },
+    /** How many runs are looked at again, and when the first of them is to be; null: none. */
+    async backlog(): Promise<{ count: number; dueAt: number | null }> {
+      const count = await orStoreError(redis.zcard(keys.due))
+      const [, dueAt] = await orStoreError(redis.zrange(keys.due, '0', '0', 'WITHSCORES'))
+      return { count, dueAt: dueAt === undefined ? null : Number(dueAt) }
     },
     /** Counts a pull request that is about to be opened, once; answers how many that are on the day (`2026-11-27`, UTC). */
     async countPull(repositoryId: number, { day, pull }: { day: string; pull: string }): Promise<number> {

@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest'
+import type { RunId } from '#domain/ids.ts'
+import { lacks } from '#testing/this-machine.ts'
+import { type PlayedChange, usePublisher } from '../published-run.fixture.ts'
+
+const files = { 'a.py': 'a = 1\n', 'b.py': 'b = 1\n', 'c.py': 'c = 1\n', 'd.py': 'd = 1\n' }
+const change = (name: string, to = '2', others: Partial<PlayedChange> = {}): PlayedChange => {
+  return { name, path: `${name}.py`, from: '1', to, ...others }
+}
+
+describe.skipIf(lacks('git'))('what is open in a pull request when somebody pushes', () => {
+  const at = usePublisher({ files })
+  const published = (changes: PlayedChange[]) => at.published({ changes, files })
+  const inBranch = (branch = 'remora/main') => at.repository.git(['diff', '--name-only', 'main', branch])
+  const settings = (text: string) => at.repository.humanCommit('main', { 'remora.yaml': `github: { ${text} }\n` })
+  async function again(...runs: RunId[]): Promise<void> {
+    await at.publisher.takeAll()
+    for (const runId of runs) await at.publisher.settle(runId)
+  }
+  const pullsOf = async (runId: RunId) => (await at.publisher.publicationOf(runId))?.pulls
+
+  it('stays, and counts for its limits: what has no room waits for the next one', async () => {
+    await settings('max_files: 2')
+    const first = await published([change('b'), change('c')])
+    const second = await published([change('a')])
+    expect(await inBranch()).toBe('b.py\nc.py')
+    expect(at.repository.pulls()).toMatchObject([{ body: expect.stringContaining('1 change more') }])
+    await at.repository.mergePull(1, { method: 'merge' })
+    await again(second, first, second)
+    expect(at.repository.pulls()).toHaveLength(2)
+    expect(await pullsOf(second)).toMatchObject([{ state: 'merged' }, { state: 'open', carried: [] }])
+    expect(await inBranch()).toBe('a.py')
+  })
+
+  it('brings what waited for room only as far as there is some, and not what is too large', async () => {
+    await settings('max_files: 3, max_lines: 6')
+    const large = change('d', '9\nd = 8\nd = 7\nd = 6\nd = 5\nd = 4')
+    const first = await published([change('a'), change('b'), change('c'), large])
+    expect(await inBranch()).toBe('a.py\nb.py\nc.py')
+    await settings('max_files: 9, max_lines: 6')
+    const second = await published([])
+    expect(await inBranch()).toBe('a.py\nb.py\nc.py')
+    await settings('max_files: 9, max_lines: 13')
+    const third = await published([])
+    expect(await inBranch()).toBe('a.py\nb.py\nc.py\nd.py')
+    expect(await pullsOf(third)).toMatchObject([{ number: 1, changeSetIds: [], carried: [{ runId: first }] }])
+    await again(second, first, third)
+    expect(at.repository.pulls()).toHaveLength(1)
+  })
+
+  it('is proposed once, when a person has merged a pull request that a later run has brought up to date', async () => {
+    await settings('max_files: 2')
+    const first = await published([change('a'), change('b'), change('c')])
+    await settings('max_files: 3')
+    const second = await published([change('d')])
+    expect(await inBranch()).toBe('a.py\nb.py\nc.py')
+    await at.repository.mergePull(1, { method: 'squash' })
+    await again(first, second, first)
+    expect(await inBranch()).toBe('d.py')
+    expect(at.repository.pulls()).toMatchObject([{ state: 'closed' }, { state: 'open' }])
+  })
+
+  it('is left out when people have declined it meanwhile', async () => {
+    await published([change('a'), change('b')])
+    await at.repository.humanCommit('next', { 'remora.yaml': 'github: {}\n' })
+    const source = { branch: 'next', ref: 'refs/heads/next', commit: (await at.repository.tip('next')) ?? '' }
+    await at.published({ changes: [change('a')], files, source })
+    await at.repository.closePull(2)
+    await at.publisher.takeAll()
+    await published([change('c')])
+    expect(await inBranch()).toBe('b.py\nc.py')
+  })
+
+  it('stays in the pull request of its agent', async () => {
+    await settings('per_agent: true, max_files: 1')
+    await published([change('b'), change('a', '3', { agent: 'docstring' })])
+    await published([change('a', '2'), change('d', '3', { agent: 'docstring' })])
+    expect(await inBranch('remora/main--lint')).toBe('b.py')
+    expect(await inBranch('remora/main--docstring')).toBe('a.py')
+    expect(at.repository.pulls()).toHaveLength(2)
+  })
+})

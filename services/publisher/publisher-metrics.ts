@@ -1,0 +1,79 @@
+import type { DeliveryInbox } from '#code-hosts/delivery-inbox.ts'
+import type { GitHubAppOptions } from '#code-hosts/github-client.ts'
+import type { Publication } from '#domain/publication.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import type { Metrics } from '#metrics/open-metrics.ts'
+import type { PublishingRuns } from './publications/publishing-runs.ts'
+
+/** `publication.ended` says how in its data. */
+const pullEvents: Readonly<Record<string, string>> = {
+  'publication.opened': 'opened',
+  'publication.updated': 'updated',
+}
+
+/** The ledger, with faults of publications and what becomes of pull requests counted once they are written. */
+export function measuredLedger<Given extends Pick<Ledger, 'notePublication'>>(
+  ledger: Given,
+  { count }: Pick<Metrics, 'count'>,
+): Given {
+  return {
+    ...ledger,
+    async notePublication(...args: Parameters<Ledger['notePublication']>) {
+      const noted = await ledger.notePublication(...args)
+      if (noted === undefined) return noted
+      const [, { events = [] }] = args
+      for (const { event, errorCode, data } of events) {
+        if (event === 'publication.failed')
+          count('remora_publications_total', { outcome: 'failed', error_code: errorCode ?? '' })
+        const change = event === 'publication.ended' ? String(data?.['state']) : pullEvents[event]
+        if (change !== undefined) count('remora_pull_requests_total', { change })
+      }
+      return noted
+    },
+  }
+}
+
+/** Counts that nothing is left to do for a run for now; a fault is counted when it is told. */
+export function countSettled({ fault, pulls }: Publication, { count }: Pick<Metrics, 'count'>): void {
+  if (fault !== null) return
+  const outcome = pulls.some(({ state }) => state === 'open') ? 'published' : 'without'
+  count('remora_publications_total', { outcome, error_code: '' })
+}
+
+/** The inbox, with what became of its webhooks counted. */
+export function measuredInbox(inbox: DeliveryInbox, { count }: Pick<Metrics, 'count'>): DeliveryInbox {
+  return {
+    ...inbox,
+    async end(taken, handled) {
+      await inbox.end(taken, handled)
+      count('remora_webhooks_total', { outcome: handled.outcome })
+    },
+  }
+}
+
+/** What waits: the same for every publisher. */
+export function showBacklog({ gauge }: Pick<Metrics, 'gauge'>, { backlog }: Pick<PublishingRuns, 'backlog'>): void {
+  gauge('remora_publications_waiting', async () => [{ labels: {}, value: (await backlog()).count }])
+  gauge('remora_publications_overdue_seconds', async () => {
+    const { dueAt } = await backlog()
+    return [{ labels: {}, value: dueAt === null ? 0 : Math.max(0, Date.now() - dueAt) / 1000 }]
+  })
+}
+
+/** Counts requests to GitHub by the class of their answers, and shows what is left of the tightest limit. */
+export function measuredRequests({ count, gauge }: Pick<Metrics, 'count' | 'gauge'>): GitHubAppOptions['onAnswer'] {
+  const shares = new Map<string, { left: number; until: number }>()
+  gauge('remora_host_limit_left_share', () => {
+    for (const [id, { until }] of shares) if (until < Date.now()) shares.delete(id)
+    const left = Array.from(shares.values(), (share) => share.left)
+    return left.length === 0 ? [] : [{ labels: {}, value: Math.min(...left) }]
+  })
+  return (id, response) => {
+    const result = response === undefined ? 'none' : `${Math.floor(response.status / 100)}xx`
+    count('remora_host_requests_total', { result })
+    const [limit, left, reset] = ['limit', 'remaining', 'reset'].map((name) =>
+      Number(response?.headers.get(`x-ratelimit-${name}`) ?? Number.NaN),
+    )
+    if (limit && left !== undefined && reset && left >= 0) shares.set(id, { left: left / limit, until: reset * 1000 })
+  }
+}
