@@ -42,8 +42,6 @@ export type PublisherService = { healthPort: number; accessPort: number | undefi
 type ServiceDeps = { log: Log; redactor: Redactor; modelKind?: ModelKind | undefined }
 
 const origin = { kind: 'publisher', id: 'github' } as const
-/** So long, and half of it again, the runs of a publisher that was killed wait for another one. */
-const lockMs = 20_000
 const graceMs = 10_000
 const followMs = 500
 const dueAtOnce = 200
@@ -108,7 +106,7 @@ async function startHost(
     redisUrl,
     queue: 'publications',
     concurrency: 4,
-    lockMs,
+    lockMs: config.leaseMs,
     log,
     handler: async ({ run_id: runId }, signal) => publish(runId, signal),
   })
@@ -121,13 +119,13 @@ async function startHost(
   return access.port
 }
 
-type HostConfig = Pick<PublisherConfig, 'allowsSetups' | 'project' | 'publicUrl' | 'repository'> & {
+type HostConfig = Pick<PublisherConfig, 'allowsSetups' | 'leaseMs' | 'project' | 'publicUrl' | 'repository'> & {
   github: Omit<GitHubAppOptions, 'log'>
 }
 
 /** What is done with the app, without the loops that have it done. HOST_003 or HOST_001 when GitHub does not know the app by its key. */
 export async function openHost(
-  { github, repository: operator, allowsSetups, project, publicUrl }: HostConfig,
+  { github, repository: operator, allowsSetups, leaseMs, project, publicUrl }: HostConfig,
   deps: Pick<ServiceDeps, 'log' | 'modelKind'> &
     Omit<Stores, 'redisUrl' | 'producer'> & { producer: Pick<Producer, 'add'>; namespace?: string },
 ) {
@@ -142,9 +140,9 @@ export async function openHost(
   const declined = openDeclinedChanges(redis, namespace)
   const isFakeHost = isLoopback(github.apiUrl)
   const inTurn = <T>(repositoryId: number, work: () => Promise<T>) =>
-    withLease(redis, { key: `${namespace ?? 'remora'}:{github}:publishing:${repositoryId}`, ms: lockMs }, work)
+    withLease(redis, { key: `${namespace ?? 'remora'}:{github}:publishing:${repositoryId}`, ms: leaseMs }, work)
   const publishDeps = { ...shared, records, objects, operator, publicUrl, isFakeHost, declined, inTurn }
-  const inbox = openDeliveryInbox(redis, namespace)
+  const inbox = openDeliveryInbox(redis, namespace, { silentMs: 2 * leaseMs })
   const decline = (run: Run, ids: readonly string[]) => declineChanges(run, ids, { ...publishDeps, how: 'add' })
   const wantAgain = (run: Run, ids: readonly string[]) => declineChanges(run, ids, { ...publishDeps, how: 'remove' })
   const review = openReviewCommands({ ...shared, records, decline, wantAgain })

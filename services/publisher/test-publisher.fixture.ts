@@ -77,6 +77,7 @@ export async function openTestPublisher(options: TestPublisherOptions = {}) {
   const config = {
     repository: { ...usual, ...options.settings },
     allowsSetups: true,
+    leaseMs: 20_000,
     project,
     publicUrl: undefined,
     github: {
