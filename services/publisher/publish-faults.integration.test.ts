@@ -55,6 +55,14 @@ describe.skipIf(lacks('git'))('where GitHub does not answer as it should', () =>
     expect(await repository.branches()).toEqual(['main', 'remora/main'])
   })
 
+  it('a publisher that starts meanwhile waits until it knows which app it is', async () => {
+    publisher.github.faults.add({ how: 'status', status: 503, path: /^\/app$/ })
+    const runId = await playPublishable(publisher, { changes, repository })
+    await publisher.startAgain()
+    await publisher.settle(runId)
+    expect(repository.pulls()).toHaveLength(1)
+  })
+
   it('a limit of an hour is not waited for, and costs few requests until it is over', async () => {
     const runId = await playPublishable(publisher, { changes, repository })
     publisher.github.rateLimit.set(0)

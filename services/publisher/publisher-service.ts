@@ -1,7 +1,7 @@
 import { openDeliveryInbox } from '#code-hosts/delivery-inbox.ts'
 import { openBranchRuns } from '#code-hosts/branch-runs.ts'
 import { openInstallations } from '#code-hosts/installations.ts'
-import { AppError } from '#domain/error.ts'
+import { AppError, hasCode } from '#domain/error.ts'
 import type { ModelKind } from '#domain/model-kind.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
@@ -16,7 +16,7 @@ import { type ObjectStore, objectStoreCheck, permittedPuts } from '#objects/obje
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openSnapshotReader } from '#objects/snapshot.ts'
 import { getBundle, getChangeSets, getComposition, getFindings } from '#objects/stored-records.ts'
-import { repeatEvery } from '#platform/clock.ts'
+import { delay, repeatEvery } from '#platform/clock.ts'
 import { openHealth } from '#platform/http-health.ts'
 import { type Log, processName } from '#platform/log.ts'
 import { openReadiness } from '#platform/readiness.ts'
@@ -45,6 +45,8 @@ const origin = { kind: 'publisher', id: 'github' } as const
 const graceMs = 10_000
 const followMs = 500
 const dueAtOnce = 200
+/** Between two questions to a GitHub that is away. */
+const awayRestMs = 2_000
 
 /**
  * Starts the publisher: the one process with the key of the GitHub App. It takes webhooks from the inbox, starts their runs, tells GitHub what
@@ -123,7 +125,7 @@ type HostConfig = Pick<PublisherConfig, 'allowsSetups' | 'leaseMs' | 'project' |
   github: Omit<GitHubAppOptions, 'log'>
 }
 
-/** What is done with the app, without the loops that have it done. HOST_003 or HOST_001 when GitHub does not know the app by its key. */
+/** What is done with the app, without the loops that have it done. HOST_003 when GitHub does not know the app by its key. */
 export async function openHost(
   { github, repository: operator, allowsSetups, leaseMs, project, publicUrl }: HostConfig,
   deps: Pick<ServiceDeps, 'log' | 'modelKind'> &
@@ -131,7 +133,7 @@ export async function openHost(
 ) {
   const { log, redis, producer, ledger, objects, modelKind, namespace } = deps
   const app = openGitHubApp({ ...github, log })
-  const { appId, botLogin } = await whoWeAre(app)
+  const { appId, botLogin } = await whoWeAre(app, log)
   const installations = openInstallations(redis, namespace)
   const publishing = openPublishingRuns(redis, namespace)
   const branchRuns = openBranchRuns(redis, namespace)
@@ -155,10 +157,19 @@ export async function openHost(
   }
 }
 
-async function whoWeAre({ app }: GitHubApp): Promise<{ appId: number; botLogin: string }> {
-  const { data } = await orHostError(app.request('GET /app'))
-  if (data?.slug === undefined) throw new AppError('HOST_003', 'GitHub does not say what the app is called')
-  return { appId: data.id, botLogin: `${data.slug}[bot]` }
+/** Waits while GitHub is away, as for a store. */
+async function whoWeAre({ app }: GitHubApp, log: Pick<Log, 'warn'>): Promise<{ appId: number; botLogin: string }> {
+  for (;;) {
+    try {
+      const { data } = await orHostError(app.request('GET /app'))
+      if (data?.slug === undefined) throw new AppError('HOST_003', 'GitHub does not say what the app is called')
+      return { appId: data.id, botLogin: `${data.slug}[bot]` }
+    } catch (error) {
+      if (!hasCode(error, 'HOST_001')) throw error
+      log.warn('GitHub does not say who the app is: it is asked again', { error: String(error) })
+      await delay(awayRestMs)
+    }
+  }
 }
 
 /** Adds the job of each run that is to be looked at; a run has one job at a time. */

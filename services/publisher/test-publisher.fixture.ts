@@ -157,6 +157,9 @@ export async function openTestPublisher(options: TestPublisherOptions = {}) {
       host = await start()
       return died
     },
+    async startAgain(): Promise<void> {
+      host = await start()
+    },
     playWorker(compose: typeof composePart) {
       composePart = compose
     },
