@@ -116,6 +116,7 @@ type Branch = { branch: string; head: string; repository: FakeRepository; runs: 
 async function wrongInBranch({ branch, head, repository, runs }: Branch, stack: Stack): Promise<string[]> {
   const run = runs.find(({ request: { repository: of } }) => of?.branch === branch && of.commit === head)
   if (run === undefined) return ['it has no run']
+  const fault = run.publication?.fault ?? null
   const check = repository.checkRuns().find(({ headSha }) => headSha === head)
   const open = repository.pulls().filter(({ state, base }) => state === 'open' && base.ref === branch)
   const { byChangeSet } = await stack.ledger.readDecisions(run.runId)
@@ -123,7 +124,7 @@ async function wrongInBranch({ branch, head, repository, runs }: Branch, stack: 
   return [
     ...(run.status === 'completed' ? [] : [`its run is ${run.status}: ${run.errorCode} ${run.reason}`]),
     ...(check?.externalId === run.runId ? [] : [`its check run is of ${check?.externalId ?? 'no run'}`]),
-    ...(run.publication?.fault == null ? [] : [`not published: ${JSON.stringify(run.publication.fault)}`]),
+    ...(fault === null ? [] : [`not published: ${JSON.stringify(fault)}`]),
     ...(open.length > 1 ? [`${open.length} pull requests are open`] : []),
     ...(await wrongInPull({ pull: open[0], run, head, accepted, repository }, stack)),
   ]
