@@ -141,8 +141,8 @@ export async function openHost(
   const records = openRecords(deps)
   const declined = openDeclinedChanges(redis, namespace)
   const isFakeHost = isLoopback(github.apiUrl)
-  const inTurn = <T>(repositoryId: number, work: () => Promise<T>) =>
-    withLease(redis, { key: `${namespace ?? 'remora'}:{github}:publishing:${repositoryId}`, ms: leaseMs }, work)
+  const inTurn = <T>(of: number | RunId, work: () => Promise<T>) =>
+    withLease(redis, { key: `${namespace ?? 'remora'}:{github}:publishing:${of}`, ms: leaseMs }, work)
   const publishDeps = { ...shared, records, objects, operator, publicUrl, isFakeHost, declined, inTurn }
   const inbox = openDeliveryInbox(redis, namespace, { silentMs: 2 * leaseMs })
   const decline = (run: Run, ids: readonly string[]) => declineChanges(run, ids, { ...publishDeps, how: 'add' })
