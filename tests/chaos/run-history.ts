@@ -46,7 +46,7 @@ export async function runHistory(history: History, stack: ChaosStack): Promise<H
   await repair(stack)
   violations.push(...(await unfinished(submitted, stack)), ...(await answerers.close()))
   violations.push(...((await stack.network?.settle()) ?? []))
-  const host = pushed && (await afterPushes(history, pushed, stack))
+  const host = pushed && (await afterPushes(history, { pushed, met }, stack))
   violations.push(...(host?.violations ?? []))
   const runs = [...submitted, ...(host?.runs ?? [])]
   const leftovers = violations.length === 0 ? await findLeftovers(runs, stack) : []
@@ -74,7 +74,7 @@ type AfterPushes = { runs: HistoryRun[]; violations: string[]; tally: HostTally 
 /** Waits for what the history's pushes lead to, and checks it. */
 async function afterPushes(
   { repository, faults }: History,
-  pushed: PushedHistory,
+  { pushed, met }: { pushed: PushedHistory; met: readonly string[] },
   stack: ChaosStack,
 ): Promise<AfterPushes> {
   const { runs, violations } = await settlePushes(pushed, stack)
@@ -84,7 +84,7 @@ async function afterPushes(
   const kinds = faults.map(({ kind }) => kind)
   const counts = {
     pushes: repository?.pushes.length ?? 0,
-    kills: kinds.filter((kind) => kind === 'kill_publisher').length,
+    kills: met.filter((line) => / kill_publisher .*: started again$/.test(line)).length,
   }
   return {
     runs: await runsOfPushes(runs, pushed, kinds),
