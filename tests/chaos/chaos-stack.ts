@@ -111,7 +111,8 @@ async function addressesOf(
 ) {
   const seen = async (url: string) => (await network?.open(url)) ?? url
   const [redisUrl, endpoint, modelUrl] = [await seen(urls.redis), await seen(urls.s3), await seen(urls.model)]
-  const machineOf = (name: string) => (name === 'rehearsal' ? undefined : network?.machine(name))
+  const machineOf = (name: string) =>
+    name === 'rehearsal' || name === 'publisher' ? undefined : network?.machine(name)
   return { address: { redisUrl, s3: { ...s3, endpoint } }, modelUrl, machineOf }
 }
 
