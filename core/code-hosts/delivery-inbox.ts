@@ -16,7 +16,7 @@ type Redis = Pick<RedisClient, 'call' | 'eval' | 'exists' | 'xgroup' | 'xlen' | 
 const group = 'publisher'
 /** Longer than GitHub can send a webhook again: it keeps them for three days. */
 const seenSeconds = 5 * 86_400
-/** Who takes a delivery and says nothing for so long has died: another one takes it. */
+/** Who takes a delivery and does not end it for so long has died: another one takes it. */
 const usualSilenceMs = 60_000
 const leastKeepMs = 50
 /** Of what became of them, for people. */

@@ -129,11 +129,11 @@ export const serviceSettings = {
       'seconds between two searches for ended runs; 0: this process does none. Unreferenced objects are collected at most once an hour, by one process at a time',
   },
   REMORA_LEASE_MS: {
-    owners: ['discovery', 'worker'],
+    owners: ['discovery', 'worker', 'publisher'],
     type: z.int().min(1000).max(3_600_000),
     default: 30_000,
     about:
-      'how long a worker may be silent before its operations go to another one, and a discovery (at least 10 s) its stages; the same on all workers and discoveries',
+      'how long a worker may be silent before its operations go to another one, a publisher its publications, and a discovery (at least 10 s) its stages; the same on all workers, publishers and discoveries',
   },
   REMORA_BLOB_CACHE_BYTES: {
     owners: ['discovery', 'worker'],

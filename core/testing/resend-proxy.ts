@@ -12,14 +12,17 @@ export type Watch = {
   lost: string
 }
 
+export type WatchOptions = { cutAt?: number; cutWhen?(words: readonly string[]): boolean; onLost?(): void }
+
 export type ResendProxy = {
   /** The address for a client in place of that of Redis. */
   url: string
   /**
    * Ends the previous watch. With `cutAt`, Redis carries out the command of that place (from 0), but the client gets no
-   * answer from there on: the connection is cut when Redis has answered all. Once per watch.
+   * answer from there on: the connection is cut when Redis has answered all. Once per watch. `cutWhen` names the command by its
+   * words instead of its place; `onLost` is told as soon as Redis has answered it.
    */
-  watch(options?: { cutAt?: number }): Watch
+  watch(options?: WatchOptions): Watch
   close(): Promise<void>
 }
 
@@ -28,7 +31,7 @@ const handshake = new Set(['hello', 'auth', 'client', 'info', 'select', 'readonl
 
 const newWatch = (): Watch => ({ commands: [], cuts: 0, lost: '' })
 
-type Watching = { watch: Watch; cutAt: number | undefined }
+type Watching = WatchOptions & { watch: Watch }
 
 /**
  * A proxy in front of Redis that drops answers where a test tells it to, to test what a client does then: ioredis
@@ -37,7 +40,7 @@ type Watching = { watch: Watch; cutAt: number | undefined }
  */
 export async function openResendProxy(redisUrl: string): Promise<ResendProxy> {
   const target = new URL(redisUrl)
-  let watching: Watching = { watch: newWatch(), cutAt: undefined }
+  let watching: Watching = { watch: newWatch() }
   const open = new Set<Socket>()
   const server = createServer((client) => {
     const upstream = connect({ host: target.hostname, port: Number(target.port) })
@@ -54,7 +57,7 @@ export async function openResendProxy(redisUrl: string): Promise<ResendProxy> {
   return {
     url: url.href,
     watch(options = {}) {
-      watching = { watch: newWatch(), cutAt: options.cutAt }
+      watching = { ...options, watch: newWatch() }
       return watching.watch
     },
     async close() {
@@ -68,7 +71,7 @@ export async function openResendProxy(redisUrl: string): Promise<ResendProxy> {
 /** Connects one client to Redis. When one end closes, both do. */
 function relay(client: Socket, upstream: Socket, current: () => Watching): void {
   /** Per command without an answer yet: the watch that loses it, if one does. */
-  const unanswered: (Watch | undefined)[] = []
+  const unanswered: (Watching | undefined)[] = []
   let losing: Watch | undefined
   const end = () => {
     client.destroy()
@@ -80,9 +83,11 @@ function relay(client: Socket, upstream: Socket, current: () => Watching): void 
   }
   onFrames(client, (command) => {
     const words = wordsOf(command)
-    const { watch, cutAt } = current()
+    const watching = current()
+    const { watch, cutAt, cutWhen } = watching
     const counts = !handshake.has((words[0] ?? '').toLowerCase())
-    unanswered.push(counts && watch.commands.length === cutAt ? watch : undefined)
+    const isLost = counts && (watch.commands.length === cutAt || cutWhen?.(words) === true)
+    unanswered.push(isLost ? watching : undefined)
     if (counts) watch.commands.push(words)
     upstream.write(command)
   })
@@ -90,8 +95,9 @@ function relay(client: Socket, upstream: Socket, current: () => Watching): void 
     // A message of RESP3 is no command's answer.
     if (!answer.toString('latin1', 0, 1).startsWith('>')) {
       const losingFromHere = unanswered.shift()
-      if (losingFromHere !== undefined) losingFromHere.lost = answer.toString()
-      losing ??= losingFromHere
+      if (losingFromHere !== undefined) losingFromHere.watch.lost = answer.toString()
+      if (losing === undefined) losingFromHere?.onLost?.()
+      losing ??= losingFromHere?.watch
     }
     if (losing === undefined) client.write(answer)
     else if (unanswered.length === 0) {

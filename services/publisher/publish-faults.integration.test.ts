@@ -52,6 +52,14 @@ describe.skipIf(lacks('git'))('where GitHub does not answer as it should', () =>
     expect(await at.repository.branches()).toEqual(['main', 'remora/main'])
   })
 
+  it('a publisher that starts meanwhile waits until it knows which app it is', async () => {
+    at.publisher.github.faults.add({ how: 'status', status: 503, path: /^\/app$/ })
+    const runId = await at.play({ changes })
+    await at.publisher.startAgain()
+    await at.publisher.settle(runId)
+    expect(at.repository.pulls()).toHaveLength(1)
+  })
+
   it('a check run that GitHub makes late is not left in the queue', async () => {
     await at.publisher.takeAll()
     await at.repository.humanCommit('main', { 'c.py': 'c = 1\n' })

@@ -94,14 +94,24 @@ describe.skipIf(lacks('git'))('a publication', { timeout: 120_000 }, () => {
     },
   )
 
-  it('tells of progress at most every ten seconds', async () => {
+  /** A run that goes on. */
+  async function pushedRun() {
     const repository = await publisher.addRepository(`shop${++repositories}`)
     await repository.humanCommit('main', { 'c.py': 'c = 1\n' })
     await publisher.takeAll()
     const handled = await publisher.inbox.listHandled(100)
-    const runId = RunId.parse(
-      handled.find((one) => one.outcome === 'run' && one.repository === repository.fullName)?.runId,
-    )
+    const ofRun = handled.find((one) => one.outcome === 'run' && one.repository === repository.fullName)
+    return { repository, runId: RunId.parse(ofRun?.runId) }
+  }
+
+  it('has one check run where the queue gives its run to two at once', async () => {
+    const { repository, runId } = await pushedRun()
+    await Promise.all([publisher.look(runId), publisher.look(runId)])
+    expect(repository.checkRuns()).toMatchObject([{ status: 'queued', externalId: runId }])
+  })
+
+  it('tells of progress at most every ten seconds', async () => {
+    const { repository, runId } = await pushedRun()
     await publisher.look(runId)
     const events = [anEvent({ event: 'run.started' })]
     const started = { from: [{ status: 'queued' }], command: 'start', events } as const

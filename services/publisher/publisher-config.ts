@@ -18,6 +18,7 @@ export function parseConfig(env: Env) {
         ? undefined
         : { appId, privateKey, apiUrl: read.REMORA_GITHUB_API_URL.replace(/\/$/, '') },
     project: read.REMORA_GITHUB_PROJECT,
+    leaseMs: read.REMORA_LEASE_MS,
     pollMs: read.REMORA_GITHUB_POLL_S * 1_000,
     access: { host: read.REMORA_PUBLISHER_HOST, port: read.REMORA_PUBLISHER_PORT, secret },
     publicUrl: read.REMORA_PUBLIC_URL?.replace(/\/$/, ''),

@@ -1,7 +1,7 @@
 import { openDeliveryInbox } from '#code-hosts/delivery-inbox.ts'
 import { openBranchRuns } from '#code-hosts/branch-runs.ts'
 import { openInstallations } from '#code-hosts/installations.ts'
-import { AppError } from '#domain/error.ts'
+import { AppError, hasCode } from '#domain/error.ts'
 import type { ModelKind } from '#domain/model-kind.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
@@ -16,7 +16,7 @@ import { type ObjectStore, objectStoreCheck, permittedPuts } from '#objects/obje
 import { openS3ObjectStore } from '#objects/s3-object-store.ts'
 import { openSnapshotReader } from '#objects/snapshot.ts'
 import { getBundle, getChangeSets, getComposition, getFindings } from '#objects/stored-records.ts'
-import { repeatEvery } from '#platform/clock.ts'
+import { delay, repeatEvery } from '#platform/clock.ts'
 import { openHealth } from '#platform/http-health.ts'
 import { type Log, processName } from '#platform/log.ts'
 import { openReadiness } from '#platform/readiness.ts'
@@ -43,11 +43,11 @@ export type PublisherService = { healthPort: number; accessPort: number | undefi
 type ServiceDeps = { log: Log; redactor: Redactor; modelKind?: ModelKind | undefined }
 
 const origin = { kind: 'publisher', id: 'github' } as const
-/** So long, and half of it again, the runs of a publisher that was killed wait for another one. */
-const lockMs = 20_000
 const graceMs = 10_000
 const followMs = 500
 const dueAtOnce = 200
+/** Between two questions to a GitHub that is away. */
+const awayRestMs = 2_000
 
 /**
  * Starts the publisher: the one process with the key of the GitHub App. It takes webhooks from the inbox, starts their runs, tells GitHub what
@@ -109,7 +109,7 @@ async function startHost(
     redisUrl,
     queue: 'publications',
     concurrency: 4,
-    lockMs,
+    lockMs: config.leaseMs,
     log,
     handler: async ({ run_id: runId }, signal) => publish(runId, signal),
   })
@@ -122,20 +122,20 @@ async function startHost(
   return access.port
 }
 
-type HostConfig = Pick<PublisherConfig, 'allowsSetups' | 'project' | 'publicUrl' | 'repository'> & {
+type HostConfig = Pick<PublisherConfig, 'allowsSetups' | 'leaseMs' | 'project' | 'publicUrl' | 'repository'> & {
   github: Omit<GitHubAppOptions, 'log'>
 }
 
-/** What is done with the app, without the loops that have it done. HOST_003 or HOST_001 when GitHub does not know the app by its key. */
+/** What is done with the app, without the loops that have it done. HOST_003 when GitHub does not know the app by its key. */
 export async function openHost(
-  { github, repository: operator, allowsSetups, project, publicUrl }: HostConfig,
+  { github, repository: operator, allowsSetups, leaseMs, project, publicUrl }: HostConfig,
   deps: Pick<ServiceDeps, 'log' | 'modelKind'> &
     Omit<Stores, 'redisUrl' | 'producer'> & { producer: Pick<Producer, 'add'>; metrics: Metrics; namespace?: string },
 ) {
   const { log, redis, producer, objects, modelKind, metrics, namespace } = deps
   const ledger = measuredLedger(deps.ledger, metrics)
   const app = openGitHubApp({ ...github, log, onAnswer: measuredRequests(metrics) })
-  const { appId, botLogin } = await whoWeAre(app)
+  const { appId, botLogin } = await whoWeAre(app, log)
   const installations = openInstallations(redis, namespace)
   const publishing = openPublishingRuns(redis, namespace)
   const branchRuns = openBranchRuns(redis, namespace)
@@ -143,10 +143,10 @@ export async function openHost(
   const records = openRecords(deps)
   const declined = openDeclinedChanges(redis, namespace)
   const isFakeHost = isLoopback(github.apiUrl)
-  const inTurn = <T>(repositoryId: number, work: () => Promise<T>) =>
-    withLease(redis, { key: `${namespace ?? 'remora'}:{github}:publishing:${repositoryId}`, ms: lockMs }, work)
+  const inTurn = <T>(of: number | RunId, work: () => Promise<T>) =>
+    withLease(redis, { key: `${namespace ?? 'remora'}:{github}:publishing:${of}`, ms: leaseMs }, work)
   const publishDeps = { ...shared, records, objects, operator, publicUrl, isFakeHost, declined, inTurn }
-  const inbox = measuredInbox(openDeliveryInbox(redis, namespace), metrics)
+  const inbox = measuredInbox(openDeliveryInbox(redis, namespace, { silentMs: 2 * leaseMs }), metrics)
   showBacklog(metrics, publishing)
   const decline = (run: Run, ids: readonly string[]) => declineChanges(run, ids, { ...publishDeps, how: 'add' })
   const wantAgain = (run: Run, ids: readonly string[]) => declineChanges(run, ids, { ...publishDeps, how: 'remove' })
@@ -160,10 +160,19 @@ export async function openHost(
   }
 }
 
-async function whoWeAre({ app }: GitHubApp): Promise<{ appId: number; botLogin: string }> {
-  const { data } = await orHostError(app.request('GET /app'))
-  if (data?.slug === undefined) throw new AppError('HOST_003', 'GitHub does not say what the app is called')
-  return { appId: data.id, botLogin: `${data.slug}[bot]` }
+/** Waits while GitHub is away, as for a store. */
+async function whoWeAre({ app }: GitHubApp, log: Pick<Log, 'warn'>): Promise<{ appId: number; botLogin: string }> {
+  for (;;) {
+    try {
+      const { data } = await orHostError(app.request('GET /app'))
+      if (data?.slug === undefined) throw new AppError('HOST_003', 'GitHub does not say what the app is called')
+      return { appId: data.id, botLogin: `${data.slug}[bot]` }
+    } catch (error) {
+      if (!hasCode(error, 'HOST_001')) throw error
+      log.warn('GitHub does not say who the app is: it is asked again', { error: String(error) })
+      await delay(awayRestMs)
+    }
+  }
 }
 
 /** Adds the job of each run that is to be looked at; a run has one job at a time. */

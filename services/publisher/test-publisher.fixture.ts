@@ -80,6 +80,7 @@ export async function openTestPublisher(options: TestPublisherOptions = {}) {
   const config = {
     repository: { ...usual, ...options.settings },
     allowsSetups: true,
+    leaseMs: 20_000,
     project,
     publicUrl: undefined,
     github: {
@@ -161,6 +162,9 @@ export async function openTestPublisher(options: TestPublisherOptions = {}) {
       if (leases.length > 0) await redis.del(...leases)
       host = await start()
       return died
+    },
+    async startAgain(): Promise<void> {
+      host = await start()
     },
     playWorker(compose: typeof composePart) {
       composePart = compose

@@ -67,9 +67,13 @@ async function answerWithRetries(
   )
 }
 
-/** The run's patch; empty when nothing changed. */
-export async function patchOf(api: Pick<RunApi, 'ask'>, runId: RunId): Promise<string> {
-  const answer = await askWithRetries(() => api.ask(`/v1/runs/${runId}/patch`, within()))
+/** The run's patch, of all that is proposed or of what is accepted; empty when nothing changed. */
+export async function patchOf(
+  api: Pick<RunApi, 'ask'>,
+  runId: RunId,
+  of: 'proposed' | 'accepted' = 'proposed',
+): Promise<string> {
+  const answer = await askWithRetries(() => api.ask(`/v1/runs/${runId}/patch?of=${of}`, within()))
   if (answer.status !== 200 && answer.status !== 204)
     throw new Error(`the patch answered ${answer.status}: ${answer.text}`)
   return answer.text

@@ -13,6 +13,7 @@ const outcome: HistoryOutcome = {
   lost: 1,
   answered: 2,
   network: undefined,
+  host: undefined,
   durationMs: 4_210,
   violations: [],
 }
@@ -36,12 +37,42 @@ describe('the report of chaos', () => {
   })
 
   it('records totals, failing seeds, machine and fault counts', () => {
-    const place = { seed: 7, machines: false, tookMs: 9_000, redis: '7.0.15', commit: 'abc1234', date: new Date(0) }
+    const place = {
+      seed: 7,
+      machines: false,
+      pushes: false,
+      tookMs: 9_000,
+      redis: '7.0.15',
+      commit: 'abc1234',
+      date: new Date(0),
+    }
     const section = chaosSection([outcome, bad], place)
     expect(section).toContain(`**2 histories, ${faults} faults, 1 violations.** 0 runs, 82 operations`)
     expect(section).toContain('Failing seeds: 8.')
     expect(section).toContain('1970-01-01, commit abc1234, 9 s in all')
     expect(section).toMatch(/^\| kill_worker \| \d+ \|$/m)
+  })
+
+  it('tells how many webhooks were lost, doubled, late and shuffled, and how often the publisher was killed', () => {
+    const host = { pushes: 4, webhooks: 31, lost: 3, doubled: 2, late: 5, shuffled: 6, kills: 1 }
+    const pushed = { ...outcome, history: drawHistory(7, { pushes: true }), host }
+    const line = '4 pushes, 31 webhooks (3 lost, 2 doubled, 5 late, 6 shuffled), 1 kills of the publisher'
+    expect(historyLine(pushed)).toContain(line)
+    expect(failureText(pushed, '/tmp/left')).toContain('npm run chaos -- --pushes --seed 7 --runs 1')
+    const place = {
+      seed: 7,
+      machines: false,
+      pushes: true,
+      tookMs: 9_000,
+      redis: '7',
+      commit: 'abc',
+      date: new Date(0),
+    }
+    const section = chaosSection([pushed, pushed, outcome], place)
+    expect(section).toContain(
+      '2 of the histories had pushes to a fake GitHub: 8 pushes, 62 webhooks (6 lost, 4 doubled',
+    )
+    expect(section).toMatch(/^\| kill_publisher \| \d+ \|$/m)
   })
 
   it('tells between machines what was lost, and of each fault of the network what it did', () => {
@@ -55,7 +86,15 @@ describe('the report of chaos', () => {
     expect(first).toContain('  3 retried  1 lost  ')
     expect(others).toEqual(['  700 ms cut machine=2 forMs=9000: 40 packets lost'])
     expect(failureText(between, '/tmp/left')).toContain('npm run chaos -- --machines --seed 7 --runs 1')
-    const place = { seed: 7, machines: true, tookMs: 9_000, redis: '7.0.15', commit: 'abc1234', date: new Date(0) }
+    const place = {
+      seed: 7,
+      machines: true,
+      pushes: false,
+      tookMs: 9_000,
+      redis: '7.0.15',
+      commit: 'abc1234',
+      date: new Date(0),
+    }
     const section = chaosSection([between, between], place)
     expect(section).toContain('# Chaos: random faults between machines')
     expect(section).toContain('80 packets were lost and 14 pieces were late; 6 connections went silent for ever')

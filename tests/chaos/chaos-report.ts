@@ -3,15 +3,16 @@ import { cpus, totalmem } from 'node:os'
 import { join } from 'node:path'
 import { execFile } from 'node:child_process'
 import { promisify } from 'node:util'
+import type { HostTally } from './chaos-host.ts'
 import type { NetworkTally } from './chaos-network.ts'
-import { describeFault, faultNames, machineNames, networkFaultNames } from './fault.ts'
+import { describeFault, faultNames, hostFaultNames, machineNames, networkFaultNames } from './fault.ts'
 import type { HistoryOutcome } from './run-history.ts'
 import { type Column, table } from '../../bench/reports/markdown-report.ts'
 import { repository } from '../e2e/program.ts'
 
 /** `seed 17  4 faults (kill_worker, wipe_queues …)  2 runs  61 operations  5 retried  3 answered  4.1 s  0 violations` */
 export function historyLine(outcome: HistoryOutcome): string {
-  const { history, met, runs, operations, retried, lost, answered, network, durationMs, violations } = outcome
+  const { history, met, runs, operations, retried, lost, answered, network, host, durationMs, violations } = outcome
   const kinds = history.faults.map(({ kind }) => kind).join(', ')
   const ofTheNetwork = network === undefined ? [] : met.filter((line) => networkLine.test(line))
   const counts = [
@@ -22,23 +23,33 @@ export function historyLine(outcome: HistoryOutcome): string {
     `${retried} retried`,
     ...(network === undefined ? [] : [`${lost} lost`]),
     `${answered} answered`,
+    ...(host === undefined ? [] : [hostText(host)]),
     `${(durationMs / 1000).toFixed(1)} s`,
     `${violations.length} violations`,
   ]
   return [counts.join('  '), ...ofTheNetwork.map((line) => `  ${line}`)].join('\n')
 }
 
+/** `4 pushes, 31 webhooks (3 lost, 2 doubled, 4 late, 0 shuffled), 1 kills of the publisher` */
+function hostText({ pushes, webhooks, lost, doubled, late, shuffled, kills }: HostTally): string {
+  const disturbed = `${lost} lost, ${doubled} doubled, ${late} late, ${shuffled} shuffled`
+  return `${pushes} pushes, ${webhooks} webhooks (${disturbed}), ${kills} kills of the publisher`
+}
+
 const networkLine = new RegExp(`^\\d+ ms (${networkFaultNames.join('|')}) `)
 
 /** How to play the history again, where its logs are, its schedule and its violations. */
 export function failureText({ history, met, network, violations }: HistoryOutcome, folder: string): string {
-  const { seed, latencyMs, streams, submissions, faults } = history
+  const { seed, latencyMs, streams, submissions, repository: pushed, faults } = history
   const schedule = met.length > 0 ? met : faults.map(describeFault)
   return [
-    `  again: npm run chaos -- ${network === undefined ? '' : '--machines '}--seed ${seed} --runs 1`,
+    `  again: npm run chaos -- ${network === undefined ? '' : '--machines '}${pushed === undefined ? '' : '--pushes '}--seed ${seed} --runs 1`,
     `  folder: ${folder}`,
     `  model latency ${latencyMs} ms${streams ? ', replies streamed' : ''}`,
     ...submissions.map(({ atMs, request }) => `  ${atMs} ms submission ${JSON.stringify(request)}`),
+    ...(pushed?.pushes ?? []).map(
+      ({ atMs, branch }) => `  ${atMs} ms push to ${branch}, for ${pushed?.agents.join(', ')}`,
+    ),
     ...schedule.map((line) => `  ${line}`),
     ...violations.map((violation) => `  VIOLATION ${violation}`),
   ].join('\n')
@@ -53,15 +64,16 @@ export function totalsLine(outcomes: readonly HistoryOutcome[]): string {
 
 const execute = promisify(execFile)
 
-type Recorded = { seed: number; machines: boolean; tookMs: number }
+type Recorded = { seed: number; machines: boolean; pushes: boolean; tookMs: number }
 
-/** Writes the totals as a Markdown section to bench/results/chaos-[machines-]<first seed>.md; returns that path. */
+/** Writes the totals as a Markdown section to bench/results/chaos-[machines-|pushes-]<first seed>.md; returns that path. */
 export async function recordChaos(outcomes: readonly HistoryOutcome[], recorded: Recorded): Promise<string> {
   const folder = join(repository, 'bench/results')
   await mkdir(folder, { recursive: true })
   const redis = await versionOf('redis-server', ['--version'], /v=(\S+)/)
   const place = { redis, commit: await versionOf('git', ['-C', repository, 'rev-parse', '--short', 'HEAD'], /(\w+)/) }
-  const path = `bench/results/chaos-${recorded.machines ? 'machines-' : ''}${recorded.seed}.md`
+  const { machines, pushes, seed } = recorded
+  const path = `bench/results/chaos-${machines ? 'machines-' : pushes ? 'pushes-' : ''}${seed}.md`
   await writeFile(join(repository, path), chaosSection(outcomes, { ...recorded, ...place, date: new Date() }))
   return path
 }
@@ -82,15 +94,31 @@ export function chaosSection(
   return `# Chaos: ${title}
 
 **${totalsLine(outcomes)}.** ${total(({ runs }) => runs.length)} runs, ${total(({ operations }) => operations)} operations, ${total(({ retried }) => retried)} attempts taken back and tried again, ${total(({ answered }) => answered)} questions answered.
-${failing.length === 0 ? 'No seed failed.' : `Failing seeds: ${failing.join(', ')}.`}${networkText(outcomes)}
+${failing.length === 0 ? 'No seed failed.' : `Failing seeds: ${failing.join(', ')}.`}${pushesText(outcomes)}${networkText(outcomes)}
 
 - ${place.date.toISOString().slice(0, 10)}, commit ${place.commit}, ${Math.round(place.tookMs / 1000)} s in all
 - ${cpus().length} cores (${cpus()[0]?.model.trim() ?? 'unknown'}), ${Math.round(totalmem() / 2 ** 30)} GiB; Node ${process.version}, Redis ${place.redis}; rehearsal model (no LLM)
-- again: \`npm run chaos -- ${place.machines ? '--machines ' : ''}--seed ${place.seed} --runs ${outcomes.length}\`
+- again: \`npm run chaos -- ${place.machines ? '--machines ' : place.pushes ? '--pushes ' : ''}--seed ${place.seed} --runs ${outcomes.length}\`
 
-${table(columns, place.machines ? [...faultNames, ...networkFaultNames] : faultNames)}
+${table(columns, [...faultNames, ...(place.machines ? networkFaultNames : hostFaultNames)])}
 `
 }
+
+/** What was pushed, and what became of the webhooks. */
+function pushesText(outcomes: readonly HistoryOutcome[]): string {
+  const tallies = outcomes.flatMap(({ host }) => host ?? [])
+  const [first, ...others] = tallies
+  if (first === undefined) return ''
+  const all = { ...first }
+  for (const tally of others) {
+    for (const name of tallyNames) all[name] += tally[name]
+  }
+  return `
+
+${tallies.length} of the histories had pushes to a fake GitHub: ${hostText(all)}.`
+}
+
+const tallyNames = ['pushes', 'webhooks', 'lost', 'doubled', 'late', 'shuffled', 'kills'] as const
 
 /** What the faults of the network did. */
 function networkText(outcomes: readonly HistoryOutcome[]): string {

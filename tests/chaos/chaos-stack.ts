@@ -13,6 +13,7 @@ import { freePorts } from '#testing/this-machine.ts'
 import { askingAgent } from '../e2e/asking-agent.ts'
 import { editingAgent } from '../e2e/editing-agent.ts'
 import { openRunApi, type RunApi } from '../e2e/run-api.ts'
+import { type ChaosHost, openChaosHost } from './chaos-host.ts'
 import { type ChaosNetwork, openChaosNetwork } from './chaos-network.ts'
 import { leaseMs, machineNames, workerCount } from './fault.ts'
 import { openServiceProcess, openServiceSettings, type ServiceProcess } from './service-process.ts'
@@ -40,6 +41,9 @@ export type ChaosStack = {
   secondDiscovery: ServiceProcess
   apiProcess: ServiceProcess
   rehearsal: ServiceProcess
+  publisher: ServiceProcess
+  /** A fake GitHub, which the publisher works with; undefined with machines, and without git. */
+  host: ChaosHost | undefined
   killRedis(): Promise<boolean>
   /** Does nothing while it runs. */
   startRedis(): Promise<void>
@@ -66,21 +70,25 @@ export async function startChaosStack(dir: string, { machines = false }: ChaosSt
     releaser.add('S3', s3.stop)
     const store = await openStoreProxy(s3.endpoint)
     releaser.add('proxy', store.close)
-    const ports = await freePorts(4 + workerCount)
+    const ports = await freePorts(6 + workerCount)
+    const host = machines ? undefined : await openChaosHost(ports[0] ?? 0)
+    if (host !== undefined) releaser.add('fake GitHub', host.close)
     const network = machines ? await openChaosNetwork([...machineNames, 'discovery-2']) : undefined
     if (network !== undefined) releaser.add('network', network.close)
     const urls = { redis: server.url, s3: store.endpoint, model: `http://127.0.0.1:${ports[3]}` }
     const addresses = await addressesOf(urls, s3, network)
-    const settings = openServiceSettings({ ...addresses, ports, logDir, tempDir, token, agentsDir })
+    const settings = openServiceSettings({ ...addresses, ports, logDir, tempDir, token, agentsDir, github: host?.env })
     const open = (name: string) => openServiceProcess(settings(name))
     const services = {
       rehearsal: open('rehearsal'),
       apiProcess: open('api'),
+      publisher: open('publisher'),
       discovery: open('discovery'),
       secondDiscovery: open('discovery-2'),
       workers: Array.from({ length: workerCount }, (_none, at) => open(`worker-${at}`)),
     }
-    const all = [services.rehearsal, services.apiProcess, services.discovery, ...services.workers]
+    const { rehearsal, apiProcess, discovery, publisher } = services
+    const all = [rehearsal, apiProcess, discovery, ...(host ? [publisher] : []), ...services.workers]
     releaser.add('services', () => endAll([...all, services.secondDiscovery]))
     for (const service of all) service.start()
     await Promise.all(all.map((service) => service.ready()))
@@ -88,7 +96,7 @@ export async function startChaosStack(dir: string, { machines = false }: ChaosSt
     releaser.add('clients', clients.close)
     const api = openRunApi({ url: services.apiProcess.origin, token })
     const redisServer = { killRedis: server.kill, startRedis: server.start }
-    return { dir, tempDir, store, network, api, ...services, ...clients, ...redisServer, close: releaser.release }
+    return { dir, tempDir, store, network, host, api, ...services, ...clients, ...redisServer, close: releaser.release }
   } catch (error) {
     await releaser.release()
     throw error
@@ -103,7 +111,8 @@ async function addressesOf(
 ) {
   const seen = async (url: string) => (await network?.open(url)) ?? url
   const [redisUrl, endpoint, modelUrl] = [await seen(urls.redis), await seen(urls.s3), await seen(urls.model)]
-  const machineOf = (name: string) => (name === 'rehearsal' ? undefined : network?.machine(name))
+  const machineOf = (name: string) =>
+    name === 'rehearsal' || name === 'publisher' ? undefined : network?.machine(name)
   return { address: { redisUrl, s3: { ...s3, endpoint } }, modelUrl, machineOf }
 }
 

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { lacks } from '#testing/this-machine.ts'
 import { resultKeys, runKeys } from '#ledger/keys.ts'
 import { startChaosStack, type ChaosStack } from './chaos-stack.ts'
 import { checkRun, type HistoryRun } from './check-run.ts'
@@ -11,14 +12,24 @@ import { runChaos } from './run-chaos.ts'
 import { runHistory } from './run-history.ts'
 
 const seed = 4_000
+/** Has pushes to two branches, a killed publisher, and webhooks that are lost and doubled. */
+const pushedSeed = 5_137
 const print = (line: string) => void process.stdout.write(`${line}\n`)
 
 describe('ten histories of random faults', () => {
   it('lose no operation, do none twice, and leave nothing behind', { timeout: 600_000 }, async () => {
-    const outcomes = await runChaos({ seed, runs: 10, print })
+    const outcomes = await runChaos({ seed, runs: 10, pushes: false, print })
     expect(outcomes.flatMap(({ violations }) => violations)).toEqual([])
     expect(outcomes).toHaveLength(10)
     expect(outcomes.map(({ answered }) => answered).some((answered) => answered > 0)).toBe(true)
+  })
+})
+
+describe.skipIf(lacks('git'))('a history with pushes', () => {
+  it('ends in one run, one check run and one pull request of what was pushed last', { timeout: 300_000 }, async () => {
+    const outcomes = await runChaos({ seed: pushedSeed, runs: 1, pushes: true, print })
+    expect(outcomes.flatMap(({ violations }) => violations)).toEqual([])
+    expect(outcomes.map(({ host }) => (host?.pushes ?? 0) > 0 && (host?.webhooks ?? 0) > 0)).toEqual([true])
   })
 })
 

@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest'
-import { leaseMs, machineNames, networkFaultNames, workerCount } from './fault.ts'
+import { type FaultName, hostFaultNames, leaseMs, machineNames, networkFaultNames, workerCount } from './fault.ts'
 import { drawHistory } from './draw-history.ts'
 
+const isOfHost = (kind: FaultName) => hostFaultNames.some((name) => name === kind)
 const seeds = Array.from({ length: 400 }, (_none, at) => at)
 
 describe('a history of chaos', () => {
@@ -11,7 +12,8 @@ describe('a history of chaos', () => {
   })
 
   it('has one to three runs over 8 to 25 functions, and two to seven faults in their order', () => {
-    for (const { source, submissions, faults } of seeds.map((seed) => drawHistory(seed))) {
+    for (const { source, submissions, faults: all } of seeds.map((seed) => drawHistory(seed))) {
+      const faults = all.filter(({ kind }) => !isOfHost(kind))
       const functions =
         Object.values(source)
           .join('')
@@ -22,7 +24,7 @@ describe('a history of chaos', () => {
       expect(submissions.length).toBeLessThanOrEqual(3)
       expect(faults.length).toBeGreaterThanOrEqual(2)
       expect(faults.length).toBeLessThanOrEqual(7)
-      expect(faults.map(({ atMs }) => atMs)).toEqual(faults.map(({ atMs }) => atMs).toSorted((a, b) => a - b))
+      expect(all.map(({ atMs }) => atMs)).toEqual(all.map(({ atMs }) => atMs).toSorted((a, b) => a - b))
     }
   })
 
@@ -30,11 +32,28 @@ describe('a history of chaos', () => {
     for (const seed of seeds) {
       const { faults, ...history } = drawHistory(seed, { machines: true })
       const { faults: without, ...same } = drawHistory(seed)
-      expect(history).toEqual(same)
+      expect(history).toEqual({ ...same, repository: undefined })
       const ofTheNetwork = faults.filter((fault) => 'machine' in fault)
       expect(ofTheNetwork.length).toBeGreaterThanOrEqual(1)
       expect(faults.length - ofTheNetwork.length).toBe(2)
       expect(without).toEqual(expect.arrayContaining(faults.filter((fault) => !('machine' in fault))))
+    }
+  })
+
+  it('has pushes to up to three branches in every third, with faults of the code host, and in each where it is asked to', () => {
+    const without = seeds.map((seed) => drawHistory(seed)).filter(({ repository }) => repository === undefined)
+    expect(without.length / seeds.length).toBeCloseTo(2 / 3, 1)
+    expect(without.flatMap(({ faults }) => faults.filter(({ kind }) => isOfHost(kind)))).toEqual([])
+    const histories = seeds.map((seed) => drawHistory(seed, { pushes: true }))
+    const branches = histories.map(({ repository }) => new Set(repository?.pushes.map(({ branch }) => branch)).size)
+    expect(new Set(branches)).toEqual(new Set([1, 2, 3]))
+    for (const { seed, repository, faults, ...history } of histories) {
+      const { seed: _seed, repository: _none, faults: ordinary, ...same } = drawHistory(seed, { pushes: false })
+      expect(history).toEqual(same)
+      expect(faults).toEqual(expect.arrayContaining([...ordinary]))
+      expect(faults.filter(({ kind }) => isOfHost(kind)).length).toBeGreaterThanOrEqual(2)
+      const texts = repository?.pushes.map(({ files }) => JSON.stringify(files)) ?? []
+      expect(new Set(texts).size).toBe(texts.length)
     }
   })
 
@@ -56,7 +75,7 @@ describe('a history of chaos', () => {
 
   it('meets every kind of fault over many seeds, and aims only at what is there', () => {
     const drawn = seeds.map((seed) => drawHistory(seed))
-    expect(new Set(drawn.flatMap(({ faults }) => faults.map(({ kind }) => kind))).size).toBe(16)
+    expect(new Set(drawn.flatMap(({ faults }) => faults.map(({ kind }) => kind))).size).toBe(22)
     expect(new Set(drawn.map(({ streams }) => streams)).size).toBe(2)
     const aimless = drawn.flatMap(({ faults, submissions }) =>
       faults.filter(

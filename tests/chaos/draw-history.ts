@@ -1,5 +1,5 @@
 import { openRandom, type Random } from '#platform/seeded-random.ts'
-import { drawFault, drawNetworkFault, type Fault } from './fault.ts'
+import { drawFault, drawHostFault, drawNetworkFault, type Fault } from './fault.ts'
 
 /** What a caller asks for, as it goes over the wire. */
 export type Submission = {
@@ -7,11 +7,19 @@ export type Submission = {
   request: { agents: string[]; priority: number; error_policy: 'continue' | 'skip_downstream' | 'stop_run' }
 }
 
+/** A commit that somebody pushes to a branch of the history's repository at the code host. */
+export type Push = { atMs: number; branch: string; files: GeneratedSource }
+
+/** A repository with the history's source, and what is pushed to it. */
+export type PushedRepository = { agents: string[]; pushes: readonly Push[] }
+
 /** All that the seed decides: the same seed gives the same history, whatever becomes of it. */
 export type History = {
   seed: number
   source: GeneratedSource
   submissions: readonly Submission[]
+  /** Undefined: there are no pushes. */
+  repository: PushedRepository | undefined
   /** How long the model takes for an answer while nothing is wrong with it. */
   latencyMs: number
   /** Whether the workers have replies streamed. */
@@ -23,8 +31,20 @@ export type History = {
 /** Faults begin in this time after the first submission; with the usual latency the runs last about as long. */
 const windowMs = 2_500
 
-/** With `machines` faults of the network take the place of all others but the first two. */
-export function drawHistory(seed: number, { machines = false }: { machines?: boolean } = {}): History {
+/** Pushes and faults of webhooks begin in this time. */
+const pushWindowMs = 5_000
+/** The other faults of the code host: a publication is longer under way than its run. */
+const hostWindowMs = 12_000
+/** Of the histories, so many have pushes. */
+const pushedShare = 1 / 3
+
+export type HistoryOptions = { machines?: boolean; pushes?: boolean | undefined }
+
+/**
+ * With `machines` faults of the network take the place of all others but the first two, and nothing is pushed. With `pushes` every history
+ * has some, without it one in three, and with false none; its runs and its other faults are the same.
+ */
+export function drawHistory(seed: number, { machines = false, pushes }: HistoryOptions = {}): History {
   const random = openRandom(seed)
   const source = generateSource(random)
   const submissions = Array.from({ length: random.int(1, 3) }, (_none, at) => drawSubmission(random, at))
@@ -39,7 +59,19 @@ export function drawHistory(seed: number, { machines = false }: { machines?: boo
     })
     faults.splice(2, Infinity, ...ofTheNetwork)
   }
-  return { seed, source, submissions, latencyMs, streams, faults: faults.toSorted((a, b) => a.atMs - b.atMs) }
+  const ofHost = openRandom(seed ^ 0x5bd1e995)
+  const isDrawn = ofHost.chance(pushedShare)
+  const hasPushes = pushes ?? isDrawn
+  const repository = hasPushes && !machines ? drawRepository(ofHost) : undefined
+  if (repository !== undefined) {
+    const drawn = Array.from({ length: ofHost.int(2, 4) }, (): Fault => {
+      const fault = drawHostFault(ofHost)
+      return { atMs: ofHost.int(0, fault.kind.endsWith('_webhooks') ? pushWindowMs : hostWindowMs), ...fault }
+    })
+    faults.push(...drawn)
+  }
+  const inOrder = faults.toSorted((a, b) => a.atMs - b.atMs)
+  return { seed, source, submissions, repository, latencyMs, streams, faults: inOrder }
 }
 
 const agentChoices: readonly [string[], ...string[][]] = [
@@ -60,6 +92,36 @@ function drawSubmission(random: Random, at: number): Submission {
       error_policy: random.pick(['continue', 'skip_downstream', 'stop_run']),
     },
   }
+}
+
+const pushedBranches = ['main', 'work', 'next'] as const
+const pushedAgents: readonly [string[], ...string[][]] = [
+  ['lint'],
+  ['docstring'],
+  ['lint', 'docstring'],
+  ['docstring', 'rival'],
+]
+
+/** One to five pushes to one to three branches; each adds functions to the branch's own file, and some change one that was there. */
+function drawRepository(random: Random): PushedRepository {
+  const branches = random.int(1, pushedBranches.length)
+  const functionsOf = new Map<string, string[]>()
+  const times = Array.from({ length: random.int(1, 5) }, () => random.int(0, pushWindowMs)).toSorted((a, b) => a - b)
+  const pushes = times.map((atMs): Push => {
+    const branch = pushedBranches[random.int(0, branches - 1)] ?? 'main'
+    const functions = functionsOf.get(branch) ?? []
+    functionsOf.set(branch, functions)
+    if (functions.length > 0 && random.chance(0.4)) {
+      const at = random.int(0, functions.length - 1)
+      functions[at] = pythonFunction(random, `${branch}_${at}`)
+    }
+    for (let added = random.int(1, 3); added > 0; added -= 1)
+      functions.push(pythonFunction(random, `${branch}_${functions.length}`))
+    // No two pushes have the same files: git would make one commit of them.
+    const text = `# ${atMs}\n\n\n${functions.join('\n\n\n')}\n`
+    return { atMs, branch, files: { [`shop/${branch}.py`]: text } }
+  })
+  return { agents: random.pick(pushedAgents), pushes }
 }
 
 /** A small Python repository: file → text. */

@@ -3,7 +3,7 @@ import type { Random } from '#platform/seeded-random.ts'
 /** One thing that goes wrong. `atMs` counts from the first submission, `backAfterMs` and `forMs` from the fault. */
 export type Fault = { atMs: number } & FaultKind
 
-type FaultKind = OrdinaryFault | NetworkFault
+type FaultKind = OrdinaryFault | NetworkFault | HostFault
 
 /** Of processes, stores, queues and models. */
 type OrdinaryFault =
@@ -42,6 +42,21 @@ export type NetworkFault = { machine: number } &
     | { kind: 'lose_connections' }
   )
 
+/** Of the code host and its webhooks, in histories with pushes. */
+export type HostFault =
+  /** None arrives; GitHub lists them as failed. */
+  | { kind: 'lose_webhooks'; forMs: number }
+  /** The next ones arrive twice. */
+  | { kind: 'double_webhooks'; times: number }
+  /** The next ones arrive later, after newer ones. */
+  | { kind: 'late_webhooks'; ms: number; times: number }
+  /** None arrives until they all do, in another order. */
+  | { kind: 'shuffle_webhooks'; forMs: number }
+  | { kind: 'kill_publisher'; backAfterMs: number }
+  | { kind: 'github_away'; how: HostOutage; forMs: number }
+
+/** `reset_after`: the request has its effect, but no answer. */
+export type HostOutage = '503' | 'reset_before' | 'reset_after' | 'secondary_limit'
 export type StoreFault = '503' | 'slow' | 'reset'
 export type ModelFault = '429' | '503' | 'reset' | 'truncated'
 /** `refused`: the server is killed, so that connections to it are refused. `stall`: replies stop in the middle. */
@@ -72,6 +87,15 @@ export const networkFaultNames = [
   'half_cut',
   'lose_connections',
 ] as const satisfies readonly NetworkFault['kind'][]
+
+export const hostFaultNames = [
+  'lose_webhooks',
+  'double_webhooks',
+  'late_webhooks',
+  'shuffle_webhooks',
+  'kill_publisher',
+  'github_away',
+] as const satisfies readonly HostFault['kind'][]
 
 /** `1204 ms kill_worker worker=1 backAfterMs=300` */
 export function describeFault({ atMs, kind, ...rest }: Fault): string {
@@ -186,4 +210,41 @@ function drawCutMs(random: Random): number {
     [10_000, 40_000],
   ])
   return random.int(least, most)
+}
+
+/** How often each kind is drawn, relative to the others. */
+const hostKinds: readonly [HostFault['kind'], ...HostFault['kind'][]] = [
+  'lose_webhooks',
+  'lose_webhooks',
+  'double_webhooks',
+  'late_webhooks',
+  'late_webhooks',
+  'shuffle_webhooks',
+  'kill_publisher',
+  'kill_publisher',
+  'kill_publisher',
+  'github_away',
+]
+
+/** Draws a fault of the code host. */
+export function drawHostFault(random: Random): HostFault {
+  const kind = random.pick(hostKinds)
+  switch (kind) {
+    case 'lose_webhooks':
+      return { kind, forMs: random.int(500, 4_000) }
+    case 'double_webhooks':
+      return { kind, times: random.int(1, 4) }
+    case 'late_webhooks':
+      return { kind, ms: random.int(300, 6_000), times: random.int(1, 4) }
+    case 'shuffle_webhooks':
+      return { kind, forMs: random.int(1_000, 5_000) }
+    case 'kill_publisher':
+      return { kind, backAfterMs: random.int(0, 1_200) }
+    case 'github_away':
+      return {
+        kind,
+        how: random.pick(['503', 'reset_before', 'reset_after', 'secondary_limit']),
+        forMs: random.int(300, 3_000),
+      }
+  }
 }

@@ -20,6 +20,7 @@ export type FaultTargets = {
 /** Injects a fault and resolves when it is over, with what it affected. A fault without a target changes nothing. */
 export async function injectFault(fault: Fault, targets: FaultTargets): Promise<string> {
   const { stack, random } = targets
+  if (fault.kind === 'kill_publisher' && stack.host === undefined) return 'there is no code host'
   switch (fault.kind) {
     case 'kill_worker':
       return downFor(workerOf(fault.worker, stack), 'SIGKILL', fault.backAfterMs)
@@ -64,6 +65,14 @@ export async function injectFault(fault: Fault, targets: FaultTargets): Promise<
       return 'over'
     case 'cancel_run':
       return `answered ${await cancelWithRetries(stack.api, await targets.runOf(fault.run))}`
+    case 'kill_publisher':
+      return downFor(stack.publisher, 'SIGKILL', fault.backAfterMs)
+    case 'lose_webhooks':
+    case 'double_webhooks':
+    case 'late_webhooks':
+    case 'shuffle_webhooks':
+    case 'github_away':
+      return (await stack.host?.inject(fault, random)) ?? 'there is no code host'
     case 'delay':
     case 'cut':
     case 'half_cut':

@@ -6,7 +6,14 @@ import type { Random } from '#platform/seeded-random.ts'
 // BullMQ's keys, as its own scripts know them: `{remora}:<queue>:<list>` and a hash per job.
 
 const prefix = '{remora}'
-const queueNames = ['snapshots', 'discoveries', 'operations', 'compositions'] as const satisfies readonly QueueName[]
+const queueNames = [
+  'snapshots',
+  'discoveries',
+  'operations',
+  'compositions',
+  'patches',
+  'publications',
+] as const satisfies readonly QueueName[]
 const lists = ['wait', 'active', 'paused'] as const
 const sortedSets = ['prioritized', 'delayed'] as const
 const keysPerPage = 500

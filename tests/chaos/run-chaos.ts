@@ -12,6 +12,8 @@ export type ChaosOptions = {
   runs: number
   /** On machines of their own, with faults of the network between them. */
   machines?: boolean
+  /** Whether histories have pushes; undefined: one in three. */
+  pushes?: boolean | undefined
   print(line: string): void
   signal?: AbortSignal
 }
@@ -28,6 +30,7 @@ export async function runChaos({
   seed,
   runs,
   machines = false,
+  pushes,
   print,
   signal,
 }: ChaosOptions): Promise<HistoryOutcome[]> {
@@ -37,7 +40,10 @@ export async function runChaos({
     for (let at = 0; at < runs; at += 1) {
       open ??= await openStack({ machines })
       // What stops this process may have stopped its stores, too: the running history may never end.
-      const outcome = await Promise.race([play(drawHistory(seed + at, { machines }), open.stack), whenAborted(signal)])
+      const outcome = await Promise.race([
+        play(drawHistory(seed + at, { machines, pushes }), open.stack),
+        whenAborted(signal),
+      ])
       if (outcome === undefined) break
       outcomes.push(outcome)
       print(historyLine(outcome))
@@ -85,7 +91,16 @@ async function play(history: History, stack: ChaosStack): Promise<HistoryOutcome
   } catch (error) {
     const violations = [`the history broke off: ${error instanceof Error ? error.stack : String(error)}`]
     const durationMs = Math.round(performance.now() - startedAt)
-    const nothing = { met: [], runs: [], operations: 0, retried: 0, lost: 0, answered: 0, network: undefined }
+    const nothing = {
+      met: [],
+      runs: [],
+      operations: 0,
+      retried: 0,
+      lost: 0,
+      answered: 0,
+      network: undefined,
+      host: undefined,
+    }
     return { history, ...nothing, durationMs, violations }
   }
 }

@@ -1,6 +1,8 @@
 import { isEnded } from '#domain/run.ts'
 import { until } from '#testing/until.ts'
+import type { HostTally, PushedHistory } from './chaos-host.ts'
 import type { ChaosStack } from './chaos-stack.ts'
+import { checkPushes, runsOfPushes, settlePushes } from './check-pushes.ts'
 import { checkPatches, checkRun, type HistoryRun, type RunCheck } from './check-run.ts'
 import type { History } from './draw-history.ts'
 import type { NetworkTally } from './chaos-network.ts'
@@ -23,6 +25,8 @@ export type HistoryOutcome = {
   answered: number
   /** What faults of the network did; undefined without machines. */
   network: NetworkTally | undefined
+  /** What was pushed, and what became of the webhooks; undefined without pushes. */
+  host: HostTally | undefined
   durationMs: number
   violations: readonly string[]
 }
@@ -32,20 +36,23 @@ const endMs = 60_000
 /** The same after faults of the network: what waits for an object may wait for a minute before it asks again. */
 const endAfterCutsMs = 180_000
 
-/** Submits the history's runs, injects its faults, repairs everything, and checks the result. */
+/** Submits the history's runs, makes its pushes, injects its faults, repairs everything, and checks the result. */
 export async function runHistory(history: History, stack: ChaosStack): Promise<HistoryOutcome> {
   const startedAt = performance.now()
   await setStreaming(stack, history.streams)
   await setModel(stack, 'latency', { ms: history.latencyMs })
   const answerers = openAnswerers(stack.api)
-  const { runs, met, violations } = await runWithFaults(history, stack, answerers.add)
+  const { runs: submitted, met, pushed, violations } = await runWithFaults(history, stack, answerers.add)
   await repair(stack)
-  violations.push(...(await unfinished(runs, stack)), ...(await answerers.close()))
+  violations.push(...(await unfinished(submitted, stack)), ...(await answerers.close()))
   violations.push(...((await stack.network?.settle()) ?? []))
+  const host = pushed && (await afterPushes(history, { pushed, met }, stack))
+  violations.push(...(host?.violations ?? []))
+  const runs = [...submitted, ...(host?.runs ?? [])]
   const leftovers = violations.length === 0 ? await findLeftovers(runs, stack) : []
   const checks = await Promise.all(runs.map((run) => checkRun(run, stack)))
   violations.push(...leftovers, ...checks.flatMap((check) => check.violations))
-  violations.push(...(await badPatches(history, { runs, checks }, stack)))
+  violations.push(...(await badPatches(history, { runs: submitted, checks }, stack)))
   violations.push(...badEndings(history, stack))
   return {
     history,
@@ -56,8 +63,33 @@ export async function runHistory(history: History, stack: ChaosStack): Promise<H
     lost: sum(checks.map((check) => check.lost)),
     answered: sum(checks.map((check) => check.answered)),
     network: stack.network?.takeTally(),
+    host: host?.tally,
     durationMs: Math.round(performance.now() - startedAt),
     violations,
+  }
+}
+
+type AfterPushes = { runs: HistoryRun[]; violations: string[]; tally: HostTally }
+
+/** Waits for what the history's pushes lead to, and checks it. */
+async function afterPushes(
+  { repository, faults }: History,
+  { pushed, met }: { pushed: PushedHistory; met: readonly string[] },
+  stack: ChaosStack,
+): Promise<AfterPushes> {
+  const { runs, violations } = await settlePushes(pushed, stack)
+  // What is not settled is no more than that.
+  if (violations.length === 0) violations.push(...(await checkPushes(pushed, runs, stack)))
+  const asked = stack.host?.takeViolations() ?? []
+  const kinds = faults.map(({ kind }) => kind)
+  const counts = {
+    pushes: repository?.pushes.length ?? 0,
+    kills: met.filter((line) => / kill_publisher .*: started again$/.test(line)).length,
+  }
+  return {
+    runs: await runsOfPushes(runs, pushed, kinds),
+    violations: [...violations, ...asked.map((what) => `not as GitHub has it: ${what}`)],
+    tally: pushed.tally(counts),
   }
 }
 
@@ -73,6 +105,7 @@ async function setStreaming({ workers }: ChaosStack, streams: boolean): Promise<
 async function repair(stack: ChaosStack): Promise<void> {
   stack.store.setFault(undefined)
   await stack.startRedis()
+  stack.host?.repair()
   await setModel(stack, 'faults', { shares: {} })
   await setModel(stack, 'latency', { ms: 0 })
   const services = servicesOf(stack).filter((service) => service !== stack.secondDiscovery)
@@ -108,7 +141,8 @@ function badEndings({ faults }: History, stack: ChaosStack): string[] {
 }
 
 function servicesOf(stack: ChaosStack): ServiceProcess[] {
-  return [stack.rehearsal, stack.apiProcess, stack.discovery, stack.secondDiscovery, ...stack.workers]
+  const { rehearsal, apiProcess, discovery, secondDiscovery, publisher, host, workers } = stack
+  return [rehearsal, apiProcess, discovery, secondDiscovery, ...(host === undefined ? [] : [publisher]), ...workers]
 }
 
 function sum(numbers: readonly number[]): number {

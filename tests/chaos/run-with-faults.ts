@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { RunId } from '#domain/ids.ts'
 import { delay } from '#platform/clock.ts'
 import { sourceFolder } from '../e2e/source-folder.ts'
+import type { PushedHistory } from './chaos-host.ts'
 import type { ChaosStack } from './chaos-stack.ts'
 import type { HistoryRun } from './check-run.ts'
 import type { History } from './draw-history.ts'
@@ -14,10 +15,12 @@ export type FaultyRuns = {
   runs: HistoryRun[]
   /** A line per fault: its kind, and what it affected. */
   met: string[]
+  /** What was pushed; undefined when nothing was. */
+  pushed: PushedHistory | undefined
   violations: string[]
 }
 
-/** Submits the history's runs and injects its faults, each at its time; resolves when the last fault is over. */
+/** Submits the history's runs, makes its pushes and injects its faults, each at its time; resolves when the last fault is over. */
 export async function runWithFaults(
   history: History,
   stack: ChaosStack,
@@ -34,6 +37,7 @@ export async function runWithFaults(
     return runId
   })
   const answers = Promise.allSettled(submitted)
+  const pushing = history.repository && stack.host?.push(history, rest)
   const cancelled = new Set<number>()
   const faults = history.faults.map(({ kind }) => kind)
   const targets = { stack, latencyMs: history.latencyMs, random: openRandom(history.seed + 1), runOf: at(submitted) }
@@ -53,7 +57,7 @@ export async function runWithFaults(
     else if (submission !== undefined)
       runs.push({ runId: answer.value, request: submission.request, cancelled: cancelled.has(number), faults })
   }
-  return { runs, met, violations }
+  return { runs, met, pushed: await pushing, violations }
 }
 
 function at(submitted: readonly Promise<RunId>[]): (submission: number) => Promise<RunId> {

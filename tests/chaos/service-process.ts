@@ -155,19 +155,21 @@ type StackAddresses = {
   modelUrl: string
   /** Those of the services that run on a machine of their own. */
   machineOf(name: string): ServiceSettings['machine']
-  /** Four for api, two discoveries and rehearsal, and one per worker. */
+  /** Six for api, two discoveries, rehearsal and the publisher with its own address, and one per worker. */
   ports: readonly number[]
   logDir: string
   tempDir: string
   token: string
   /** The bundles that the histories' runs name. */
   agentsDir: string
+  /** Of the publisher and of the API, for the fake GitHub; undefined where there is none. */
+  github: Record<'publisher' | 'api', Readonly<Record<string, string>>> | undefined
 }
 
 /** Returns the settings of a service's process, by the service's name. */
 export function openServiceSettings(addresses: StackAddresses): (name: string) => ServiceSettings {
-  const { address, logDir, tempDir, token, agentsDir } = addresses
-  const [api = 0, discovery = 0, discovery2 = 0, rehearsal = 0, ...workers] = addresses.ports
+  const { address, logDir, tempDir, token, agentsDir, github } = addresses
+  const [api = 0, discovery = 0, discovery2 = 0, rehearsal = 0, publisher = 0, access = 0, ...workers] = addresses.ports
   const store = { ...storeEnv(address), TMPDIR: tempDir, REMORA_LEASE_MS: String(leaseMs) }
   const worker = {
     ...store,
@@ -179,7 +181,9 @@ export function openServiceSettings(addresses: StackAddresses): (name: string) =
     REMORA_MODEL_TIMEOUT_MS: String(modelLimits.timeoutMs),
     REMORA_MODEL_RETRY_BUDGET_MS: String(modelLimits.retryBudgetMs),
   }
-  const discoveryEnv = { ...store, REMORA_DISCOVERY_THREADS: '1', REMORA_AGENTS_DIR: agentsDir }
+  const secret = { REMORA_PUBLISHER_SECRET: 'only-the-chaos-uses-this-secret' }
+  const reached = github && { ...secret, REMORA_PUBLISHER_URL: `http://127.0.0.1:${access}` }
+  const discoveryEnv = { ...store, ...reached, REMORA_DISCOVERY_THREADS: '1', REMORA_AGENTS_DIR: agentsDir }
   const known: Record<string, Omit<ServiceSettings, 'name' | 'logDir'>> = {
     rehearsal: { service: 'rehearsal', port: rehearsal, env: { REMORA_REHEARSAL_PORT: String(rehearsal) } },
     api: {
@@ -191,6 +195,18 @@ export function openServiceSettings(addresses: StackAddresses): (name: string) =
         REMORA_API_PORT: String(api),
         REMORA_API_HEALTH_PORT: '0',
         REMORA_AGENTS_DIR: agentsDir,
+        ...github?.api,
+      },
+    },
+    publisher: {
+      service: 'publisher',
+      port: publisher,
+      env: {
+        ...store,
+        ...secret,
+        ...github?.publisher,
+        REMORA_PUBLISHER_PORT: String(access),
+        REMORA_PUBLISHER_HEALTH_PORT: String(publisher),
       },
     },
     discovery: {

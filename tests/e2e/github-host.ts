@@ -13,8 +13,14 @@ import { startServices, startStores } from './services.ts'
 
 const run = promisify(execFile)
 
+/** `env`: of the publisher. `redisOf`: the address by which it reaches Redis. */
+export type HostOptions = { env?: Record<string, string>; redisOf?(redisUrl: string): Promise<string> }
+
 /** Every service as a process of its own, with a publisher, beside a fake GitHub that sends them its webhooks. */
-export async function startWithGitHub(programs: Programs, env: Record<string, string> = {}) {
+export async function startWithGitHub(
+  programs: Programs,
+  { env = {}, redisOf = async (url) => url }: HostOptions = {},
+) {
   const releaser = openReleaser()
   const [port = 0] = await freePorts(1)
   const stores = await startStores()
@@ -31,6 +37,7 @@ export async function startWithGitHub(programs: Programs, env: Record<string, st
         REMORA_GITHUB_PRIVATE_KEY: app.privateKey,
         REMORA_GITHUB_API_URL: apiUrl,
         REMORA_GITHUB_POLL_S: '5',
+        REMORA_REDIS_URL: await redisOf(stores.redisUrl),
         ...env,
       },
     },

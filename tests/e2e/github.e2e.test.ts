@@ -1,6 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
-import type { Moment } from '#testing/fake-github/network-faults.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
 import { openPersonClone, startWithGitHub } from './github-host.ts'
@@ -82,27 +81,6 @@ describe.skipIf(lacks('git'))('a push to a repository with the GitHub App', () =
     expect(kept).toMatch(/def count.*\n {4}"""/)
     expect(kept).toMatch(/def triple.*\n {4}return/)
     expect(await repository.read('remora/main', 'shop/prices.py')).not.toMatch(/^import os/)
-  })
-
-  it('is published once by a publisher that is killed when GitHub has just opened the pull request', async () => {
-    const { github, services } = host
-    const repository = await github.addRepository({ owner: 'acme', name: 'stock', files: { 'README.md': '# Stock\n' } })
-    const isOpening = ({ method, path }: Moment) => method === 'POST' && path === '/repos/acme/stock/pulls'
-    const killed = Promise.withResolvers<void>()
-    github.watch((moment) => {
-      if (!isOpening(moment) || moment.when === 'before') return
-      github.watch(() => {})
-      services.named('publisher').kill('SIGKILL')
-      killed.resolve()
-    })
-    await repository.humanCommit('main', shop)
-    await killed.promise
-    await until(() => !services.named('publisher').running())
-    await services.startAgain('publisher')
-    await until(() => repository.checkRuns().some(({ status }) => status === 'completed'), { withinMs: 120_000 })
-    expect(repository.pulls()).toMatchObject([{ state: 'open', labels: ['remora'] }])
-    expect(repository.checkRuns()).toMatchObject([{ status: 'completed' }])
-    expect(await repository.branches()).toEqual(['main', 'remora/main'])
   })
 
   it('a run that somebody submits of a repository gets a pull request when somebody asks for it', async () => {

@@ -14,6 +14,8 @@ export type Delivery = {
   repositoryId: number | null
   deliveredAt: Date
   redelivery: boolean
+  /** What the network did to it. */
+  handling: Handling['how'] | null
   durationMs: number
   status: string
   statusCode: number
@@ -73,6 +75,7 @@ export function openWebhooks(world: World, options: { url?: string | undefined; 
       repositoryId: repository?.id ?? null,
       deliveredAt: world.now(),
       redelivery: false,
+      handling: null,
       durationMs: 0,
       status: 'pending',
       statusCode: 0,
@@ -86,6 +89,7 @@ export function openWebhooks(world: World, options: { url?: string | undefined; 
     const rule = rules.find((one) => one.left > 0 && (one.event ?? delivery.event) === delivery.event)
     if (rule !== undefined) rule.left--
     const handling = rule?.handling
+    delivery.handling = handling?.how ?? null
     if (handling?.how === 'drop') return lost(delivery, 'failed to connect to host')
     if (handling?.how === 'delay') {
       track(delay(handling.ms, closing.signal).then(() => attempt(delivery)))
@@ -149,6 +153,8 @@ export function openWebhooks(world: World, options: { url?: string | undefined; 
     /** The next ones arrive `ms` later, others meanwhile. */
     delay: (ms: number, times = 1, event?: string) =>
       void rules.push({ event, left: times, handling: { how: 'delay', ms } }),
+    /** Whatever was planned for the next ones is not done. */
+    calm: () => void rules.splice(0),
     /** From now on nothing is sent, until `release`, which may change the order or leave some out. */
     hold() {
       held ??= []

@@ -20,8 +20,8 @@ export type PublishDeps = RunHostDeps &
     ledger: Pick<Ledger, 'getRun' | 'notePublication'>
     publishing: PublishingRuns
     branchRuns: Pick<BranchRuns, 'complete'>
-    /** Does the work while no other process does any for the repository; undefined, without doing it, while one does. */
-    inTurn<T>(repositoryId: number, work: () => Promise<T>): Promise<T | undefined>
+    /** Does the work while nobody else does any for the repository, or the run; undefined, without doing it, while somebody does. */
+    inTurn<T>(of: number | RunId, work: () => Promise<T>): Promise<T | undefined>
     log: Pick<Log, 'info' | 'warn'>
     metrics: Pick<Metrics, 'count'>
   }
@@ -38,6 +38,12 @@ const scheduleMs = 5 * 60_000
  * with its reason, and the run stays as it is.
  */
 export async function publishRun(runId: RunId, deps: PublishDeps, signal: AbortSignal): Promise<void> {
+  // The queue may lose a job that somebody works on, and give it out again: two would make two check runs.
+  const done = await deps.inTurn(runId, () => lookAtRun(runId, deps, signal).then(() => true))
+  if (done === undefined) await deps.publishing.look(runId, Date.now() + soonMs)
+}
+
+async function lookAtRun(runId: RunId, deps: PublishDeps, signal: AbortSignal): Promise<void> {
   const { ledger, publishing, log } = deps
   const look = await publishing.begin(runId)
   const run = await ledger.getRun(runId).catch(undefinedOn('RUN_001'))
