@@ -232,6 +232,14 @@ describe.skipIf(lacks('git'))('what people do meanwhile', () => {
     },
   )
 
+  it('without the permission to write check runs the pull request is there, and nothing is tried again', async () => {
+    const runId = await play()
+    at.publisher.github.faults.add({ how: 'status', status: 403, path: /\/check-runs$/, times: 50 })
+    await at.publisher.settle(runId)
+    at.publisher.github.faults.clear()
+    expect(await publicationOf(runId)).toMatchObject({ fault: { errorCode: 'HOST_003' }, pulls: [{ number: 1 }] })
+  })
+
   it('a repository that is gone ends it', async () => {
     const runId = await play()
     at.repository.vanish()

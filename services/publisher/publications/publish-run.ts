@@ -129,7 +129,9 @@ async function noteFault({ code: errorCode, message: reason }: AppError, note: N
 }
 
 /** False: the run itself goes on, and when it has ended it is tried again; or somebody has asked for something meanwhile. */
-async function endWithFault(run: Run, fault: AppError, { ledger }: PublishDeps): Promise<boolean> {
+async function endWithFault({ runId }: Run, fault: AppError, { ledger }: PublishDeps): Promise<boolean> {
+  // What was done until the fault has changed it.
+  const run = await ledger.getRun(runId)
   const { note, isAlone } = openNote(run, ledger)
   await noteFault(fault, note)
   return isEnded(run.status) && isAlone()
