@@ -151,6 +151,8 @@ const FunnelView = z.looseObject({
   accepted: z.int(),
   accepted_unverified: z.int().default(0),
   rejected: z.int(),
+  /** A service of an earlier version does not say it. */
+  merged: z.int().default(0),
 })
 
 /** What the run's gate found. */

@@ -101,12 +101,13 @@ function includedText(kind: string): string {
 
 /** `lint: 12 generated, 11 valid, 11 verified, 4 accepted, 1 rejected`; of a run that is not composed, what was decided. */
 function funnelText(funnel: RunView['funnel'][number]): string {
-  const { agent, generated, valid, verified, accepted, accepted_unverified: unverified, rejected } = funnel
+  const { agent, generated, valid, verified, accepted, accepted_unverified: unverified, rejected, merged } = funnel
   const made = generated === null ? [] : [`${generated} generated`, `${valid} valid`, `${verified} verified`]
   const decided = [
     `${accepted} accepted`,
     ...(unverified === 0 ? [] : [`${unverified} accepted unverified`]),
     ...(rejected === 0 ? [] : [`${rejected} rejected`]),
+    ...(merged === 0 ? [] : [`${merged} merged`]),
   ]
   const open = generated === null ? ' (the rest is counted when the run is composed)' : ''
   return `${agent}: ${[...made, ...decided].join(', ')}${open}`

@@ -1,4 +1,5 @@
 import type { Verdict } from '#domain/decision.ts'
+import type { Run } from '#domain/run.ts'
 import type { Composition, MadeSets } from '#objects/composition.ts'
 
 /**
@@ -39,4 +40,14 @@ function funnelOf({ agent, failed, sets }: MadeSets, verdictOn: (changeSetId: st
     if (isAccepted) counts[isValid && proved ? 'accepted' : 'acceptedUnverified'] += 1
   }
   return { agent, ...counts }
+}
+
+/** How many of the change sets of each agent are in a merged pull request of the run or those that it retries. */
+export function countMerged(
+  made: NonNullable<Composition['made']>,
+  chain: readonly Pick<Run, 'publication'>[],
+): ReadonlyMap<string, number> {
+  const pulls = chain.flatMap(({ publication }) => publication?.pulls ?? [])
+  const merged = new Set(pulls.flatMap(({ state, changeSetIds }) => (state === 'merged' ? changeSetIds : [])))
+  return new Map(made.map(({ agent, sets }) => [agent, sets.filter(({ id }) => merged.has(id)).length]))
 }

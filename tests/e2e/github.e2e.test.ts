@@ -60,6 +60,8 @@ describe.skipIf(lacks('git'))('a push to a repository with the GitHub App', () =
         return (await answer.text()).includes('"state":"merged"')
       }
       await until(merged, { withinMs: 30_000 })
+      const counted = await (await services.api.ask(`/v1/runs/${runId}`)).json()
+      expect(counted).toMatchObject({ funnel: expect.arrayContaining([expect.objectContaining({ merged: 1 })]) })
       expect(await repository.read('main', 'shop/stock.py')).toBe(`${kept}\n`)
     } finally {
       await clone.remove()

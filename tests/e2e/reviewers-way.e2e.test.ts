@@ -89,8 +89,26 @@ describe.skipIf(lacks('git'))('the way of a reviewer', () => {
 
     const counted = Counted.parse(await (await services.api.ask(`/v1/runs/${retry}`)).json())
     expect(counted.funnel).toEqual([
-      { agent: 'docstring', generated: 2, valid: 2, verified: 2, accepted: 1, accepted_unverified: 0, rejected: 1 },
-      { agent: 'lint', generated: 2, valid: 2, verified: 2, accepted: 1, accepted_unverified: 0, rejected: 1 },
+      {
+        agent: 'docstring',
+        generated: 2,
+        valid: 2,
+        verified: 2,
+        accepted: 1,
+        accepted_unverified: 0,
+        rejected: 1,
+        merged: 0,
+      },
+      {
+        agent: 'lint',
+        generated: 2,
+        valid: 2,
+        verified: 2,
+        accepted: 1,
+        accepted_unverified: 0,
+        rejected: 1,
+        merged: 0,
+      },
     ])
 
     const copy = await sourceFolder({ 'shop.py': source })

@@ -104,7 +104,7 @@ function openDetails({ ledger, records }: Pick<RunRouteDeps, 'ledger' | 'records
     const counted = () => (isAlone ? ledger.countVerdicts(root.runId) : verdictsInChain(chain, decisions, ledger))
     const verdicts = composition ? new Map() : await counted()
     const acceptedLeftOut = await unlessAway(countAcceptedLeftOut(run, composition, { records, read }))
-    return { composition, skipped, failures, verdicts, decisions, retries, acceptedLeftOut }
+    return { composition, skipped, failures, verdicts, decisions, chain, retries, acceptedLeftOut }
   }
 }
 

@@ -227,6 +227,7 @@ const FunnelView = z
       description:
         'of those generated, the ones that are rejected now; while the run is not composed, all of its chain',
     }),
+    merged: z.int().openapi({ description: 'those that a merged pull request had' }),
   })
   .openapi('Funnel')
 

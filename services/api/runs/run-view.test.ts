@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest'
+import { Publication } from '#domain/publication.ts'
 import type { Evidence } from '#domain/change-set.ts'
 import type { Decision, Verdict } from '#domain/decision.ts'
 import { RunRequest, type Run } from '#domain/run.ts'
@@ -82,6 +83,7 @@ describe('runView', () => {
       away: [],
       verdicts: new Map(),
       decisions,
+      chain: [],
       retries,
     })
     expect(view.skipped).toBe(120)
@@ -90,7 +92,16 @@ describe('runView', () => {
 
   it('speaks snake_case, ISO 8601 and milliseconds', () => {
     expect(
-      runView(run, { composition: null, skipped: [], failures: [], away: [], verdicts: new Map(), decisions, retries }),
+      runView(run, {
+        composition: null,
+        skipped: [],
+        failures: [],
+        away: [],
+        verdicts: new Map(),
+        decisions,
+        chain: [],
+        retries,
+      }),
     ).toMatchObject({
       run_id: 'r0123456789',
       accepted_at: '2026-01-01T00:00:00.000Z',
@@ -113,6 +124,7 @@ describe('runView', () => {
         away: [],
         verdicts: new Map(),
         decisions,
+        chain: [],
         retries,
       }),
     ).toMatchObject({
@@ -132,8 +144,16 @@ describe('runView', () => {
     ]
     const composition = { v: 1 as const, runId: run.runId, of: 'proposed' as const, files, conflicts: [] }
     expect(
-      runView(run, { composition, skipped: [], failures: [], away: [], verdicts: new Map(), decisions, retries })
-        .checks,
+      runView(run, {
+        composition,
+        skipped: [],
+        failures: [],
+        away: [],
+        verdicts: new Map(),
+        decisions,
+        chain: [],
+        retries,
+      }).checks,
     ).toEqual({
       parses: { ok: 3, total: 3, with_errors: 1 },
       lint_before_after: { ok: 1, total: 2, not_checked: 1 },
@@ -147,7 +167,7 @@ describe('runView', () => {
     const sets = [set('c1'), set('c2'), set('c3', 'broken'), set('c4', 'made again')]
     const made = [{ agent: 'lint', failed: 1, sets }]
     const composition = { v: 1 as const, runId: run.runId, of: 'proposed' as const, files: [], conflicts: [], made }
-    const details = { skipped: [], failures: [], away: [], retries }
+    const details = { skipped: [], failures: [], away: [], retries, chain: [] }
     const decided = (verdict: Verdict, ...ids: string[]) => ids.map((id) => [id, decision(id, verdict)] as const)
     const all = new Map([...decided('accepted', 'c1', 'c3', 'of another retry'), ...decided('rejected', 'c2', 'c4')])
     const verdicts = new Map([
@@ -155,10 +175,16 @@ describe('runView', () => {
       ['docstring', { accepted: 0, rejected: 0 }],
     ])
     const counts = { generated: 4, valid: 2, verified: 2, accepted: 1, accepted_unverified: 1, rejected: 1 }
-    expect(runView(run, { ...details, composition, verdicts, decisions: { byChangeSet: all } }).funnel).toEqual([
-      { agent: 'lint', ...counts },
-    ])
-    const unknown = { generated: null, valid: null, verified: null, accepted_unverified: 0 }
+    const composed = { ...details, composition, verdicts, decisions: { byChangeSet: all } }
+    expect(runView(run, composed).funnel).toEqual([{ agent: 'lint', ...counts, merged: 0 }])
+    const pull = { agent: null, branch: 'b', url: 'u', head: 'a'.repeat(40), base: 'b'.repeat(40), isDraft: false }
+    const pulls = [
+      { ...pull, number: 1, state: 'merged', changeSetIds: ['c1', 'of an earlier run'] },
+      { ...pull, number: 2, state: 'open', changeSetIds: ['c3'] },
+    ]
+    const chain = [{ publication: null }, { publication: Publication.parse({ pulls }) }]
+    expect(runView(run, { ...composed, chain }).funnel).toEqual([{ agent: 'lint', ...counts, merged: 1 }])
+    const unknown = { generated: null, valid: null, verified: null, accepted_unverified: 0, merged: 0 }
     expect(runView(run, { ...details, composition: null, verdicts, decisions }).funnel).toEqual([
       { agent: 'lint', ...unknown, accepted: 3, rejected: 2 },
     ])

@@ -1,4 +1,4 @@
-import { countFunnel } from '#composition/funnel.ts'
+import { type AgentFunnel, countFunnel, countMerged } from '#composition/funnel.ts'
 import type { Decisions, VerdictCounts } from '#ledger/decisions.ts'
 import { z } from '@hono/zod-openapi'
 import type { SkippedFile } from '#domain/code-node.ts'
@@ -105,6 +105,8 @@ export type RunDetails = Lacking & {
   /** While it is not composed, what is decided on its chain, by agent; once it is, by change set. */
   verdicts: ReadonlyMap<string, VerdictCounts>
   decisions: Pick<Decisions, 'byChangeSet'>
+  /** The run, and those that it retries. */
+  chain: readonly Pick<Run, 'publication'>[]
   /** The newest one, and how many operations another is to repeat. */
   retries: { newest: RunId | null; wanted: number }
   /** How many accepted change sets the accepted patch leaves out; undefined while that cannot be read. */
@@ -113,7 +115,7 @@ export type RunDetails = Lacking & {
 
 // Counted once for each composition and each state of the decisions, which callers keep: a large run is asked for as often as a small one.
 const knownChecks = new WeakMap<Composition, RunView['checks']>()
-type Funnels = WeakMap<Decisions['byChangeSet'], RunView['funnel']>
+type Funnels = WeakMap<Decisions['byChangeSet'], AgentFunnel[]>
 const knownFunnels = new WeakMap<NonNullable<Composition['made']>, Funnels>()
 const newWeakMap = (): Funnels => new WeakMap()
 
@@ -142,19 +144,21 @@ export function runView(run: Run, details: RunDetails): RunView {
 
 function funnelView(
   made: Composition['made'],
-  { verdicts, decisions }: Pick<RunDetails, 'verdicts' | 'decisions'>,
+  { verdicts, decisions, chain }: Pick<RunDetails, 'verdicts' | 'decisions' | 'chain'>,
 ): RunView['funnel'] {
   if (made !== undefined) {
     const { byChangeSet } = decisions
-    return getOrMake(getOrMake(knownFunnels, made, newWeakMap), byChangeSet, () => {
-      const counted = countFunnel(made, (id) => byChangeSet.get(id)?.verdict ?? 'pending')
-      return counted.map(({ acceptedUnverified, ...counts }) => ({
-        ...counts,
-        accepted_unverified: acceptedUnverified,
-      }))
-    })
+    const known = getOrMake(getOrMake(knownFunnels, made, newWeakMap), byChangeSet, () =>
+      countFunnel(made, (id) => byChangeSet.get(id)?.verdict ?? 'pending'),
+    )
+    const merged = countMerged(made, chain)
+    return known.map(({ acceptedUnverified, ...counts }) => ({
+      ...counts,
+      accepted_unverified: acceptedUnverified,
+      merged: merged.get(counts.agent) ?? 0,
+    }))
   }
-  const unknown = { generated: null, valid: null, verified: null, accepted_unverified: 0 }
+  const unknown = { generated: null, valid: null, verified: null, accepted_unverified: 0, merged: 0 }
   return [...verdicts]
     .toSorted(([one], [other]) => (one < other ? -1 : 1))
     .flatMap(([agent, counts]) => (counts.accepted + counts.rejected === 0 ? [] : [{ agent, ...unknown, ...counts }]))

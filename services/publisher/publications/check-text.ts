@@ -12,6 +12,8 @@ export type ToldRun = {
   publication: Publication
   /** By agent; empty while nothing is composed. */
   funnel: readonly AgentFunnel[]
+  /** How many changes of each agent were merged. */
+  merged: ReadonlyMap<string, number>
   gate: GateReport | undefined
   /** Changes that are in no patch, since they collide, break a file or make a test fail. */
   leftOut: number
@@ -38,7 +40,7 @@ function stateOf({ run, publication, funnel, findings }: ToldRun): CommitState {
   return proposed || findings > 0 ? 'neutral' : 'success'
 }
 
-function titleOf({ run, publication, funnel, findings }: ToldRun): string {
+function titleOf({ run, publication, funnel, merged, findings }: ToldRun): string {
   const { status, phase, counts } = run
   if (status === 'cancelled') return run.stop?.kind === 'request' ? 'Stopped' : 'Cancelled'
   if (status === 'failed') return `Failed: ${run.errorCode ?? ''} ${run.reason ?? ''}`.slice(0, 140).trim()
@@ -52,12 +54,14 @@ function titleOf({ run, publication, funnel, findings }: ToldRun): string {
   const valid = funnel.reduce((sum, one) => sum + one.valid - one.rejected, 0)
   const found = findings === 0 ? '' : `, ${plural(findings, 'finding')}`
   if (open.length > 0) return `${open.map(({ number }) => `#${number}`).join(', ')}: ${plural(valid, 'change')}${found}`
+  const done = [...merged.values()].reduce((sum, count) => sum + count, 0)
+  if (done > 0) return `${plural(done, 'change')} merged${found}`
   if (valid > 0) return `${plural(valid, 'change')} proposed${found}`
   return findings > 0 ? plural(findings, 'finding') : 'Nothing to change'
 }
 
 function summaryOf(told: ToldRun): string {
-  const { run, publication, funnel, gate, leftOut, findings, held, runUrl, isRehearsal } = told
+  const { run, publication, gate, leftOut, findings, held, runUrl, isRehearsal } = told
   const parts = [
     isRehearsal ? '> The rehearsal model (no LLM) has made these changes: they only show how it works.' : '',
     run.status === 'cancelled'
@@ -72,7 +76,7 @@ function summaryOf(told: ToldRun): string {
       ? ''
       : `${hasOpenPull(publication) ? 'Not everything is in it' : 'There is no pull request'}: ${cell(held)}.`,
     waitingText(told),
-    funnelText(funnel),
+    funnelText(told),
     gate === undefined ? '' : gateText(gate),
     leftOut === 0 ? '' : `${plural(leftOut, 'change')} left out: they collide with others, or break a file or a test.`,
     findings === 0 ? '' : `${plural(findings, 'finding')} of agents, shown as annotations at their lines.`,
@@ -105,13 +109,14 @@ function undecided({ valid, accepted, acceptedUnverified, rejected }: AgentFunne
   return Math.max(0, valid - accepted - acceptedUnverified - rejected)
 }
 
-function funnelText(funnel: readonly AgentFunnel[]): string {
-  const rows = funnel.map(({ agent, generated, valid, verified, accepted, acceptedUnverified, rejected }) =>
-    [code(agent), generated, valid, verified, accepted + acceptedUnverified, rejected].map(String),
-  )
+function funnelText({ funnel, merged }: Pick<ToldRun, 'funnel' | 'merged'>): string {
+  const rows = funnel.map(({ agent, generated, valid, verified, accepted, acceptedUnverified, rejected }) => {
+    const decided = [accepted + acceptedUnverified, rejected, merged.get(agent) ?? 0]
+    return [code(agent), generated, valid, verified, ...decided].map(String)
+  })
   if (rows.length === 0) return ''
   const legend = 'Usable: they fit together and break nothing. Proved: every check of their agent holds.'
-  return `${table(['agent', 'changes made', 'usable', 'proved', 'accepted', 'rejected'], rows)}\n\n${legend}`
+  return `${table(['agent', 'changes made', 'usable', 'proved', 'accepted', 'rejected', 'merged'], rows)}\n\n${legend}`
 }
 
 /** GitHub takes three at most. */

@@ -94,6 +94,7 @@ function summaryOf({ agent, said }: Asked): string {
     run: { ...run, status: 'failed', reason: said, errorCode: 'X', phase: 'review', stop: null },
     publication: Publication.parse({ fault }),
     funnel: [{ agent, ...made }],
+    merged: new Map(),
     gate: gateOf(said, 'passed'),
     leftOut: 1,
     findings: 1,

@@ -1,5 +1,5 @@
 import type { CommitState, StatusAnnotation, StatusReport } from '#code-hosts/code-host.ts'
-import { countFunnel } from '#composition/funnel.ts'
+import { countFunnel, countMerged } from '#composition/funnel.ts'
 import { chainOf } from '#composition/run-chain.ts'
 import type { CodeFinding } from '#domain/code-finding.ts'
 import { sha256 } from '#domain/ids.ts'
@@ -51,10 +51,12 @@ export async function endCheck(
   const composition = await deps.records.readComposition(run)
   const chain = await chainOf(run, deps.ledger)
   const { byChangeSet } = await deps.ledger.readDecisions((chain.at(-1) ?? run).runId)
+  const { made = [] } = composition ?? {}
   const verdictOn = (id: string) => byChangeSet.get(id)?.verdict ?? 'pending'
   const told: ToldRun = {
     ...bareTold(run, publication, deps),
-    funnel: countFunnel(composition?.made ?? [], verdictOn),
+    funnel: countFunnel(made, verdictOn),
+    merged: countMerged(made, [{ publication }, ...chain.slice(1)]),
     gate: composition?.gate,
     leftOut: composition?.conflicts.length ?? 0,
     findings: findings.length,
@@ -73,6 +75,7 @@ function bareTold(run: Run, publication: Publication, { publicUrl }: CheckDeps):
     run,
     publication,
     funnel: [],
+    merged: new Map(),
     gate: undefined,
     leftOut: 0,
     findings: 0,
