@@ -8,8 +8,8 @@ type Waiting = { repositories: Map<string, TakenDelivery[]>; atWork: Set<string>
 
 /**
  * The deliveries that a process has taken, until they have ended. Those of one repository are given out one after the other, in
- * their order. Installations take turns and have few places each, so that a slow one, or one with much to do, does not keep the others
- * waiting; so do the repositories of an installation.
+ * their order. Installations take turns, and the repositories of one do. Each installation has few places, so that a slow one, or one with
+ * much to do, does not keep the others waiting.
  */
 export function openDeliveryQueue(places: Places) {
   const installations = new Map<string, Waiting>()

@@ -57,9 +57,10 @@ export const ownBranches = 'remora/'
 
 /**
  * Starts a run for the commit that a branch has now, unless it has one, and supersedes the run of an older commit. So a webhook that
- * comes twice, late or after a newer one leads to the same run. Settings are those of the default branch. A push that is not worked on
- * starts a run, too, where an open pull request may conflict with it: one that is compared with its own commit, so that it plans nothing, and
- * carries what is open to it.
+ * comes twice, late or after a newer one leads to the same run. Settings are those of the default branch.
+ *
+ * Where an open pull request may conflict with it, a push that the settings leave out starts a run as well. That run is compared with its
+ * own commit, so it plans nothing, and only carries what is open to the new commit.
  */
 export async function lookAtBranch(news: BranchNews, deps: BranchDeps): Promise<BranchOutcome> {
   const { repository, branch, pull, author } = news

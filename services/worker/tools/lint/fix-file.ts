@@ -15,9 +15,9 @@ export type FixedFile = { sets: FixSet[]; leftAlone: LeftAlone[] }
 
 /**
  * Makes the safe fixes of a file, in one set for each rule. Each set is proved against the source by itself, so that
- * one rule's failing fixes do not affect another rule. Rules share a set where their fixes overlap, or where together
- * they leave a fault that neither leaves alone, or that one of them is there to fix: the sets are composed later, in any order, so their composition is
- * proved here as well. TOOL_006 for a file that cannot be linted.
+ * one rule's failing fixes do not affect another rule. Rules share a set where their fixes overlap, where together they
+ * leave a fault that neither leaves alone, and where the fixes of one make faults of the other. The sets are composed
+ * later, in any order, so their composition is proved here as well. TOOL_006 for a file that cannot be linted.
  */
 export async function fixFile(file: FileToFix, deps: FixDeps, signal: AbortSignal): Promise<FixedFile> {
   const report = await deps.linter.lint(file.source, file.rules.lint)
