@@ -14,6 +14,8 @@ export const PublishedPull = z.strictObject({
   base: CommitId,
   state: z.enum(['open', 'closed', 'merged']),
   isDraft: z.boolean(),
+  /** It is closed since somebody has deleted its branch, which says nothing of the changes: a later run proposes them again. */
+  isDeleted: z.literal(true).optional(),
   /** The change sets of the run in it, and those of earlier runs that were in it before. */
   changeSetIds: z.array(z.string()),
   carried: z.array(z.strictObject({ runId: RunId, changeSetIds: z.array(z.string()) })).default([]),

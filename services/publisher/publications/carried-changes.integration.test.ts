@@ -32,6 +32,21 @@ describe.skipIf(lacks('git'))('what is open in a pull request when somebody push
     expect(await inBranch()).toBe('a.py')
   })
 
+  it('is proposed again by the next run where its pull request was never opened, or lost its branch', async () => {
+    await settings('max_open_pulls: 0')
+    const first = await published([change('a')])
+    expect(at.repository.pulls()).toEqual([])
+    await settings('max_open_pulls: 3')
+    const since = (runId: RunId) => ({ source: { since: { runId } } })
+    const second = await at.published({ changes: [change('b')], files, ...since(first) })
+    expect(await inBranch()).toBe('a.py\nb.py')
+    await at.repository.deleteBranch('remora/main')
+    await again(first, second)
+    expect(at.repository.pulls()).toMatchObject([{ state: 'closed' }])
+    await at.published({ changes: [change('c')], files, ...since(second) })
+    expect(await inBranch()).toBe('a.py\nb.py\nc.py')
+  })
+
   it('brings what waited for room only as far as there is some, and not what is too large', async () => {
     await settings('max_files: 3, max_lines: 6')
     const large = change('d', '9\nd = 8\nd = 7\nd = 6\nd = 5\nd = 4')

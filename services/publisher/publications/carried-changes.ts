@@ -5,6 +5,7 @@ import type { ChangeSet } from '#domain/change-set.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { AppError, undefinedOn } from '#domain/error.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
+import type { PublishedPull } from '#domain/publication.ts'
 import type { Run } from '#domain/run.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
 import { getOrMake } from '#platform/cached-answers.ts'
@@ -26,11 +27,14 @@ export type CarriedChanges = { carried: Carried[]; lost: ChangeSet[]; published:
 
 type InPulls = ReadonlyMap<RunId, ReadonlySet<string>>
 
+/** A branch on which so many runs wait for people keeps what the newest have made. */
+const mostCompared = 30
+
 /**
- * What the earlier runs whose changes are in the open pull requests have accepted, and nobody has merged or closed: what is in
- * there, what waits for room, and what was accepted since. Without it, each push would take from the pull requests what nobody has merged
- * yet, and forget the rest: a push has no work for nodes that it does not change. What does not fit the code that the run has is lost, since
- * somebody has changed the same lines.
+ * What earlier runs have accepted, and nobody has merged or closed: those whose changes are in the open pull requests, and those that the run
+ * was compared with. It may be in a pull request, wait for room, or have no pull request any more. Without it, each push would take from
+ * the pull requests what nobody has merged yet, and forget the rest: a push has no work for nodes that it does not change. What was in a pull
+ * request and does not fit the code that the run has is lost, since somebody has changed the same lines.
  */
 export async function carriedChanges(
   run: Run,
@@ -57,7 +61,7 @@ export async function carriedChanges(
     const sets = changes.map(({ set }) => set)
     const moved = await carryChanges(sets, { readBase, readNow })
     const lost = new Set(moved.lost)
-    found.lost.push(...sets.filter(({ changeSetId }) => lost.has(changeSetId)))
+    found.lost.push(...sets.filter(({ changeSetId }) => lost.has(changeSetId) && there.has(changeSetId)))
     const nodes = new Map(changes.map(({ set, node }) => [set.changeSetId, node]))
     for (const { set, of } of moved.carried) {
       const node = nodes.get(of)
@@ -68,10 +72,18 @@ export async function carriedChanges(
   return found
 }
 
-/** Change sets that people have merged or closed with a pull request: these are not proposed again. */
+/** Change sets of which a pull request has ended: the run itself does not propose these again. */
 export async function endedChanges(run: Run, { ledger }: Pick<CarryDeps, 'ledger'>): Promise<Set<string>> {
+  return setsOf(await pullsOf(run, ledger))
+}
+
+async function pullsOf(run: Run, ledger: CarryDeps['ledger']): Promise<PublishedPull[]> {
   const pulls = (await chainOf(run, ledger)).flatMap(({ publication }) => publication?.pulls ?? [])
-  return new Set(pulls.flatMap(({ state, changeSetIds }) => (state === 'open' ? [] : changeSetIds)))
+  return pulls.filter(({ state }) => state !== 'open')
+}
+
+function setsOf(pulls: readonly PublishedPull[]): Set<string> {
+  return new Set(pulls.flatMap(({ changeSetIds }) => changeSetIds))
 }
 
 /** By the run that made it, what the open pull requests have. Runs of which all waits for room have nothing there. */
@@ -100,6 +112,20 @@ async function changesInPulls(
   // What did not fit into a pull request that has ended is for the next one.
   const former = chain.flatMap(({ publication }) => publication?.pulls ?? [])
   for (const { carried } of former) for (const { runId } of carried) add(runId, [])
+  for (const runId of await comparedWith(run, ledger)) add(runId, [])
+  return found
+}
+
+/** The run that this one was compared with, the one that that was compared with, and so on. */
+async function comparedWith(run: Run, ledger: CarryDeps['ledger']): Promise<RunId[]> {
+  const found: RunId[] = []
+  for (let one: Run | undefined = run; found.length < mostCompared;) {
+    const before: RunId | undefined = one.request.repository?.since?.runId
+    if (before === undefined || found.includes(before)) break
+    one = await ledger.getRun(before).catch(undefinedOn('RUN_001'))
+    if (one === undefined || one.projectId !== run.projectId) break
+    found.push(before)
+  }
   return found
 }
 
@@ -114,7 +140,8 @@ async function openChangesOf(
     const reason = `run ${runId}, whose changes the pull request has, is not kept any more`
     throw new AppError('PUBLISH_003', `${reason}: merge it or close it, so that later changes get another one`)
   }
-  if (run === undefined) return []
-  const ended = await endedChanges(run, deps)
+  if (run === undefined || run.publication?.isDismissed === true) return []
+  // People have merged or closed these.
+  const ended = setsOf((await pullsOf(run, deps.ledger)).filter(({ isDeleted }) => isDeleted !== true))
   return (await acceptedChanges(run, deps)).filter(({ set }) => !ended.has(set.changeSetId))
 }
