@@ -139,6 +139,24 @@ function fetchWithin(ms = usualRequestMs, onAnswer: (response: Response | undefi
   }
 }
 
+/**
+ * The `request.fetch` of a write that must not be sent unless something still holds: GitHub's REST API takes no condition. Right before
+ * each sending, also after Octokit's pauses and limits, it reads `url` and has `check` throw or not. An answer that is no success goes
+ * to the writer instead. The read is no request of the client's: the write has one of the limiter's ten places while it reads, and ten
+ * such writes would wait for another place for ever.
+ */
+export function fetchAfterRead(client: GitHubClient, url: string, check: (answer: unknown) => void): typeof fetch {
+  const usual: typeof fetch = client.request.endpoint.DEFAULTS.request?.fetch ?? fetch
+  return async (input, init = {}) => {
+    const headers = new Headers(init.headers)
+    headers.delete('content-type')
+    const read = await usual(url, { headers, ...(init.signal && { signal: init.signal }) })
+    if (!read.ok) return read
+    check(await read.json())
+    return usual(input, init)
+  }
+}
+
 const TokenAnswer = z.looseObject({ token: z.string() })
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
