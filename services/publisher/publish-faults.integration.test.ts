@@ -112,4 +112,21 @@ describe.skipIf(lacks('git'))('where GitHub does not answer as it should', () =>
     await at.publisher.settle(runId)
     expect(at.repository.pulls()).toHaveLength(1)
   })
+
+  it('an outage of two days is not believed: after an hour it is asked again', async () => {
+    const { faults: planned, requests } = at.publisher.github
+    planned.add({ how: 'status', status: 503, path: /pulls/, retryAfterSeconds: 2 * 86_400 })
+    const runId = await at.play({ changes })
+    for (let looks = 0; looks < 3; looks++) await at.publisher.look(runId)
+    const before = requests.length
+    await at.publisher.look(runId)
+    expect(requests.length).toBe(before)
+    // In this test an hour is 3.6 s.
+    await until(async () => {
+      await at.publisher.look(runId)
+      return requests.length > before
+    })
+    await at.publisher.settle(runId)
+    expect(at.repository.pulls()).toHaveLength(1)
+  })
 })
