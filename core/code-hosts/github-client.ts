@@ -73,10 +73,11 @@ export function openGitHubApp({ appId, privateKey, apiUrl, log, pace, requestMs,
     app,
     /** A new token that only reads the contents of one repository: nobody else has it. */
     readToken: (of: OfInstallation) => tokenFor(of, { contents: 'read' }, true),
-    /** Works on one repository with these permissions. A token that GitHub has ended is replaced once. */
-    async clientFor(of: OfInstallation, permissions: Permissions): Promise<GitHubClient> {
+    /** Works on one repository with these permissions, and sends no write once `signal` is aborted. A token that GitHub has ended is replaced once. */
+    async clientFor(of: OfInstallation, permissions: Permissions, signal?: AbortSignal): Promise<GitHubClient> {
       let token = await tokenFor(of, permissions)
       const hook = async (request: GitHubClient['request'], options: Asked): Promise<unknown> => {
+        if (options.method !== 'GET') signal?.throwIfAborted()
         const asWith = () => ({ ...options, headers: { ...options.headers, authorization: `token ${token}` } })
         try {
           return await request(asWith())

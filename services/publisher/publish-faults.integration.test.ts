@@ -130,3 +130,25 @@ describe.skipIf(lacks('git'))('where GitHub does not answer as it should', () =>
     expect(at.repository.pulls()).toHaveLength(1)
   })
 })
+
+describe.skipIf(lacks('git'))('a publisher that has lost the right to go on', () => {
+  const at = usePublisher({ leaseMs: 600 })
+
+  it.each(['the run', 'the repository'])('to %s writes nothing more, and it is done later', async (what) => {
+    const { github } = at.publisher
+    const runId = await at.play({ changes })
+    let giveBack: (() => Promise<void>) | undefined
+    github.watch(async ({ method, path, when }) => {
+      if (method !== 'POST' || !path.endsWith('/git/refs') || when === 'before') return
+      github.watch(() => {})
+      giveBack = await at.publisher.takeLease(what === 'the run' ? runId : at.repository.id)
+    })
+    await at.publisher.settle(runId).catch(() => {})
+    expect(await at.repository.branches()).toEqual(['main', 'remora/main'])
+    expect([at.repository.pulls(), at.repository.checkRuns()]).toEqual([[], []])
+    await giveBack?.()
+    await at.publisher.settle(runId)
+    expect(at.repository.pulls()).toHaveLength(1)
+    expect(at.repository.checkRuns()).toMatchObject([{ status: 'completed' }])
+  })
+})

@@ -143,7 +143,7 @@ export async function openHost(
   const records = openRecords(deps)
   const declined = openDeclinedChanges(redis, namespace)
   const isFakeHost = isLoopback(github.apiUrl)
-  const inTurn = <T>(of: number | RunId, work: () => Promise<T>) =>
+  const inTurn = <T>(of: number | RunId, work: (lost: AbortSignal) => Promise<T>) =>
     withLease(redis, { key: `${namespace ?? 'remora'}:{github}:publishing:${of}`, ms: leaseMs }, work)
   const publishDeps = { ...shared, records, objects, operator, publicUrl, isFakeHost, declined, inTurn }
   const inbox = measuredInbox(openDeliveryInbox(redis, namespace, { silentMs: 2 * leaseMs }), metrics)

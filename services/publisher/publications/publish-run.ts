@@ -20,8 +20,11 @@ export type PublishDeps = RunHostDeps &
     ledger: Pick<Ledger, 'getRun' | 'notePublication'>
     publishing: PublishingRuns
     branchRuns: Pick<BranchRuns, 'complete'>
-    /** Does the work while nobody else does any for the repository, or the run; undefined, without doing it, while somebody does. */
-    inTurn<T>(of: number | RunId, work: () => Promise<T>): Promise<T | undefined>
+    /**
+     * Does the work while nobody else does any for the repository, or the run; undefined, without doing it, while somebody does. The
+     * signal is aborted when somebody else may do it meanwhile.
+     */
+    inTurn<T>(of: number | RunId, work: (lost: AbortSignal) => Promise<T>): Promise<T | undefined>
     log: Pick<Log, 'info' | 'warn'>
     metrics: Pick<Metrics, 'count'>
   }
@@ -39,7 +42,8 @@ const scheduleMs = 5 * 60_000
  */
 export async function publishRun(runId: RunId, deps: PublishDeps, signal: AbortSignal): Promise<void> {
   // The queue may lose a job that somebody works on, and give it out again: two would make two check runs.
-  const done = await deps.inTurn(runId, () => lookAtRun(runId, deps, signal).then(() => true))
+  const look = (lost: AbortSignal) => lookAtRun(runId, deps, AbortSignal.any([signal, lost])).then(() => true)
+  const done = await deps.inTurn(runId, look)
   if (done === undefined) await deps.publishing.look(runId, Date.now() + soonMs)
 }
 
@@ -75,13 +79,16 @@ async function lookAtRun(runId: RunId, deps: PublishDeps, signal: AbortSignal): 
 async function doSteps(run: Run, deps: PublishDeps, signal: AbortSignal): Promise<number | 'settled'> {
   const { note, isAlone } = openNote(run, deps.ledger)
   const publication = await note({})
-  const host = await openRunHost(run, deps)
+  const host = await openRunHost(run, deps, signal)
   if (!isEnded(run.status)) {
     await tellProgress(run, { publication, note, host }, deps)
     return run.commit === null && run.request.repository?.commit === undefined ? soonMs : progressMs
   }
   // Two runs of a branch would write it over each other.
-  const publishing = () => publishPulls(run, { publication, note, host }, deps, signal)
+  const publishing = async (lost: AbortSignal) => {
+    const either = AbortSignal.any([signal, lost])
+    return publishPulls(run, { publication, note, host: await openRunHost(run, deps, either) }, deps, either)
+  }
   const pulls = await deps.inTurn(host.source.repository.id, publishing).catch(async (error: unknown) => {
     if (!(error instanceof AppError) || error.retry) throw error
     await noteFault(error, note)
