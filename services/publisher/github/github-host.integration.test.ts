@@ -68,13 +68,13 @@ describe.skipIf(lacks('git'))('GitHub', () => {
   codeHostCases('GitHub', start, { changeRequests: true, statuses: true })
 
   it('moves no branch that a person has moved while a write waits for its turn, though one request is sent at a time', async () => {
-    let beforeWrite: (() => Promise<void>) | undefined
+    let beforeWrite: () => Promise<void> = async () => {}
     let last: Promise<unknown> = Promise.resolve()
     type Work = (...args: unknown[]) => unknown
     const inTurn = (_options: unknown, work: Work, ...args: unknown[]) =>
       (last = last.catch(() => {}).then(() => work(...args)))
     const waiting = async (_options: unknown, work: Work) => {
-      await beforeWrite?.()
+      await beforeWrite()
       return work()
     }
     const pace = { global: { key: () => ({ schedule: inTurn }) }, write: { key: () => ({ schedule: waiting }) } }

@@ -11,7 +11,7 @@ import { countSettled } from '../publisher-metrics.ts'
 import { branchOf } from '../deliveries/look-at-branch.ts'
 import { type CheckDeps, endCheck, progressMs, tellProgress } from './tell-check.ts'
 import { publishPulls, type PullsDeps } from './publish-pulls.ts'
-import type { PublishingRuns } from './publishing-runs.ts'
+import type { Places, PublishingRuns } from './publishing-runs.ts'
 import { type Note, openRunHost, type RunHostDeps } from './run-host.ts'
 
 export type PublishDeps = RunHostDeps &
@@ -19,6 +19,7 @@ export type PublishDeps = RunHostDeps &
   PullsDeps & {
     ledger: Pick<Ledger, 'getRun' | 'notePublication'>
     publishing: PublishingRuns
+    places: Places
     branchRuns: Pick<BranchRuns, 'complete'>
     /**
      * Does the work while nobody else does any for the repository, or the run; undefined, without doing it, while somebody does. The
@@ -41,6 +42,19 @@ const scheduleMs = 5 * 60_000
  * with its reason, and the run stays as it is.
  */
 export async function publishRun(runId: RunId, deps: PublishDeps, signal: AbortSignal): Promise<void> {
+  const { ledger, places, publishing } = deps
+  // A run that cannot be read fails in its turn.
+  const run = await ledger.getRun(runId).catch(() => undefined)
+  const leavePlace = places.take(run?.request.repository?.installationId ?? 0)
+  if (leavePlace === undefined) return publishing.end(await publishing.begin(runId), Date.now() + soonMs)
+  try {
+    await lookInTurn(runId, deps, signal)
+  } finally {
+    leavePlace()
+  }
+}
+
+async function lookInTurn(runId: RunId, deps: PublishDeps, signal: AbortSignal): Promise<void> {
   // The queue may lose a job that somebody works on, and give it out again: two would make two check runs.
   const look = (lost: AbortSignal) => lookAtRun(runId, deps, AbortSignal.any([signal, lost])).then(() => true)
   const done = await deps.inTurn(runId, look)
