@@ -1,17 +1,18 @@
 import { AppError } from '#domain/error.ts'
 
-/** HOST_001 of a code host that says when it may be asked again. */
+/** GitHub's limits end within an hour; what a host asks for beyond that is not believed. */
+const longestMs = 3_600_000
+
+/** HOST_001 of a code host that says when it may be asked again: in an hour at most. */
 export class CodeHostBusy extends AppError {
   readonly retryAfterMs: number
 
   constructor(message: string, retryAfterMs: number, options: { cause?: unknown } = {}) {
     super('HOST_001', message, options)
-    this.retryAfterMs = retryAfterMs
+    this.retryAfterMs = Math.min(retryAfterMs, longestMs)
   }
 }
 
-/** GitHub's limits end within an hour; what a host asks for beyond that is not believed. */
-const longestMs = 3_600_000
 /** What waits for the same limit comes back over this share of the wait, or over a minute. */
 const spread = 0.1
 const widestMs = 60_000
@@ -29,9 +30,9 @@ export function retryAfterIn(headers: Readonly<Record<string, unknown>>): number
   return Math.max(0, reset * 1_000 - (Number.isNaN(theirs) ? Date.now() : theirs))
 }
 
-/** When to try again after a fault that may pass: as the host asks, at most an hour later, else after `usualMs`. Not all at once. */
+/** When to try again after a fault that may pass: as the host asks, else after `usualMs`. Not all at once. */
 export function pauseAfter(fault: unknown, usualMs: number): number {
   if (!(fault instanceof CodeHostBusy)) return usualMs
-  const asked = Math.min(fault.retryAfterMs, longestMs)
+  const asked = fault.retryAfterMs
   return Math.max(usualMs, asked + Math.random() * Math.min(asked * spread, widestMs))
 }

@@ -73,10 +73,11 @@ export function openGitHubApp({ appId, privateKey, apiUrl, log, pace, requestMs,
     app,
     /** A new token that only reads the contents of one repository: nobody else has it. */
     readToken: (of: OfInstallation) => tokenFor(of, { contents: 'read' }, true),
-    /** Works on one repository with these permissions. A token that GitHub has ended is replaced once. */
-    async clientFor(of: OfInstallation, permissions: Permissions): Promise<GitHubClient> {
+    /** Works on one repository with these permissions, and sends no write once `signal` is aborted. A token that GitHub has ended is replaced once. */
+    async clientFor(of: OfInstallation, permissions: Permissions, signal?: AbortSignal): Promise<GitHubClient> {
       let token = await tokenFor(of, permissions)
       const hook = async (request: GitHubClient['request'], options: Asked): Promise<unknown> => {
+        if (options.method !== 'GET') signal?.throwIfAborted()
         const asWith = () => ({ ...options, headers: { ...options.headers, authorization: `token ${token}` } })
         try {
           return await request(asWith())
@@ -136,6 +137,24 @@ function fetchWithin(ms = usualRequestMs, onAnswer: (response: Response | undefi
       onAnswer(undefined)
       throw error
     }
+  }
+}
+
+/**
+ * The `request.fetch` of a write that must not be sent unless something still holds: GitHub's REST API takes no condition. Right before
+ * each sending, also after Octokit's pauses and limits, it reads `url` and has `check` throw or not. An answer that is no success goes
+ * to the writer instead. The read is no request of the client's: the write has one of the limiter's ten places while it reads, and ten
+ * such writes would wait for another place for ever.
+ */
+export function fetchAfterRead(client: GitHubClient, url: string, check: (answer: unknown) => void): typeof fetch {
+  const usual: typeof fetch = client.request.endpoint.DEFAULTS.request?.fetch ?? fetch
+  return async (input, init = {}) => {
+    const headers = new Headers(init.headers)
+    headers.delete('content-type')
+    const read = await usual(url, { headers, ...(init.signal && { signal: init.signal }) })
+    if (!read.ok) return read
+    check(await read.json())
+    return usual(input, init)
   }
 }
 

@@ -112,4 +112,43 @@ describe.skipIf(lacks('git'))('where GitHub does not answer as it should', () =>
     await at.publisher.settle(runId)
     expect(at.repository.pulls()).toHaveLength(1)
   })
+
+  it('an outage of two days is not believed: after an hour it is asked again', async () => {
+    const { faults: planned, requests } = at.publisher.github
+    planned.add({ how: 'status', status: 503, path: /pulls/, retryAfterSeconds: 2 * 86_400 })
+    const runId = await at.play({ changes })
+    for (let looks = 0; looks < 3; looks++) await at.publisher.look(runId)
+    const before = requests.length
+    await at.publisher.look(runId)
+    expect(requests.length).toBe(before)
+    // In this test an hour is 3.6 s.
+    await until(async () => {
+      await at.publisher.look(runId)
+      return requests.length > before
+    })
+    await at.publisher.settle(runId)
+    expect(at.repository.pulls()).toHaveLength(1)
+  })
+})
+
+describe.skipIf(lacks('git'))('a publisher that has lost the right to go on', () => {
+  const at = usePublisher({ leaseMs: 600 })
+
+  it.each(['the run', 'the repository'])('to %s writes nothing more, and it is done later', async (what) => {
+    const { github } = at.publisher
+    const runId = await at.play({ changes })
+    let giveBack: (() => Promise<void>) | undefined
+    github.watch(async ({ method, path, when }) => {
+      if (method !== 'POST' || !path.endsWith('/git/refs') || when === 'before') return
+      github.watch(() => {})
+      giveBack = await at.publisher.takeLease(what === 'the run' ? runId : at.repository.id)
+    })
+    await at.publisher.settle(runId).catch(() => {})
+    expect(await at.repository.branches()).toEqual(['main', 'remora/main'])
+    expect([at.repository.pulls(), at.repository.checkRuns()]).toEqual([[], []])
+    await giveBack?.()
+    await at.publisher.settle(runId)
+    expect(at.repository.pulls()).toHaveLength(1)
+    expect(at.repository.checkRuns()).toMatchObject([{ status: 'completed' }])
+  })
 })

@@ -65,6 +65,30 @@ describe.skipIf(lacks('git'))('what people do meanwhile', () => {
     expect(at.repository.pulls()).toHaveLength(1)
   })
 
+  it.each(['before GitHub asks to wait', 'after GitHub has asked to wait'])(
+    'a person who commits to the branch %s is not overwritten when the request is sent again',
+    async (moment) => {
+      await published()
+      const runId = await play({ changes: other })
+      const { github } = at.publisher
+      github.faults.add({ how: 'secondary_limit', retryAfterSeconds: 30, method: 'PATCH', path: /git\/refs/ })
+      let commit: string | undefined
+      github.watch(async ({ method, path, when }) => {
+        const isMeant =
+          method === 'PATCH' &&
+          path.includes('/git/refs') &&
+          when === (moment.startsWith('before') ? 'before' : 'after')
+        if (!isMeant) return
+        github.watch(() => {})
+        commit = await at.repository.humanCommit('remora/main', { 'c.py': 'c = 1\n' })
+      })
+      await at.publisher.settle(runId)
+      expect(commit).toBeDefined()
+      expect(await at.repository.tip('remora/main')).toBe(commit)
+      expect(await publicationOf(runId)).toMatchObject({ fault: { errorCode: 'PUBLISH_002' } })
+    },
+  )
+
   it.each([
     ['commits to', true],
     ['makes', false],

@@ -110,6 +110,42 @@ describe.skipIf(lacks('git'))('a publication', { timeout: 120_000 }, () => {
     expect(repository.checkRuns()).toMatchObject([{ status: 'queued', externalId: runId }])
   })
 
+  it('of an installation with much to publish, on a slow GitHub, does not keep those of another one waiting', async () => {
+    const slow = [await newRun(), await newRun(), await newRun()]
+    const [, , waiting] = slow
+    if (waiting === undefined) throw new Error('there are three')
+    const end = Promise.withResolvers<void>()
+    const asked = Promise.withResolvers<void>()
+    let requests = 0
+    publisher.github.watch(async () => {
+      if (++requests === 2) asked.resolve()
+      await end.promise
+    })
+    const looks = slow.slice(0, 2).map(({ runId }) => publisher.look(runId))
+    await asked.promise
+    await publisher.look(waiting.runId)
+    expect(requests).toBe(2)
+    expect(await publisher.host().publishing.due(Date.now(), 100)).not.toContain(waiting.runId)
+    expect(await publisher.host().publishing.due(Date.now() + 3_000, 100)).toContain(waiting.runId)
+    publisher.github.watch(() => {})
+    const other = await publisher.github.addRepository({
+      owner: 'umbrella',
+      name: 'shop',
+      files: { 'a.py': 'a = 1\n' },
+    })
+    const { id: installationId } = publisher.github.install({ account: 'umbrella' })
+    await publisher.takeAll()
+    const source = { installationId }
+    const runId = await playPublishable(publisher, { ...played, repository: other, source })
+    await publisher.look(runId)
+    const asksOf = (name: string) => publisher.github.requests.filter(({ path }) => path.startsWith(`/repos/${name}/`))
+    expect([asksOf(other.fullName).length > 0, asksOf(waiting.repository.fullName)]).toEqual([true, []])
+    end.resolve()
+    await Promise.all(looks)
+    await publisher.look(waiting.runId)
+    expect(asksOf(waiting.repository.fullName)).not.toEqual([])
+  })
+
   it('tells of progress at most every ten seconds', async () => {
     const { repository, runId } = await pushedRun()
     await publisher.look(runId)

@@ -34,7 +34,7 @@ import { takeDeliveries } from './deliveries/take-deliveries.ts'
 import { type GitHubApp, type GitHubAppOptions, openGitHubApp, orHostError } from '#code-hosts/github-client.ts'
 import { declineChanges } from './publications/choose-parts-of.ts'
 import { publishRun } from './publications/publish-run.ts'
-import { openPublishingRuns, type PublishingRuns } from './publications/publishing-runs.ts'
+import { openPlaces, openPublishingRuns, type PublishingRuns } from './publications/publishing-runs.ts'
 import { measuredInbox, measuredLedger, measuredRequests, showBacklog } from './publisher-metrics.ts'
 import type { PublisherConfig } from './publisher-config.ts'
 
@@ -44,6 +44,8 @@ type ServiceDeps = { log: Log; redactor: Redactor; modelKind?: ModelKind | undef
 
 const origin = { kind: 'publisher', id: 'github' } as const
 const graceMs = 10_000
+/** Of all installations, and of one. */
+const publicationsAtOnce = { all: 16, ofInstallation: 2 }
 const followMs = 500
 const dueAtOnce = 200
 /** Between two questions to a GitHub that is away. */
@@ -108,7 +110,7 @@ async function startHost(
   const consumer = openConsumer({
     redisUrl,
     queue: 'publications',
-    concurrency: 4,
+    concurrency: publicationsAtOnce.all,
     lockMs: config.leaseMs,
     log,
     handler: async ({ run_id: runId }, signal) => publish(runId, signal),
@@ -143,9 +145,10 @@ export async function openHost(
   const records = openRecords(deps)
   const declined = openDeclinedChanges(redis, namespace)
   const isFakeHost = isLoopback(github.apiUrl)
-  const inTurn = <T>(of: number | RunId, work: () => Promise<T>) =>
+  const inTurn = <T>(of: number | RunId, work: (lost: AbortSignal) => Promise<T>) =>
     withLease(redis, { key: `${namespace ?? 'remora'}:{github}:publishing:${of}`, ms: leaseMs }, work)
-  const publishDeps = { ...shared, records, objects, operator, publicUrl, isFakeHost, declined, inTurn }
+  const places = openPlaces(publicationsAtOnce.ofInstallation)
+  const publishDeps = { ...shared, records, objects, operator, publicUrl, isFakeHost, declined, inTurn, places }
   const inbox = measuredInbox(openDeliveryInbox(redis, namespace, { silentMs: 2 * leaseMs }), metrics)
   showBacklog(metrics, publishing)
   const decline = (run: Run, ids: readonly string[]) => declineChanges(run, ids, { ...publishDeps, how: 'add' })

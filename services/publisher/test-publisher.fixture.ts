@@ -13,6 +13,7 @@ import { openLedger } from '#ledger/ledger.ts'
 import { openMetrics } from '#metrics/open-metrics.ts'
 import { openBlobStore } from '#objects/blob-store.ts'
 import type { Producer } from '#queues/producer.ts'
+import { delay } from '#platform/clock.ts'
 import { boundPort, closeServer } from '#platform/http-health.ts'
 import { type FakeGitHubOptions, startFakeGitHub } from '#testing/fake-github/start-fake-github.ts'
 import type { Moment } from '#testing/fake-github/network-faults.ts'
@@ -36,6 +37,7 @@ export type TestPublisherOptions = FakeGitHubOptions & {
   requestMs?: number
   /** After that what somebody has taken from the inbox is taken again. */
   silentMs?: number
+  leaseMs?: number
 }
 
 const atOnce = {
@@ -80,7 +82,7 @@ export async function openTestPublisher(options: TestPublisherOptions = {}) {
   const config = {
     repository: { ...usual, ...options.settings },
     allowsSetups: true,
-    leaseMs: 20_000,
+    leaseMs: options.leaseMs ?? 20_000,
     project,
     publicUrl: undefined,
     github: {
@@ -162,6 +164,14 @@ export async function openTestPublisher(options: TestPublisherOptions = {}) {
       if (leases.length > 0) await redis.del(...leases)
       host = await start()
       return died
+    },
+    /** Another process has the right to write to the repository, or to work on the run, until the function that is answered is called. */
+    async takeLease(of: number | RunId): Promise<() => Promise<void>> {
+      const key = `${namespace}:{github}:publishing:${of}`
+      await redis.set(key, 'another process')
+      // By then it was to be renewed.
+      await delay(config.leaseMs)
+      return async () => void (await redis.del(key))
     },
     async startAgain(): Promise<void> {
       host = await start()

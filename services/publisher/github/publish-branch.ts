@@ -1,5 +1,6 @@
+import { z } from 'zod'
 import type { BranchOrder, NewCommit, PublishedBranch } from '#code-hosts/code-host.ts'
-import { type GitHubClient, hostError, orHostError, statusOf } from '#code-hosts/github-client.ts'
+import { fetchAfterRead, type GitHubClient, hostError, orHostError, statusOf } from '#code-hosts/github-client.ts'
 import { AppError } from '#domain/error.ts'
 import type { PlannedFile } from '#domain/planned-commit.ts'
 import type { CommitId, HostedRepository } from '#domain/repository-source.ts'
@@ -147,24 +148,38 @@ async function isSameWork(
 
 type Move = { from: CommitId | undefined; to: CommitId }
 
+const RefAnswer = z.looseObject({ object: z.looseObject({ sha: z.string() }) })
+
 /**
  * Creates the branch, or moves it to a commit that need not follow its own. False when it is not where it was when the caller looked:
- * GitHub's API has no `--force-with-lease`, so it is read again right before.
+ * GitHub's REST API has no `--force-with-lease`, so it is read again right before each sending.
  */
 async function moveBranch(branch: string, { from, to: sha }: Move, deps: BranchDeps): Promise<boolean> {
   const { client, reads } = deps
   const of = { owner: deps.repository.owner, repo: deps.repository.name }
   const ref = `heads/${branch}`
-  const isElsewhere = async () => (await reads.branchHead(branch)) !== from
-  if (from !== undefined && (await isElsewhere())) return false
+  let isElsewhere = false
+  const { url } = client.request.endpoint('GET /repos/{owner}/{repo}/git/ref/{ref}', { ...of, ref })
+  const fetch = fetchAfterRead(client, url, (answer) => {
+    isElsewhere = RefAnswer.parse(answer).object.sha !== from
+    if (isElsewhere) throw new Error(`somebody has moved the branch ${branch}`)
+  })
   try {
     if (from === undefined)
       await client.request('POST /repos/{owner}/{repo}/git/refs', { ...of, ref: `refs/${ref}`, sha })
-    else await client.request('PATCH /repos/{owner}/{repo}/git/refs/{ref}', { ...of, ref, sha, force: true })
+    else
+      await client.request('PATCH /repos/{owner}/{repo}/git/refs/{ref}', {
+        ...of,
+        ref,
+        sha,
+        force: true,
+        request: { fetch },
+      })
     return true
   } catch (error) {
+    if (isElsewhere) return false
     const isRefused = statusOf(error) === 404 || statusOf(error) === 422
-    if (isRefused && (await isElsewhere())) return false
+    if (isRefused && (await reads.branchHead(branch)) !== from) return false
     throw hostError(error)
   }
 }

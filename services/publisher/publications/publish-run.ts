@@ -11,7 +11,7 @@ import { countSettled } from '../publisher-metrics.ts'
 import { branchOf } from '../deliveries/look-at-branch.ts'
 import { type CheckDeps, endCheck, progressMs, tellProgress } from './tell-check.ts'
 import { publishPulls, type PullsDeps } from './publish-pulls.ts'
-import type { PublishingRuns } from './publishing-runs.ts'
+import type { Places, PublishingRuns } from './publishing-runs.ts'
 import { type Note, openRunHost, type RunHostDeps } from './run-host.ts'
 
 export type PublishDeps = RunHostDeps &
@@ -19,9 +19,13 @@ export type PublishDeps = RunHostDeps &
   PullsDeps & {
     ledger: Pick<Ledger, 'getRun' | 'notePublication'>
     publishing: PublishingRuns
+    places: Places
     branchRuns: Pick<BranchRuns, 'complete'>
-    /** Does the work while nobody else does any for the repository, or the run; undefined, without doing it, while somebody does. */
-    inTurn<T>(of: number | RunId, work: () => Promise<T>): Promise<T | undefined>
+    /**
+     * Does the work while nobody else does any for the repository, or the run; undefined, without doing it, while somebody does. The
+     * signal is aborted when somebody else may do it meanwhile.
+     */
+    inTurn<T>(of: number | RunId, work: (lost: AbortSignal) => Promise<T>): Promise<T | undefined>
     log: Pick<Log, 'info' | 'warn'>
     metrics: Pick<Metrics, 'count'>
   }
@@ -38,8 +42,22 @@ const scheduleMs = 5 * 60_000
  * with its reason, and the run stays as it is.
  */
 export async function publishRun(runId: RunId, deps: PublishDeps, signal: AbortSignal): Promise<void> {
+  const { ledger, places, publishing } = deps
+  // A run that cannot be read fails in its turn.
+  const run = await ledger.getRun(runId).catch(() => undefined)
+  const leavePlace = places.take(run?.request.repository?.installationId ?? 0)
+  if (leavePlace === undefined) return publishing.end(await publishing.begin(runId), Date.now() + soonMs)
+  try {
+    await lookInTurn(runId, deps, signal)
+  } finally {
+    leavePlace()
+  }
+}
+
+async function lookInTurn(runId: RunId, deps: PublishDeps, signal: AbortSignal): Promise<void> {
   // The queue may lose a job that somebody works on, and give it out again: two would make two check runs.
-  const done = await deps.inTurn(runId, () => lookAtRun(runId, deps, signal).then(() => true))
+  const look = (lost: AbortSignal) => lookAtRun(runId, deps, AbortSignal.any([signal, lost])).then(() => true)
+  const done = await deps.inTurn(runId, look)
   if (done === undefined) await deps.publishing.look(runId, Date.now() + soonMs)
 }
 
@@ -75,13 +93,16 @@ async function lookAtRun(runId: RunId, deps: PublishDeps, signal: AbortSignal): 
 async function doSteps(run: Run, deps: PublishDeps, signal: AbortSignal): Promise<number | 'settled'> {
   const { note, isAlone } = openNote(run, deps.ledger)
   const publication = await note({})
-  const host = await openRunHost(run, deps)
+  const host = await openRunHost(run, deps, signal)
   if (!isEnded(run.status)) {
     await tellProgress(run, { publication, note, host }, deps)
     return run.commit === null && run.request.repository?.commit === undefined ? soonMs : progressMs
   }
   // Two runs of a branch would write it over each other.
-  const publishing = () => publishPulls(run, { publication, note, host }, deps, signal)
+  const publishing = async (lost: AbortSignal) => {
+    const either = AbortSignal.any([signal, lost])
+    return publishPulls(run, { publication, note, host: await openRunHost(run, deps, either) }, deps, either)
+  }
   const pulls = await deps.inTurn(host.source.repository.id, publishing).catch(async (error: unknown) => {
     if (!(error instanceof AppError) || error.retry) throw error
     await noteFault(error, note)

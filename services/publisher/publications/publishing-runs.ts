@@ -5,6 +5,8 @@ import type { RedisClient } from '#platform/redis-client.ts'
 
 export type PublishingRuns = ReturnType<typeof openPublishingRuns>
 
+export type Places = ReturnType<typeof openPlaces>
+
 /** A look at a run that is under way. */
 type BegunLook = { runId: RunId; begunUntil: number }
 
@@ -73,6 +75,27 @@ export function openPublishingRuns(redis: Redis, namespace = 'remora') {
     },
     async forgetPull(repositoryId: number, number: number): Promise<void> {
       await orStoreError(redis.hdel(keys.pulls, fieldOf(repositoryId, number)))
+    },
+  }
+}
+
+/**
+ * How many runs of an installation a process publishes at once. One that has much to publish, or whose GitHub is slow, does not keep
+ * the others waiting.
+ */
+export function openPlaces(ofInstallation: number) {
+  const taken = new Map<number, number>()
+  const change = (of: number, by: number) => {
+    const count = (taken.get(of) ?? 0) + by
+    if (count === 0) taken.delete(of)
+    else taken.set(of, count)
+  }
+  return {
+    /** Gives up the place that was taken; undefined: the installation has all of its places. */
+    take(of: number): (() => void) | undefined {
+      if ((taken.get(of) ?? 0) >= ofInstallation) return undefined
+      change(of, 1)
+      return () => change(of, -1)
     },
   }
 }

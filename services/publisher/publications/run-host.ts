@@ -30,8 +30,15 @@ export type Note = (change: Partial<Publication>, events?: readonly NewEvent[]) 
 /** A run that is being published: what was done before, and where. */
 export type Publishing = { publication: Publication; note: Note; host: RunHost }
 
-/** HOST_002 when the project has no such repository any more. Tokens are for this repository alone. */
-export async function openRunHost(run: Run, { app, installations, operator, ...own }: RunHostDeps): Promise<RunHost> {
+/**
+ * HOST_002 when the project has no such repository any more. Tokens are for this repository alone. Nothing is written once `signal` is
+ * aborted: somebody else may do the work by then.
+ */
+export async function openRunHost(
+  run: Run,
+  { app, installations, operator, ...own }: RunHostDeps,
+  signal: AbortSignal,
+): Promise<RunHost> {
   const source = run.request.repository
   if (source === undefined) throw new AppError('HOST_002', `run ${run.runId} has no repository of a code host`)
   const { installationId } = source
@@ -42,13 +49,13 @@ export async function openRunHost(run: Run, { app, installations, operator, ...o
     throw new AppError('HOST_002', `the app is not installed for ${name} any more, or it belongs to another project`)
   const of = { installationId, repository }
   const rights = { contents: 'write', pull_requests: 'write', checks: 'write' } as const
-  const client = await app.clientFor(of, rights)
+  const client = await app.clientFor(of, rights, signal)
   const reads = openReads(client, repository)
   return {
     ...openGitHubHost(client, repository, own),
     source,
     async withWorkflows() {
-      return openGitHubHost(await app.clientFor(of, { ...rights, workflows: 'write' }), repository, own)
+      return openGitHubHost(await app.clientFor(of, { ...rights, workflows: 'write' }, signal), repository, own)
     },
     async settings() {
       const text = await reads.readText('remora.yaml', await reads.defaultBranch())
