@@ -82,7 +82,7 @@ describe.skipIf(lacks('git'))('what fails as nobody has foreseen', () => {
   })
 })
 
-// Each with a publisher of its own: clocks that went back stop its requests.
+// With a publisher of its own: a clock that goes back holds up its requests.
 describe.skipIf(lacks('git'))('what GitHub does not take', () => {
   const at = usePublisher()
   afterEach(() => void vi.useRealTimers())
