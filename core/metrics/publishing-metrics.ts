@@ -12,6 +12,13 @@ export const ofPublishing = {
     about:
       'how often the publisher came to an end with a run: `published` (its pull request is open), `without` one (nothing to publish, merged, closed, or held back), or `failed` with its code. A run that somebody decides on later comes again',
   },
+  remora_publications_retried_total: {
+    ...counter,
+    of: ['publisher'],
+    labels: ['error_code'],
+    about:
+      'looks at a run that failed with what may pass, or with what nobody has foreseen (HTTP_007), and were tried again, or in the end given up',
+  },
   remora_pull_requests_total: {
     ...counter,
     of: ['publisher'],

@@ -6,5 +6,9 @@ declare module '@breejs/later' {
   export type Parsed = { schedules: readonly Constraints[]; exceptions: readonly Constraints[]; error: number }
   export const parse: { text(text: string): Parsed }
   /** `isValid`: whether the time is one of the schedule, as the UTC fields of the date have it. */
-  export function schedule(parsed: Parsed): { isValid(at: Date): boolean }
+  export function schedule(parsed: Parsed): {
+    isValid(at: Date): boolean
+    /** The first time of it in between; 0 or undefined where there is none. Looks a bounded number of times. */
+    next(count: 1, from: Date, to: Date): Date | 0 | undefined
+  }
 }

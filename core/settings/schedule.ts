@@ -5,7 +5,10 @@ import { z } from 'zod'
 
 const example = 'such as "after 10pm every weekday", "every weekend" or "* 0-4 * * 1"'
 const always = 'at any time'
+const notUnderstood = 'is no time that is understood'
 const mostCharacters = 100
+/** A time that does not come in a little more than a year never does. */
+const soonMs = 400 * 86_400_000
 
 /**
  * A window of time as Renovate has them in its `schedule`: a text of @breejs/later ("before 5am on monday"), or a cron pattern of hours, days
@@ -35,7 +38,7 @@ function isIn(text: string, timezone: string, at: Date): boolean {
   if (text === always) return true
   if (isCron(text)) return cronOf(text, timezone).match(at)
   const local = wallTime(at, timezone)
-  return textsOf(text).some((one) => later().schedule(later().parse.text(one)).isValid(local))
+  return textsOf(text).some((one) => compiled(later().parse.text(one)).isValid(local))
 }
 
 function isTimeZone(name: string): boolean {
@@ -59,12 +62,32 @@ function faultOf(given: string): string | undefined {
   if (isCron(text)) return cronFault(text)
   // The parser lists all numbers of a range.
   if (/\d{5}/.test(text)) return 'has a number with more than four digits'
-  for (const parsed of textsOf(text).map((one) => later().parse.text(one))) {
-    if (parsed.error !== -1) return 'is no time that is understood'
-    if (parsed.schedules.some(namesMinutes)) return 'names minutes'
-    if (!parsed.schedules.some(hasWidth)) return 'names no time of day, day or month'
+  try {
+    return textFault(textsOf(text))
+  } catch {
+    return notUnderstood // both the parser and what it makes of some texts throw
   }
-  return undefined
+}
+
+function textFault(texts: readonly string[]): string | undefined {
+  const all = texts.map((one) => later().parse.text(one))
+  if (all.some(({ error }) => error !== -1)) return notUnderstood
+  const schedules = all.flatMap((parsed) => parsed.schedules)
+  if (schedules.some(namesMinutes)) return 'names minutes'
+  if (schedules.length === 0 || !schedules.every(hasWidth)) return 'names no time of day, day or month'
+  const exceptions = all.flatMap((parsed) => parsed.exceptions)
+  // Each on its own: whether one is asked depends on what the others answer.
+  for (const one of [...schedules, ...exceptions]) compiled({ schedules: [one] }).isValid(new Date())
+  return all.some(everHolds) ? undefined : 'is a time that never comes'
+}
+
+const compiled = (parsed: Partial<Later.Parsed>) =>
+  later().schedule({ schedules: [], exceptions: [], error: -1, ...parsed })
+
+function everHolds(parsed: Later.Parsed): boolean {
+  const now = Date.now()
+  const next = compiled(parsed).next(1, new Date(now), new Date(now + soonMs))
+  return next instanceof Date
 }
 
 function cronFault(pattern: string): string | undefined {

@@ -80,7 +80,7 @@ describe.skipIf(lacks('git'))('a publication', { timeout: 120_000 }, () => {
       const files = { 'a.py': 'a = 1\n', 'b.py': 'b = 1\n', 'remora.yaml': settings }
       const repository = await publisher.addRepository(`shop${++repositories}`, files)
       const runId = await playPublishable(publisher, { changes: played.changes, files, repository })
-      await publisher.settle(runId)
+      for (let looks = 0; looks < 4; looks++) await publisher.look(runId)
       const [pull, ...others] = repository.pulls()
       expect(others).toEqual([])
       const fault = { errorCode: 'PUBLISH_003', reason: expect.stringContaining(`github.${limit}`) }
@@ -88,7 +88,8 @@ describe.skipIf(lacks('git'))('a publication', { timeout: 120_000 }, () => {
       expect(await repository.branches()).toEqual(['main', pull?.head.ref])
       const head = await repository.tip(pull?.head.ref ?? '')
       await repository.humanCommit('main', { 'c.py': 'c = 1\n' })
-      await publisher.settle(await playPublishable(publisher, { changes: played.changes, files, repository }))
+      const later = await playPublishable(publisher, { changes: played.changes, files, repository })
+      for (let looks = 0; looks < 4; looks++) await publisher.look(later)
       expect(repository.pulls()).toHaveLength(1)
       expect(await repository.tip(pull?.head.ref ?? '')).not.toBe(head)
     },

@@ -11,11 +11,24 @@ const pullEvents: Readonly<Record<string, string>> = {
   'publication.updated': 'updated',
 }
 
+/** Codes that publications fail with. Counted from 0 on: Prometheus sees no rise in a series that begins at its first fault. */
+const faultCodes = [
+  'HOST_001',
+  'HOST_002',
+  'HOST_003',
+  'HOST_004',
+  'PUBLISH_001',
+  'PUBLISH_002',
+  'STORE_003',
+  'HTTP_007',
+]
+
 /** The ledger, with faults of publications and what becomes of pull requests counted once they are written. */
 export function measuredLedger<Given extends Pick<Ledger, 'notePublication'>>(
   ledger: Given,
   { count }: Pick<Metrics, 'count'>,
 ): Given {
+  for (const error_code of faultCodes) count('remora_publications_total', { outcome: 'failed', error_code }, 0)
   return {
     ...ledger,
     async notePublication(...args: Parameters<Ledger['notePublication']>) {

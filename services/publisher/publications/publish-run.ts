@@ -35,11 +35,22 @@ const soonMs = 2_000
 const laterMs = 30_000
 /** How often it is looked whether the time of a schedule has come. */
 const scheduleMs = 5 * 60_000
+/** As many pull requests as there may be. */
+const noRoom = 'PUBLISH_003'
+/** How often it is looked whether there is room for another pull request, and for how long. */
+const roomMs = 30 * 60_000
+const roomForMs = 7 * 86_400_000
+/** What fails longer than that is given up: what may pass as a webhook is, what nobody has foreseen sooner. */
+const mayPassForMs = 24 * 3_600_000
+const unforeseenForMs = 3_600_000
+/** The longer it fails, the more rarely it is tried. */
+const pauseShare = 0.1
+const longestPauseMs = 10 * 60_000
 
 /**
  * Does what is left to do at the code host for a run: its check run, and in the end its pull requests. Each step is kept in the run, so that
- * a call that was killed goes on where it was. What may pass (HOST_001, a store) is tried again later; anything else ends the publication
- * with its reason, and the run stays as it is.
+ * a call that was killed goes on where it was. What may pass (HOST_001, a store) is tried again for a day, what nobody has foreseen for an hour;
+ * then, and with any other fault at once, the publication ends with its reason, and the run stays as it is.
  */
 export async function publishRun(runId: RunId, deps: PublishDeps, signal: AbortSignal): Promise<void> {
   const { ledger, places, publishing } = deps
@@ -70,6 +81,7 @@ async function lookAtRun(runId: RunId, deps: PublishDeps, signal: AbortSignal): 
   if (run.status === 'completed') await deps.branchRuns.complete(branchOf(source), runId)
   try {
     const next = await doSteps(run, deps, signal)
+    await publishing.endFailing(runId)
     await publishing.end(look, next === 'settled' ? 'never' : Date.now() + next)
   } catch (error) {
     if (signal.aborted) await publishing.end(look, Date.now())
@@ -81,12 +93,22 @@ async function lookAtRun(runId: RunId, deps: PublishDeps, signal: AbortSignal): 
       error: fault.message,
       retry: fault.retry,
     })
-    if (fault.retry || !(error instanceof AppError)) {
-      return publishing.end(look, Date.now() + pauseAfter(fault, laterMs))
-    }
+    const pauseMs = await pauseBefore(runId, error, deps)
+    if (pauseMs !== undefined) return publishing.end(look, Date.now() + pauseMs)
     const isOver = await endWithFault(run, fault, deps)
+    await publishing.endFailing(runId)
     await publishing.end(look, isOver ? 'never' : Date.now() + laterMs)
   }
+}
+
+/** How many ms later it is tried again; undefined: it is given up. */
+async function pauseBefore(runId: RunId, error: unknown, deps: PublishDeps): Promise<number | undefined> {
+  const isForeseen = error instanceof AppError
+  if (isForeseen && !error.retry) return undefined
+  deps.metrics.count('remora_publications_retried_total', { error_code: asAppError(error, 'HTTP_007').code })
+  const failedMs = Date.now() - (await deps.publishing.failingSince(runId))
+  if (failedMs >= (isForeseen ? mayPassForMs : unforeseenForMs)) return undefined
+  return pauseAfter(error, Math.max(laterMs, Math.min(failedMs * pauseShare, longestPauseMs)))
 }
 
 /** How many ms later there is something to do again. */
@@ -106,13 +128,17 @@ async function doSteps(run: Run, deps: PublishDeps, signal: AbortSignal): Promis
   const pulls = await deps.inTurn(host.source.repository.id, publishing).catch(async (error: unknown) => {
     if (!(error instanceof AppError) || error.retry) throw error
     await noteFault(error, note)
-    return { kind: 'done' as const, held: undefined }
+    return { kind: error.code === noRoom ? ('full' as const) : ('done' as const), held: undefined }
   })
   if (pulls === undefined) return soonMs
   if (pulls.kind === 'coming') return whileProved(run)
-  const told = await note({})
+  const known = await note({})
+  // A run of a later push may have what there was no room for.
+  const isPast = pulls.kind === 'done' && known.fault?.errorCode === noRoom
+  const told = isPast ? await note({ fault: null }) : known
   await endCheck(run, { publication: told, note, host, held: pulls.held }, deps)
   if (pulls.kind === 'waiting') return scheduleMs
+  if (pulls.kind === 'full' && Date.now() - (told.fault?.at ?? 0) < roomForMs) return roomMs
   countSettled(await note({ isSettled: true }), deps.metrics)
   // Somebody who asked for something meanwhile is not kept waiting.
   return isAlone() ? 'settled' : soonMs
@@ -140,20 +166,33 @@ function openNote(run: Run, ledger: PublishDeps['ledger']): { note: Note; isAlon
   return { note, isAlone: () => isAlone }
 }
 
-/** The same fault is told once. */
+/** The same fault is told once, and is as old as when it came first. */
 async function noteFault({ code: errorCode, message: reason }: AppError, note: Note): Promise<void> {
   const { fault } = await note({})
   const data = { error_code: errorCode, reason }
   const event = { event: 'publication.failed', phase: 'publication', status: 'error', errorCode, origin, data } as const
-  const isTold = fault?.errorCode === errorCode && fault.reason === reason
-  await note({ fault: { errorCode, reason, at: Date.now() }, isSettled: true }, isTold ? [] : [event])
+  const isSame = fault?.errorCode === errorCode
+  const isTold = isSame && fault.reason === reason
+  const noted = { errorCode, reason, at: isSame ? fault.at : Date.now() }
+  await note({ fault: noted, isSettled: errorCode !== noRoom }, isTold ? [] : [event])
 }
 
 /** False: the run itself goes on, and when it has ended it is tried again; or somebody has asked for something meanwhile. */
-async function endWithFault({ runId }: Run, fault: AppError, { ledger }: PublishDeps): Promise<boolean> {
+async function endWithFault({ runId }: Run, fault: AppError, deps: PublishDeps): Promise<boolean> {
   // What was done until the fault has changed it.
-  const run = await ledger.getRun(runId)
-  const { note, isAlone } = openNote(run, ledger)
+  const run = await deps.ledger.getRun(runId)
+  const { note, isAlone } = openNote(run, deps.ledger)
   await noteFault(fault, note)
+  if (isEnded(run.status)) await tellFault(run, note, deps)
   return isEnded(run.status) && isAlone()
+}
+
+/** In the check run, if the host takes it: nobody comes back to that. */
+async function tellFault(run: Run, note: Note, deps: PublishDeps): Promise<void> {
+  try {
+    const host = await openRunHost(run, deps)
+    await endCheck(run, { publication: await note({}), note, host, held: undefined }, deps)
+  } catch (error) {
+    deps.log.warn('a check run does not say what has failed', { run_id: run.runId, error: String(error) })
+  }
 }

@@ -10,7 +10,10 @@ export type Places = ReturnType<typeof openPlaces>
 /** A look at a run that is under way. */
 type BegunLook = { runId: RunId; begunUntil: number }
 
-type Redis = Pick<RedisClient, 'eval' | 'hdel' | 'hget' | 'hset' | 'zadd' | 'zcard' | 'zrange' | 'zrangebyscore'>
+type Redis = Pick<
+  RedisClient,
+  'eval' | 'hdel' | 'hget' | 'hset' | 'hsetnx' | 'zadd' | 'zcard' | 'zrange' | 'zrangebyscore'
+>
 
 const lookScript = `
 local at = redis.call('ZSCORE', KEYS[1], ARGV[1])
@@ -34,7 +37,7 @@ const countedSeconds = 2 * 86_400
 /** Which runs the publisher looks at again, and when; and which run a pull request is of. In Redis, beside the inbox of deliveries. */
 export function openPublishingRuns(redis: Redis, namespace = 'remora') {
   const prefix = `${namespace}:{github}:`
-  const keys = { due: `${prefix}publishing`, pulls: `${prefix}pulls` }
+  const keys = { due: `${prefix}publishing`, pulls: `${prefix}pulls`, failing: `${prefix}failing` }
   const fieldOf = (repositoryId: number, number: number) => `${repositoryId}/${number}`
   return {
     /** Looks at the run at `at` (ms since the epoch), or earlier if it is to be looked at earlier already. */
@@ -46,6 +49,15 @@ export function openPublishingRuns(redis: Redis, namespace = 'remora') {
       const begunUntil = Date.now() + goneMs
       await orStoreError(redis.zadd(keys.due, begunUntil, runId))
       return { runId, begunUntil }
+    },
+    /** Since when (ms since the epoch) each look at the run has failed: since now for the first one. */
+    async failingSince(runId: RunId): Promise<number> {
+      await orStoreError(redis.hsetnx(keys.failing, runId, String(Date.now())))
+      return Number((await orStoreError(redis.hget(keys.failing, runId))) ?? Date.now())
+    },
+    /** After a look that did not fail, or whose failure was the last one. */
+    async endFailing(runId: RunId): Promise<void> {
+      await orStoreError(redis.hdel(keys.failing, runId))
     },
     /** Looks at it again at `next` and not before, or no more. Nothing where somebody has said otherwise since `begin`. */
     async end({ runId, begunUntil }: BegunLook, next: number | 'never'): Promise<void> {
