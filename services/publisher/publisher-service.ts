@@ -146,7 +146,7 @@ export async function openHost(
   const inTurn = <T>(of: number | RunId, work: () => Promise<T>) =>
     withLease(redis, { key: `${namespace ?? 'remora'}:{github}:publishing:${of}`, ms: leaseMs }, work)
   const publishDeps = { ...shared, records, objects, operator, publicUrl, isFakeHost, declined, inTurn }
-  const inbox = measuredInbox(openDeliveryInbox(redis, namespace, { silentMs: 2 * leaseMs }), metrics)
+  const inbox = measuredInbox(openDeliveryInbox(redis, namespace, { silentMs: 2 * leaseMs, log }), metrics)
   showBacklog(metrics, publishing)
   const decline = (run: Run, ids: readonly string[]) => declineChanges(run, ids, { ...publishDeps, how: 'add' })
   const wantAgain = (run: Run, ids: readonly string[]) => declineChanges(run, ids, { ...publishDeps, how: 'remove' })

@@ -1,5 +1,5 @@
 import { CodeHostBusy, pauseAfter } from '#code-hosts/code-host-busy.ts'
-import type { DeliveryInbox, TakenDelivery } from '#code-hosts/delivery-inbox.ts'
+import { type DeliveryInbox, isOverdue, type TakenDelivery } from '#code-hosts/delivery-inbox.ts'
 import { asAppError } from '#domain/error.ts'
 import { delay, repeatEvery } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
@@ -21,8 +21,6 @@ const mostInHand = 10_000
 const restMs = 250
 const failedRestMs = 5_000
 const leastPauseMs = 1_000
-/** A webhook that still cannot be handled after that is given up. */
-const longestMs = 24 * 3_600_000
 
 /** Handles the webhooks that arrive, until it is stopped; what is not begun then is left. One that cannot be handled now stays in the inbox. */
 export function takeDeliveries(deps: TakeDeps): () => Promise<void> {
@@ -112,7 +110,7 @@ async function handleTaken(taken: TakenDelivery, deps: TakeDeps): Promise<number
     deps.log.info('a webhook was handled', { delivery_id: deliveryId, event, outcome, reason, run_id: runId })
   } catch (error) {
     const fault = asAppError(error, 'HTTP_007')
-    const mayPass = fault.retry && Date.now() - arrivedAt(taken) < longestMs
+    const mayPass = fault.retry && !isOverdue(taken)
     const fields = { delivery_id: deliveryId, event, error_code: fault.code, error: fault.message }
     deps.log.warn('a webhook could not be handled', { ...fields, what: mayPass ? 'is tried again' : 'is left' })
     if (mayPass) return fault instanceof CodeHostBusy ? pauseAfter(fault, leastPauseMs) : undefined
@@ -126,9 +124,4 @@ async function endAsFailed(taken: TakenDelivery, reason: string, { inbox, instal
   const { projectId = null } = (installationId === null ? undefined : await installations.find(installationId)) ?? {}
   const failed = { outcome: 'failed', reason, runId: null, projectId, at: Date.now() } as const
   await inbox.end(taken, { deliveryId, event, ...placeOf(taken.delivery), ...failed })
-}
-
-/** Entries of a stream are named after the time. */
-function arrivedAt({ entry }: TakenDelivery): number {
-  return Number(entry.split('-')[0])
 }
