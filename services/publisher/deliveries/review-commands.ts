@@ -1,6 +1,6 @@
 import { chainOf, placesOfSets } from '#composition/run-chain.ts'
 import type { CodeNode } from '#domain/code-node.ts'
-import { AppError } from '#domain/error.ts'
+import { AppError, undefinedOn } from '#domain/error.ts'
 import { derivedRunId, OperationId, type RunId } from '#domain/ids.ts'
 import { pathGlobs } from '#domain/path-globs.ts'
 import { isEnded, type Run } from '#domain/run.ts'
@@ -39,7 +39,7 @@ export function openReviewCommands(deps: ReviewDeps) {
     retry: (run: Run, key: string) => retry(run, key, deps),
     /**
      * How what was done for a file or a definition ended, and how its changes were checked; also by the id of the operation. Undefined: the
-     * run has changed nothing of that name.
+     * run, and those that it retries, have nothing of that name.
      */
     explain: (run: Run, what: string) => explain(run, what, deps),
     /** People do not want these changes: the same ones are not proposed again. */
@@ -104,7 +104,7 @@ const mostNamed = 50
 
 async function explain(run: Run, what: string, deps: ReviewDeps): Promise<string | undefined> {
   const operationId = OperationId.safeParse(what).data
-  if (operationId !== undefined) return explainOne(run, { runId: run.runId, operationId }, deps)
+  if (operationId !== undefined) return explainNewest(run, operationId, deps)
   const found = await placesOf(run, what, deps)
   if (found.length === 0) return undefined
   const said: string[] = []
@@ -112,6 +112,15 @@ async function explain(run: Run, what: string, deps: ReviewDeps): Promise<string
   const others = found.slice(mostExplained, mostNamed).map(({ node }) => code(node.qualifiedName))
   if (others.length > 0) said.push(`Ask for the others by their names: ${others.join(', ')}.`)
   return said.join('\n\n')
+}
+
+/** As the newest run that has it has done it, of this one and those that it retries. */
+async function explainNewest(run: Run, operationId: OperationId, deps: ReviewDeps): Promise<string | undefined> {
+  for (const { runId } of await chainOf(run, deps.ledger)) {
+    const found = await deps.ledger.getOperation(runId, operationId).catch(undefinedOn('RUN_004'))
+    if (found !== undefined) return explainOne(run, { runId, operationId }, deps)
+  }
+  return undefined
 }
 
 /** Where the run, or one that it retries, has made what is in its patch for a file, or a definition. */
