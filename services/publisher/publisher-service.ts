@@ -150,7 +150,7 @@ export async function openHost(
   showBacklog(metrics, publishing)
   const decline = (run: Run, ids: readonly string[]) => declineChanges(run, ids, { ...publishDeps, how: 'add' })
   const wantAgain = (run: Run, ids: readonly string[]) => declineChanges(run, ids, { ...publishDeps, how: 'remove' })
-  const review = openReviewCommands({ ...shared, records, decline, wantAgain })
+  const review = openReviewCommands({ ...shared, records, modelKind, decline, wantAgain })
   return {
     app,
     publishing,

@@ -200,6 +200,16 @@ describe.skipIf(lacks('git'))('what people ask for', () => {
       expect(answer).toContain('nothing to retry')
     })
 
+    it('does not retry a run that was begun with another kind of model', async () => {
+      const request = { labels: { 'remora.model': 'rehearsal' } }
+      const runId = await published({ changes: [one, { ...two, isFailed: true }], request })
+      await publisher.startAgain('servers')
+      const [refused] = await say('/remora retry', runId)
+      expect(refused).toContain('was begun with the rehearsal model')
+      expect((await publisher.ledger.getRun(runId)).retries).toEqual([])
+      await publisher.startAgain()
+    })
+
     it('makes one retry, also when it is killed in between and hears of the comment again', async () => {
       const runId = await published({ changes: [one, { ...two, isFailed: true }] })
       // Another wish, whose publisher died before it had made the run.
