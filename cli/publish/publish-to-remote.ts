@@ -51,7 +51,8 @@ export type PublishedRun = {
 /**
  * Makes one commit for each agent of what was accepted of a run, on top of a branch of a git repository, and pushes them there under a
  * branch of their own, as whoever calls. WORK_002 names the files that are not there as the run had them. PUBLISH_002 where somebody else
- * has worked on the branch. With a pull request, HOST_002 or HOST_003 before anything is pushed where nobody could open one.
+ * has worked on the branch. With a pull request, HOST_002, HOST_003 or PUBLISH_001 before anything is pushed where none could be
+ * opened.
  */
 export async function publishToRemote(
   { client, signal }: Service,

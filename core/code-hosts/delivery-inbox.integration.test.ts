@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { recordedLog } from '#testing/recorded-log.ts'
 import { testRedis, type TestRedis } from '#testing/redis.ts'
 import { until } from '#testing/until.ts'
 import type { Delivery, HandledDelivery } from './delivery.ts'
@@ -133,6 +134,24 @@ describe('the inbox of deliveries', () => {
     expect(await listed(1_000)).toHaveLength(1_000)
     expect(await listed(10, 'shop')).toEqual(['d800', 'd400', 'd0'])
     expect(await listed(2, 'shop')).toEqual(['d800', 'd400'])
+  })
+
+  it('leaves what it cannot read to another version, and ends it after a day', async () => {
+    const { log, entries } = recordedLog()
+    const inbox = openDeliveryInbox(redis, namespace, { silentMs: 0, log })
+    const add = (id: string, text: string) => redis.xadd(`${namespace}:{github}:inbox`, id, 'd', text)
+    const yesterday = Date.now() - 25 * hourMs
+    const ofLater = (deliveryId: string) => JSON.stringify({ ...ping(deliveryId), body: { kind: 'later' } })
+    await add(`${yesterday}-0`, ofLater('old'))
+    await add(`${yesterday}-1`, 'garbage')
+    await add('*', ofLater('new'))
+    await inbox.put(ping('readable'))
+    expect(idsOf(await inbox.take('a', 10))).toEqual(['readable'])
+    expect(entries.map((one) => one['delivery_id'])).toEqual(['old', null, 'new'])
+    expect(await inbox.backlog()).toMatchObject({ count: 2 })
+    expect(await inbox.listHandled(10)).toMatchObject([{ deliveryId: 'old', outcome: 'failed' }])
+    expect(idsOf(await inbox.take('b', 10))).toEqual(['readable'])
+    expect(entries).toHaveLength(4)
   })
 
   it('says that Redis is away', async () => {

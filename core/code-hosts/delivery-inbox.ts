@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { ProjectId } from '#domain/ids.ts'
 import { parseJson } from '#domain/json.ts'
 import { orStoreError } from '#ledger/store.ts'
+import type { Log } from '#platform/log.ts'
 import type { RedisClient } from '#platform/redis-client.ts'
 import { Delivery, HandledDelivery } from './delivery.ts'
 
@@ -19,6 +20,8 @@ const seenSeconds = 5 * 86_400
 /** Who takes a delivery and does not end it for so long has died: another one takes it. */
 const usualSilenceMs = 60_000
 const leastKeepMs = 50
+/** What cannot be handled so long after it has arrived is given up. */
+const longestMs = 24 * 3_600_000
 /** Of what became of them, for people. */
 const mostHandled = 10_000
 const handledPage = 500
@@ -34,7 +37,7 @@ return 1`
 const endScript = `
 redis.call('XACK', KEYS[1], ARGV[1], ARGV[2])
 if redis.call('XDEL', KEYS[1], ARGV[2]) == 0 then return 'ended before' end
-redis.call('XADD', KEYS[2], 'MAXLEN', '~', ARGV[4], '*', 'h', ARGV[3])
+if ARGV[3] ~= '' then redis.call('XADD', KEYS[2], 'MAXLEN', '~', ARGV[4], '*', 'h', ARGV[3]) end
 return 'ended'`
 
 /** ARGV: the group, the consumer, for how long it counts as silent from now on, and entries. Answers those that are not its own any more. */
@@ -52,15 +55,24 @@ const claimedAtOnce = 500
 const PutAnswer = z.enum(['new', 'seen'])
 const Entries = z.array(z.tuple([z.string(), z.array(z.string())]))
 const Claimed = z.tuple([z.string(), Entries]).rest(z.unknown())
+const Named = z.looseObject({ deliveryId: z.string(), event: z.string() })
 const Read = z.array(z.tuple([z.string(), Entries])).nullable()
 
 /**
  * The webhooks that have arrived and are not handled yet, in Redis: each is there once, however often it arrives, and stays until its
  * handling has ended. All of it is in one slot of a cluster.
  */
-export function openDeliveryInbox(redis: Redis, namespace = 'remora', { silentMs = usualSilenceMs } = {}) {
+export function openDeliveryInbox(
+  redis: Redis,
+  namespace = 'remora',
+  { silentMs = usualSilenceMs, log }: { silentMs?: number; log?: Pick<Log, 'warn'> } = {},
+) {
   const prefix = `${namespace}:{github}:`
   const keys = { inbox: `${prefix}inbox`, handled: `${prefix}handled`, seen: (id: string) => `${prefix}seen:${id}` }
+  const end = async ({ entry }: Entry, handled: HandledDelivery | undefined) => {
+    const args = [group, entry, handled === undefined ? '' : JSON.stringify(handled), String(mostHandled)]
+    await orStoreError(redis.eval(endScript, 2, keys.inbox, keys.handled, ...args))
+  }
   return {
     /** One durable write. `seen`: it arrived before, and is or was handled. STORE_001 when Redis is away. */
     async put(delivery: Delivery): Promise<'new' | 'seen'> {
@@ -84,7 +96,7 @@ export function openDeliveryInbox(redis: Redis, namespace = 'remora', { silentMs
       const [oldest] = await orStoreError(redis.xrange(keys.inbox, '-', '+', 'COUNT', 1))
       return { count, oldestAt: oldest === undefined ? null : Number.parseInt(oldest[0], 10) }
     },
-    take: openTaker(redis, { inbox: keys.inbox, silentMs }),
+    take: openTaker(redis, { inbox: keys.inbox, silentMs, read: openReader({ end, log }) }),
     /** So often a consumer is to `keep` what it has taken. */
     keepMs: Math.max(silentMs / 4, leastKeepMs),
     /** Says that the consumer is still at work on what it has taken. Those that somebody else has taken meanwhile. */
@@ -94,10 +106,7 @@ export function openDeliveryInbox(redis: Redis, namespace = 'remora', { silentMs
       await claimed(redis, keys.inbox, { consumer, silentMs: silentMs + 1 }, taken)
     },
     /** Ends the handling, and keeps what became of it. Doing it again changes nothing. */
-    async end(taken: Entry, handled: HandledDelivery): Promise<void> {
-      const args = [group, taken.entry, JSON.stringify(handled), String(mostHandled)]
-      await orStoreError(redis.eval(endScript, 2, keys.inbox, keys.handled, ...args))
-    },
+    end: (taken: Entry, handled: HandledDelivery): Promise<void> => end(taken, handled),
     /** The newest first: those of one project, or all. */
     listHandled: (count: number, projectId?: ProjectId) => listHandled(redis, keys.handled, { count, projectId }),
   }
@@ -135,8 +144,16 @@ async function claimed(
   return lost
 }
 
+/** Whether it has waited so long that it is given up. Entries of a stream are named after the time. */
+export function isOverdue({ entry }: Entry): boolean {
+  return Date.now() - Number.parseInt(entry, 10) >= longestMs
+}
+
+type Entries = z.infer<typeof Entries>
+type Taker = { inbox: string; silentMs: number; read(entries: Entries): Promise<TakenDelivery[]> }
+
 /** What a dead consumer has left, or what is new. */
-function openTaker(redis: Redis, { inbox, silentMs }: { inbox: string; silentMs: number }) {
+function openTaker(redis: Redis, { inbox, silentMs, read }: Taker) {
   const ready = async () => {
     await redis.xgroup('CREATE', inbox, group, '0', 'MKSTREAM').catch((error: unknown) => {
       if (!String(error).includes('BUSYGROUP')) throw error
@@ -147,7 +164,7 @@ function openTaker(redis: Redis, { inbox, silentMs }: { inbox: string; silentMs:
     for (let from = '0-0'; ;) {
       const args = [inbox, group, consumer, String(silentMs), from, 'COUNT', String(count)]
       const [next, entries] = Claimed.parse(await orStoreError(redis.call('xautoclaim', ...args)))
-      const left = entries.flatMap(takenOf)
+      const left = await read(entries)
       if (left.length > 0 || next === '0-0') return left
       from = next
     }
@@ -157,14 +174,41 @@ function openTaker(redis: Redis, { inbox, silentMs }: { inbox: string; silentMs:
     await orStoreError(ready())
     const left = await takeLeft(consumer, count)
     if (left.length > 0) return left
-    const read = await orStoreError(
-      redis.call('xreadgroup', 'GROUP', group, consumer, 'COUNT', String(count), 'STREAMS', inbox, '>'),
-    )
-    return (Read.parse(read)?.[0]?.[1] ?? []).flatMap(takenOf)
+    const args = ['GROUP', group, consumer, 'COUNT', String(count), 'STREAMS', inbox, '>']
+    return read(Read.parse(await orStoreError(redis.call('xreadgroup', ...args)))?.[0]?.[1] ?? [])
   }
 }
 
-function takenOf([entry, [, text = '']]: z.infer<typeof Entries>[number]): TakenDelivery[] {
-  const { data: delivery } = Delivery.safeParse(parseJson(text))
-  return delivery === undefined ? [] : [{ entry, delivery }]
+type ReaderDeps = {
+  end(entry: Entry, handled: HandledDelivery | undefined): Promise<void>
+  log: Pick<Log, 'warn'> | undefined
+}
+
+/** Reads entries. One of another version is left to the processes of that, and ends when none has taken it for a day. */
+function openReader({ end, log }: ReaderDeps): Taker['read'] {
+  return async (entries) => {
+    const taken: TakenDelivery[] = []
+    for (const [entry, [, text = '']] of entries) {
+      const { data: delivery } = Delivery.safeParse(parseJson(text))
+      if (delivery !== undefined) {
+        taken.push({ entry, delivery })
+        continue
+      }
+      const named = Named.safeParse(parseJson(text)).data
+      const isGivenUp = isOverdue({ entry })
+      const fields = { entry, delivery_id: named?.deliveryId ?? null, event: named?.event ?? null }
+      log?.warn('a webhook cannot be read', {
+        ...fields,
+        what: isGivenUp ? 'is given up' : 'is left to another version',
+      })
+      if (isGivenUp) await end({ entry }, named && unreadable(named))
+    }
+    return taken
+  }
+}
+
+function unreadable({ deliveryId, event }: z.infer<typeof Named>): HandledDelivery {
+  const of = { deliveryId, event, action: null, repository: null, ref: null, runId: null, projectId: null }
+  const reason = 'INTAKE_008 no version of Remora that ran here could read it'
+  return { ...of, outcome: 'failed', reason, at: Date.now() }
 }

@@ -154,12 +154,25 @@ describe.skipIf(lacks('git')).each(hosts)('%s', (_name, start) => {
     await expect(wrong).rejects.toMatchObject({ code: 'HOST_003' })
   })
 
+  it('is asked first whether it takes a pull request of the caller', async () => {
+    const { username, password } = gitea.reader
+    const asReader = gitea.bareUrl.replace('//', `//${username}:${password}@`)
+    await expect(host(asReader)).rejects.toMatchObject({ code: 'HOST_003' })
+    const set = (settings: object) => ask('', { method: 'PATCH', body: JSON.stringify(settings) })
+    await set({ has_pull_requests: false })
+    await expect(host()).rejects.toMatchObject({ code: 'PUBLISH_001' })
+    await set({ has_pull_requests: true })
+    await set({ archived: true })
+    await expect(host()).rejects.toMatchObject({ code: 'PUBLISH_001' })
+    await set({ archived: false })
+    await host()
+  })
+
   it('says what it cannot find, and what is no Gitea', async () => {
     const one = await host()
     const request = { branch: 'remora/none', baseBranch: 'main', title: 'T', body: 'B', isDraft: false }
     await expect(one.openChangeRequest?.(request)).rejects.toMatchObject({ code: 'HOST_002' })
-    const elsewhere = await host(gitea.url.replace('shop.git', 'none.git'))
-    await expect(elsewhere.openChangeRequest?.(request)).rejects.toMatchObject({ code: 'HOST_002' })
+    await expect(host(gitea.url.replace('shop.git', 'none.git'))).rejects.toMatchObject({ code: 'HOST_002' })
     const subfolder = gitea.url.replace('/ada/', '/somewhere/ada/')
     await expect(host(subfolder)).rejects.toMatchObject({ code: 'HOST_002' })
     await expect(host('http://127.0.0.1:9/ada/shop.git')).rejects.toMatchObject({ code: 'HOST_003' })

@@ -33,7 +33,8 @@ const mostDescription = 140
 
 /**
  * Adds what the API of Gitea and Forgejo can do to what git does there. HOST_002: no Gitea or Forgejo is at the address, or the
- * repository is not there for the caller. HOST_003: git knows no login for the address, or that one may not do it.
+ * repository is not there for the caller. HOST_003: git knows no login for the address, or that one may not do it. PUBLISH_001: the
+ * repository takes no pull requests.
  */
 export async function withGitea(remote: CodeHost, { url, findLogin, signal }: GiteaOptions): Promise<CodeHost> {
   const { address, ...repository } = repositoryAt(url)
@@ -45,6 +46,7 @@ export async function withGitea(remote: CodeHost, { url, findLogin, signal }: Gi
   const authorization = `Basic ${Buffer.from(`${login.username}:${login.password}`).toString('base64')}`
   const gitea = { ...repository, authorization, signal }
   await requireGitea(gitea)
+  await requirePullRequests(gitea)
   return {
     ...remote,
     openChangeRequest: (request) => openPull(request, gitea),
@@ -81,6 +83,22 @@ async function requireGitea(gitea: Gitea): Promise<void> {
   if (fault.code !== 'HOST_002' && answer.status !== 200) throw fault
   const text = `there is no Gitea or Forgejo at ${gitea.site}: only theirs can be asked for a pull request here`
   throw new AppError('HOST_002', text)
+}
+
+const Settings = z.looseObject({
+  archived: z.boolean().default(false),
+  has_pull_requests: z.boolean().default(true),
+  permissions: z.looseObject({ push: z.boolean() }).optional(),
+})
+
+/** Of a repository to which anybody may propose changes: asked before anything is pushed there. */
+async function requirePullRequests(gitea: Gitea): Promise<void> {
+  const settings = Settings.parse(await expectDone('GET', '', undefined, gitea))
+  const { archived, has_pull_requests: takesPulls, permissions } = settings
+  const where = `${gitea.owner}/${gitea.name} at ${gitea.site}`
+  if (archived) throw new AppError('PUBLISH_001', `${where} is archived: it takes no changes`)
+  if (!takesPulls) throw new AppError('PUBLISH_001', `${where} takes no pull requests: its settings turn them off`)
+  if (permissions?.push === false) throw new AppError('HOST_003', `the login that git knows may not push to ${where}`)
 }
 
 const Pull = z.looseObject({

@@ -63,8 +63,7 @@ export function openGitHubApp({ appId, privateKey, apiUrl, log, pace, requestMs,
   ) => {
     const wanted = { type: 'installation', installationId, repositoryIds: [repository.id], permissions, refresh }
     const made = app.auth(wanted).catch((cause: unknown) => {
-      // 422: the installation does not have the repository, or not the permission.
-      throw statusOf(cause) === 422 ? new AppError('HOST_003', textOf(cause), { cause }) : hostError(cause)
+      throw tokenFault(cause)
     })
     return TokenAnswer.parse(await made).token
   }
@@ -183,8 +182,19 @@ const Failed = z.looseObject({
     .optional(),
 })
 
-function textOf(cause: unknown): string {
-  return `GitHub gives no token: ${Failed.safeParse(cause).data?.message.slice(0, 300) ?? String(cause)}`
+/** HOST_003 for the app itself, whatever it asks for: its key is not valid any more, or the clock of this machine is wrong. */
+export class AppRefused extends AppError {
+  constructor(message: string, options: { cause?: unknown } = {}) {
+    super('HOST_003', message, options)
+  }
+}
+
+function tokenFault(cause: unknown): AppError {
+  const said = () => `GitHub gives no token: ${Failed.safeParse(cause).data?.message.slice(0, 300) ?? String(cause)}`
+  const status = statusOf(cause)
+  if (status === 401) return new AppRefused(said(), { cause })
+  // The installation does not have the repository, or not the permission.
+  return status === 422 ? new AppError('HOST_003', said(), { cause }) : hostError(cause)
 }
 
 /** The status of GitHub's answer, if `error` is one. */

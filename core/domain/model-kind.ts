@@ -31,6 +31,11 @@ export function requireSameModel({ runId, labels }: { runId: string; labels: Lab
   throw new AppError('RUN_009', message)
 }
 
+/** Only the service says which kind of model answers a run: a label of that name in the request does not count. */
+export function withModelKind<Request extends { labels?: Labels }>(request: Request, kind: ModelKind | undefined) {
+  return kind === undefined ? request : { ...request, labels: { ...request.labels, [modelLabel]: kind } }
+}
+
 export function describeModelKind(kind: ModelKind): string {
   return kind === 'rehearsal' ? `the ${rehearsalLabel}` : 'model servers'
 }

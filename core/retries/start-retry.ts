@@ -1,8 +1,9 @@
 import { chainOf } from '#composition/run-chain.ts'
-import { hasCode } from '#domain/error.ts'
+import { AppError, hasCode, undefinedOn } from '#domain/error.ts'
 import type { EventOrigin } from '#domain/event.ts'
 import type { RunId } from '#domain/ids.ts'
-import type { Run, RunRequest } from '#domain/run.ts'
+import { type ModelKind, requireSameModel } from '#domain/model-kind.ts'
+import { isEnded, type Run, type RunRequest } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { NewRun } from '#ledger/run-commands.ts'
 import { unknownRun } from '#ledger/script.ts'
@@ -18,13 +19,36 @@ export type NewRetry = {
   holder?: NewRun['holder']
 }
 
-/** `startRetry` for somebody who asks for it: noted in the former run first, so that whoever looks for its newest retry misses none. */
+const notWell = ['failed', 'blocked', 'skipped', 'cancelled'] as const
+
+/** What holds for every retry that somebody asks for. RUN_006 while the run goes on; RUN_009 where this stack has another kind of model. */
+export function requireRetryable({ runId, status, request }: Run, kind: ModelKind | undefined): void {
+  if (!isEnded(status)) throw new AppError('RUN_006', `Run "${runId}" has not ended: there is nothing to retry.`)
+  requireSameModel({ runId, labels: request.labels }, kind)
+}
+
+/**
+ * INTAKE_007 where all of the run ended well: there is nothing to repeat that nobody has named. A run may also have ended before all its
+ * work was planned, or before its patch was composed.
+ */
+export function requireUnfinished({ runId, isPlanned, compositionKey, counts }: Run): void {
+  if (!isPlanned || compositionKey === null || notWell.some((status) => (counts[status] ?? 0) > 0)) return
+  throw new AppError('INTAKE_007', `No operation of run "${runId}" failed: there is nothing to retry.`)
+}
+
+/**
+ * `startRetry` for somebody who asks for it: noted in the former run first, so that whoever looks for its newest retry misses none.
+ * LIMIT_003 where the holder has too many runs; nothing is noted then.
+ */
 export async function startAskedRetry(
   former: Run,
   retry: NewRetry,
-  deps: { ledger: StartRetryDeps['ledger'] & Pick<Ledger, 'noteRetry'> },
+  deps: { ledger: StartRetryDeps['ledger'] & Pick<Ledger, 'expectRunRoom' | 'noteRetry'> },
 ): Promise<void> {
-  await deps.ledger.noteRetry(former.runId, { retry: retry.runId, how: 'asked' })
+  const { runId, holder } = retry
+  const isNew = async () => (await deps.ledger.getRun(runId).catch(undefinedOn('RUN_001'))) === undefined
+  if (holder !== undefined && (await isNew())) await deps.ledger.expectRunRoom(holder)
+  await deps.ledger.noteRetry(former.runId, { retry: runId, how: 'asked' })
   await startRetry(former, retry, deps)
 }
 

@@ -10,13 +10,16 @@ import { openServer } from './fake-github/github-server.ts'
 import { openFaults } from './fake-github/network-faults.ts'
 import { runGit } from './fake-github/run-git.ts'
 
-/** A running Gitea, real or not, with one repository and one person, who may write to it. */
+type Login = { username: string; password: string }
+
+/** A running Gitea, real or not, with one repository, its owner, and somebody who may only read it. */
 export type TestGitea = {
   /** Of the repository; git and the API take the login that is in it. */
   url: string
   /** The same without a login. */
   bareUrl: string
-  login: { username: string; password: string }
+  login: Login
+  reader: Login
   close(): Promise<void>
 }
 
@@ -34,7 +37,10 @@ const NewStatus = z.object({
 type Pull = z.infer<typeof OpenPull> & { number: number; state: string }
 type Status = z.infer<typeof NewStatus> & { sha: string; id: number }
 
-const person = { username: 'ada', password: 'token-of-ada-0123456789' }
+const EditRepository = z.object({ has_pull_requests: z.boolean(), archived: z.boolean() }).partial()
+
+const person: Login = { username: 'ada', password: 'token-of-ada-0123456789' }
+const reader: Login = { username: 'eve', password: 'token-of-eve-0123456789' }
 
 /**
  * The few routes of Gitea's API that are used here, over real git; gitea-host.integration.test.ts holds it against a real one, where there
@@ -53,7 +59,7 @@ export async function startFakeGitea(): Promise<TestGitea & { gitPath: string }>
     answer,
     push: (request) => {
       if (!request.path.startsWith('/ada/shop.git/')) return undefined
-      if (isKnown(request)) return runBackend(folder, request, person.username)
+      if (isOf(person, request)) return runBackend(folder, request, person.username)
       return Promise.resolve({ status: 401, headers: { 'www-authenticate': 'Basic realm="Gitea"' } })
     },
     now: () => new Date(),
@@ -63,6 +69,7 @@ export async function startFakeGitea(): Promise<TestGitea & { gitPath: string }>
     url: bareUrl.replace('//', `//${person.username}:${person.password}@`),
     bareUrl,
     login: person,
+    reader,
     gitPath: join(folder, 'ada/shop.git'),
     async close() {
       await server.close()
@@ -71,8 +78,8 @@ export async function startFakeGitea(): Promise<TestGitea & { gitPath: string }>
   }
 }
 
-function isKnown({ headers }: ApiRequest): boolean {
-  const basic = Buffer.from(`${person.username}:${person.password}`).toString('base64')
+function isOf({ username, password }: Login, { headers }: ApiRequest): boolean {
+  const basic = Buffer.from(`${username}:${password}`).toString('base64')
   return headers['authorization'] === `Basic ${basic}`
 }
 
@@ -81,15 +88,38 @@ type Route = readonly [method: string, path: RegExp, act: Act]
 
 function openApi(gitDir: string, origin: () => string) {
   const version: Act = () => ({ status: 200, body: { version: '1.24.0-fake' } })
-  const routes: Route[] = [['GET', /^version$/, version], ...pullRoutes(gitDir, origin), ...statusRoutes()]
+  const routes: Route[] = [
+    ['GET', /^version$/, version],
+    ...repositoryRoutes(),
+    ...pullRoutes(gitDir, origin),
+    ...statusRoutes(),
+  ]
   return async (request: ApiRequest): Promise<Answer> => {
     const path = request.path.replace(/^\/api\/v1\//, '')
-    if (!isKnown(request)) return { status: 401, body: { message: 'user does not exist' } }
+    const isKnown = [person, reader].some((login) => isOf(login, request))
+    if (!isKnown) return { status: 401, body: { message: 'user does not exist' } }
     const found = routes.find(([method, pattern]) => method === request.method && pattern.test(path))
     if (found === undefined) return missing()
     const [, pattern, act] = found
     return act(request, pattern.exec(path)?.[1] ?? '')
   }
+}
+
+function repositoryRoutes(): Route[] {
+  const settings = { has_pull_requests: true, archived: false, empty: false }
+  const shown = (request: ApiRequest): Answer => {
+    const isOwner = isOf(person, request)
+    return { status: 200, body: { ...settings, permissions: { admin: isOwner, push: isOwner, pull: true } } }
+  }
+  const edit: Act = (request) => {
+    Object.assign(settings, EditRepository.parse(parseJson(request.body.toString())))
+    return shown(request)
+  }
+  const of = /^repos\/ada\/shop$/
+  return [
+    ['GET', of, shown],
+    ['PATCH', of, edit],
+  ]
 }
 
 function pullRoutes(gitDir: string, origin: () => string): Route[] {

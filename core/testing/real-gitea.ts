@@ -21,11 +21,22 @@ export async function startRealGitea(program: string): Promise<TestGitea> {
   const env = { PATH: process.env['PATH'], HOME: folder, GITEA_I_AM_BEING_UNSAFE_RUNNING_AS_ROOT: 'true' }
   const call = (...args: string[]) => execute(program, [...args, '--config', config], { env, cwd: folder })
   await call('migrate')
-  const person = ['--username', 'ada', '--password', 'ada-0123456789', '--email', 'ada@example.org']
-  await call('admin', 'user', 'create', ...person, '--admin', '--must-change-password=false')
-  const asked = ['--username', 'ada', '--token-name', 'test', '--scopes', 'write:repository,write:user', '--raw']
-  const { stdout } = await call('admin', 'user', 'generate-access-token', ...asked)
-  const login = { username: 'ada', password: /^[0-9a-f]{40}$/m.exec(stdout)?.[0] ?? '' }
+  const make = async (username: string, ...options: string[]) => {
+    const person = [
+      '--username',
+      username,
+      '--password',
+      `${username}-0123456789`,
+      '--email',
+      `${username}@example.org`,
+    ]
+    await call('admin', 'user', 'create', ...person, ...options, '--must-change-password=false')
+    const asked = ['--username', username, '--token-name', 'test', '--scopes', 'write:repository,write:user', '--raw']
+    const { stdout } = await call('admin', 'user', 'generate-access-token', ...asked)
+    return { username, password: /^[0-9a-f]{40}$/m.exec(stdout)?.[0] ?? '' }
+  }
+  const login = await make('ada', '--admin')
+  const reader = await make('eve')
   const server = spawn(program, ['web', '--config', config], { env, cwd: folder, stdio: 'ignore' })
   const ended = once(server, 'exit')
   const authorization = `Basic ${Buffer.from(`${login.username}:${login.password}`).toString('base64')}`
@@ -44,6 +55,7 @@ export async function startRealGitea(program: string): Promise<TestGitea> {
     url: bareUrl.replace('//', `//${login.username}:${login.password}@`),
     bareUrl,
     login,
+    reader,
     async close() {
       server.kill('SIGTERM')
       await ended

@@ -149,11 +149,11 @@ export async function openHost(
     withLease(redis, { key: `${namespace ?? 'remora'}:{github}:publishing:${of}`, ms: leaseMs }, work)
   const places = openPlaces(publicationsAtOnce.ofInstallation)
   const publishDeps = { ...shared, records, objects, operator, publicUrl, isFakeHost, declined, inTurn, places }
-  const inbox = measuredInbox(openDeliveryInbox(redis, namespace, { silentMs: 2 * leaseMs }), metrics)
+  const inbox = measuredInbox(openDeliveryInbox(redis, namespace, { silentMs: 2 * leaseMs, log }), metrics)
   showBacklog(metrics, publishing)
   const decline = (run: Run, ids: readonly string[]) => declineChanges(run, ids, { ...publishDeps, how: 'add' })
   const wantAgain = (run: Run, ids: readonly string[]) => declineChanges(run, ids, { ...publishDeps, how: 'remove' })
-  const review = openReviewCommands({ ...shared, records, decline, wantAgain })
+  const review = openReviewCommands({ ...shared, records, modelKind, decline, wantAgain })
   return {
     app,
     publishing,

@@ -7,6 +7,7 @@ import { deliveryOf } from '#code-hosts/delivery-of.ts'
 import { openDeliveryInbox } from '#code-hosts/delivery-inbox.ts'
 import { RunId } from '#domain/ids.ts'
 import { parseJson } from '#domain/json.ts'
+import type { ModelKind } from '#domain/model-kind.ts'
 import { PartId } from '#domain/patch-note.ts'
 import { openPutPermit } from '#ledger/collection-window.ts'
 import { openLedger } from '#ledger/ledger.ts'
@@ -102,7 +103,7 @@ export async function openTestPublisher(options: TestPublisherOptions = {}) {
   }
   const metrics = openMetrics('publisher')
   const stores = { redis, objects, blobs, producer, ledger, namespace }
-  const start = () => openHost(config, { log: recorded.log, metrics, ...stores })
+  const start = (modelKind?: ModelKind) => openHost(config, { log: recorded.log, metrics, modelKind, ...stores })
   let host = await start()
 
   /** Handles what has arrived. */
@@ -173,8 +174,8 @@ export async function openTestPublisher(options: TestPublisherOptions = {}) {
       await delay(config.leaseMs)
       return async () => void (await redis.del(key))
     },
-    async startAgain(): Promise<void> {
-      host = await start()
+    async startAgain(modelKind?: ModelKind): Promise<void> {
+      host = await start(modelKind)
     },
     playWorker(compose: typeof composePart) {
       composePart = compose

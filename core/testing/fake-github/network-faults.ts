@@ -4,7 +4,7 @@ import type { Answer } from './answers.ts'
 /** `before` and `after` the effect: the connection is cut, and the client cannot know which it was. */
 export type FaultKind =
   | { how: 'secondary_limit'; retryAfterSeconds?: number }
-  | { how: 'status'; status: 403 | 404 | 429 | 500 | 502 | 503; retryAfterSeconds?: number }
+  | { how: 'status'; status: 401 | 403 | 404 | 429 | 500 | 502 | 503; retryAfterSeconds?: number }
   | { how: 'reset_before' }
   | { how: 'reset_after' }
   | { how: 'slow'; ms: number }

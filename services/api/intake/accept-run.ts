@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { AppError, undefinedOn } from '#domain/error.ts'
 import { newRunId, type RunId, sha256 } from '#domain/ids.ts'
-import { type ModelKind, modelLabel } from '#domain/model-kind.ts'
+import { type ModelKind, withModelKind } from '#domain/model-kind.ts'
 import { fullNameOf } from '#domain/repository-source.ts'
 import type { RunRequest } from '#domain/run.ts'
 import type { NewRun } from '#ledger/run-commands.ts'
@@ -161,11 +161,6 @@ export async function expectNotDeleted(
 
 function deletedOfKey(): AppError {
   return new AppError('INTAKE_005', 'The run of this Idempotency-Key was deleted: use another key for a new one.')
-}
-
-/** Only the service says which kind of model answers a run: a label of that name in the request does not count. */
-export function withModelKind(request: RunRequest, kind: ModelKind | undefined): RunRequest {
-  return kind === undefined ? request : { ...request, labels: { ...request.labels, [modelLabel]: kind } }
 }
 
 function recordOf({ runId, request, archiveHash }: Taken) {

@@ -1,15 +1,15 @@
 import { chainOf } from '#composition/run-chain.ts'
-import { AppError, isErrorCode, undefinedOn } from '#domain/error.ts'
+import { AppError, isErrorCode } from '#domain/error.ts'
 import { newRunId, type OperationId, type RunId, sha256 } from '#domain/ids.ts'
-import { requireSameModel } from '#domain/model-kind.ts'
+import { withModelKind } from '#domain/model-kind.ts'
 import type { Operation } from '#domain/operation.ts'
-import { isEnded, type ErrorPolicyName, type Run, type RunRequest } from '#domain/run.ts'
+import type { ErrorPolicyName, Run, RunRequest } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { NewRun } from '#ledger/run-commands.ts'
 import { isFeedback, mostOperations, ofAgents, rejectedSinceLastTry } from '#retries/rejected-operations.ts'
-import { requestOfRetry, startAskedRetry } from '#retries/start-retry.ts'
+import { requestOfRetry, requireRetryable, requireUnfinished, startAskedRetry } from '#retries/start-retry.ts'
 import { openTriedBy } from '#retries/wanted-by-decisions.ts'
-import { expectNotDeleted, hashedJson, withModelKind, type AcceptDeps } from './accept-run.ts'
+import { expectNotDeleted, hashedJson, type AcceptDeps } from './accept-run.ts'
 import type { Correlation } from './traced-request.ts'
 
 export type Retry = {
@@ -44,8 +44,6 @@ export type RetryDeps = Pick<AcceptDeps, 'producer' | 'idempotency' | 'modelKind
   >
 }
 
-const notWell = ['failed', 'blocked', 'skipped', 'cancelled'] as const
-
 /**
  * Starts a new run over the same upload that repeats what did not end well in `run`, which must have ended. Its patch also
  * has the changes that succeeded before. RUN_006 while the run is going on, INTAKE_007 when there is nothing to repeat or
@@ -54,15 +52,11 @@ const notWell = ['failed', 'blocked', 'skipped', 'cancelled'] as const
  */
 export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ runId: RunId; status: 'queued' }> {
   const { run, codes, errorPolicy, correlation, holder } = retry
-  if (!isEnded(run.status))
-    throw new AppError('RUN_006', `Run "${run.runId}" has not ended: there is nothing to retry.`)
-  requireSameModel({ runId: run.runId, labels: run.request.labels }, deps.modelKind)
+  requireRetryable(run, deps.modelKind)
   const operations = retry.rejected === true ? await rejectedOperations(retry, deps) : retry.operations
   for (const id of retry.operations ?? []) await deps.ledger.getOperation(run.runId, id)
   if (codes !== undefined) await requireCodes(run, codes, deps.ledger)
-  if (operations === undefined && !hasUnfinished(run)) {
-    throw new AppError('INTAKE_007', `No operation of run "${run.runId}" failed: there is nothing to retry.`)
-  }
+  if (operations === undefined) requireUnfinished(run)
   const request: RunRequest = {
     ...withModelKind(requestOfRetry(run), deps.modelKind),
     retryOf: run.runId,
@@ -72,7 +66,6 @@ export async function retryRun(retry: Retry, deps: RetryDeps): Promise<{ runId: 
   }
   const runId = await idOf(retry, request, deps)
   const { requestId, traceparent } = correlation
-  if (holder !== undefined && (await isNew(runId, deps))) await deps.ledger.expectRunRoom(holder)
   const origin = { kind: 'api', id: requestId } as const
   await startAskedRetry(run, { runId, request, traceparent, origin, holder }, deps)
   await deps.producer.add('snapshots', runId, { run_id: runId, traceparent })
@@ -139,15 +132,6 @@ async function requireCodes(run: Run, codes: readonly string[], ledger: RetryDep
   if (!isWhole && isErrorCode(missing)) return
   const found = failures.map(({ errorCode, count }) => `${errorCode ?? 'no code'} (${count})`).join(', ') || 'none'
   throw new AppError('INTAKE_007', `No operation of run "${run.runId}" failed with ${missing}; its codes: ${found}.`)
-}
-
-/** A run may also have ended before all its work was planned, or before its patch was composed. */
-function hasUnfinished({ isPlanned, compositionKey, counts }: Run): boolean {
-  return !isPlanned || compositionKey === null || notWell.some((status) => (counts[status] ?? 0) > 0)
-}
-
-async function isNew(runId: RunId, { ledger }: RetryDeps): Promise<boolean> {
-  return (await ledger.getRun(runId).catch(undefinedOn('RUN_001'))) === undefined
 }
 
 /** The new run's id, or the one its idempotency key already stands for. */

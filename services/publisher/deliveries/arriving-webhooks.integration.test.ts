@@ -56,9 +56,9 @@ describe.skipIf(lacks('git'))('webhooks', () => {
     const known = Array.from({ length: 105 }, () => deliveries[0])
     for (const one of known) if (one !== undefined) redeliver(one)
     expect(await runs()).toEqual([])
-    expect(await publisher.reconcile()).toBe(2)
+    expect(await publisher.reconcile()).toMatchObject({ taken: 2 })
     expect(await commitsOf()).toEqual([commit])
-    expect(await publisher.reconcile()).toBe(0)
+    expect(await publisher.reconcile()).toMatchObject({ taken: 0 })
   })
 
   it('one that nobody can read keeps no other away, is asked for once, and says why', async () => {
@@ -71,7 +71,7 @@ describe.skipIf(lacks('git'))('webhooks', () => {
     one.payload = { ...one.payload, ref: 7 }
     // As of one that GitHub lists and shows no more.
     publisher.github.faults.add({ how: 'status', status: 404, path: new RegExp(`deliveries/${other.id}$`), times: 9 })
-    expect(await publisher.reconcile()).toBe(4)
+    expect(await publisher.reconcile()).toMatchObject({ taken: 4 })
     expect(await commitsOf()).toEqual([commit])
     const handled = await publisher.inbox.listHandled(1_000)
     const reasonOf = (guid: string) => handled.find(({ deliveryId }) => deliveryId === guid)
@@ -81,18 +81,32 @@ describe.skipIf(lacks('git'))('webhooks', () => {
     })
     expect(reasonOf(other.guid)).toMatchObject({ outcome: 'failed', reason: expect.stringContaining('HOST_002') })
     const before = publisher.github.requests.length
-    expect(await publisher.reconcile()).toBe(0)
+    expect(await publisher.reconcile()).toMatchObject({ taken: 0 })
     expect(publisher.github.requests.slice(before).filter(({ path }) => /deliveries\/\d+$/.test(path))).toEqual([])
     publisher.github.faults.clear()
   })
 
-  it('that could not all be fetched are fetched in the next round', async () => {
+  it('that GitHub does not answer for are fetched in a later round, and keep no others away', async () => {
     publisher.github.webhooks.drop(4)
     await push('a = 2\n')
     const commit = await push('a = 3\n')
-    publisher.github.faults.add({ how: 'status', status: 502, path: /deliveries\/\d+$/, skip: 1 })
+    const [lost] = publisher.github.webhooks.deliveries.filter(({ repositoryId }) => repositoryId === repository.id)
+    const path = new RegExp(`deliveries/${lost?.id}$`)
+    publisher.github.faults.add({ how: 'status', status: 500, path, times: 2 })
+    const leftSince = lost?.deliveredAt.getTime()
+    expect(await publisher.reconcile()).toEqual({ taken: 3, leftSince })
+    expect(await commitsOf()).toEqual([commit])
+    expect(await publisher.reconcile()).toEqual({ taken: 0, leftSince })
+    expect(await publisher.reconcile()).toEqual({ taken: 1, leftSince: Infinity })
+  })
+
+  it('are not asked for one by one while GitHub asks to wait', async () => {
+    publisher.github.webhooks.drop(2)
+    const commit = await push('a = 2\n')
+    publisher.github.faults.add({ how: 'status', status: 429, path: /deliveries\/\d+$/, retryAfterSeconds: 3_600 })
     await expect(publisher.reconcile()).rejects.toMatchObject({ code: 'HOST_001' })
-    expect(await publisher.reconcile()).toBe(3)
+    await publisher.startAgain()
+    expect(await publisher.reconcile()).toMatchObject({ taken: 2 })
     expect(await commitsOf()).toEqual([commit])
   })
 

@@ -2,6 +2,7 @@ import { z } from 'zod'
 import type { HandledDelivery } from '#code-hosts/delivery.ts'
 import { deliveryOf } from '#code-hosts/delivery-of.ts'
 import type { DeliveryInbox } from '#code-hosts/delivery-inbox.ts'
+import { CodeHostBusy } from '#code-hosts/code-host-busy.ts'
 import { type AppError, asAppError } from '#domain/error.ts'
 import { repeatEvery } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
@@ -20,6 +21,9 @@ const perPage = 100
 /** Read again even where all of a page has been seen: a delivery is listed some time after it was sent. */
 const overlapMs = 10 * 60_000
 
+/** After so many in a row that GitHub did not answer for, it is taken to be away. */
+const mostUnanswered = 10
+
 /** A round reads so many deliveries at most, the newest first: the app has 5,000 requests an hour for all that it does. */
 const mostPages = 200
 
@@ -27,15 +31,16 @@ const Detail = z.looseObject({ request: z.looseObject({ payload: z.unknown() }) 
 
 /**
  * Asks GitHub at intervals which webhooks it has sent, and takes those that never arrived here. Behind a firewall that is the only way.
- * The first round reads three days back, later ones what came since the last round that went through.
+ * The first round reads three days back, later ones what came since the last round that went through, or since the oldest one that GitHub
+ * did not answer for.
  */
 export function runReconciler(deps: ReconcileDeps): () => Promise<void> {
   let since = Date.now() - keptMs
   return repeatEvery(deps.everyMs, async () => {
     const begunAt = Date.now()
     try {
-      const taken = await reconcile(since, deps)
-      since = begunAt - overlapMs
+      const { taken, leftSince } = await reconcile(since, deps)
+      since = Math.min(begunAt - overlapMs, leftSince)
       if (taken > 0) deps.log.info('webhooks that did not arrive were taken', { count: taken })
     } catch (error) {
       deps.log.warn('GitHub was not asked for missed webhooks', { error: String(error) })
@@ -43,30 +48,44 @@ export function runReconciler(deps: ReconcileDeps): () => Promise<void> {
   })
 }
 
-type Listed = { id: number; guid: string; event: string }
+type Listed = { id: number; guid: string; event: string; at: number }
+/** `leftSince`: when GitHub sent the oldest one that it does not answer for, in ms since the epoch; Infinity where there is none. */
+type Reconciled = { taken: number; leftSince: number }
 
 /**
- * Takes what was delivered since then and has not arrived; the oldest first. How many these were. One that cannot be read ends as failed, and does
- * not keep the others away.
+ * Takes what was delivered since then and has not arrived; the oldest first. How many these were. One that cannot be read ends as failed, and
+ * one that GitHub does not answer for is left to the next round; neither keeps the others away.
  */
-export async function reconcile(since: number, deps: Omit<ReconcileDeps, 'everyMs'>): Promise<number> {
+export async function reconcile(since: number, deps: Omit<ReconcileDeps, 'everyMs'>): Promise<Reconciled> {
   const { app, inbox, log } = deps
   const missed = await orHostError(listMissed(since, deps))
-  let taken = 0
-  for (const { id, guid, event } of missed.toReversed()) {
+  let [taken, unanswered, leftSince] = [0, 0, Infinity]
+  for (const { id, guid, event, at } of missed.toReversed()) {
     try {
       const asked = app.request('GET /app/hook/deliveries/{delivery_id}', { delivery_id: id })
       const { data } = Detail.safeParse((await orHostError(asked)).data)
       if ((await inbox.put(deliveryOf({ deliveryId: guid, event }, data?.request.payload))) === 'new') taken += 1
+      unanswered = 0
     } catch (error) {
       const fault = asAppError(error, 'HTTP_007')
-      // With the key at fault, or GitHub away, none can be read.
-      if (fault.retry || fault.code === 'HOST_003') throw fault
+      if (isOfAll(fault)) throw fault
       log.warn('a missed webhook cannot be taken', { delivery_id: guid, event, error: fault.message })
-      await inbox.refuse(refusedAs({ guid, event }, fault))
+      if (fault.retry) {
+        leftSince = Math.min(leftSince, at)
+        unanswered += 1
+        if (unanswered === mostUnanswered) throw fault
+      } else {
+        await inbox.refuse(refusedAs({ guid, event }, fault))
+        unanswered = 0
+      }
     }
   }
-  return taken
+  return { taken, leftSince }
+}
+
+/** Whether no delivery can be taken: the key is at fault, a limit lasts, or a store is away. */
+function isOfAll(fault: AppError): boolean {
+  return fault instanceof CodeHostBusy || fault.code === 'HOST_003' || (fault.retry && fault.code !== 'HOST_001')
 }
 
 /** Each once, the newest first. */
@@ -75,8 +94,9 @@ async function listMissed(since: number, { app, inbox, log }: Omit<ReconcileDeps
   const pages = app.paginate.iterator('GET /app/hook/deliveries', { per_page: perPage })
   let read = 0
   for await (const { data } of pages) {
-    for (const { id, guid, event } of data) {
-      if (!missed.has(guid) && !(await inbox.hasSeen(guid))) missed.set(guid, { id: Number(id), guid, event })
+    for (const { id, guid, event, delivered_at: at } of data) {
+      if (missed.has(guid) || (await inbox.hasSeen(guid))) continue
+      missed.set(guid, { id: Number(id), guid, event, at: Date.parse(at) })
     }
     if (data.every(({ delivered_at: at }) => Date.parse(at) < since)) break
     read += 1

@@ -156,7 +156,7 @@ describe.skipIf(lacks('git'))('what people ask for', () => {
       const [nothing] = await say('/remora reject @ada <img src=x> fixes #1', runId)
       expect(nothing).toContain('Nothing here changes `@ada <img src=x> fixes #1`')
       const [unknown] = await say('/remora explain o0000000000000000', runId)
-      expect(unknown).toContain('That was not done')
+      expect(unknown).toContain('Nothing here changes `o0000000000000000`')
       const [empty] = await say('/remora reject', runId)
       expect(empty).toContain('Say of what')
       const [garbage] = await say(`/remora explain ${'x'.repeat(2_000)}`, runId)
@@ -177,6 +177,10 @@ describe.skipIf(lacks('git'))('what people ask for', () => {
       expect(ofOne).toContain('`lint` on `a.py one`')
       const [ofTwo] = await say('/remora explain two', runId)
       expect(ofTwo).toContain('`docstring` on `b.py two`')
+      const [, operation = ''] = /Operation `(\w+)`/.exec(ofOne ?? '') ?? []
+      expect(await say(`/remora explain ${operation}`, runId)).toEqual([
+        expect.stringContaining('`lint` on `a.py one`'),
+      ])
     })
 
     it('explains in the words of a model, none of which has a meaning for GitHub', async () => {
@@ -194,6 +198,16 @@ describe.skipIf(lacks('git'))('what people ask for', () => {
       const runId = await published()
       const [answer] = await say('/remora retry', runId)
       expect(answer).toContain('nothing to retry')
+    })
+
+    it('does not retry a run that was begun with another kind of model', async () => {
+      const request = { labels: { 'remora.model': 'rehearsal' } }
+      const runId = await published({ changes: [one, { ...two, isFailed: true }], request })
+      await publisher.startAgain('servers')
+      const [refused] = await say('/remora retry', runId)
+      expect(refused).toContain('was begun with the rehearsal model')
+      expect((await publisher.ledger.getRun(runId)).retries).toEqual([])
+      await publisher.startAgain()
     })
 
     it('makes one retry, also when it is killed in between and hears of the comment again', async () => {

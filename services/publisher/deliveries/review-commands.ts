@@ -1,12 +1,13 @@
 import { chainOf, placesOfSets } from '#composition/run-chain.ts'
 import type { CodeNode } from '#domain/code-node.ts'
-import { AppError } from '#domain/error.ts'
+import { AppError, undefinedOn } from '#domain/error.ts'
 import { derivedRunId, OperationId, type RunId } from '#domain/ids.ts'
+import { type ModelKind, withModelKind } from '#domain/model-kind.ts'
 import { pathGlobs } from '#domain/path-globs.ts'
-import { isEnded, type Run } from '#domain/run.ts'
+import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { decide, type DecideDeps } from '#review/decide.ts'
-import { requestOfRetry, startAskedRetry } from '#retries/start-retry.ts'
+import { requestOfRetry, requireRetryable, requireUnfinished, startAskedRetry } from '#retries/start-retry.ts'
 import { retryOf } from '#retries/wanted-by-decisions.ts'
 import { cell, code, plural, table } from '#publication/markdown.ts'
 import type { PublishingRuns } from '../publications/publishing-runs.ts'
@@ -17,16 +18,23 @@ export type ReviewDeps = {
   ledger: DecideDeps['ledger'] &
     Pick<
       Ledger,
-      'cancel' | 'createRun' | 'endedOperations' | 'getRun' | 'isBeingDeleted' | 'noteRetry' | 'operationsOfSets'
+      | 'cancel'
+      | 'createRun'
+      | 'endedOperations'
+      | 'expectRunRoom'
+      | 'getRun'
+      | 'isBeingDeleted'
+      | 'noteRetry'
+      | 'operationsOfSets'
     >
   records: DecideDeps['records']
+  modelKind: ModelKind | undefined
   publishing: Pick<PublishingRuns, 'look'>
   decline(run: Run, changeSetIds: readonly string[]): Promise<void>
   wantAgain(run: Run, changeSetIds: readonly string[]): Promise<void>
 }
 
 const origin = { kind: 'publisher', id: 'github' } as const
-const notWell = ['failed', 'blocked', 'skipped', 'cancelled'] as const
 
 /** What people say of a run at its code host: the same decisions as those of the API. `login`: their account there. */
 export function openReviewCommands(deps: ReviewDeps) {
@@ -35,11 +43,11 @@ export function openReviewCommands(deps: ReviewDeps) {
     acceptAll: (run: Run, login: string) => acceptAll(run, login, deps),
     /** Rejects every change of a file, or of the files that a glob matches, with what is built on it. Undefined: there is none. */
     rejectPath: (run: Run, path: string, login: string) => rejectPath(run, { path, login }, deps),
-    /** Does again what did not end well. `key`: that of the wish, for which one retry is made however often it is heard. */
+    /** Does again what did not end well. `key`: that of the wish, for which one retry is made however often it is heard. RUN_006, RUN_009, INTAKE_007. */
     retry: (run: Run, key: string) => retry(run, key, deps),
     /**
      * How what was done for a file or a definition ended, and how its changes were checked; also by the id of the operation. Undefined: the
-     * run has changed nothing of that name.
+     * run, and those that it retries, have nothing of that name.
      */
     explain: (run: Run, what: string) => explain(run, what, deps),
     /** People do not want these changes: the same ones are not proposed again. */
@@ -77,14 +85,14 @@ async function rejectPath(
   return `${plural(made, 'change')} rejected; they leave this branch in a moment.${rest}`
 }
 
-async function retry(run: Run, key: string, { ledger, publishing }: ReviewDeps): Promise<string> {
-  if (!isEnded(run.status)) return `Run ${code(run.runId)} goes on: there is nothing to retry yet.`
-  if (!notWell.some((status) => (run.counts[status] ?? 0) > 0))
-    return `Everything of run ${code(run.runId)} ended well: there is nothing to retry.`
+async function retry(run: Run, key: string, { ledger, publishing, modelKind }: ReviewDeps): Promise<string> {
+  requireRetryable(run, modelKind)
+  requireUnfinished(run)
   const runId = derivedRunId(run.endedAt ?? run.acceptedAt, key)
   const newest = await retryOf(run, ledger)
   if (newest !== undefined && newest.runId !== runId) return `Run ${code(newest.runId)} retries it already.`
-  await startAskedRetry(run, { runId, request: requestOfRetry(run), origin, traceparent: null }, { ledger })
+  const request = withModelKind(requestOfRetry(run), modelKind)
+  await startAskedRetry(run, { runId, request, origin, traceparent: null }, { ledger })
   await publishing.look(runId, Date.now())
   return `Run ${code(runId)} does again what did not end well.`
 }
@@ -104,7 +112,7 @@ const mostNamed = 50
 
 async function explain(run: Run, what: string, deps: ReviewDeps): Promise<string | undefined> {
   const operationId = OperationId.safeParse(what).data
-  if (operationId !== undefined) return explainOne(run, { runId: run.runId, operationId }, deps)
+  if (operationId !== undefined) return explainNewest(run, operationId, deps)
   const found = await placesOf(run, what, deps)
   if (found.length === 0) return undefined
   const said: string[] = []
@@ -112,6 +120,15 @@ async function explain(run: Run, what: string, deps: ReviewDeps): Promise<string
   const others = found.slice(mostExplained, mostNamed).map(({ node }) => code(node.qualifiedName))
   if (others.length > 0) said.push(`Ask for the others by their names: ${others.join(', ')}.`)
   return said.join('\n\n')
+}
+
+/** As the newest run that has it has done it, of this one and those that it retries. */
+async function explainNewest(run: Run, operationId: OperationId, deps: ReviewDeps): Promise<string | undefined> {
+  for (const { runId } of await chainOf(run, deps.ledger)) {
+    const found = await deps.ledger.getOperation(runId, operationId).catch(undefinedOn('RUN_004'))
+    if (found !== undefined) return explainOne(run, { runId, operationId }, deps)
+  }
+  return undefined
 }
 
 /** Where the run, or one that it retries, has made what is in its patch for a file, or a definition. */

@@ -96,6 +96,32 @@ describe.skipIf(lacks('git'))('webhooks that are taken', () => {
     })
   })
 
+  it('all wait while GitHub refuses the app itself, and are handled once it does not', async () => {
+    const { faults, requests, webhooks } = publisher.github
+    const path = /\/access_tokens$/
+    faults.add({ how: 'status', status: 401, path, times: 1_000 })
+    const repositories = await Promise.all(Array.from({ length: 5 }, (_, at) => slowRepository(`refused${at}`)))
+    for (const one of repositories) await one.humanCommit('main', { 'a.py': 'a = 2\n' })
+    await webhooks.settled()
+    const said = () => publisher.log.messages().filter((message) => message.includes('refuses the App'))
+    const asked = () => requests.filter((one) => path.test(one.path)).length
+    const before = asked()
+    const stop = take('refused')
+    await until(async () => said().length > 0)
+    await stop()
+    expect(said()).toHaveLength(1)
+    // What was on its way at once.
+    expect(asked() - before).toBeLessThanOrEqual(2)
+    faults.clear()
+    await until(async () => {
+      await takeWaiting({ ...publisher.host().handling, inbox: publisher.inbox })
+      const handled = await Promise.all(repositories.map(({ fullName }) => handledOf(fullName)))
+      return handled.every((reasons) => reasons.length === 1)
+    })
+    const failed = (await publisher.inbox.listHandled(1_000)).filter(({ outcome }) => outcome === 'failed')
+    expect(failed).toEqual([])
+  })
+
   it('are left to others by one that stops, at once, but for those that it has begun', async () => {
     const { held, release } = holdAccount(publisher, 'slow')
     const repositories = await Promise.all(Array.from({ length: 5 }, (_, at) => slowRepository(`left${at}`)))

@@ -1,5 +1,6 @@
 import { CodeHostBusy, pauseAfter } from '#code-hosts/code-host-busy.ts'
-import type { DeliveryInbox, TakenDelivery } from '#code-hosts/delivery-inbox.ts'
+import { type DeliveryInbox, isOverdue, type TakenDelivery } from '#code-hosts/delivery-inbox.ts'
+import { AppRefused } from '#code-hosts/github-client.ts'
 import { asAppError } from '#domain/error.ts'
 import { delay, repeatEvery } from '#platform/clock.ts'
 import type { Log } from '#platform/log.ts'
@@ -21,8 +22,8 @@ const mostInHand = 10_000
 const restMs = 250
 const failedRestMs = 5_000
 const leastPauseMs = 1_000
-/** A webhook that still cannot be handled after that is given up. */
-const longestMs = 24 * 3_600_000
+/** Until GitHub is asked again when it has refused the app itself. */
+const refusedPauseMs = 60_000
 
 /** Handles the webhooks that arrive, until it is stopped; what is not begun then is left. One that cannot be handled now stays in the inbox. */
 export function takeDeliveries(deps: TakeDeps): () => Promise<void> {
@@ -63,6 +64,7 @@ export async function takeWaiting(deps: TakeDeps): Promise<number> {
 function openHandling(deps: TakeDeps, stopping: AbortSignal) {
   const { inbox, consumer } = deps
   const queue = openDeliveryQueue(places)
+  let isRefused = false
   const running = new Set<Promise<void>>()
   const startNext = () => {
     for (let one = queue.next(Date.now()); one !== undefined; one = queue.next(Date.now())) {
@@ -71,9 +73,16 @@ function openHandling(deps: TakeDeps, stopping: AbortSignal) {
     }
   }
   const takeOne = async (taken: TakenDelivery) => {
-    const pauseMs = await handleTaken(taken, deps)
-    if (pauseMs === undefined) queue.end(taken)
-    else queue.pause(taken, Date.now() + pauseMs)
+    const pause = await handleTaken(taken, deps)
+    if (pause === undefined) queue.end(taken)
+    else if (pause.of === 'installation') queue.pause(taken, Date.now() + pause.ms)
+    else {
+      queue.pause(taken, Date.now())
+      queue.pauseAll(Date.now() + pause.ms)
+      // Those that were at work at the same time say the same.
+      if (!isRefused) deps.log.warn('GitHub refuses the App itself: all webhooks wait', { error: pause.said })
+    }
+    isRefused = pause?.of === 'app'
     if (!stopping.aborted) startNext()
   }
   const ended = async () => {
@@ -98,11 +107,13 @@ function openHandling(deps: TakeDeps, stopping: AbortSignal) {
   }
 }
 
+type Pause = { of: 'installation'; ms: number } | { of: 'app'; ms: number; said: string }
+
 /**
  * Never throws: what fails for good ends as failed, and what may pass is left to be taken again after a minute. Answers how many ms GitHub asks
- * to wait with everything of the installation.
+ * to wait with everything of the installation, or how long nothing is to be handled, since GitHub refuses the app.
  */
-async function handleTaken(taken: TakenDelivery, deps: TakeDeps): Promise<number | undefined> {
+async function handleTaken(taken: TakenDelivery, deps: TakeDeps): Promise<Pause | undefined> {
   const { delivery } = taken
   const { deliveryId, event } = delivery
   try {
@@ -112,10 +123,14 @@ async function handleTaken(taken: TakenDelivery, deps: TakeDeps): Promise<number
     deps.log.info('a webhook was handled', { delivery_id: deliveryId, event, outcome, reason, run_id: runId })
   } catch (error) {
     const fault = asAppError(error, 'HTTP_007')
-    const mayPass = fault.retry && Date.now() - arrivedAt(taken) < longestMs
+    // People will mend the key, or the clock, and the webhook will not come again.
+    const isOfApp = fault instanceof AppRefused
+    const mayPass = (fault.retry || isOfApp) && !isOverdue(taken)
+    if (mayPass && isOfApp) return { of: 'app', ms: refusedPauseMs, said: fault.message }
     const fields = { delivery_id: deliveryId, event, error_code: fault.code, error: fault.message }
     deps.log.warn('a webhook could not be handled', { ...fields, what: mayPass ? 'is tried again' : 'is left' })
-    if (mayPass) return fault instanceof CodeHostBusy ? pauseAfter(fault, leastPauseMs) : undefined
+    if (mayPass && fault instanceof CodeHostBusy) return { of: 'installation', ms: pauseAfter(fault, leastPauseMs) }
+    if (mayPass) return undefined
     await endAsFailed(taken, `${fault.code} ${fault.message}`, deps).catch(() => {}) // taken again later
   }
   return undefined
@@ -126,9 +141,4 @@ async function endAsFailed(taken: TakenDelivery, reason: string, { inbox, instal
   const { projectId = null } = (installationId === null ? undefined : await installations.find(installationId)) ?? {}
   const failed = { outcome: 'failed', reason, runId: null, projectId, at: Date.now() } as const
   await inbox.end(taken, { deliveryId, event, ...placeOf(taken.delivery), ...failed })
-}
-
-/** Entries of a stream are named after the time. */
-function arrivedAt({ entry }: TakenDelivery): number {
-  return Number(entry.split('-')[0])
 }
