@@ -5,12 +5,16 @@ import { Publication, type PublishedPull } from '#domain/publication.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { RepositoryReads } from '../github/repository-reads.ts'
+import { declineChanges, type DeclineDeps } from './choose-parts-of.ts'
 import type { PublishingRuns } from './publishing-runs.ts'
+import type { RunHost } from './run-host.ts'
 
 export type NotedPullsDeps = {
   ledger: Pick<Ledger, 'getRun' | 'notePublication'>
   publishing: Pick<PublishingRuns, 'look'>
 }
+
+type LostPullsDeps = DeclineDeps & NotedPullsDeps & { publishing: Pick<PublishingRuns, 'runOfPull'> }
 
 /** `decline`: keeps changes that people have judged from being proposed again; left out where nobody has. */
 export type PullEnd = {
@@ -61,7 +65,7 @@ export async function endPull(
 }
 
 /** Notes in a run that does not have the pull request any more how it has ended, with what of the run was in there. */
-export async function endPullIn(runId: RunId, ended: PublishedPull, deps: NotedPullsDeps): Promise<void> {
+async function endPullIn(runId: RunId, ended: PublishedPull, deps: NotedPullsDeps): Promise<void> {
   const withEnded = (one: Publication): Publication => {
     const others = one.pulls.filter(({ number }) => number !== ended.number)
     return { ...one, pulls: [...others, ended], isSettled: false }
@@ -85,6 +89,48 @@ export async function reopenPull(
     const withOpen = (known: Publication) => ({ ...known, pulls: known.pulls.map(reopened), isSettled: false })
     await changePublication(part.runId, withOpen, deps)
   }
+}
+
+/**
+ * Ends what the run has noted as open, all or these, and is not: a webhook may be lost, or may have come before it was known whose the pull request
+ * is. Whether there was any; then the run is looked at again.
+ */
+export async function endLostPulls(
+  runId: RunId,
+  host: Pick<RunHost, 'reads' | 'source'>,
+  deps: LostPullsDeps,
+  numbers?: readonly number[],
+): Promise<boolean> {
+  const { pulls = [] } = (await deps.ledger.getRun(runId)).publication ?? {}
+  const asked = pulls.filter(({ number, state }) => state === 'open' && numbers?.includes(number) !== false)
+  let isAny = false
+  for (const { number } of asked) {
+    const state = (await host.reads.findPull(number))?.state ?? 'open'
+    if (state === 'open') continue
+    await endLost(runId, { number, state }, host, deps)
+    isAny = true
+  }
+  return isAny
+}
+
+async function endLost(
+  runId: RunId,
+  { number, state }: { number: number; state: PullEnd['state'] },
+  { reads, source }: Pick<RunHost, 'reads' | 'source'>,
+  deps: LostPullsDeps,
+): Promise<void> {
+  const openIn = (run: Run) => run.publication?.pulls.find((one) => one.number === number && one.state === 'open')
+  const ownerId = await deps.publishing.runOfPull(source.repository.id, number)
+  const owner = (await findRun(ownerId, deps)) ?? (await deps.ledger.getRun(runId))
+  const owned = openIn(owner)
+  if (owned !== undefined) {
+    const isDeclined = state === 'closed' && (await isJudged(owned, reads))
+    const decline = (of: Run, ids: readonly string[]) => declineChanges(of, ids, { ...deps, how: 'add' })
+    await endPull(owner, owned, { state, by: null, ...(isDeclined && { decline }) }, deps)
+  }
+  // A later run has it without anything of this one.
+  const left = openIn(await deps.ledger.getRun(runId))
+  if (left !== undefined) await endPullIn(runId, { ...left, state, changeSetIds: [], carried: [] }, deps)
 }
 
 /** What GitHub notes in one go has the time of the same second, or of the next. */

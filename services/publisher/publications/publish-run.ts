@@ -108,9 +108,11 @@ function openNote(run: Run, ledger: PublishDeps['ledger']): { note: Note; isAlon
   let isAlone = true
   let known = run.publication ?? Publication.parse({})
   const note: Note = async (change, events = []) => {
-    if (Object.keys(change).length === 0 && events.length === 0) return known
+    const changeOf = typeof change === 'function' ? change : () => change
+    if (typeof change !== 'function' && Object.keys(change).length === 0 && events.length === 0) return known
     for (;;) {
-      const noted = await ledger.notePublication(run.runId, { publication: { ...known, ...change }, events })
+      const publication = { ...known, ...changeOf(known) }
+      const noted = await ledger.notePublication(run.runId, { publication, events })
       if (noted !== undefined) return (known = noted)
       isAlone = false
       known = (await ledger.getRun(run.runId)).publication ?? known

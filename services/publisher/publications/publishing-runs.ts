@@ -8,7 +8,10 @@ export type PublishingRuns = ReturnType<typeof openPublishingRuns>
 /** A look at a run that is under way. */
 type BegunLook = { runId: RunId; begunUntil: number }
 
-type Redis = Pick<RedisClient, 'eval' | 'hdel' | 'hget' | 'hset' | 'zadd' | 'zcard' | 'zrange' | 'zrangebyscore'>
+type Redis = Pick<
+  RedisClient,
+  'eval' | 'hdel' | 'hget' | 'hset' | 'sadd' | 'sismember' | 'srem' | 'zadd' | 'zcard' | 'zrange' | 'zrangebyscore'
+>
 
 const lookScript = `
 local at = redis.call('ZSCORE', KEYS[1], ARGV[1])
@@ -32,7 +35,7 @@ const countedSeconds = 2 * 86_400
 /** Which runs the publisher looks at again, and when; and which run a pull request is of. In Redis, beside the inbox of deliveries. */
 export function openPublishingRuns(redis: Redis, namespace = 'remora') {
   const prefix = `${namespace}:{github}:`
-  const keys = { due: `${prefix}publishing`, pulls: `${prefix}pulls` }
+  const keys = { due: `${prefix}publishing`, pulls: `${prefix}pulls`, unlabelled: `${prefix}unlabelled` }
   const fieldOf = (repositoryId: number, number: number) => `${repositoryId}/${number}`
   return {
     /** Looks at the run at `at` (ms since the epoch), or earlier if it is to be looked at earlier already. */
@@ -65,14 +68,29 @@ export function openPublishingRuns(redis: Redis, namespace = 'remora') {
       const key = `${prefix}opened:${repositoryId}:${day}`
       return z.int().parse(await orStoreError(redis.eval(countScript, 1, key, String(countedSeconds), pull)))
     },
-    async notePull(repositoryId: number, number: number, runId: RunId): Promise<void> {
-      await orStoreError(redis.hset(keys.pulls, fieldOf(repositoryId, number), runId))
+    /** `isNew`: it has no labels and reviewers yet, which are told by `noteLabelled`. */
+    async notePull(
+      repositoryId: number,
+      number: number,
+      { runId, isNew }: { runId: RunId; isNew: boolean },
+    ): Promise<void> {
+      const field = fieldOf(repositoryId, number)
+      if (isNew) await orStoreError(redis.sadd(keys.unlabelled, field))
+      await orStoreError(redis.hset(keys.pulls, field, runId))
+    },
+    async noteLabelled(repositoryId: number, number: number): Promise<void> {
+      await orStoreError(redis.srem(keys.unlabelled, fieldOf(repositoryId, number)))
+    },
+    async isUnlabelled(repositoryId: number, number: number): Promise<boolean> {
+      return (await orStoreError(redis.sismember(keys.unlabelled, fieldOf(repositoryId, number)))) === 1
     },
     async runOfPull(repositoryId: number, number: number): Promise<RunId | undefined> {
       return RunId.safeParse(await orStoreError(redis.hget(keys.pulls, fieldOf(repositoryId, number)))).data
     },
     async forgetPull(repositoryId: number, number: number): Promise<void> {
-      await orStoreError(redis.hdel(keys.pulls, fieldOf(repositoryId, number)))
+      const field = fieldOf(repositoryId, number)
+      await orStoreError(redis.hdel(keys.pulls, field))
+      await orStoreError(redis.srem(keys.unlabelled, field))
     },
   }
 }
