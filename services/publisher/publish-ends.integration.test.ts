@@ -31,7 +31,7 @@ describe.skipIf(lacks('git'))('a pull request that ends', () => {
   it('while the publisher updates it is known as merged', async () => {
     const runId = await published()
     const merged = mergeAt(
-      ({ method, path, when }) => method === 'PATCH' && /pulls\/1$/.test(path) && when === 'before',
+      ({ method, path, when }) => method === 'PATCH' && path.endsWith('/pulls/1') && when === 'before',
     )
     await at.publisher.settle(runId)
     expect(merged.isDone).toBe(true)

@@ -286,10 +286,10 @@ async function notePull({ written, before, part, carriesFrom, branch, ids }: Not
   const event: NewEvent = { event: name, phase: 'publication', origin, data }
   const isSame = known?.head === pull.head
   const withPull = ({ pulls }: Publication) => {
-    const there = pulls.find(({ number }) => number === pull.number)
+    const kept = pulls.find(({ number }) => number === pull.number)
     // Somebody has ended it meanwhile.
-    const isEnded = there !== undefined && there.state !== 'open' && there.state !== before
-    return [...pulls.filter((one) => one !== there), isEnded ? there : pull]
+    const isEnded = kept !== undefined && kept.state !== 'open' && kept.state !== before
+    return [...pulls.filter((one) => one !== kept), isEnded ? kept : pull]
   }
   await note((fresh) => ({ pulls: withPull(fresh), fault: null }), isSame ? [] : [event])
 }

@@ -35,8 +35,7 @@ const countedSeconds = 2 * 86_400
 /** Which runs the publisher looks at again, and when; and which run a pull request is of. In Redis, beside the inbox of deliveries. */
 export function openPublishingRuns(redis: Redis, namespace = 'remora') {
   const prefix = `${namespace}:{github}:`
-  const keys = { due: `${prefix}publishing`, pulls: `${prefix}pulls`, unlabelled: `${prefix}unlabelled` }
-  const fieldOf = (repositoryId: number, number: number) => `${repositoryId}/${number}`
+  const keys = { due: `${prefix}publishing` }
   return {
     /** Looks at the run at `at` (ms since the epoch), or earlier if it is to be looked at earlier already. */
     async look(runId: RunId, at: number): Promise<void> {
@@ -68,6 +67,15 @@ export function openPublishingRuns(redis: Redis, namespace = 'remora') {
       const key = `${prefix}opened:${repositoryId}:${day}`
       return z.int().parse(await orStoreError(redis.eval(countScript, 1, key, String(countedSeconds), pull)))
     },
+    ...openPulls(redis, prefix),
+  }
+}
+
+/** Which run a pull request is of, and whether it has its labels. */
+function openPulls(redis: Redis, prefix: string) {
+  const keys = { pulls: `${prefix}pulls`, unlabelled: `${prefix}unlabelled` }
+  const fieldOf = (repositoryId: number, number: number) => `${repositoryId}/${number}`
+  return {
     /** `isNew`: it has no labels and reviewers yet, which are told by `noteLabelled`. */
     async notePull(
       repositoryId: number,
