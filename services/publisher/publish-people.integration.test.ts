@@ -151,6 +151,20 @@ describe.skipIf(lacks('git'))('what people do meanwhile', () => {
     expect(await at.repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('a.py\nb.py')
   })
 
+  it('a pull request that a person opens again stays open where its close is heard of afterwards', async () => {
+    const runId = await published()
+    await at.publisher.takeAll()
+    at.publisher.github.webhooks.drop(1, 'pull_request')
+    await at.repository.closePull(1)
+    await at.repository.reopenPull(1)
+    await at.publisher.takeAll()
+    await at.publisher.reconcile()
+    await toldOf(runId)
+    expect(at.repository.pulls()).toMatchObject([{ state: 'open' }])
+    expect(await publicationOf(runId)).toMatchObject({ pulls: [{ number: 1, state: 'open' }] })
+    expect(at.repository.comments()).toEqual([])
+  })
+
   it('what is accepted late in an older run comes into the pull request of the newer one', async () => {
     const older = await play()
     const newer = await published({ changes: other })

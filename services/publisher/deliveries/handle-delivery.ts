@@ -4,7 +4,7 @@ import { undefinedOn, unreachable } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
 import { fullNameOf, noCommit } from '#domain/repository-source.ts'
 import { type BranchDeps, type BranchNews, lookAtBranch } from './look-at-branch.ts'
-import { type RequestDeps, takeComment, takeCheckRequest, takePullEnd, takePullReopened } from './take-requests.ts'
+import { type RequestDeps, takeComment, takeCheckRequest, takePullState } from './take-requests.ts'
 
 export type HandleDeps = BranchDeps &
   RequestDeps & {
@@ -93,8 +93,8 @@ async function takePullRequest(
   deps: HandleDeps,
 ): Promise<DeliveryOutcome> {
   const { action, number, author, head, base } = body
-  if (action === 'reopened' && author.login === deps.botLogin) return takePullReopened(body, { repository }, deps)
-  if (action === 'closed') return takePullEnd(body, { repository, sender: delivery.sender }, deps)
+  const isReopened = action === 'reopened' && author.login === deps.botLogin
+  if (action === 'closed' || isReopened) return takePullState(body, { repository, sender: delivery.sender }, deps)
   if (!newCode.includes(action)) return ignored(`nothing is done when a pull request is ${action}`)
   if (author.login === deps.botLogin) return ignored('the pull request is one of our own')
   const isFork = head.repositoryId !== repository.id

@@ -74,7 +74,7 @@ export async function lookAtBranch(news: BranchNews, deps: BranchDeps): Promise<
   const refused = whyNotWorkedOn(news, settings)
   const behind = refused === undefined ? [] : await pullsBehind(news, client, deps)
   if (refused !== undefined && behind.length === 0) return ignored(refused)
-  const commit = pull?.isFork === true ? await reads.pullHead(pull.number) : await reads.branchHead(branch)
+  const commit = pull?.isFork === true ? (await reads.findPull(pull.number))?.head : await reads.branchHead(branch)
   if (commit === undefined) return ignored(`the branch ${branch} is gone`)
   if (await changesNothing(news, commit, reads)) return ignored('the forced push changes nothing')
   const source = sourceOf(news, commit)

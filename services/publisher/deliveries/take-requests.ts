@@ -1,14 +1,14 @@
 import type { DeliveryBody, DeliveryOutcome } from '#code-hosts/delivery.ts'
 import type { InstalledRepository } from '#code-hosts/installations.ts'
-import { AppError, hasCode, undefinedOn } from '#domain/error.ts'
+import { AppError, hasCode } from '#domain/error.ts'
 import { RunId } from '#domain/ids.ts'
-import { Publication, type PublishedPull } from '#domain/publication.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { GitHubApp } from '#code-hosts/github-client.ts'
 import { openReads } from '../github/repository-reads.ts'
 import { openPullRequests } from '../github/pull-requests.ts'
 import { cell, code } from '#publication/markdown.ts'
+import { changePublication, endPull, findRun, isJudged, reopenPull } from '../publications/noted-pulls.ts'
 import type { PublishingRuns } from '../publications/publishing-runs.ts'
 import type { ReviewCommands } from './review-commands.ts'
 
@@ -47,7 +47,7 @@ export async function takeCheckRequest(
   if (refused !== undefined) return ignored(refused)
   if (identifier === 'accept_all') {
     const count = await deps.review.acceptAll(run, login)
-    await change(
+    await changePublication(
       run.runId,
       (one) => ({ ...one, isAsked: true, isDismissed: false, fault: null, isSettled: false }),
       deps,
@@ -55,7 +55,7 @@ export async function takeCheckRequest(
     return acted(`${login} accepts ${count} changes`, run.runId)
   }
   if (identifier === 'open_pull_request') {
-    await change(
+    await changePublication(
       run.runId,
       (one) => ({ ...one, isAsked: true, isDismissed: false, fault: null, isSettled: false }),
       deps,
@@ -63,98 +63,41 @@ export async function takeCheckRequest(
     return acted(`${login} asks for a pull request`, run.runId)
   }
   if (identifier === 'dismiss') {
-    await change(run.runId, (one) => ({ ...one, isDismissed: true, isAsked: false, isSettled: false }), deps)
+    await changePublication(run.runId, (one) => ({ ...one, isDismissed: true, isAsked: false, isSettled: false }), deps)
     return acted(`${login} dismisses the run`, run.runId)
   }
   return ignored(`the check run has no button ${JSON.stringify(identifier)}`)
 }
 
-/** A pull request was merged or closed; of ours, that is noted in its run. */
-export async function takePullEnd(
-  { number, isMerged }: Extract<DeliveryBody, { kind: 'pull_request' }>,
+/**
+ * A pull request was merged, closed or opened again; of ours, that is noted in its run. What counts is how it is now: a webhook may come late, or
+ * after a newer one.
+ */
+export async function takePullState(
+  { action, number, isMerged }: Extract<DeliveryBody, { kind: 'pull_request' }>,
   { repository, sender }: At & { sender: Sender },
   deps: RequestDeps,
 ): Promise<DeliveryOutcome> {
-  if (sender?.login === deps.botLogin) return ignored('the app itself has closed it')
-  const runId = await deps.publishing.runOfPull(repository.id, number)
-  const run = await findRun(runId, deps)
-  if (run === undefined) return ignored('the pull request is none of ours')
-  const state = isMerged ? ('merged' as const) : ('closed' as const)
-  const pull = run.publication?.pulls.find((one) => one.number === number)
-  if (pull === undefined || pull.state === state) return ignored(`it is known that it was ${state}`)
-  if (state === 'closed' && (await isJudged(repository, pull, deps))) await declineAll(run, pull, deps)
-  const data = { number, url: pull.url, state, by: sender?.login ?? null, change_sets: pull.changeSetIds.length }
-  const event = { event: 'publication.ended', phase: 'publication', origin, data } as const
-  // Each run has to know what of it was in there in the end. This one is the last, since it says that the end is known.
-  for (const { runId: former, changeSetIds } of pull.carried) {
-    const ended = { ...pull, state, changeSetIds, carried: [] }
-    const withEnded = (one: Publication): Publication => {
-      const others = one.pulls.filter((other) => other.number !== number)
-      return { ...one, pulls: [...others, ended], isSettled: false }
-    }
-    await change(former, withEnded, deps).catch(undefinedOn('RUN_001'))
+  const { app, publishing, review } = deps
+  if (action === 'closed' && sender?.login === deps.botLogin) return ignored('the app itself has closed it')
+  const run = await findRun(await publishing.runOfPull(repository.id, number), deps)
+  const pull = run?.publication?.pulls.find((one) => one.number === number)
+  if (run === undefined || pull === undefined) return ignored('the pull request is none of ours')
+  const client = await app.clientFor({ ...repository, repository }, { contents: 'read', pull_requests: 'read' })
+  const reads = openReads(client, repository)
+  const said = action === 'reopened' ? 'open' : isMerged ? 'merged' : 'closed'
+  const state = (await reads.findPull(number))?.state ?? said
+  if (pull.state === state) return ignored(`it is known that it is ${state}`)
+  if (state === 'open') {
+    await reopenPull(run, pull, review.wantAgain, deps)
+    return acted(`pull request ${number} was opened again`, run.runId)
   }
-  const withState = (one: Publication): Publication => {
-    const pulls = one.pulls.map((other) => (other.number === number ? { ...other, state } : other))
-    return { ...one, pulls, isSettled: false }
-  }
-  await change(run.runId, withState, deps, [event])
+  const isDeclined = state === 'closed' && (await isJudged(pull, reads))
+  const by = state === said ? (sender?.login ?? null) : null
+  await endPull(run, pull, { state, by, ...(isDeclined && { decline: review.decline }) }, deps)
   return acted(`pull request ${number} was ${state}`, run.runId)
 }
 
-/** Somebody wants a pull request after all: what it has may be proposed again. */
-export async function takePullReopened(
-  { number }: Extract<DeliveryBody, { kind: 'pull_request' }>,
-  { repository }: At,
-  deps: RequestDeps,
-): Promise<DeliveryOutcome> {
-  const run = await findRun(await deps.publishing.runOfPull(repository.id, number), deps)
-  const pull = run?.publication?.pulls.find((one) => one.number === number)
-  if (run === undefined || pull === undefined) return ignored('the pull request is none of ours')
-  for (const { runId, changeSetIds } of [{ runId: run.runId, changeSetIds: pull.changeSetIds }, ...pull.carried]) {
-    const one = await findRun(runId, deps)
-    if (one === undefined) continue
-    await deps.review.wantAgain(one, changeSetIds)
-    const reopened = (other: PublishedPull) => (other.number === number ? { ...other, state: 'open' as const } : other)
-    await change(runId, (known) => ({ ...known, pulls: known.pulls.map(reopened), isSettled: false }), deps)
-  }
-  return acted(`pull request ${number} was opened again`, run.runId)
-}
-
-/** What GitHub notes in one go has the time of the same second, or of the next. */
-const oneActMs = 2_000
-
-/**
- * Whether a closed pull request was closed as such. Whoever deletes its branch, as to have it made anew, closes it, too, and has not judged the
- * changes; whoever closes it may delete the branch afterwards. GitHub's events tell the two apart by their times.
- */
-async function isJudged(
-  repository: InstalledRepository,
-  { branch, number }: PublishedPull,
-  { app }: RequestDeps,
-): Promise<boolean> {
-  const client = await app.clientFor({ ...repository, repository }, { contents: 'read', pull_requests: 'read' })
-  const reads = openReads(client, repository)
-  if ((await reads.branchHead(branch)) !== undefined) return true
-  const events = await reads.pullEvents(number)
-  const last = (name: string) => events.findLast(({ event }) => event === name)?.at
-  const [closed, deleted] = [last('closed'), last('head_ref_deleted')]
-  return closed !== undefined && deleted !== undefined && deleted - closed >= oneActMs
-}
-
-async function declineAll(
-  run: Run,
-  { changeSetIds, carried }: PublishedPull,
-  { ledger, review }: RequestDeps,
-): Promise<void> {
-  await review.decline(run, changeSetIds)
-  for (const one of carried) {
-    const former = await findRun(one.runId, { ledger })
-    if (former !== undefined) await review.decline(former, one.changeSetIds)
-  }
-}
-
-const origin = { kind: 'publisher', id: 'github' } as const
 const command = /^\/remora +(retry|reject|explain)(?: +(\S.*?))? *$/m
 
 /** `/remora retry`, `/remora reject PATH`, `/remora explain PATH` in the comments of a pull request of ours. */
@@ -174,7 +117,7 @@ export async function takeComment(
   const said = await answerTo({ verb, argument, key }, run, author.login, deps)
   const client = await deps.app.clientFor({ ...repository, repository }, { pull_requests: 'write' })
   await openPullRequests(client, repository).commentOnce(number, { key, text: said })
-  await change(run.runId, (one) => ({ ...one, isSettled: false }), deps)
+  await changePublication(run.runId, (one) => ({ ...one, isSettled: false }), deps)
   return acted(`${author.login}: /remora ${verb}`, run.runId)
 }
 
@@ -221,10 +164,6 @@ async function runOfRepository(
   return run?.request.repository?.repository.id === repository.id ? run : undefined
 }
 
-async function findRun(runId: RunId | undefined, { ledger }: Pick<RequestDeps, 'ledger'>): Promise<Run | undefined> {
-  return runId === undefined ? undefined : ledger.getRun(runId).catch(undefinedOn('RUN_001'))
-}
-
 async function whyNotAllowed(
   login: string,
   repository: InstalledRepository,
@@ -233,21 +172,4 @@ async function whyNotAllowed(
   const client = await app.clientFor({ ...repository, repository }, { contents: 'read' })
   const permission = await openReads(client, repository).permissionOf(login)
   return mayWrite.includes(permission) ? undefined : `${login} may not write to the repository`
-}
-
-type Change = (publication: Publication) => Publication
-
-/** Changes what is kept of the publication, and has it looked at again. */
-async function change(
-  runId: RunId,
-  to: Change,
-  { ledger, publishing }: Pick<RequestDeps, 'ledger' | 'publishing'>,
-  events: Parameters<RequestDeps['ledger']['notePublication']>[1]['events'] = [],
-): Promise<void> {
-  for (;;) {
-    const { publication } = await ledger.getRun(runId)
-    const noted = await ledger.notePublication(runId, { publication: to(publication ?? Publication.parse({})), events })
-    if (noted !== undefined) break
-  }
-  await publishing.look(runId, Date.now())
 }

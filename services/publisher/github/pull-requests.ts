@@ -14,6 +14,8 @@ export function openPullRequests(client: GitHubClient, repository: HostedReposit
   const at = { client, repository }
   return {
     openChangeRequest: (request: ChangeRequest) => openChangeRequest(request, at),
+    /** Adds labels, and asks people for a review. Those who may not review there are not asked. */
+    labelPull: (number: number, wanted: Labels) => labelPull(number, wanted, at),
     /** The open pull requests from branches of the app, for one branch or for all. */
     async openPulls(base?: string): Promise<OpenPull[]> {
       const asked = { ...of, state: 'open' as const, per_page: 100, ...(base === undefined ? {} : { base }) }
@@ -44,10 +46,16 @@ async function openChangeRequest(request: ChangeRequest, at: At): Promise<Opened
   const there = await findPull(request, at)
   if (there !== undefined) await updatePull(there.number, request, at)
   const pull = there ?? (await openPull(request, at))
-  await addLabels(pull.number, request.labels ?? [], at)
-  // Somebody who may not review there must not keep the pull request from being noted.
-  await askReviewers(pull.number, request.reviewers ?? [], at).catch(undefinedOn('PUBLISH_001'))
+  await labelPull(pull.number, request, at)
   return { ...pull, result: there === undefined ? 'opened' : 'updated' }
+}
+
+type Labels = Pick<ChangeRequest, 'labels' | 'reviewers'>
+
+async function labelPull(number: number, { labels = [], reviewers = [] }: Labels, at: At): Promise<void> {
+  await addLabels(number, labels, at)
+  // Somebody who may not review there must not keep the others from going on.
+  await askReviewers(number, reviewers, at).catch(undefinedOn('PUBLISH_001'))
 }
 
 async function findPull(

@@ -59,14 +59,17 @@ function openNames(client: GitHubClient, repository: HostedRepository) {
   }
 }
 
+type FoundPull = { state: 'open' | 'closed' | 'merged'; head: CommitId }
+
 /** Its pull requests. It takes the right to read them. */
 function openPulls(client: GitHubClient, repository: HostedRepository) {
   const of = { owner: repository.owner, repo: repository.name }
   return {
-    /** The commit that a pull request has now, also one of a fork. */
-    async pullHead(number: number): Promise<CommitId | undefined> {
+    /** How a pull request is now, also one of a fork; undefined for one that is gone. */
+    async findPull(number: number): Promise<FoundPull | undefined> {
       const asked = client.request('GET /repos/{owner}/{repo}/pulls/{pull_number}', { ...of, pull_number: number })
-      return (await undefinedWhenMissing(asked))?.data.head.sha
+      const found = (await undefinedWhenMissing(asked))?.data
+      return found && { state: found.merged ? 'merged' : found.state, head: found.head.sha }
     },
     /** What happened to a pull request, the oldest first; `at` is in ms, to the second. */
     async pullEvents(number: number): Promise<{ event: string; at: number }[]> {

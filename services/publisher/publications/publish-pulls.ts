@@ -17,6 +17,7 @@ import type { RepositorySettings } from '../deliveries/repository-settings.ts'
 import type { OpenPull } from '../github/pull-requests.ts'
 import { choosePartsOf, type ChooseDeps, type PullPart } from './choose-parts-of.ts'
 import { branchFor, type OpenPullsDeps, ownPulls, takenOverBy, withOpenPulls, writtenHeads } from './open-pulls.ts'
+import { endLostPulls, endPull, findRun } from './noted-pulls.ts'
 import type { PublishingRuns } from './publishing-runs.ts'
 import { pullText } from '#publication/pull-text.ts'
 import type { Note, Publishing, RunHost } from './run-host.ts'
@@ -28,13 +29,13 @@ export type PullsDeps = AskPatchDeps &
     records: AskPatchDeps['records'] & PublishableDeps['records'] & ChooseDeps['records']
     objects: ObjectStore
     ledger: ChooseDeps['ledger'] & OpenPullsDeps['ledger']
-    publishing: Pick<PublishingRuns, 'countPull' | 'look' | 'notePull' | 'runOfPull'>
+    publishing: Pick<PublishingRuns, 'countPull' | 'isUnlabelled' | 'look' | 'noteLabelled' | 'notePull' | 'runOfPull'>
     publicUrl: string | undefined
     /** Where changes of the rehearsal model may be published, too: a fake host. */
     isFakeHost: boolean
   }
 
-/** `held`: why nothing was published that people may expect. `coming`: a worker composes it. `waiting`: for a time of the schedule. */
+/** `held`: why nothing was published that people may expect. `coming`: a worker composes it, or the run is looked at anew. `waiting`: for a time of the schedule. */
 type Published = { kind: 'done' | 'waiting'; held: string | undefined } | { kind: 'coming' }
 
 const origin = { kind: 'publisher', id: 'github' } as const
@@ -48,6 +49,7 @@ export async function publishPulls(
   signal: AbortSignal,
 ): Promise<Published> {
   const { publication, host } = publishing
+  if (await endLostPulls(run.runId, host, deps)) return { kind: 'coming' }
   const refused = whyNot(run, publication, host, deps)
   if (refused !== undefined) return held(refused.told)
   const target = await targetOf(host)
@@ -119,12 +121,12 @@ type Part = {
 async function publishPart(
   run: Run,
   { part, carriesFrom, target, branch, settings, composition, pull }: Part,
-  { note, host }: Publishing,
+  { publication, note, host }: Publishing,
   deps: PullsDeps,
 ): Promise<void> {
   const publishable = await readPublishable(run, composition, deps, part.carried)
   const commits = await planCommits(publishable)
-  if (commits.length === 0) return endEmpty(run, { pull, target }, { note, host }, deps)
+  if (commits.length === 0) return endEmpty(run, { pull, target }, host, deps)
   checkEvidence(commits, publishable)
   // Who composes it is not who may say what is accepted.
   const asked = new Set([...part.changeSetIds, ...part.carried.map(({ set }) => set.changeSetId)])
@@ -152,20 +154,42 @@ async function publishPart(
     isDraft: settings.draft || composition.gate?.verdict !== 'passed',
     settings,
     beforeOpening: () => countToday(run, branch, settings, deps),
-    isKnown: async (number) => (await deps.publishing.runOfPull(host.source.repository.id, number)) !== undefined,
+    isLabelled: (number) => isLabelled(host.source.repository.id, number, deps),
   }
   const written = await writePull(wanted, settings.allowWorkflows ? await host.withWorkflows() : host)
   const ids = new Set(commits.flatMap(({ changeSetIds }) => changeSetIds))
-  await notePull({ written, part, carriesFrom, branch, ids }, note)
-  // After that: whoever takes the pull request over reads there what it has.
-  await deps.publishing.notePull(host.source.repository.id, written.number, run.runId)
+  const before = publication.pulls.find(({ number }) => number === written.number)?.state
+  await notePull({ written, before, part, carriesFrom, branch, ids }, note)
+  await finishPull(run, written, { host, settings }, deps)
+}
+
+/** From when it is known whose the pull request is, its webhooks are listened to. Labels take seconds, so they come after that. */
+async function finishPull(
+  { runId }: Run,
+  { number, isNew }: WrittenPull,
+  { host, settings }: { host: RunHost; settings: RepositorySettings },
+  deps: PullsDeps,
+): Promise<void> {
+  const repositoryId = host.source.repository.id
+  // After it was noted in the run: whoever takes the pull request over reads there what it has.
+  await deps.publishing.notePull(repositoryId, number, { runId, isNew })
+  // Its webhook was nobody's until now.
+  await endLostPulls(runId, host, deps, [number])
+  if (!isNew) return
+  await host.labelPull(number, settings)
+  await deps.publishing.noteLabelled(repositoryId, number)
+}
+
+async function isLabelled(repositoryId: number, number: number, { publishing }: PullsDeps): Promise<boolean> {
+  const owner = await publishing.runOfPull(repositoryId, number)
+  return owner !== undefined && !(await publishing.isUnlabelled(repositoryId, number))
 }
 
 /** Nothing is left of what a pull request had: people have rejected it, or done it themselves. */
 async function endEmpty(
   run: Run,
   { pull, target }: { pull: OpenPull | undefined; target: string },
-  { note, host }: Pick<Publishing, 'note' | 'host'>,
+  host: RunHost,
   deps: PullsDeps,
 ): Promise<void> {
   if (pull === undefined) return
@@ -174,12 +198,10 @@ async function endEmpty(
     key: `empty-${run.runId}`,
     text: `Nothing is left of these changes in run ${run.runId}, so this is closed.`,
   })
-  const { pulls } = await note({})
-  const known = pulls.some(({ number }) => number === pull.number)
-  const closed = pulls.map((one) => (one.number === pull.number ? { ...one, state: 'closed' as const } : one))
-  const data = { number: pull.number, state: 'closed', by: null, change_sets: 0 }
-  const event: NewEvent = { event: 'publication.ended', phase: 'publication', origin, data }
-  if (known) await note({ pulls: closed }, [event])
+  // It may be an earlier run that has it.
+  const owner = await findRun(await deps.publishing.runOfPull(host.source.repository.id, pull.number), deps)
+  const noted = owner?.publication?.pulls.find(({ number }) => number === pull.number)
+  if (owner !== undefined && noted?.state === 'open') await endPull(owner, noted, { state: 'closed', by: null }, deps)
   await host.closePull(pull.number)
 }
 
@@ -232,11 +254,13 @@ async function countToday(
 
 type NotedPull = Pick<Part, 'part' | 'carriesFrom' | 'branch'> & {
   written: WrittenPull
+  /** What was noted of it when this began. */
+  before: PublishedPull['state'] | undefined
   /** What is in it. */
   ids: ReadonlySet<string>
 }
 
-async function notePull({ written, part, carriesFrom, branch, ids }: NotedPull, note: Note): Promise<void> {
+async function notePull({ written, before, part, carriesFrom, branch, ids }: NotedPull, note: Note): Promise<void> {
   const { isNew, ...made } = written
   const { agent } = part
   const there = part.carried.filter(({ set }) => ids.has(set.changeSetId))
@@ -247,9 +271,7 @@ async function notePull({ written, part, carriesFrom, branch, ids }: NotedPull, 
   }))
   const changeSetIds = [...ids].filter((id) => !foreign.has(id))
   const pull: PublishedPull = { ...made, agent, branch, state: 'open', changeSetIds, carried }
-  const { pulls } = await note({})
-  const known = pulls.find(({ number }) => number === pull.number)
-  const others = pulls.filter(({ number }) => number !== pull.number)
+  const known = (await note({})).pulls.find(({ number }) => number === pull.number)
   const data = {
     number: pull.number,
     url: pull.url,
@@ -263,5 +285,11 @@ async function notePull({ written, part, carriesFrom, branch, ids }: NotedPull, 
   const name = known === undefined && isNew ? 'publication.opened' : 'publication.updated'
   const event: NewEvent = { event: name, phase: 'publication', origin, data }
   const isSame = known?.head === pull.head
-  await note({ pulls: [...others, pull], fault: null }, isSame ? [] : [event])
+  const withPull = ({ pulls }: Publication) => {
+    const kept = pulls.find(({ number }) => number === pull.number)
+    // Somebody has ended it meanwhile.
+    const isEnded = kept !== undefined && kept.state !== 'open' && kept.state !== before
+    return [...pulls.filter((one) => one !== kept), isEnded ? kept : pull]
+  }
+  await note((fresh) => ({ pulls: withPull(fresh), fault: null }), isSame ? [] : [event])
 }

@@ -95,7 +95,7 @@ async function lookAtRun(runId: RunId, deps: PublishDeps, signal: AbortSignal): 
     })
     const pauseMs = await pauseBefore(runId, error, deps)
     if (pauseMs !== undefined) return publishing.end(look, Date.now() + pauseMs)
-    const isOver = await endWithFault(run, fault, deps)
+    const isOver = await endWithFault(run, fault, deps, signal)
     await publishing.endFailing(runId)
     await publishing.end(look, isOver ? 'never' : Date.now() + laterMs)
   }
@@ -155,9 +155,11 @@ function openNote(run: Run, ledger: PublishDeps['ledger']): { note: Note; isAlon
   let isAlone = true
   let known = run.publication ?? Publication.parse({})
   const note: Note = async (change, events = []) => {
-    if (Object.keys(change).length === 0 && events.length === 0) return known
+    const changeOf = typeof change === 'function' ? change : () => change
+    if (typeof change !== 'function' && Object.keys(change).length === 0 && events.length === 0) return known
     for (;;) {
-      const noted = await ledger.notePublication(run.runId, { publication: { ...known, ...change }, events })
+      const publication = { ...known, ...changeOf(known) }
+      const noted = await ledger.notePublication(run.runId, { publication, events })
       if (noted !== undefined) return (known = noted)
       isAlone = false
       known = (await ledger.getRun(run.runId)).publication ?? known
@@ -178,19 +180,28 @@ async function noteFault({ code: errorCode, message: reason }: AppError, note: N
 }
 
 /** False: the run itself goes on, and when it has ended it is tried again; or somebody has asked for something meanwhile. */
-async function endWithFault({ runId }: Run, fault: AppError, deps: PublishDeps): Promise<boolean> {
+async function endWithFault(
+  { runId }: Run,
+  fault: AppError,
+  deps: PublishDeps,
+  signal: AbortSignal,
+): Promise<boolean> {
   // What was done until the fault has changed it.
   const run = await deps.ledger.getRun(runId)
   const { note, isAlone } = openNote(run, deps.ledger)
   await noteFault(fault, note)
-  if (isEnded(run.status)) await tellFault(run, note, deps)
+  if (isEnded(run.status)) await tellFault(run, { note, signal }, deps)
   return isEnded(run.status) && isAlone()
 }
 
 /** In the check run, if the host takes it: nobody comes back to that. */
-async function tellFault(run: Run, note: Note, deps: PublishDeps): Promise<void> {
+async function tellFault(
+  run: Run,
+  { note, signal }: { note: Note; signal: AbortSignal },
+  deps: PublishDeps,
+): Promise<void> {
   try {
-    const host = await openRunHost(run, deps)
+    const host = await openRunHost(run, deps, signal)
     await endCheck(run, { publication: await note({}), note, host, held: undefined }, deps)
   } catch (error) {
     deps.log.warn('a check run does not say what has failed', { run_id: run.runId, error: String(error) })

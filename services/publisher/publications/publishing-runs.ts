@@ -12,7 +12,18 @@ type BegunLook = { runId: RunId; begunUntil: number }
 
 type Redis = Pick<
   RedisClient,
-  'eval' | 'hdel' | 'hget' | 'hset' | 'hsetnx' | 'zadd' | 'zcard' | 'zrange' | 'zrangebyscore'
+  | 'eval'
+  | 'hdel'
+  | 'hget'
+  | 'hset'
+  | 'hsetnx'
+  | 'sadd'
+  | 'sismember'
+  | 'srem'
+  | 'zadd'
+  | 'zcard'
+  | 'zrange'
+  | 'zrangebyscore'
 >
 
 const lookScript = `
@@ -37,8 +48,7 @@ const countedSeconds = 2 * 86_400
 /** Which runs the publisher looks at again, and when; and which run a pull request is of. In Redis, beside the inbox of deliveries. */
 export function openPublishingRuns(redis: Redis, namespace = 'remora') {
   const prefix = `${namespace}:{github}:`
-  const keys = { due: `${prefix}publishing`, pulls: `${prefix}pulls`, failing: `${prefix}failing` }
-  const fieldOf = (repositoryId: number, number: number) => `${repositoryId}/${number}`
+  const keys = { due: `${prefix}publishing`, failing: `${prefix}failing` }
   return {
     /** Looks at the run at `at` (ms since the epoch), or earlier if it is to be looked at earlier already. */
     async look(runId: RunId, at: number): Promise<void> {
@@ -79,14 +89,38 @@ export function openPublishingRuns(redis: Redis, namespace = 'remora') {
       const key = `${prefix}opened:${repositoryId}:${day}`
       return z.int().parse(await orStoreError(redis.eval(countScript, 1, key, String(countedSeconds), pull)))
     },
-    async notePull(repositoryId: number, number: number, runId: RunId): Promise<void> {
-      await orStoreError(redis.hset(keys.pulls, fieldOf(repositoryId, number), runId))
+    ...openPulls(redis, prefix),
+  }
+}
+
+/** Which run a pull request is of, and whether it has its labels. */
+function openPulls(redis: Redis, prefix: string) {
+  const keys = { pulls: `${prefix}pulls`, unlabelled: `${prefix}unlabelled` }
+  const fieldOf = (repositoryId: number, number: number) => `${repositoryId}/${number}`
+  return {
+    /** `isNew`: it has no labels and reviewers yet, which are told by `noteLabelled`. */
+    async notePull(
+      repositoryId: number,
+      number: number,
+      { runId, isNew }: { runId: RunId; isNew: boolean },
+    ): Promise<void> {
+      const field = fieldOf(repositoryId, number)
+      if (isNew) await orStoreError(redis.sadd(keys.unlabelled, field))
+      await orStoreError(redis.hset(keys.pulls, field, runId))
+    },
+    async noteLabelled(repositoryId: number, number: number): Promise<void> {
+      await orStoreError(redis.srem(keys.unlabelled, fieldOf(repositoryId, number)))
+    },
+    async isUnlabelled(repositoryId: number, number: number): Promise<boolean> {
+      return (await orStoreError(redis.sismember(keys.unlabelled, fieldOf(repositoryId, number)))) === 1
     },
     async runOfPull(repositoryId: number, number: number): Promise<RunId | undefined> {
       return RunId.safeParse(await orStoreError(redis.hget(keys.pulls, fieldOf(repositoryId, number)))).data
     },
     async forgetPull(repositoryId: number, number: number): Promise<void> {
-      await orStoreError(redis.hdel(keys.pulls, fieldOf(repositoryId, number)))
+      const field = fieldOf(repositoryId, number)
+      await orStoreError(redis.hdel(keys.pulls, field))
+      await orStoreError(redis.srem(keys.unlabelled, field))
     },
   }
 }

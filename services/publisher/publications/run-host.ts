@@ -7,7 +7,7 @@ import type { Run } from '#domain/run.ts'
 import { readRepositorySettings, type RepositorySettings } from '../deliveries/repository-settings.ts'
 import type { GitHubApp } from '#code-hosts/github-client.ts'
 import { type GitHubHost, openGitHubHost, type OwnApp } from '../github/github-host.ts'
-import { openReads } from '../github/repository-reads.ts'
+import { openReads, type RepositoryReads } from '../github/repository-reads.ts'
 
 export type RunHostDeps = OwnApp & {
   app: Pick<GitHubApp, 'clientFor'>
@@ -18,14 +18,21 @@ export type RunHostDeps = OwnApp & {
 /** The repository of a run at its host, with the right to write to it. */
 export type RunHost = GitHubHost & {
   source: RepositorySource
+  reads: Pick<RepositoryReads, 'branchHead' | 'findPull' | 'pullEvents'>
   /** The same with the right to change what the host runs, for a repository that allows it: HOST_003 where the App may not. */
   withWorkflows(): Promise<GitHubHost>
   /** Those that the default branch has now. */
   settings(): Promise<RepositorySettings>
 }
 
-/** Keeps what was done so far, with its events; the next step starts from what it returns. */
-export type Note = (change: Partial<Publication>, events?: readonly NewEvent[]) => Promise<Publication>
+/**
+ * Keeps what was done so far, with its events; the next step starts from what it returns. A change that depends on what is there is a function
+ * of it: somebody else may have written meanwhile.
+ */
+export type Note = (
+  change: Partial<Publication> | ((known: Publication) => Partial<Publication>),
+  events?: readonly NewEvent[],
+) => Promise<Publication>
 
 /** A run that is being published: what was done before, and where. */
 export type Publishing = { publication: Publication; note: Note; host: RunHost }
@@ -54,6 +61,7 @@ export async function openRunHost(
   return {
     ...openGitHubHost(client, repository, own),
     source,
+    reads,
     async withWorkflows() {
       return openGitHubHost(await app.clientFor(of, { ...rights, workflows: 'write' }, signal), repository, own)
     },

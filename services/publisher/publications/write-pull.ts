@@ -23,14 +23,14 @@ export type WantedPull = {
   written: readonly CommitId[]
   text: Pick<ChangeRequest, 'title' | 'body'>
   isDraft: boolean
-  settings: Pick<RepositorySettings, 'labels' | 'reviewers' | 'maxOpenPulls'>
+  settings: Pick<RepositorySettings, 'maxOpenPulls'>
   /** Told before a branch gets a pull request; throws where that is too much for a day. */
   beforeOpening(): Promise<void>
-  /** Whether all was done for a pull request that is open: a try may have been killed before its labels. People may change these later. */
-  isKnown(number: number): Promise<boolean>
+  /** Whether an open pull request has its labels: a try may have been killed before them. People may change these later. */
+  isLabelled(number: number): Promise<boolean>
 }
 
-/** `isNew`: nothing was known of it before. */
+/** `isNew`: it has no labels yet. */
 export type WrittenPull = Pick<PublishedPull, 'number' | 'url' | 'isDraft' | 'head' | 'base'> & { isNew: boolean }
 
 /**
@@ -47,15 +47,13 @@ export async function writePull(wanted: WantedPull, host: PullHost): Promise<Wri
     await expectRoom(settings, host)
     await wanted.beforeOpening()
   }
-  const isNew = open === undefined || !(await wanted.isKnown(open.number))
+  const isNew = open === undefined || !(await wanted.isLabelled(open.number))
   const { head } = await host.publishBranch(order)
-  const { labels, reviewers } = settings
   const { number, url, isDraft } = await host.openChangeRequest({
     ...wanted.text,
     branch,
     baseBranch,
     isDraft: wanted.isDraft,
-    ...(isNew && { labels, reviewers }),
   })
   return { number, url, isDraft, head, base, isNew }
 }
