@@ -60,15 +60,7 @@ export function openPublishingRuns(redis: Redis, namespace = 'remora') {
       await orStoreError(redis.zadd(keys.due, begunUntil, runId))
       return { runId, begunUntil }
     },
-    /** Since when (ms since the epoch) each look at the run has failed: since now for the first one. */
-    async failingSince(runId: RunId): Promise<number> {
-      await orStoreError(redis.hsetnx(keys.failing, runId, String(Date.now())))
-      return Number((await orStoreError(redis.hget(keys.failing, runId))) ?? Date.now())
-    },
-    /** After a look that did not fail, or whose failure was the last one. */
-    async endFailing(runId: RunId): Promise<void> {
-      await orStoreError(redis.hdel(keys.failing, runId))
-    },
+    ...failingRuns(redis, keys.failing),
     /** Looks at it again at `next` and not before, or no more. Nothing where somebody has said otherwise since `begin`. */
     async end({ runId, begunUntil }: BegunLook, next: number | 'never'): Promise<void> {
       const args = [runId, String(begunUntil), next === 'never' ? '' : String(next)]
@@ -142,6 +134,20 @@ export function openPlaces(ofInstallation: number) {
       if ((taken.get(of) ?? 0) >= ofInstallation) return undefined
       change(of, 1)
       return () => change(of, -1)
+    },
+  }
+}
+
+function failingRuns(redis: Redis, key: string) {
+  return {
+    /** Since when (ms since the epoch) each look at the run has failed: since now for the first one. */
+    async failingSince(runId: RunId): Promise<number> {
+      await orStoreError(redis.hsetnx(key, runId, String(Date.now())))
+      return Number((await orStoreError(redis.hget(key, runId))) ?? Date.now())
+    },
+    /** After a look that did not fail, or whose failure was the last one. */
+    async endFailing(runId: RunId): Promise<void> {
+      await orStoreError(redis.hdel(key, runId))
     },
   }
 }
