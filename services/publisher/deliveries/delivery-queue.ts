@@ -15,7 +15,6 @@ export function openDeliveryQueue(places: Places) {
   const installations = new Map<string, Waiting>()
   const entries = new Map<string, TakenDelivery>()
   let atWork = 0
-  let allPausedUntil = 0
   const leave = (taken: TakenDelivery): Waiting => {
     const waiting = waitingOf(taken, installations)
     if (waiting.atWork.delete(repositoryOf(taken))) atWork -= 1
@@ -36,7 +35,7 @@ export function openDeliveryQueue(places: Places) {
     },
     /** The one that is to be handled now; it has a place until `end` or `pause`. Undefined: there is none, or no place for it. */
     next(now: number): TakenDelivery | undefined {
-      const one = atWork < places.all && allPausedUntil <= now ? takeNext(installations, places, now) : undefined
+      const one = atWork < places.all ? takeNext(installations, places, now) : undefined
       if (one !== undefined) atWork += 1
       return one
     },
@@ -52,10 +51,6 @@ export function openDeliveryQueue(places: Places) {
       const waiting = leave(taken)
       waiting.pausedUntil = Math.max(waiting.pausedUntil, until)
       deliveriesOf(taken, waiting).unshift(taken)
-    },
-    /** Nothing at all is given out until then. */
-    pauseAll(until: number): void {
-      allPausedUntil = Math.max(allPausedUntil, until)
     },
     /** Forgets what waits and belongs to somebody else by now. */
     drop(lost: ReadonlySet<string>): void {

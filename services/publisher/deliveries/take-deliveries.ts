@@ -64,9 +64,10 @@ export async function takeWaiting(deps: TakeDeps): Promise<number> {
 function openHandling(deps: TakeDeps, stopping: AbortSignal) {
   const { inbox, consumer } = deps
   const queue = openDeliveryQueue(places)
-  let isRefused = false
+  let refusedUntil = 0
   const running = new Set<Promise<void>>()
   const startNext = () => {
+    if (refusedUntil > Date.now()) return
     for (let one = queue.next(Date.now()); one !== undefined; one = queue.next(Date.now())) {
       const ending = takeOne(one).finally(() => running.delete(ending))
       running.add(ending)
@@ -78,11 +79,11 @@ function openHandling(deps: TakeDeps, stopping: AbortSignal) {
     else if (pause.of === 'installation') queue.pause(taken, Date.now() + pause.ms)
     else {
       queue.pause(taken, Date.now())
-      queue.pauseAll(Date.now() + pause.ms)
       // Those that were at work at the same time say the same.
-      if (!isRefused) deps.log.warn('GitHub refuses the App itself: all webhooks wait', { error: pause.said })
+      if (refusedUntil <= Date.now())
+        deps.log.warn('GitHub refuses the App itself: all webhooks wait', { error: pause.said })
+      refusedUntil = Date.now() + pause.ms
     }
-    isRefused = pause?.of === 'app'
     if (!stopping.aborted) startNext()
   }
   const ended = async () => {
