@@ -41,7 +41,8 @@ export async function withGitea(remote: CodeHost, { url, findLogin, signal }: Gi
   const login = await findLogin(address)
   if (login === undefined) {
     const where = withoutLogins(repository.site)
-    throw new AppError('HOST_003', `git knows no login for ${where}: its API needs one, with a token as the password`)
+    const how = `a credential helper of git has it, or the address does (${where.replace('//', '//NAME:TOKEN@')}/…)`
+    throw new AppError('HOST_003', `git knows no login for the API of ${where}: ${how}`)
   }
   const authorization = `Basic ${Buffer.from(`${login.username}:${login.password}`).toString('base64')}`
   const gitea = { ...repository, authorization, signal }
@@ -82,7 +83,7 @@ async function requireGitea(gitea: Gitea): Promise<void> {
   const fault = refusal(answer, gitea)
   if (fault.code !== 'HOST_002' && answer.status !== 200) throw fault
   const text = `there is no Gitea or Forgejo at ${gitea.site}: only theirs can be asked for a pull request here`
-  throw new AppError('HOST_002', text)
+  throw new AppError('HOST_002', text, { advised: true })
 }
 
 const Settings = z.looseObject({
@@ -202,7 +203,8 @@ async function ask(path: string, { method = 'GET', body, whole = false }: Asked,
     return { status: answer.status, body: parseJson(text), location: answer.headers.get('location') }
   } catch (cause) {
     signal.throwIfAborted()
-    throw new AppError('HOST_001', `${site} does not answer: ${String(cause)}`, { cause })
+    const why = cause instanceof Error && cause.cause instanceof Error ? cause.cause : cause
+    throw new AppError('HOST_001', `${site} does not answer: ${String(why)}`, { cause })
   }
 }
 
@@ -211,8 +213,9 @@ const Refused = z.looseObject({ message: z.string() })
 function refusal({ status, body, location }: Answer, { site, owner, name }: Gitea): AppError {
   const said = Refused.safeParse(body).data?.message.slice(0, 300) ?? ''
   const text = `${site} answers ${status} for ${owner}/${name}${said === '' ? '' : `: ${said}`}`
-  if (location !== null) return new AppError('HOST_002', `${text}; it is at ${withoutLogins(location)} by now`)
-  return new AppError(codeOf(status), text)
+  if (location !== null)
+    return new AppError('HOST_002', `${text}; it is at ${withoutLogins(location)} by now`, { advised: true })
+  return new AppError(codeOf(status), text, { advised: true })
 }
 
 function codeOf(status: number): ErrorCode {

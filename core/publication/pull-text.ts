@@ -134,8 +134,7 @@ function filesText({ commits, nodes }: PullParts): string {
 
 function howToReject({ run, runUrl, takesComments }: PullParts): string {
   const name = runUrl === undefined ? code(run.runId) : `[${run.runId}](${runUrl})`
-  const change =
-    '- **Change it:** commit to this branch. Remora never overwrites your commit, and adds nothing more here.'
+  const change = '- **Change it:** commit to this branch. Remora leaves your commit alone, and adds nothing more here.'
   const ways = takesComments
     ? [
         '- **Reject a part:** comment `/remora reject PATH`, with a path or a pattern such as `docs/**`. Its changes leave this branch.',

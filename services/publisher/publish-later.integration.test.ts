@@ -90,6 +90,14 @@ describe.skipIf(lacks('git'))('what GitHub does not take', () => {
   const publicationOf = async (runId: Awaited<ReturnType<typeof at.play>>) => at.publisher.publicationOf(runId)
   const dueIn = (ms: number) => at.publisher.host().publishing.due(Date.now() + ms, 1_000)
 
+  it('without the permission to write check runs the pull request is there, and nothing is tried again', async () => {
+    const runId = await at.play({ changes })
+    at.publisher.github.faults.add({ how: 'status', status: 403, path: /\/check-runs$/, times: 50 })
+    await at.publisher.settle(runId)
+    at.publisher.github.faults.clear()
+    expect(await publicationOf(runId)).toMatchObject({ fault: { errorCode: 'HOST_003' }, pulls: [{ number: 1 }] })
+  })
+
   it('while GitHub is away is tried for a day, and then fails with its reason', async () => {
     const runId = await at.play({ changes })
     at.publisher.github.faults.add({ how: 'status', status: 500, path: /pulls/, times: 1_000 })

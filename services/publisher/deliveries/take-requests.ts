@@ -94,7 +94,9 @@ export async function takePullState(
   }
   const isDeclined = state === 'closed' && (await isJudged(pull, reads))
   const by = state === said ? (sender?.login ?? null) : null
-  await endPull(run, pull, { state, by, ...(isDeclined && { decline: review.decline }) }, deps)
+  const isDeleted = state === 'closed' && !isDeclined
+  const end = { state, by, ...(isDeclined && { decline: review.decline }), ...(isDeleted && { isDeleted }) }
+  await endPull(run, pull, end, deps)
   return acted(`pull request ${number} was ${state}`, run.runId)
 }
 

@@ -33,10 +33,7 @@ describe.skipIf(lacks('git'))('what is open in a pull request when somebody push
   })
 
   it('is proposed again by the next run where its pull request was never opened, or lost its branch', async () => {
-    await settings('max_open_pulls: 0')
-    const first = await published([change('a')])
-    expect(at.repository.pulls()).toEqual([])
-    await settings('max_open_pulls: 3')
+    const first = await at.play({ changes: [change('a')], files })
     const since = (runId: RunId) => ({ source: { since: { runId } } })
     const second = await at.published({ changes: [change('b')], files, ...since(first) })
     expect(await inBranch()).toBe('a.py\nb.py')

@@ -51,13 +51,17 @@ export async function carriedChanges(
     return file && { hash: file.hash, bytes: () => readBase(file.hash) }
   }
   const own = new Set(chain.map(({ runId }) => runId))
+  // Whoever has ended a pull request of this run does not get the same one from it again.
+  const hadHere = new Set(
+    (await pullsOf(run, deps.ledger)).flatMap(({ carried }) => carried.flatMap(({ changeSetIds }) => changeSetIds)),
+  )
   const found: CarriedChanges = { carried: [], lost: [], published: new Set() }
   for (const [runId, there] of inPulls) {
     if (own.has(runId)) {
       for (const id of there) found.published.add(id)
       continue
     }
-    const changes = await openChangesOf(runId, there, deps)
+    const changes = (await openChangesOf(runId, there, deps)).filter(({ set }) => !hadHere.has(set.changeSetId))
     const sets = changes.map(({ set }) => set)
     const moved = await carryChanges(sets, { readBase, readNow })
     const lost = new Set(moved.lost)

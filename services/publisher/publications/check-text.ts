@@ -35,9 +35,15 @@ function stateOf({ run, publication, funnel, findings }: ToldRun): CommitState {
   if (run.status === 'queued') return 'queued'
   if (!isEnded(run.status)) return 'running'
   if (run.status === 'cancelled') return 'cancelled'
-  if (run.status === 'failed' || publication.fault !== null) return 'failure'
+  const { fault } = publication
+  // What people do at a branch or a limit that they have set is no failure of the commit.
+  if (run.status === 'failed' || (fault !== null && !waitsForPeople(fault))) return 'failure'
   const proposed = funnel.some(({ valid, rejected }) => valid > rejected)
   return proposed || findings > 0 ? 'neutral' : 'success'
+}
+
+function waitsForPeople({ errorCode }: NonNullable<Publication['fault']>): boolean {
+  return errorCode === 'PUBLISH_002' || errorCode === 'PUBLISH_003'
 }
 
 function titleOf({ run, publication, funnel, merged, findings }: ToldRun): string {
@@ -56,7 +62,8 @@ function titleOf({ run, publication, funnel, merged, findings }: ToldRun): strin
   if (open.length > 0) return `${open.map(({ number }) => `#${number}`).join(', ')}: ${plural(valid, 'change')}${found}`
   const done = [...merged.values()].reduce((sum, count) => sum + count, 0)
   if (done > 0) return `${plural(done, 'change')} merged${found}`
-  if (valid > 0) return `${plural(valid, 'change')} proposed${found}`
+  const what = publication.isDismissed ? 'dismissed' : publication.fault === null ? 'proposed' : 'not published'
+  if (valid > 0) return `${plural(valid, 'change')} ${what}${found}`
   return findings > 0 ? plural(findings, 'finding') : 'Nothing to change'
 }
 
@@ -120,10 +127,11 @@ function funnelText({ funnel, merged }: Pick<ToldRun, 'funnel' | 'merged'>): str
 }
 
 /** GitHub takes three at most. */
-function buttonsOf({ run, publication, funnel }: ToldRun): StatusButton[] {
+function buttonsOf({ run, publication, funnel, merged }: ToldRun): StatusButton[] {
   if (run.status !== 'completed' || run.request.repository?.isFork === true || publication.isDismissed) return []
   const open = funnel.reduce((sum, one) => sum + undecided(one), 0)
-  const accepted = funnel.reduce((sum, one) => sum + one.accepted + one.acceptedUnverified, 0)
+  const done = [...merged.values()].reduce((sum, count) => sum + count, 0)
+  const accepted = funnel.reduce((sum, one) => sum + one.accepted + one.acceptedUnverified, -done)
   const hasPull = hasOpenPull(publication)
   return [
     ...(open > 0

@@ -21,6 +21,7 @@ export type PullEnd = {
   state: Exclude<PublishedPull['state'], 'open'>
   /** Who ended it, where that is known. */
   by: string | null
+  isDeleted?: boolean
   decline?: (run: Run, changeSetIds: readonly string[]) => Promise<void>
 }
 
@@ -45,21 +46,22 @@ export async function changePublication(
 export async function endPull(
   run: Run,
   pull: PublishedPull,
-  { state, by, decline }: PullEnd,
+  { state, by, isDeleted, decline }: PullEnd,
   deps: NotedPullsDeps,
 ): Promise<void> {
   const { number, url, carried } = pull
+  const end = { state, ...(isDeleted === true && { isDeleted }) }
   await decline?.(run, pull.changeSetIds)
   // Each run has to know what of it was in there in the end. The owner is the last, since it says that the end is known.
   for (const { runId, changeSetIds } of carried) {
     const former = await findRun(runId, deps)
     if (former === undefined) continue
     await decline?.(former, changeSetIds)
-    await endPullIn(runId, { ...pull, state, changeSetIds, carried: [] }, deps)
+    await endPullIn(runId, { ...pull, ...end, changeSetIds, carried: [] }, deps)
   }
   const data = { number, url, state, by, change_sets: pull.changeSetIds.length }
   const event: NewEvent = { event: 'publication.ended', phase: 'publication', origin, data }
-  const ended = (one: PublishedPull) => (one.number === number && one.state !== 'merged' ? { ...one, state } : one)
+  const ended = (one: PublishedPull) => (one.number === number && one.state !== 'merged' ? { ...one, ...end } : one)
   const withEnded = (one: Publication) => ({ ...one, pulls: one.pulls.map(ended), isSettled: false })
   await changePublication(run.runId, withEnded, deps, [event])
 }
@@ -80,7 +82,8 @@ export async function reopenPull(
   wantAgain: (run: Run, changeSetIds: readonly string[]) => Promise<void>,
   deps: NotedPullsDeps,
 ): Promise<void> {
-  const reopened = (one: PublishedPull) => (one.number === number ? { ...one, state: 'open' as const } : one)
+  const reopened = ({ isDeleted, ...one }: PublishedPull): PublishedPull =>
+    one.number === number ? { ...one, state: 'open' } : { ...one, ...(isDeleted && { isDeleted }) }
   // As above, the owner is the last.
   for (const part of [...carried, { runId: run.runId, changeSetIds }]) {
     const one = await findRun(part.runId, deps)
@@ -126,7 +129,9 @@ async function endLost(
   if (owned !== undefined) {
     const isDeclined = state === 'closed' && (await isJudged(owned, reads))
     const decline = (of: Run, ids: readonly string[]) => declineChanges(of, ids, { ...deps, how: 'add' })
-    await endPull(owner, owned, { state, by: null, ...(isDeclined && { decline }) }, deps)
+    const isDeleted = state === 'closed' && !isDeclined
+    const end = { state, by: null, ...(isDeclined && { decline }), ...(isDeleted && { isDeleted }) }
+    await endPull(owner, owned, end, deps)
   }
   // A later run has it without anything of this one.
   const left = openIn(await deps.ledger.getRun(runId))

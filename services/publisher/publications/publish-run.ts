@@ -180,12 +180,7 @@ async function noteFault({ code: errorCode, message: reason }: AppError, note: N
 }
 
 /** False: the run itself goes on, and when it has ended it is tried again; or somebody has asked for something meanwhile. */
-async function endWithFault(
-  { runId }: Run,
-  fault: AppError,
-  deps: PublishDeps,
-  signal: AbortSignal,
-): Promise<boolean> {
+async function endWithFault({ runId }: Run, fault: AppError, deps: PublishDeps, signal: AbortSignal): Promise<boolean> {
   // What was done until the fault has changed it.
   const run = await deps.ledger.getRun(runId)
   const { note, isAlone } = openNote(run, deps.ledger)
