@@ -101,7 +101,7 @@ export function openDeliveryInbox(
     keepMs: Math.max(silentMs / 4, leastKeepMs),
     /** Says that the consumer is still at work on what it has taken. Those that somebody else has taken meanwhile. */
     keep: (consumer: string, taken: readonly Entry[]) => claimed(redis, keys.inbox, { consumer, silentMs: 0 }, taken),
-    /** Leaves what the consumer has taken and not begun to whoever comes next. */
+    /** Gives back what the consumer has taken and not begun: the next `take`, of any consumer, may have it. */
     async leave(consumer: string, taken: readonly Entry[]): Promise<void> {
       await claimed(redis, keys.inbox, { consumer, silentMs: silentMs + 1 }, taken)
     },

@@ -160,7 +160,7 @@ const stateOf = {
   cancelled: 'error',
 } as const satisfies Record<CommitState, string>
 
-/** A line beside the commit. The host keeps each that it was told, and shows the last. */
+/** Adds a commit status, unless the newest one of that name says the same. Gitea keeps all of them and shows the newest. */
 async function reportStatus({ commit, name, state, title, url }: StatusReport, gitea: Gitea): Promise<ReportedStatus> {
   const description = title.slice(0, mostDescription)
   const path = `/statuses/${commit}`

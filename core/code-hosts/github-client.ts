@@ -19,7 +19,7 @@ export type GitHubAppOptions = {
   /** Instead of Octokit's pauses (1 s between writes, 3 s for what notifies people, 1 s for one of a limit), so that a test need not wait. */
   pace?: { retryAfterBaseValue?: number }
   requestMs?: number
-  /** Told of each answer, and of whose limit it counts for: an installation's id, or `app`. Undefined: there was none in time. */
+  /** Called with each response; undefined where none came in time. `of`: whose limit the request counts for, an installation's id or `app`. */
   onAnswer?: ((of: string, response: Response | undefined) => void) | undefined
 }
 
@@ -94,8 +94,8 @@ export function openGitHubApp({ appId, privateKey, apiUrl, log, pace, requestMs,
 }
 
 /**
- * Remembers until when GitHub wants to hear nothing of an installation: meanwhile its requests fail without being sent, whoever makes
- * them. GitHub may ban an app that goes on asking.
+ * Remembers when the limit of an installation ends. Until then all of its requests fail without being sent: GitHub may ban an app that
+ * goes on asking.
  */
 function openLimits({ retryAfterBaseValue: secondMs = 1_000 }: NonNullable<GitHubAppOptions['pace']> = {}) {
   const endings = new Map<string, number>()

@@ -86,7 +86,7 @@ export function openGit({ gitDir, env, isInteractive, signal }: GitOptions) {
   }
 }
 
-/** What git's helpers, or whoever sits at the terminal, say for an address. Undefined: nothing. */
+/** The login that git has for an address: from its credential helpers, the address itself, or a prompt. Undefined: it has none. */
 export async function findLogin(address: string, git: Git): Promise<HostLogin | undefined> {
   const { code, out } = await git.end(['credential', 'fill'], { input: `url=${address}\n\n` })
   const said = new Map(

@@ -109,11 +109,6 @@ function openPulls(redis: Redis, prefix: string) {
     async runOfPull(repositoryId: number, number: number): Promise<RunId | undefined> {
       return RunId.safeParse(await orStoreError(redis.hget(keys.pulls, fieldOf(repositoryId, number)))).data
     },
-    async forgetPull(repositoryId: number, number: number): Promise<void> {
-      const field = fieldOf(repositoryId, number)
-      await orStoreError(redis.hdel(keys.pulls, field))
-      await orStoreError(redis.srem(keys.unlabelled, field))
-    },
   }
 }
 
