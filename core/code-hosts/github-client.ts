@@ -139,24 +139,6 @@ function fetchWithin(ms = usualRequestMs, onAnswer: (response: Response | undefi
   }
 }
 
-/**
- * The `request.fetch` of a write that must not be sent unless something still holds: GitHub's REST API takes no condition. Right before
- * each sending, also after Octokit's pauses and limits, it reads `url` and has `check` throw or not. An answer that is no success goes
- * to the writer instead. The read is no request of the client's: the write has one of the limiter's ten places while it reads, and ten
- * such writes would wait for another place for ever.
- */
-export function fetchAfterRead(client: GitHubClient, url: string, check: (answer: unknown) => void): typeof fetch {
-  const usual: typeof fetch = client.request.endpoint.DEFAULTS.request?.fetch ?? fetch
-  return async (input, init = {}) => {
-    const headers = new Headers(init.headers)
-    headers.delete('content-type')
-    const read = await usual(url, { headers, ...(init.signal && { signal: init.signal }) })
-    if (!read.ok) return read
-    check(await read.json())
-    return usual(input, init)
-  }
-}
-
 const TokenAnswer = z.looseObject({ token: z.string() })
 const quiet = { debug() {}, info() {}, warn() {}, error() {} }
 
@@ -181,6 +163,18 @@ const Failed = z.looseObject({
     .looseObject({ headers: z.record(z.string(), z.unknown()).default({}), data: z.unknown().optional() })
     .optional(),
 })
+
+/** What the GraphQL API refuses, with status 200: as its client throws it, and as the limiter does. */
+const Refusal = z.looseObject({
+  headers: z.record(z.string(), z.unknown()),
+  errors: z.array(z.looseObject({ type: z.string().optional(), message: z.string() })).min(1),
+})
+const Refused = z.union([
+  Refusal,
+  z
+    .looseObject({ response: Refusal.pick({ headers: true }), data: Refusal.pick({ errors: true }) })
+    .transform(({ response, data }) => ({ ...response, ...data })),
+])
 
 /** HOST_003 for the app itself, whatever it asks for: its key is not valid any more, or the clock of this machine is wrong. */
 export class AppRefused extends AppError {
@@ -218,6 +212,8 @@ export function hostError(cause: unknown, missing: ErrorCode = 'HOST_002'): AppE
   if (cause instanceof AppError) return cause
   const answer = Failed.safeParse(cause).data
   if (answer === undefined) {
+    const refused = Refused.safeParse(cause).data
+    if (refused !== undefined) return refusedByGraphql(refused, missing, cause)
     const message = cause instanceof Error ? cause.message : String(cause)
     return new AppError('HOST_001', `GitHub does not answer: ${message}`, { cause })
   }
@@ -235,6 +231,18 @@ export function hostError(cause: unknown, missing: ErrorCode = 'HOST_002'): AppE
   if (status === 401 || status === 403) return new AppError('HOST_003', said, { cause })
   if (status === 404 || status === 410 || status === 451) return new AppError(missing, said, { cause })
   return new AppError('PUBLISH_001', said, { cause })
+}
+
+function refusedByGraphql({ headers, errors }: z.infer<typeof Refused>, missing: ErrorCode, cause: unknown): AppError {
+  const types = new Set(errors.map(({ type }) => type))
+  const said = `GitHub refuses: ${errors
+    .map(({ message }) => message)
+    .join('; ')
+    .slice(0, 300)}`
+  if (types.has('RATE_LIMITED') || /rate limit/i.test(said))
+    return new CodeHostBusy(said, retryAfterIn(headers) ?? usualLimitMs, { cause })
+  if (types.has('FORBIDDEN')) return new AppError('HOST_003', said, { cause })
+  return new AppError(types.has('NOT_FOUND') ? missing : 'PUBLISH_001', said, { cause })
 }
 
 /** Undefined where GitHub has no such thing. */

@@ -22,7 +22,7 @@ const faults: Fault[] = [
 ]
 const places: [string, Pick<Fault, 'method' | 'path'>][] = [
   ['a token', { method: 'POST', path: /access_tokens$/ }],
-  ['the branch', { method: 'POST', path: /git\/refs$/ }],
+  ['the branch', { path: /^\/graphql$/ }],
   ['the pull request', { method: 'POST', path: /pulls$/ }],
   ['the check run', { method: 'POST', path: /check-runs$/ }],
 ]
@@ -42,6 +42,7 @@ describe.skipIf(lacks('git'))('where GitHub does not answer as it should', () =>
     at.publisher.github.faults.add(fault)
     const runId = await at.play({ changes })
     await at.publisher.settle(runId)
+    expect(at.publisher.github.faults.planned).toMatchObject([{ left: 0 }])
     expect(await at.publisher.publicationOf(runId)).toMatchObject({
       fault: null,
       isSettled: true,
@@ -113,6 +114,32 @@ describe.skipIf(lacks('git'))('where GitHub does not answer as it should', () =>
     expect(at.repository.pulls()).toHaveLength(1)
   })
 
+  it('a limit that is reached at the write of the branch is waited for', async () => {
+    const { github } = at.publisher
+    const runId = await at.play({ changes })
+    let isReached = false
+    github.watch(({ path, when }) => {
+      if (path !== '/graphql' || when === 'after') return
+      isReached = true
+      github.rateLimit.set(0, { endsInMs: 3_600_000 })
+    })
+    await until(async () => {
+      await at.publisher.look(runId)
+      return isReached
+    })
+    github.watch(() => {})
+    expect(await at.repository.branches()).toEqual(['main'])
+    const before = github.requests.length
+    await at.publisher.look(runId)
+    expect(github.requests.length).toBe(before)
+    github.rateLimit.set(5_000)
+    await until(async () => {
+      await at.publisher.look(runId)
+      return (await at.publisher.publicationOf(runId))?.isSettled === true
+    })
+    expect(at.repository.pulls()).toHaveLength(1)
+  })
+
   it('an outage of two days is not believed: after an hour it is asked again', async () => {
     const { faults: planned, requests } = at.publisher.github
     planned.add({ how: 'status', status: 503, path: /pulls/, retryAfterSeconds: 2 * 86_400 })
@@ -138,8 +165,8 @@ describe.skipIf(lacks('git'))('a publisher that has lost the right to go on', ()
     const { github } = at.publisher
     const runId = await at.play({ changes })
     let giveBack: (() => Promise<void>) | undefined
-    github.watch(async ({ method, path, when }) => {
-      if (method !== 'POST' || !path.endsWith('/git/refs') || when === 'before') return
+    github.watch(async ({ path, when }) => {
+      if (path !== '/graphql' || when === 'before') return
       github.watch(() => {})
       giveBack = await at.publisher.takeLease(what === 'the run' ? runId : at.repository.id)
     })

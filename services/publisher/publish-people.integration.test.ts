@@ -65,19 +65,16 @@ describe.skipIf(lacks('git'))('what people do meanwhile', () => {
     expect(at.repository.pulls()).toHaveLength(1)
   })
 
-  it.each(['before GitHub asks to wait', 'after GitHub has asked to wait'])(
-    'a person who commits to the branch %s is not overwritten when the request is sent again',
+  it.each(['in the moment of the write', 'before GitHub asks to wait', 'after GitHub has asked to wait'])(
+    'a person who commits to the branch %s is not overwritten',
     async (moment) => {
       await published()
       const runId = await play({ changes: other })
       const { github } = at.publisher
-      github.faults.add({ how: 'secondary_limit', retryAfterSeconds: 30, method: 'PATCH', path: /git\/refs/ })
+      if (moment.includes('wait')) github.faults.add({ how: 'secondary_limit', retryAfterSeconds: 30, path: /graphql/ })
       let commit: string | undefined
-      github.watch(async ({ method, path, when }) => {
-        const isMeant =
-          method === 'PATCH' &&
-          path.includes('/git/refs') &&
-          when === (moment.startsWith('before') ? 'before' : 'after')
+      github.watch(async ({ path, when }) => {
+        const isMeant = path === '/graphql' && when === (moment.startsWith('after') ? 'after' : 'before')
         if (!isMeant) return
         github.watch(() => {})
         commit = await at.repository.humanCommit('remora/main', { 'c.py': 'c = 1\n' })

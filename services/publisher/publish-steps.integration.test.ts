@@ -59,7 +59,7 @@ describe.skipIf(lacks('git'))('a publication', { timeout: 120_000 }, () => {
   })
 
   it.each([
-    ['POST', /git\/refs$/],
+    ['POST', /^\/graphql$/],
     ['POST', /pulls$/],
     ['POST', /labels$/],
     ['POST', /requested_reviewers$/],

@@ -116,10 +116,10 @@ describe.skipIf(lacks('git'))('a publisher that is killed with kill -9', { timeo
     await expectPublished(repository, [first, second], documentedCount + documentedTriple)
     const killed = await killer.stop()
     host.github.watch(() => {})
-    const made = ['git/trees', 'git/commits', 'git/refs', 'pulls', 'labels', 'requested_reviewers', 'check-runs']
+    const made = ['git/trees', 'git/commits', 'graphql', 'pulls', 'labels', 'requested_reviewers', 'check-runs']
     for (const path of made) expect(killed).toContainEqual(expect.stringMatching(`^after POST .*/${path}$`))
-    for (const path of ['git/refs', 'pulls'])
-      expect(killed).toContainEqual(expect.stringMatching(`^before PATCH .*/${path}/`))
+    expect(killed).toContainEqual('before POST /graphql')
+    expect(killed).toContainEqual(expect.stringMatching(/^before PATCH .*\/pulls\//))
   })
 
   it('publishes once, dying after commands to Redis whose answers it never gets', async () => {

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { type ApiOperation, apiDocument } from './github-document.ts'
 import { type Answer, type Listing, Refusal, notFound, refuse } from './answers.ts'
 import { type Viewer, allows, authenticate, granted, reaches } from './authenticate.ts'
+import { answerGraphql } from './graphql.ts'
 import { type RateLimits, rateLimitJson } from './rate-limits.ts'
 import type { Call, Route } from './routes.ts'
 import type { Webhooks } from './webhooks.ts'
@@ -59,6 +60,7 @@ type Asked = { host: Host; request: ApiRequest; viewer: Viewer; operation: ApiOp
 async function answerAs({ host, request, viewer, operation }: Asked): Promise<Answer> {
   const { method, path, query } = request
   if (path === '/rate_limit') return { status: 200, body: rateLimitJson(host.limits, viewer) }
+  if (path === '/graphql') return answerGraphql({ ...host, viewer }, parsedBody(request.body))
   host.limits.spend(viewer)
   if (operation === undefined) throw new Error('GitHub has no such operation')
   const route = host.routes.get(`${method} ${operation.template}`)

@@ -5,9 +5,10 @@ import { gunzipSync } from 'node:zlib'
 import type { Octokit } from '@octokit/core'
 import { unpackTar } from 'modern-tar'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
+import { z } from 'zod'
 import { lacks } from '../this-machine.ts'
 import type { FakeRepository } from './host-repository.ts'
-import { clientOf, refusalOf } from './octokit.fixture.ts'
+import { clientOf, clientWith, refusalOf } from './octokit.fixture.ts'
 import { runGit } from './run-git.ts'
 import { type FakeGitHub, startFakeGitHub } from './start-fake-github.ts'
 
@@ -115,6 +116,32 @@ describe.skipIf(lacks('git'))('git in the fake GitHub', () => {
     expect(await repository.tip('main')).toBe(other)
     const pushes = github.webhooks.deliveries.filter(({ event }) => event === 'push')
     expect(pushes.map(({ payload }) => payload['forced'])).toEqual([false, true])
+  })
+
+  it('moves a ref only from where the caller saw it, and makes one only where there is none', async () => {
+    const [one, other] = [await commit('a.py', 'one\n'), await commit('a.py', 'other\n')]
+    const found = await octokit.request('GET /repos/{owner}/{repo}', at)
+    const move = async (update: object, { as = octokit, repositoryId = found.data.node_id } = {}) => {
+      const input = { repositoryId, refUpdates: [update] }
+      await as.graphql('mutation ($input: UpdateRefsInput!) { updateRefs(input: $input) { clientMutationId } }', {
+        input,
+      })
+    }
+    const main = { name: 'refs/heads/main', force: true }
+    await move({ ...main, beforeOid: first, afterOid: one })
+    expect(await refusalOf(move({ ...main, beforeOid: first, afterOid: other }))).toContain('is not at')
+    expect(await repository.tip('main')).toBe(one)
+    const made = { name: 'refs/heads/made', beforeOid: '0'.repeat(40), afterOid: other }
+    await move(made)
+    expect(await refusalOf(move(made))).toContain('is not at')
+    expect(await refusalOf(move({ ...main, force: false, afterOid: other }))).toContain('not a fast forward')
+    expect(await refusalOf(move({ ...main, afterOid: nowhere }))).toContain('does not exist')
+    expect(await refusalOf(move({ ...main, afterOid: other }, { repositoryId: 'R_none' }))).toContain(
+      'Could not resolve',
+    )
+    const token = await octokit.auth({ type: 'installation', permissions: { contents: 'read' } })
+    const reader = clientWith(github, z.object({ token: z.string() }).parse(token).token)
+    expect(await refusalOf(move({ ...main, afterOid: other }, { as: reader }))).toContain('not accessible')
   })
 
   it('may have submodules and links, and more entries than are listed at once', async () => {

@@ -1,16 +1,15 @@
-import { z } from 'zod'
 import type { BranchOrder, NewCommit, PublishedBranch } from '#code-hosts/code-host.ts'
-import { fetchAfterRead, type GitHubClient, hostError, orHostError, statusOf } from '#code-hosts/github-client.ts'
+import { type GitHubClient, hostError, orHostError } from '#code-hosts/github-client.ts'
 import { AppError } from '#domain/error.ts'
 import type { PlannedFile } from '#domain/planned-commit.ts'
-import type { CommitId, HostedRepository } from '#domain/repository-source.ts'
+import { type CommitId, type HostedRepository, noCommit } from '#domain/repository-source.ts'
 import type { RepositoryReads } from './repository-reads.ts'
 
 /** `botLogin`: the account as which the app commits. */
 export type BranchDeps = {
   client: GitHubClient
   repository: HostedRepository
-  reads: Pick<RepositoryReads, 'branchHead' | 'mergeBase' | 'treeOf'>
+  reads: Pick<RepositoryReads, 'branchHead' | 'mergeBase' | 'nodeId' | 'treeOf'>
   botLogin: string
 }
 
@@ -148,38 +147,26 @@ async function isSameWork(
 
 type Move = { from: CommitId | undefined; to: CommitId }
 
-const RefAnswer = z.looseObject({ object: z.looseObject({ sha: z.string() }) })
+const updateRefs = 'mutation ($input: UpdateRefsInput!) { updateRefs(input: $input) { clientMutationId } }'
 
 /**
- * Creates the branch, or moves it to a commit that need not follow its own. False when it is not where it was when the caller looked:
- * GitHub's REST API has no `--force-with-lease`, so it is read again right before each sending.
+ * Creates the branch, or moves it to a commit that need not follow its own. False when it is not where it was when the caller looked: GitHub
+ * compares and moves in one step, which only its GraphQL API offers.
  */
-async function moveBranch(branch: string, { from, to: sha }: Move, deps: BranchDeps): Promise<boolean> {
-  const { client, reads } = deps
-  const of = { owner: deps.repository.owner, repo: deps.repository.name }
-  const ref = `heads/${branch}`
-  let isElsewhere = false
-  const { url } = client.request.endpoint('GET /repos/{owner}/{repo}/git/ref/{ref}', { ...of, ref })
-  const fetch = fetchAfterRead(client, url, (answer) => {
-    isElsewhere = RefAnswer.parse(answer).object.sha !== from
-    if (isElsewhere) throw new Error(`somebody has moved the branch ${branch}`)
-  })
+async function moveBranch(
+  branch: string,
+  { from = noCommit, to }: Move,
+  { client, reads }: Pick<BranchDeps, 'client' | 'reads'>,
+): Promise<boolean> {
+  const update = { name: `refs/heads/${branch}`, beforeOid: from, afterOid: to, force: true }
+  const input = { repositoryId: await reads.nodeId(), refUpdates: [update] }
   try {
-    if (from === undefined)
-      await client.request('POST /repos/{owner}/{repo}/git/refs', { ...of, ref: `refs/${ref}`, sha })
-    else
-      await client.request('PATCH /repos/{owner}/{repo}/git/refs/{ref}', {
-        ...of,
-        ref,
-        sha,
-        force: true,
-        request: { fetch },
-      })
+    await client.graphql(updateRefs, { input })
     return true
   } catch (error) {
+    const fault = hostError(error)
+    const isElsewhere = fault.code === 'PUBLISH_001' && ((await reads.branchHead(branch)) ?? noCommit) !== from
     if (isElsewhere) return false
-    const isRefused = statusOf(error) === 404 || statusOf(error) === 422
-    if (isRefused && (await reads.branchHead(branch)) !== from) return false
-    throw hostError(error)
+    throw fault
   }
 }

@@ -15,6 +15,7 @@ export function openReads(client: GitHubClient, repository: HostedRepository) {
 /** Its branches, files of them, and people. */
 function openNames(client: GitHubClient, repository: HostedRepository) {
   const of = { owner: repository.owner, repo: repository.name }
+  const describe = async () => (await orHostError(client.request('GET /repos/{owner}/{repo}', of))).data
   return {
     /** The commit that a branch, a tag, a commit or `refs/…` stands for. HOST_004 where there is none. */
     async resolve(ref: string): Promise<CommitId> {
@@ -37,8 +38,11 @@ function openNames(client: GitHubClient, repository: HostedRepository) {
       return (await undefinedWhenMissing(found))?.data.object.sha
     },
     async defaultBranch(): Promise<string> {
-      const { data } = await orHostError(client.request('GET /repos/{owner}/{repo}', of))
-      return data.default_branch
+      return (await describe()).default_branch
+    },
+    /** As GitHub's GraphQL API calls the repository. */
+    async nodeId(): Promise<string> {
+      return (await describe()).node_id
     },
     /** The text of a file of at most 1 MB; undefined where there is none, as for a folder of that name. */
     async readText(path: string, ref: string): Promise<string | undefined> {
