@@ -72,6 +72,20 @@ describe.skipIf(lacks('git'))('what is open in a pull request when somebody push
     expect(at.repository.pulls()).toMatchObject([{ state: 'closed' }, { state: 'open' }])
   })
 
+  it('gets what people accept more in a run whose pull request a later run has closed', async () => {
+    const pending = { ...change('b'), isPending: true } as const
+    const first = await published([change('a'), pending])
+    await at.repository.humanCommit('main', { 'a.py': 'a = 7\n' })
+    const now = { ...files, 'a.py': 'a = 7\n' }
+    const second = await at.published({ changes: [], files: now, source: { since: { runId: first } } })
+    expect(at.repository.pulls()).toMatchObject([{ state: 'closed' }])
+    const check = at.repository.checkRuns().find(({ externalId }) => externalId === first)
+    at.repository.requestAction(check?.id ?? 0, 'accept_all', {})
+    await again(first, second, first)
+    expect(at.repository.pulls()).toMatchObject([{ state: 'closed' }, { state: 'open' }])
+    expect(await inBranch()).toBe('b.py')
+  })
+
   it('is left out when people have declined it meanwhile', async () => {
     await published([change('a'), change('b')])
     await at.repository.humanCommit('next', { 'remora.yaml': 'github: {}\n' })
