@@ -1,8 +1,11 @@
 import { undefinedOn } from '#domain/error.ts'
+import { laterCompositions } from '#domain/patch-note.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { type NodeListRef, openNodeLists } from '#objects/node-list.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
+import type { SnapshotFile } from '#objects/snapshot.ts'
+import { getComposition } from '#objects/stored-records.ts'
 
 export type BaseRunDeps = { ledger: Pick<Ledger, 'getRun'>; objects: Pick<ObjectStore, 'get' | 'getRange'> }
 
@@ -11,11 +14,43 @@ export async function findBaseList(
   { projectId, request }: Pick<Run, 'projectId' | 'request'>,
   { ledger, objects }: BaseRunDeps,
 ): Promise<NodeListRef | undefined> {
+  const base = await findBaseRun({ projectId, request }, ledger)
+  if (base === undefined || base.nodeListKey === null) return undefined
+  const list = { projectId, runId: base.runId, hash: base.nodeListKey }
+  const isThere = await openNodeLists(objects).read(list).catch(undefinedOn('STORE_003'))
+  return isThere && list
+}
+
+/**
+ * What the run that `run` is compared with has composed from what was accepted, of the files that have changed since: where people have merged
+ * that, it is no change. Files of `now`, with the content that was composed.
+ */
+export async function composedFiles(
+  run: Pick<Run, 'projectId' | 'request'>,
+  now: { find(path: string): SnapshotFile | undefined },
+  { ledger, objects }: BaseRunDeps & { objects: ObjectStore },
+): Promise<SnapshotFile[]> {
+  const base = await findBaseRun(run, ledger)
+  if (base === undefined) return []
+  const { projectId, runId } = base
+  const found = new Map<string, SnapshotFile>()
+  for (const hash of laterCompositions(base)) {
+    const composition = await getComposition(objects, projectId, { runId, hash }).catch(undefinedOn('STORE_003'))
+    for (const { path, baseHash, resultHash } of composition?.files ?? []) {
+      const file = now.find(path)
+      const isChanged = resultHash !== null && file !== undefined && file.hash !== baseHash
+      if (isChanged) found.set(`${path} ${resultHash}`, { ...file, hash: resultHash })
+    }
+  }
+  return [...found.values()]
+}
+
+async function findBaseRun(
+  { projectId, request }: Pick<Run, 'projectId' | 'request'>,
+  ledger: BaseRunDeps['ledger'],
+): Promise<Run | undefined> {
   const runId = request.repository?.since?.runId
   if (runId === undefined) return undefined
   const base = await ledger.getRun(runId).catch(undefinedOn('RUN_001', 'RUN_005'))
-  if (base?.projectId !== projectId || base.nodeListKey === null) return undefined
-  const list = { projectId, runId, hash: base.nodeListKey }
-  const isThere = await openNodeLists(objects).read(list).catch(undefinedOn('STORE_003'))
-  return isThere && list
+  return base?.projectId === projectId ? base : undefined
 }

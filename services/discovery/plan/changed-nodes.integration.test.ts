@@ -1,6 +1,9 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { RunId } from '#domain/ids.ts'
+import { PartId } from '#domain/patch-note.ts'
 import type { RepositorySource } from '#domain/repository-source.ts'
 import { getPlanSummary } from '#objects/plan-summary.ts'
+import { putComposition } from '#objects/stored-records.ts'
 import { commitOf, hostArchive, openTestHost, type TestHost } from '../fetch/code-host.fixture.ts'
 import { markReferences } from '../housekeeping/mark-references.ts'
 import { runDiscoveryStage } from '../stages/discovery-stage.ts'
@@ -11,6 +14,8 @@ import { findBaseList } from './base-nodes.ts'
 const [before, after, moved] = [commitOf('a'), commitOf('b'), commitOf('c')]
 const files = 100
 const functionsEach = 49
+
+const all = () => Object.fromEntries(Array.from({ length: files }, (_, at) => [`shop/m${at}.py`, fileOf(at)]))
 
 /** Nothing has a docstring, each function has a fault with a safe fix, and one that a model is asked for. */
 function fileOf(file: number): string {
@@ -26,13 +31,12 @@ let baseRun = ''
 beforeAll(async () => {
   host = await openTestHost()
   stages = await openStages({ publisher: host.publisher })
-  const all = Object.fromEntries(Array.from({ length: files }, (_, at) => [`shop/m${at}.py`, fileOf(at)]))
   const changed = {
-    ...all,
+    ...all(),
     'shop/m7.py': fileOf(7).replace('return label + row + missing_7_20', 'return row + missing_7_20'),
   }
-  const { 'shop/m7.py': one = '', ...others } = all
-  host.put(before, await hostArchive(all))
+  const { 'shop/m7.py': one = '', ...others } = all()
+  host.put(before, await hostArchive(all()))
   host.put(after, await hostArchive(changed))
   host.put(moved, await hostArchive({ ...others, 'stock/m7.py': one }))
   baseRun = await planned({ commit: before })
@@ -92,6 +96,24 @@ describe('a run that is compared with an earlier state of the code', () => {
     expect(run.baseSnapshotId).toBe(base.snapshotId)
     expect(stored).toMatchObject({ commit: after, base_commit: before })
     expect((await stages.stores.keys()).filter((key) => key.endsWith('.base'))).toEqual([])
+  })
+
+  it('plans nothing for what that run has proposed and people have merged, with a change of their own beside it', async () => {
+    const { ledger, objects, project } = stages.stores
+    const { blobs } = stages.deps
+    const documented = fileOf(8).replace('def f3(row):', 'def f3(row):\n    """Label a row."""')
+    const [baseHash, resultHash] = [
+      await blobs.put(project, Buffer.from(fileOf(8))),
+      await blobs.put(project, Buffer.from(documented)),
+    ]
+    const file = { path: 'shop/m8.py', baseHash, resultHash, changeSetIds: [], evidence: [] }
+    const composed = { v: 1 as const, runId: baseRun, of: 'accepted' as const, files: [file], conflicts: [] }
+    const compositionKey = await putComposition(objects, project, composed)
+    await ledger.notePart(RunId.parse(baseRun), { part: PartId.parse('a'.repeat(64)), decided: 1, compositionKey })
+    const merged = documented.replace('return label + row + missing_8_20', 'return row + missing_8_20')
+    host.put(commitOf('9'), await hostArchive({ ...all(), 'shop/m8.py': merged }))
+    const { names } = await planOf(await planned({ commit: commitOf('9'), since: { runId: baseRun } }))
+    expect(names.toSorted()).toEqual(changedWork.map((work) => work.replaceAll('m7', 'm8')).toSorted())
   })
 
   it('plans nothing where a file has only moved, and goes on to its empty patch', async () => {

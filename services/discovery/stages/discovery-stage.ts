@@ -13,11 +13,11 @@ import { type ObjectStore, undefinedWhenMissing } from '#objects/object-store.ts
 import type { SnapshotView } from '#objects/snapshot.ts'
 import { parseJson } from '#domain/json.ts'
 import { objectKeys } from '#objects/object-keys.ts'
-import { discoverNodes, type Discovery, type DiscoveryDeps } from '../discover/discover-nodes.ts'
+import { discoverNodes, type Discovery, type DiscoveryDeps, type DiscoveryInput } from '../discover/discover-nodes.ts'
 import type { DiscoveryFilters } from '../discover/choose-files.ts'
 import { hiddenReason } from '../discover/unwanted/unwanted-path.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'
-import { findBaseList } from '../plan/base-nodes.ts'
+import { composedFiles, findBaseList } from '../plan/base-nodes.ts'
 import { planRun, type PlanRunDeps } from '../plan/plan-run.ts'
 import { type IndexCache, indexName, type SourceBlob } from '../discover/index-blobs.ts'
 import { NodeIndex } from '../discover/node-index.ts'
@@ -83,33 +83,46 @@ async function nodesOf(
   return nodes
 }
 
-/** What the run is compared with: the nodes of an earlier run, else those of a commit; undefined for neither. */
+/** What the run is compared with: the nodes of an earlier run, and of what that has composed, else those of a commit; undefined for neither. */
 async function baseOf(run: Run, deps: DiscoveryStageDeps, signal: AbortSignal): Promise<Set<string> | undefined> {
   const list = await findBaseList(run, deps)
-  if (list !== undefined) return new Set(await Array.fromAsync(openNodeLists(deps.objects).all(list), contentOf))
+  if (list !== undefined) {
+    const known = new Set(await Array.fromAsync(openNodeLists(deps.objects).all(list), contentOf))
+    const composed = await composedFiles(run, await snapshotOf(run, deps), deps)
+    const { nodes } = await discoverFiles(run, composed, { isPacked: true }, deps, signal)
+    for (const node of nodes) known.add(contentOf(node))
+    return known
+  }
   if (run.baseSnapshotId === null) return undefined
   const { nodes } = await discoverRun({ ...run, snapshotId: run.baseSnapshotId }, deps, signal)
   return new Set(nodes.map(contentOf))
 }
 
 async function discoverRun(run: Run, deps: DiscoveryStageDeps, signal: AbortSignal): Promise<Discovery> {
-  if (run.snapshotId === null) throw new AppError('STORE_003', `run ${run.runId} has no snapshot`)
-  const snapshot = await deps.readSnapshot(run.projectId, run.snapshotId)
+  const { files } = await snapshotOf(run, deps)
   const { paths = [], languages = [], nodeKinds = [], exclude = [], include = [] } = run.request
   const isPacked = run.request.repository !== undefined
-  const asked = {
-    isPacked,
-    paths,
-    languages,
-    nodeKinds,
-    include,
-    exclude: [...(deps.leaveOut.exclude ?? []), ...exclude],
-  }
+  const left = [...(deps.leaveOut.exclude ?? []), ...exclude]
+  return discoverFiles(run, files, { isPacked, paths, languages, nodeKinds, include, exclude: left }, deps, signal)
+}
+
+function snapshotOf({ runId, projectId, snapshotId }: Run, deps: DiscoveryStageDeps): Promise<SnapshotView> {
+  if (snapshotId === null) throw new AppError('STORE_003', `run ${runId} has no snapshot`)
+  return deps.readSnapshot(projectId, snapshotId)
+}
+
+async function discoverFiles(
+  { projectId }: Run,
+  files: DiscoveryInput['files'],
+  filters: DiscoveryFilters,
+  deps: DiscoveryStageDeps,
+  signal: AbortSignal,
+): Promise<Discovery> {
   const input = {
-    files: snapshot.files,
-    filters: { ...deps.leaveOut, ...asked },
-    read: (hash: string) => deps.blobs.get(run.projectId, hash),
-    cache: nodeIndexCache(deps.objects, run.projectId),
+    files,
+    filters: { ...deps.leaveOut, ...filters },
+    read: (hash: string) => deps.blobs.get(projectId, hash),
+    cache: nodeIndexCache(deps.objects, projectId),
   }
   return discoverNodes(input, deps, signal)
 }
