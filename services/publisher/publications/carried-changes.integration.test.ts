@@ -97,6 +97,21 @@ describe.skipIf(lacks('git'))('what is open in a pull request when somebody push
     expect(await inBranch()).toBe('b.py\nc.py')
   })
 
+  it('gives way to what a later run has made for the same code, also when that is merged', async () => {
+    const first = await published([change('b')])
+    const now = { ...files, 'b.py': 'b = 1\n\n\nc = 2\n' }
+    await at.repository.humanCommit('main', { 'b.py': now['b.py'] })
+    const since = (runId: RunId) => ({ source: { since: { runId } } })
+    const second = await at.published({ changes: [change('b', '5')], files: now, ...since(first) })
+    expect(await at.repository.read('remora/main', 'b.py')).toBe('b = 5\n\n\nc = 2\n')
+    expect(await pullsOf(second)).toMatchObject([{ carried: [{ runId: first, changeSetIds: [] }] }])
+    await at.repository.mergePull(1, { method: 'squash' })
+    await again(second, first, second)
+    expect(at.repository.pulls()).toMatchObject([{ state: 'closed' }])
+    const states = await Promise.all([first, second].map(async (runId) => (await pullsOf(runId))?.map(({ state }) => state)))
+    expect(states).toEqual([['merged'], ['merged']])
+  })
+
   it('stays in the pull request of its agent', async () => {
     await settings('per_agent: true, max_files: 1')
     await published([change('b'), change('a', '3', { agent: 'docstring' })])

@@ -25,6 +25,7 @@ export type Carried = { set: ChangeSet; node: CodeNode; runId: RunId; of: string
 /** `published`: those of the run's own and the carried ones that are in open pull requests now. `lost`: what does not fit any more. */
 export type CarriedChanges = { carried: Carried[]; lost: ChangeSet[]; published: Set<string> }
 
+type AcceptedChange = Awaited<ReturnType<typeof acceptedChanges>>[number]
 type InPulls = ReadonlyMap<RunId, ReadonlySet<string>>
 
 /** A branch on which so many runs wait for people keeps what the newest have made. */
@@ -56,12 +57,16 @@ export async function carriedChanges(
     (await pullsOf(run, deps.ledger)).flatMap(({ carried }) => carried.flatMap(({ changeSetIds }) => changeSetIds)),
   )
   const found: CarriedChanges = { carried: [], lost: [], published: new Set() }
-  for (const [runId, there] of inPulls) {
+  const anew = new Set((await acceptedChanges(run, deps)).map(workOf))
+  // The newest first: ids of runs sort by time.
+  for (const [runId, there] of [...inPulls].toSorted(([one], [other]) => (one < other ? 1 : -1))) {
     if (own.has(runId)) {
       for (const id of there) found.published.add(id)
       continue
     }
-    const changes = (await openChangesOf(runId, there, deps)).filter(({ set }) => !hadHere.has(set.changeSetId))
+    const { open, accepted } = await changesOf(runId, there, deps)
+    const changes = open.filter((one) => !hadHere.has(one.set.changeSetId) && !anew.has(workOf(one)))
+    for (const one of accepted) anew.add(workOf(one))
     const sets = changes.map(({ set }) => set)
     const moved = await carryChanges(sets, { readBase, readNow })
     const lost = new Set(moved.lost)
@@ -74,6 +79,11 @@ export async function carriedChanges(
     }
   }
   return found
+}
+
+/** An agent on a node: what a later run has made there takes the place of what an earlier one has, also when it was merged or closed. */
+function workOf({ set: { bundle }, node: { path, kind, qualifiedName } }: AcceptedChange): string {
+  return [bundle, path, kind, qualifiedName].join(' ')
 }
 
 /** Change sets of which a pull request has ended: the run itself does not propose these again. */
@@ -133,19 +143,19 @@ async function comparedWith(run: Run, ledger: CarryDeps['ledger']): Promise<RunI
   return found
 }
 
-/** PUBLISH_003 for a run that is deleted by now: nothing is known of its changes in the pull request. */
-async function openChangesOf(
+/** `open`: nobody has merged or closed these. PUBLISH_003 for a run that is deleted by now: nothing is known of its changes in the pull request. */
+async function changesOf(
   runId: RunId,
   inPulls: ReadonlySet<string>,
   deps: CarryDeps,
-): Promise<Awaited<ReturnType<typeof acceptedChanges>>> {
+): Promise<Record<'accepted' | 'open', AcceptedChange[]>> {
   const run = await deps.ledger.getRun(runId).catch(undefinedOn('RUN_001'))
   if (run === undefined && inPulls.size > 0) {
     const reason = `run ${runId}, whose changes the pull request has, is not kept any more`
     throw new AppError('PUBLISH_003', `${reason}: merge it or close it, so that later changes get another one`)
   }
-  if (run === undefined || run.publication?.isDismissed === true) return []
-  // People have merged or closed these.
+  if (run === undefined || run.publication?.isDismissed === true) return { accepted: [], open: [] }
   const ended = setsOf((await pullsOf(run, deps.ledger)).filter(({ isDeleted }) => isDeleted !== true))
-  return (await acceptedChanges(run, deps)).filter(({ set }) => !ended.has(set.changeSetId))
+  const accepted = await acceptedChanges(run, deps)
+  return { accepted, open: accepted.filter(({ set }) => !ended.has(set.changeSetId)) }
 }
