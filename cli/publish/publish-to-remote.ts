@@ -74,7 +74,7 @@ export async function publishToRemote(
     const url = (await isFolder(folder)) ? folder : to
     const { own: env } = config.settings
     const isInteractive = terminal !== undefined
-    const remote = await openGitRemote({ url, scratch, trailer: runTrailer, env, isInteractive, signal })
+    const remote = await openGitRemote({ url, cwd, scratch, trailer: runTrailer, env, isInteractive, signal })
     const isAsked = order.pullRequest === true
     const host = isAsked ? await withGitea(remote, { url, findLogin: remote.findLogin, signal }) : remote
     const published = await publishCommits(host, { ...order, planned })
