@@ -5,7 +5,7 @@ import type { GitTree, PlannedFile } from '#domain/planned-commit.ts'
 import { CommitId } from '#domain/repository-source.ts'
 import { withoutLogins } from '#platform/hide-secrets.ts'
 import type { BranchOrder, CodeHost, HostBranch, NewCommit, PublishedBranch } from './code-host.ts'
-import { requireOwnCommits } from './own-commits.ts'
+import { readOwnCommits } from './own-commits.ts'
 import {
   findLogin,
   type Git,
@@ -124,7 +124,7 @@ async function publishBranch(order: BranchOrder, remote: Remote): Promise<Publis
   const trees = await writeTrees(order, remote)
   for (let tried = 0; tried < tries; tried++) {
     const now = (await listRefs([headOf(branch)], remote)).get(headOf(branch))
-    const there = now === undefined ? [] : await requireOwnCommits({ ...order, now }, remote)
+    const there = now === undefined ? [] : await readOwnCommits({ ...order, now }, remote)
     const isSame =
       there.length === trees.length &&
       there.every(({ tree, message }, at) => tree === trees[at] && message === order.commits[at]?.message.trim()) &&
