@@ -48,7 +48,8 @@ export async function publishPulls(
   }
   const begun = chosen.parts.length > 0 ? (run.publication?.pulls ?? []) : []
   const newer = await takenOverBy(run, [...open, ...begun], deps)
-  if (newer !== undefined) return held(`what is accepted here is in the pull request of run ${newer}, of a later push`)
+  if (newer !== undefined)
+    return held(`run ${newer}, of a later push, takes over what is accepted here, as far as it still fits`)
   for (const part of withOpenPulls(chosen.parts, open, target)) {
     const branch = ownBranchFor(target, part.agent)
     const pull = open.find((one) => one.branch === branch)
