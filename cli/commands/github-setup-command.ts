@@ -10,7 +10,7 @@ export function addGithubSetup(github: Command, context: CliContext): void {
     .option('--org <name>', 'the organisation that owns it; without it your own account', organisation)
     .option('--name <name>', 'its name; GitHub asks for it again, since no two apps may have the same', appName)
     .option('--url <url>', 'where GitHub reaches the API (default: api.public_url)', publicUrl)
-    .option('--no-webhook', 'without webhooks: then no push starts a run')
+    .option('--no-webhook', 'without webhooks: then no push starts a run, and no repository is known')
     .option('--folder <folder>', 'where to keep the keys (default: github in the data folder)')
     .option('--force', 'replace keys that are there')
     .option('--open', 'open the page in a browser of this machine')

@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process'
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { z } from 'zod'
@@ -115,19 +115,21 @@ describe.skipIf(lacks('git'))('remora publish --to', () => {
   })
   afterEach(() => rm(dir, { recursive: true, force: true }))
 
-  async function publish(runId: string, ...args: string[]) {
+  const publish = (runId: string, ...args: string[]) => publishIn({ cwd: dir, env }, runId, ...args)
+
+  type Caller = { cwd: string; env: Record<string, string | undefined> }
+  async function publishIn({ cwd, env: own }: Caller, runId: string, ...args: string[]) {
     const answer = { code: 0, out: '', err: '' }
     const io = {
       out: (text: string) => void (answer.out += text),
       err: (text: string) => void (answer.err += text),
       exit: (code: number) => void (answer.code = code),
     }
-    const config = readCliConfig({ ...env, REMORA_API_URL: served.url, REMORA_TOKEN: served.api.token })
+    const config = readCliConfig({ ...own, REMORA_API_URL: served.url, REMORA_TOKEN: served.api.token })
     const signal = new AbortController().signal
-    const context = { io, config, signal, terminal: undefined, colored: false, cwd: dir }
-    await buildProgram(context).parseAsync(['publish', runId, '--of', 'proposed', '--to', 'bare.git', ...args], {
-      from: 'user',
-    })
+    const context = { io, config, signal, terminal: undefined, colored: false, cwd }
+    const words = ['publish', runId, '--of', 'proposed', '--to', relative(cwd, join(dir, 'bare.git')), ...args]
+    await buildProgram(context).parseAsync(words, { from: 'user' })
     return answer
   }
 
@@ -164,6 +166,31 @@ describe.skipIf(lacks('git'))('remora publish --to', () => {
     expect(await bare('ls-tree', '-r', '--format=%(objectmode)', head, 'tests/')).toBe('100755')
     const again = await publish(runId, '--json')
     expect(JSON.parse(again.out)).toMatchObject({ run_id: runId, result: 'unchanged', branch: 'remora/main', head })
+  })
+
+  it('commits as whom git knows in the folder of the caller, and says so where it knows nobody there', async () => {
+    const runId = await proposing(endings)
+    await git('local', 'config', 'user.name', 'Lin, at work')
+    await git('local', 'config', 'user.email', 'lin@work.example')
+    const anonymous = {
+      PATH: env.PATH,
+      GIT_CONFIG_NOSYSTEM: '1',
+      GIT_CONFIG_GLOBAL: join(dir, 'settings'),
+    }
+    await writeFile(join(dir, 'settings'), '[user]\nname = Lin\nuseConfigOnly = true\n')
+    await expect(publishIn({ cwd: dir, env: anonymous }, runId)).rejects.toMatchObject({
+      code: 'WORK_006',
+      message: expect.stringMatching(/^git does not know who you are in \S+: .*user\.email/s),
+    })
+    expect(await bare('branch', '--list', '--format=%(refname:short)')).toBe('main')
+    const authors = () => bare('log', '-1', '--format=%an <%ae>, %cn <%ce>', 'remora/main')
+    await publishIn({ cwd: join(dir, 'local'), env: anonymous }, runId)
+    expect(await authors()).toBe('Lin, at work <lin@work.example>, Lin, at work <lin@work.example>')
+    await write({ 'other.py': 'o\n' })
+    await commit('second')
+    const given = { ...anonymous, GIT_AUTHOR_NAME: 'Grace', GIT_COMMITTER_EMAIL: 'bot@work.example' }
+    await publishIn({ cwd: join(dir, 'local'), env: given }, runId)
+    expect(await authors()).toBe('Grace <lin@work.example>, Lin, at work <bot@work.example>')
   })
 
   it('goes on top of a base that has moved, as long as the files are the same there, and else names them', async () => {

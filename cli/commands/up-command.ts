@@ -6,7 +6,7 @@ import type { CliContext } from '../cli-context.ts'
 import { startEmbedded } from '../run/reach-service.ts'
 import { describeUnfinished, unfinishedRuns, type UnfinishedRuns } from '../run/unfinished-runs.ts'
 import { describeSilent, kindOfModel } from '../model-server.ts'
-import type { Stack } from '../stack/start-stack.ts'
+import type { Stack, StackProcess } from '../stack/start-stack.ts'
 import { modelChoice, portNumber, workersOption } from './shared-options.ts'
 
 type UpOptions = { workers: number; port: number; model?: string; json?: true }
@@ -27,6 +27,7 @@ async function runStack(options: UpOptions, context: CliContext): Promise<void> 
   const { io, signal, config } = context
   const stack = await startEmbedded(options, context)
   try {
+    await untilBegun(stack, signal)
     const earlier = await runsOfBefore(stack, signal)
     const model = options.model ?? config.modelUrls
     if (options.json) io.out(`${JSON.stringify(readyView(stack, earlier))}\n`)
@@ -45,6 +46,12 @@ async function runStack(options: UpOptions, context: CliContext): Promise<void> 
   }
 }
 
+/** The ports of workers are known when they have come up; a stack whose workers never do fails. */
+async function untilBegun({ begun, failed }: Stack, signal: AbortSignal): Promise<void> {
+  const over = AbortSignal.any([signal, failed])
+  if (!over.aborted) await Promise.race([begun, once(over, 'abort')])
+}
+
 function describeNone(server: string): string {
   return `CONFIG_005 no model server answers at ${server}: runs wait until it does; see that the URL is right, it usually ends with /v1`
 }
@@ -58,21 +65,25 @@ async function runsOfBefore({ url, token, modelKind }: Stack, signal: AbortSigna
   }
 }
 
-function readyView({ url, token, processes, metricsUrl }: Stack, { goingOn, waiting }: UnfinishedRuns) {
+function metricsOf({ healthPort }: StackProcess): string | undefined {
+  return healthPort === undefined ? undefined : `http://127.0.0.1:${healthPort}/metrics`
+}
+
+function readyView({ url, token, processes }: Stack, { goingOn, waiting }: UnfinishedRuns) {
   const waitingRuns = waiting.map((run) => run.run_id)
   return {
     url,
     token,
-    metrics_url: metricsUrl,
-    processes: processes(),
+    processes: processes().map((one) => ({ service: one.service, pid: one.pid, metrics_url: metricsOf(one) })),
     earlier_runs: goingOn,
     waiting_runs: waitingRuns,
   }
 }
 
 function readyText(stack: Stack): string {
-  const processes = stack.processes().map(({ service, pid }) => `  ${service.padEnd(10)} ${pid}`)
-  const metrics = stack.metricsUrl === undefined ? [] : [`metrics of discovery: ${stack.metricsUrl}`]
+  const processes = stack
+    .processes()
+    .map((one) => `  ${one.service.padEnd(10)} ${`${one.pid}`.padEnd(8)} ${metricsOf(one) ?? ''}`.trimEnd())
   const access = [`export REMORA_API_URL=${stack.url}`, `export REMORA_TOKEN=${stack.token}`]
-  return `${['ready', ...processes, ...metrics, '', ...access].join('\n')}\n`
+  return `${['ready', ...processes, '', ...access].join('\n')}\n`
 }

@@ -3,7 +3,14 @@ import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { withGitea } from '#code-hosts/gitea-host.ts'
 import { openGitRemote } from '#code-hosts/git-remote.ts'
-import type { CodeHost, HostBranch, NewCommit, OpenedChangeRequest, PublishedBranch } from '#code-hosts/code-host.ts'
+import {
+  type CodeHost,
+  type HostBranch,
+  type NewCommit,
+  type OpenedChangeRequest,
+  ownBranchFor,
+  type PublishedBranch,
+} from '#code-hosts/code-host.ts'
 import { AppError } from '#domain/error.ts'
 import { gitBlobId, type GitTree, type PlannedCommit } from '#domain/planned-commit.ts'
 import type { PatchKind } from '#domain/run.ts'
@@ -74,7 +81,7 @@ export async function publishToRemote(
     const url = (await isFolder(folder)) ? folder : to
     const { own: env } = config.settings
     const isInteractive = terminal !== undefined
-    const remote = await openGitRemote({ url, scratch, trailer: runTrailer, env, isInteractive, signal })
+    const remote = await openGitRemote({ url, cwd, scratch, trailer: runTrailer, env, isInteractive, signal })
     const isAsked = order.pullRequest === true
     const host = isAsked ? await withGitea(remote, { url, findLogin: remote.findLogin, signal }) : remote
     const published = await publishCommits(host, { ...order, planned })
@@ -118,7 +125,7 @@ async function publishCommits(
   { to, branch: named, base: namedBase, planned }: RemoteOrder & { planned: PlannedCommits },
 ): Promise<PushedRun> {
   const base = await findBase(host, namedBase ?? planned.branch, to)
-  const branch = named ?? `remora/${base.name}`
+  const branch = named ?? ownBranchFor(base.name, null)
   if (branch === base.name) {
     throw new AppError('CONFIG_003', `${branch} is the branch that the changes are for: name another one`, {
       phase: 'usage',

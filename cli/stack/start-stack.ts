@@ -43,16 +43,22 @@ export type StackOptions = {
   signal: AbortSignal
 }
 
+/** `healthPort`: of those that serve metrics; of a worker from when it has come up. */
+export type StackProcess = { service: string; pid: number; healthPort: number | undefined }
+
+/** A service in this process. */
+type Served = Pick<StackProcess, 'service' | 'healthPort'>
+
 export type Stack = {
   url: string
   token: string
   redisUrl: string
   s3: LocalS3
   modelKind: ModelKind | undefined
-  /** The metrics of discovery, which say what waits and why; undefined where none was started. */
-  metricsUrl: string | undefined
   /** The processes alive now; the services inside this one carry its own id. */
-  processes(): { service: string; pid: number }[]
+  processes(): StackProcess[]
+  /** Resolves when each worker has come up, or has died for the first time. */
+  begun: Promise<unknown>
   /** Aborted, with an AppError that names the part, when a part ended by itself that is not started again. */
   failed: AbortSignal
   /** Ends everything, last started first; at most about 10 s. May be called twice. */
@@ -94,30 +100,30 @@ async function startParts(options: StackOptions, lock: StackLock, releaser: Rele
   const environment = options.environment ?? {}
   const answering: ModelKind = options.model.urls === undefined ? 'rehearsal' : 'servers'
   const modelKind = count === 0 ? undefined : answering
-  const publisher = count === 0 ? {} : await startPublishing(stores, { environment, modelKind, secrets, log, releaser })
+  const served: Served[] = []
+  const inThis = { modelKind, secrets, log: log.entry, releaser, served }
+  const publisher = count === 0 ? {} : await startPublishing(stores, environment, inThis)
   const env = servicesEnv(stores, { token, port: options.port, environment, publisher })
-  const { url, metricsUrl } = await startInProcess({ env, modelKind, discovery, log: log.entry, secrets, releaser })
+  const url = await startInProcess(env, discovery, inThis)
   options.signal.throwIfAborted()
   // After discovery, which takes operations back from workers of an earlier stack. Workers also stop first, while discovery runs.
-  const workers = count === 0 ? undefined : await startWorkers(options, stores, { log, secrets, releaser })
+  const workers = count === 0 ? undefined : await startWorkers(options, stores, log, inThis)
   const { pid: _pid, failed: _failed, stop: _stop, ...s3Access } = s3
   const access = { url, token, redisUrl: redis.url, s3: s3Access, modelKind }
   if (workers !== undefined) releaser.add('access', await publishAccess(options.dataDir, access))
   const failure = new AbortController()
   for (const part of [redis, s3, workers]) part?.failed.catch((error: unknown) => failure.abort(error))
   let stopping: Promise<void> | undefined
-  const publishes = publisher['REMORA_PUBLISHER_URL'] === undefined ? [] : ['publisher']
-  const inThisProcess = ['api', ...(workers === undefined ? [] : ['discovery', 'setup', ...publishes])]
   return {
     ...access,
     s3,
-    metricsUrl,
     processes: () => [
-      { service: 'redis', pid: redis.pid },
-      { service: 's3', pid: s3.pid },
-      ...inThisProcess.map((service) => ({ service, pid: process.pid })),
-      ...(workers?.pids() ?? []).map((pid) => ({ service: 'worker', pid })),
+      { service: 'redis', pid: redis.pid, healthPort: undefined },
+      { service: 's3', pid: s3.pid, healthPort: undefined },
+      ...served.map((one) => ({ ...one, pid: process.pid })),
+      ...(workers?.workers() ?? []).map((one) => ({ service: 'worker', ...one })),
     ],
+    begun: workers?.begun ?? Promise.resolve(),
     failed: failure.signal,
     stop: () => (stopping ??= releaser.release()),
   }
@@ -140,17 +146,28 @@ async function startStores(options: StackOptions & { password: string }, lock: S
   return { redis: redis.value, s3: s3.value }
 }
 
+/** What the services inside this process share. `served`: those that run. */
+type InThisProcess = {
+  modelKind: ModelKind | undefined
+  secrets: readonly string[]
+  log: Log
+  releaser: Releaser
+  served: Served[]
+}
+
 async function startWorkers(
   options: StackOptions,
   stores: Env,
-  { log, secrets, releaser }: { log: StackLog; secrets: readonly string[]; releaser: Releaser },
+  log: StackLog,
+  inThis: InThisProcess,
 ): Promise<WorkerPool> {
+  const { releaser } = inThis
   const { workers: count, model, environment = {}, say, restartPauses: pauses } = options
   const modelUrls = model.urls ?? (await rehearsalUrl(environment, releaser))
   const bubblewrap = await options.bubblewrap?.()
   const { REMORA_SANDBOX_PATHS: paths } = environment
   const ofSetups = { ...environment, REMORA_SANDBOX_PATHS: options.setupPaths ?? paths }
-  await startSetups(setupEnv(stores, { environment: ofSetups, bubblewrap }), { log: log.entry, secrets, releaser })
+  await startSetups(setupEnv(stores, { environment: ofSetups, bubblewrap }), inThis)
   const env = workerEnv(stores, { modelUrls, model, compileCache: getCompileCacheDir(), environment, bubblewrap })
   const workers = startWorkerPool({ count, env, log, say, pauses })
   releaser.add('workers', workers.stop)
@@ -158,31 +175,23 @@ async function startWorkers(
 }
 
 /** Takes the setups of runs, in this process; each runs in one of its own. Whether runs may have any, api and discovery decide. */
-async function startSetups(
-  env: Env,
-  { log, secrets, releaser }: { log: Log; secrets: readonly string[]; releaser: Releaser },
-): Promise<void> {
+async function startSetups(env: Env, { log, secrets, releaser, served }: InThisProcess): Promise<void> {
   const [{ startSetup }, { parseConfig }] = await Promise.all([
     import('../../services/setup/setup-service.ts'),
     import('../../services/setup/setup-config.ts'),
   ])
   const config = parseConfig(env)
-  const { close } = await startSetup(config.setup, { log, redactor: openRedactor([...config.secrets, ...secrets]) })
+  const redactor = openRedactor([...config.secrets, ...secrets])
+  const { healthPort, close } = await startSetup(config.setup, { log, redactor })
   releaser.add('setup', close)
-}
-
-type Publishing = {
-  environment: Env
-  modelKind: ModelKind | undefined
-  secrets: readonly string[]
-  log: StackLog
-  releaser: Releaser
+  served.push({ service: 'setup', healthPort })
 }
 
 /** Publishes to the code host, in this process, where a GitHub App is named; what the other services must know to reach it. */
 async function startPublishing(
   stores: Env,
-  { environment, modelKind, secrets, log, releaser }: Publishing,
+  environment: Env,
+  { modelKind, secrets, log, releaser, served }: InThisProcess,
 ): Promise<Env> {
   if (givenValue(environment, 'REMORA_GITHUB_APP_ID') === undefined) return {}
   const [{ startPublisher }, { parseConfig }] = await Promise.all([
@@ -192,8 +201,9 @@ async function startPublishing(
   const secret = randomBytes(24).toString('base64url')
   const config = parseConfig(publisherEnv(stores, { environment, secret }))
   const redactor = openRedactor([...config.secrets, ...secrets])
-  const { accessPort, close } = await startPublisher(config.publisher, { log: log.entry, redactor, modelKind })
+  const { accessPort, healthPort, close } = await startPublisher(config.publisher, { log, redactor, modelKind })
   releaser.add('publisher', close)
+  served.push({ service: 'publisher', healthPort })
   if (accessPort === undefined) return {}
   return { REMORA_PUBLISHER_URL: `http://127.0.0.1:${accessPort}`, REMORA_PUBLISHER_SECRET: secret }
 }
@@ -213,22 +223,21 @@ async function loadDiscovery() {
   return { startDiscovery, parseConfig }
 }
 
-async function startInProcess(options: {
-  env: Env
-  modelKind: ModelKind | undefined
-  discovery: ReturnType<typeof loadDiscovery> | undefined
-  log: Log
-  secrets: readonly string[]
-  releaser: Releaser
-}): Promise<Pick<Stack, 'url' | 'metricsUrl'>> {
-  const { env, modelKind, log, releaser } = options
+/** The API, whose address it returns, and discovery where that was loaded. */
+async function startInProcess(
+  env: Env,
+  loaded: ReturnType<typeof loadDiscovery> | undefined,
+  { modelKind, secrets, log, releaser, served }: InThisProcess,
+): Promise<string> {
   const config = parseApiConfig(env)
-  const redactor = openRedactor([...config.secrets, ...options.secrets])
+  const redactor = openRedactor([...config.secrets, ...secrets])
   const api = await startApi({ ...config.api, modelKind }, { log, redactor })
   releaser.add('api', api.close)
-  if (options.discovery === undefined) return { url: api.url, metricsUrl: undefined }
-  const { startDiscovery, parseConfig } = await options.discovery
+  served.push({ service: 'api', healthPort: api.healthPort })
+  if (loaded === undefined) return api.url
+  const { startDiscovery, parseConfig } = await loaded
   const discovery = await startDiscovery({ ...parseConfig(env).discovery, isAlone: true, modelKind }, { log, redactor })
   releaser.add('discovery', discovery.close)
-  return { url: api.url, metricsUrl: `http://127.0.0.1:${discovery.healthPort}/metrics` }
+  served.push({ service: 'discovery', healthPort: discovery.healthPort })
+  return api.url
 }

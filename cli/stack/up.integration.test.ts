@@ -18,9 +18,8 @@ const remora = fileURLToPath(new URL('../remora.mjs', import.meta.url))
 const Ready = z.strictObject({
   url: z.url(),
   token: z.string().min(16),
-  processes: z.array(z.strictObject({ service: z.string(), pid: z.int().positive() })),
+  processes: z.array(z.strictObject({ service: z.string(), pid: z.int().positive(), metrics_url: z.url().optional() })),
   earlier_runs: z.array(z.string()),
-  metrics_url: z.url(),
   waiting_runs: z.array(z.string()),
 })
 
@@ -118,12 +117,24 @@ describe('remora up', () => {
     await first.exited
 
     const second = startUp()
-    const { url, metrics_url: metrics } = await second.ready
+    const { url } = await second.ready
     expect((await fetch(`${url}/readyz`)).status).toBe(200)
-    expect(await (await fetch(metrics)).text()).toContain('remora_window ')
     await until(() => started.every((pid) => !isAlive(pid)))
     second.child.kill('SIGINT')
     expect(await second.exited).toBe(0)
+  })
+
+  it('says where the metrics of each service and of each worker are', async () => {
+    const up = startUp(['--workers', '2'])
+    const { processes } = await up.ready
+    const served = processes.filter(({ service }) => service !== 'redis' && service !== 's3')
+    expect(new Set(served.map(({ metrics_url: url }) => url)).size).toBe(5)
+    const texts = await Promise.all(served.map(async ({ metrics_url: url = '' }) => (await fetch(url)).text()))
+    for (const text of texts) expect(text).toContain('process_cpu_seconds_total')
+    const discovery = served.findIndex(({ service }) => service === 'discovery')
+    expect(texts[discovery]).toContain('remora_window ')
+    up.child.kill('SIGTERM')
+    expect(await up.exited).toBe(0)
   })
 
   it('ends when npx, which hands on no signal of its own, is ended', async () => {

@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { until } from '#testing/until.ts'
 import { openStackLog, type StackLog } from './stack-log.ts'
-import { startWorkerPool } from './worker-pool.ts'
+import { startWorkerPool, type WorkerPool } from './worker-pool.ts'
 
 let dir = ''
 let log: StackLog
@@ -27,24 +27,25 @@ async function entryOf(source: string): Promise<string> {
 }
 
 const staysAlive = "process.on('disconnect', () => process.exit(0))\n"
+const pidsOf = (pool: WorkerPool) => pool.workers().map(({ pid }) => pid)
 const pauses = { firstMs: 20, mostMs: 50, steadyMs: 60_000 }
 
 describe('the worker pool', () => {
   it('starts a worker that was killed again, and none after it was stopped', async () => {
     const pool = startWorkerPool({ count: 2, env: {}, log, say, entry: await entryOf(staysAlive) })
-    const [first = 0, second] = pool.pids()
+    const [first = 0, second] = pidsOf(pool)
     process.kill(first, 'SIGKILL')
-    await until(() => pool.pids().length === 2 && !pool.pids().includes(first))
-    expect(pool.pids()).toContain(second)
-    const last = pool.pids()
+    await until(() => pidsOf(pool).length === 2 && !pidsOf(pool).includes(first))
+    expect(pidsOf(pool)).toContain(second)
+    const last = pidsOf(pool)
     await pool.stop()
-    expect(pool.pids()).toEqual([])
+    expect(pidsOf(pool)).toEqual([])
     for (const pid of last) expect(() => process.kill(pid, 0)).toThrow('ESRCH')
   })
 
   it('goes on when workers that came up die again and again, with growing pauses that it reports', async () => {
     const entry = await entryOf(
-      "process.send('ready', () => { process.stderr.write('out of luck\\n'); process.exit(7) })",
+      "process.send({ healthPort: 8423 }, () => { process.stderr.write('out of luck\\n'); process.exit(7) })",
     )
     const pool = startWorkerPool({ count: 1, env: {}, log, say, pauses, entry })
     await until(() => reported.length >= 8)
@@ -55,13 +56,13 @@ describe('the worker pool', () => {
     )
     await pool.stop()
     const { length } = reported
-    expect(pool.pids()).toEqual([])
+    expect(pidsOf(pool)).toEqual([])
     expect(await Promise.race([pool.failed.catch(() => 'failed'), Promise.resolve('goes on')])).toBe('goes on')
     expect(reported).toHaveLength(length)
   })
 
   it('begins with the shortest pause again after a worker that lived long', async () => {
-    const entry = await entryOf("process.send('ready', () => process.exit(7))")
+    const entry = await entryOf('process.send({ healthPort: 8423 }, () => process.exit(7))')
     const pool = startWorkerPool({ count: 1, env: {}, log, say, pauses: { ...pauses, steadyMs: 0 }, entry })
     await until(() => reported.length >= 3)
     expect(reported.filter((line) => !line.endsWith('another starts in 0.02 s'))).toEqual([])
@@ -88,7 +89,7 @@ describe('the worker pool', () => {
     const line = '{"time":"2026-01-01T00:00:00Z","level":"info","message":"a turn","completion_tokens":10}'
     const entry = await entryOf(`
       const work = Array.from({ length: 200 }, () => ${JSON.stringify(`${line}\n`)}).join('')
-      process.send('ready', () => process.stderr.write(work, () => process.kill(process.pid, 'SIGKILL')))`)
+      process.send({ healthPort: 8423 }, () => process.stderr.write(work, () => process.kill(process.pid, 'SIGKILL')))`)
     const pool = startWorkerPool({ count: 1, env: {}, log, say, pauses, entry })
     await until(() => reported.length >= 1)
     expect(reported[0]).toMatch(/^worker process \d+ ended with SIGKILL; another starts in 0\.02 s$/)

@@ -10,7 +10,10 @@ import { parseJson } from '#domain/json.ts'
 import type { StackLog } from './stack-log.ts'
 
 export type WorkerPool = {
-  pids(): number[]
+  /** Those alive now. `healthPort`: undefined until it has come up. */
+  workers(): { pid: number; healthPort: number | undefined }[]
+  /** Resolves when each of the first workers has come up, or died. */
+  begun: Promise<unknown>
   /** Rejects with CONFIG_006 when no worker comes up at all, and none did before; never resolves. */
   failed: Promise<never>
   stop(): Promise<void>
@@ -37,13 +40,16 @@ export type WorkerPoolOptions = {
   log: StackLog
   say(line: string): void
   pauses?: RestartPauses | undefined
-  /** The program of a worker; it sends its parent a message when it has come up. */
+  /** The program of a worker; it sends its parent a message, `CameUp`, when it has come up. */
   entry?: string
 }
 
+const CameUp = z.object({ healthPort: z.int() })
+
 type Pool = {
   options: WorkerPoolOptions
-  living: Set<ChildProcess>
+  /** With the ports of those that have come up. */
+  living: Map<ChildProcess, number | undefined>
   restarts: Set<() => void>
   hasComeUp: boolean
   /** When workers died before one had come up. */
@@ -62,23 +68,28 @@ export function startWorkerPool(options: WorkerPoolOptions): WorkerPool {
   failure.promise.catch(() => {}) // it may not be awaited yet
   const pool: Pool = {
     options,
-    living: new Set(),
+    living: new Map(),
     restarts: new Set(),
     hasComeUp: false,
     earlyDeaths: [],
     isStopping: false,
     fail: failure.reject,
   }
-  for (let started = 0; started < options.count; started++) startWorker(pool, 0)
+  const first = Array.from({ length: options.count }, () => startWorker(pool, 0))
   return {
-    pids: () => [...pool.living].flatMap((child) => child.pid ?? []),
+    workers: () => [...pool.living].flatMap(([{ pid }, healthPort]) => (pid === undefined ? [] : { pid, healthPort })),
+    begun: Promise.all(first),
     failed: failure.promise,
     stop: () => stopAll(pool),
   }
 }
 
-/** `deaths`: how many workers died in a row before this one replaces them; one that lived long starts a new row. */
-function startWorker(pool: Pool, deaths: number): void {
+/**
+ * `deaths`: how many workers died in a row before this one replaces them; one that lived long starts a new row. Resolves when it has come
+ * up, or died.
+ */
+function startWorker(pool: Pool, deaths: number): Promise<void> {
+  const begun = Promise.withResolvers<void>()
   const { env, log, entry = workerEntry, pauses = usualPauses } = pool.options
   const child = fork(entry, [], {
     env: { ...env },
@@ -87,7 +98,7 @@ function startWorker(pool: Pool, deaths: number): void {
     stdio: ['ignore', 'ignore', 'pipe', 'ipc'],
   })
   const startedAt = performance.now()
-  pool.living.add(child)
+  pool.living.set(child, undefined)
   let output = ''
   let isCut = false
   child.stderr?.setEncoding('utf8').on('data', (text: string) => {
@@ -96,10 +107,15 @@ function startWorker(pool: Pool, deaths: number): void {
     isCut ||= all.length > outputChars
     output = all.slice(-outputChars)
   })
-  child.once('message', () => (pool.hasComeUp = true))
+  child.once('message', (message) => {
+    pool.hasComeUp = true
+    if (pool.living.has(child)) pool.living.set(child, CameUp.safeParse(message).data?.healthPort)
+    begun.resolve()
+  })
   child.on('error', (error) => (output = error.message))
   child.on('close', (code, signal) => {
     pool.living.delete(child)
+    begun.resolve()
     if (pool.isStopping) return
     const words = lastWords(isCut ? output.replace(partOfLine, '') : output)
     const death = { pid: child.pid, cause: `${signal ?? `exit code ${code}`}${words === '' ? '' : `: ${words}`}` }
@@ -107,6 +123,7 @@ function startWorker(pool: Pool, deaths: number): void {
     if (pool.hasComeUp) restartLater(pool, death, isSteady ? 1 : deaths + 1)
     else restartOrFail(pool, death)
   })
+  return begun.promise
 }
 
 type Death = { pid: number | undefined; cause: string }
@@ -118,7 +135,7 @@ function restartLater(pool: Pool, { pid, cause }: Death, deaths: number): void {
   say(`worker process ${pid} ended with ${cause}; another starts in ${pauseMs / 1000} s`)
   const cancel = after(pauseMs, () => {
     pool.restarts.delete(cancel)
-    startWorker(pool, deaths)
+    void startWorker(pool, deaths)
   })
   pool.restarts.add(cancel)
 }
@@ -128,16 +145,19 @@ function restartOrFail(pool: Pool, { pid, cause }: Death): void {
   pool.earlyDeaths = [...pool.earlyDeaths.filter((at) => now - at < withinMs), now]
   const deaths = pool.earlyDeaths.length
   pool.options.log.entry.warn('worker process ended', { pid, cause, deaths })
-  if (deaths <= deathsAllowed) return startWorker(pool, 0)
+  if (deaths <= deathsAllowed) {
+    void startWorker(pool, 0)
+    return
+  }
   const message = `worker processes ended ${deaths} times within a minute, the last with ${cause}`
-  return pool.fail(new AppError('CONFIG_006', message))
+  pool.fail(new AppError('CONFIG_006', message))
 }
 
 async function stopAll(pool: Pool): Promise<void> {
   pool.isStopping = true
   for (const cancel of pool.restarts) cancel()
   await Promise.all(
-    [...pool.living].map(async (child) => {
+    [...pool.living.keys()].map(async (child) => {
       const ended = once(child, 'close')
       child.kill('SIGTERM')
       const cancelKill = after(stopMs, () => child.kill('SIGKILL'))

@@ -1,6 +1,14 @@
 import type { GitTree, PlannedFile } from '#domain/planned-commit.ts'
 import type { CommitId } from '#domain/repository-source.ts'
 
+/** All branches that are written begin so. */
+export const ownBranches = 'remora/'
+
+/** The branch with what is for the branch `target`. `agent`: of one agent alone; null: of all of them. */
+export function ownBranchFor(target: string, agent: string | null): string {
+  return agent === null ? `${ownBranches}${target}` : `${ownBranches}${target}--${agent}`
+}
+
 /** A branch and the commit that it is at. */
 export type HostBranch = { name: string; commit: CommitId }
 

@@ -20,7 +20,7 @@ async function startRemote() {
     const scratch = join(dir, `scratch-${opened++}`)
     await mkdir(scratch)
     const signal = AbortSignal.timeout(60_000)
-    return openGitRemote({ url, scratch, trailer: 'Remora-Run', env, isInteractive: false, signal })
+    return openGitRemote({ url, cwd: dir, scratch, trailer: 'Remora-Run', env, isInteractive: false, signal })
   }
   return { dir, gitPath, open, close: () => rm(dir, { recursive: true, force: true }) }
 }
@@ -108,6 +108,7 @@ describe.skipIf(lacks('git'))('a plain git remote', () => {
     await mkdir(scratch)
     const host = await openGitRemote({
       url: at('bare.git'),
+      cwd: dir,
       scratch,
       trailer: 'Remora-Run',
       env: { ...env, GIT_CONFIG_GLOBAL: at('config'), GIT_DIR: join(clone.folder, '.git'), GIT_INDEX_FILE: at('x') },
@@ -168,6 +169,7 @@ describe.skipIf(lacks('git'))('a plain git remote', () => {
     }
     const host = await openGitRemote({
       url: at('bare.git'),
+      cwd: dir,
       scratch,
       trailer: 'Remora-Run',
       env: nobody,

@@ -5,12 +5,23 @@ import type { GitTree, PlannedFile } from '#domain/planned-commit.ts'
 import { CommitId } from '#domain/repository-source.ts'
 import { withoutLogins } from '#platform/hide-secrets.ts'
 import type { BranchOrder, CodeHost, HostBranch, NewCommit, PublishedBranch } from './code-host.ts'
-import { requireOwnCommits } from './own-commits.ts'
-import { findLogin, type Git, type GitOptions, type HostLogin, openGit, type Remote, wordsOf } from './open-git.ts'
+import { readOwnCommits } from './own-commits.ts'
+import {
+  findLogin,
+  type Git,
+  type GitOptions,
+  type HostLogin,
+  identityIn,
+  openGit,
+  type Remote,
+  wordsOf,
+} from './open-git.ts'
 
 export type GitRemoteOptions = Omit<GitOptions, 'gitDir'> & {
   /** An absolute path, or an address that git knows. */
   url: string
+  /** The folder of the caller: commits are made as whom git knows there. */
+  cwd: string
   /** An empty folder for what is fetched and made. The caller removes it. */
   scratch: string
   /** The trailer by which a commit is known as one of a run. */
@@ -31,7 +42,8 @@ export async function openGitRemote(options: GitRemoteOptions): Promise<GitRemot
   await mkdir(gitDir, { recursive: true })
   const git = openGit({ ...options, gitDir })
   await git.bytes(['init', '--quiet', '--bare', '--template=', '--object-format=sha1'], { failsAs: 'CONFIG_006' })
-  const remote = { git, url, scratch, trailer: options.trailer }
+  const findIdentity = () => identityIn(options.cwd, options)
+  const remote = { git, url, scratch, trailer: options.trailer, findIdentity }
   return {
     findBranch: (name) => findBranch(name, remote),
     readTree: (commit) => readTree(commit, remote),
@@ -112,7 +124,7 @@ async function publishBranch(order: BranchOrder, remote: Remote): Promise<Publis
   const trees = await writeTrees(order, remote)
   for (let tried = 0; tried < tries; tried++) {
     const now = (await listRefs([headOf(branch)], remote)).get(headOf(branch))
-    const there = now === undefined ? [] : await requireOwnCommits({ ...order, now }, remote)
+    const there = now === undefined ? [] : await readOwnCommits({ ...order, now }, remote)
     const isSame =
       there.length === trees.length &&
       there.every(({ tree, message }, at) => tree === trees[at] && message === order.commits[at]?.message.trim()) &&
@@ -164,11 +176,12 @@ async function writeBlobs(files: readonly PlannedFile[], { git, folder }: Writte
 }
 
 /** On top of each other, by the caller. PUBLISH_001 unless they change just what they are to. */
-async function writeCommits({ base, commits }: BranchOrder, trees: readonly string[], { git }: Remote) {
+async function writeCommits({ base, commits }: BranchOrder, trees: readonly string[], { git, findIdentity }: Remote) {
+  const env = await findIdentity()
   let parent = base
   for (const [at, { message, files }] of commits.entries()) {
     const args = ['commit-tree', '-p', parent, '-F', '-', trees[at] ?? '']
-    const commit = CommitId.parse(await git.text(args, { input: message, failsAs: 'WORK_006' }))
+    const commit = CommitId.parse(await git.text(args, { env, input: message, failsAs: 'WORK_006' }))
     await requireOnly({ files, message }, { parent, commit, git })
     parent = commit
   }

@@ -37,7 +37,7 @@ async function start(): Promise<PlayedHost> {
       const scratch = join(dir, `scratch-${opened++}`)
       await mkdir(scratch)
       const signal = AbortSignal.timeout(60_000)
-      const of = { url, scratch, trailer: 'Remora-Run', env: gitAs('Ada'), isInteractive: false, signal }
+      const of = { url, cwd: dir, scratch, trailer: 'Remora-Run', env: gitAs('Ada'), isInteractive: false, signal }
       const remote = await openGitRemote(of)
       return withGitea(remote, { url, findLogin: remote.findLogin, signal })
     },

@@ -56,7 +56,15 @@ describe.skipIf(lacks('git')).each(hosts)('%s', (_name, start) => {
     await mkdir(scratch)
     const signal = AbortSignal.timeout(60_000)
     const own = { PATH: process.env['PATH'], HOME: dir, GIT_CONFIG_NOSYSTEM: '1', ...variables, ...env }
-    const remote = await openGitRemote({ url, scratch, trailer: 'Remora-Run', env: own, isInteractive: false, signal })
+    const remote = await openGitRemote({
+      url,
+      cwd: dir,
+      scratch,
+      trailer: 'Remora-Run',
+      env: own,
+      isInteractive: false,
+      signal,
+    })
     return withGitea(remote, { url, findLogin: remote.findLogin, signal })
   }
   const commit = (text: string): NewCommit => ({

@@ -7,7 +7,7 @@ import { withoutLogins } from '#platform/hide-secrets.ts'
 export type GitOptions = {
   /** The bare repository that git works in. */
   gitDir: string
-  /** That of the caller: git finds their name, keys and passwords with it. */
+  /** That of the caller: git finds their keys and passwords with it. */
   env: Env
   /** Whether git may ask for a password. */
   isInteractive: boolean
@@ -16,8 +16,11 @@ export type GitOptions = {
 
 export type Git = ReturnType<typeof openGit>
 
-/** A repository elsewhere, and what is fetched of it into `scratch`. `trailer`: what a run's commits are known by. */
-export type Remote = { git: Git; url: string; scratch: string; trailer: string }
+/**
+ * A repository elsewhere, and what is fetched of it into `scratch`. `trailer`: what a run's commits are known by; `findIdentity`: as
+ * whom they are made.
+ */
+export type Remote = { git: Git; url: string; scratch: string; trailer: string; findIdentity(): Promise<Env> }
 
 /** Of a person at a host. */
 export type HostLogin = { username: string; password: string }
@@ -100,6 +103,26 @@ export async function findLogin(address: string, git: Git): Promise<HostLogin | 
   )
   const [username, password] = [said.get('username'), said.get('password')]
   return code !== 0 || username === undefined || password === undefined ? undefined : { username, password }
+}
+
+/** An author or committer, as git prints them with a time. */
+const ident = /^(?<name>.*) <(?<email>.*)> \d+ [+-]\d{4}$/s
+
+/**
+ * The variables with which git commits elsewhere as whom it knows in the folder `cwd`: by the caller's own variables, the settings of the
+ * repository there, or those of the caller. WORK_006 where it knows nobody.
+ */
+export async function identityIn(cwd: string, { env, signal }: Pick<GitOptions, 'env' | 'signal'>): Promise<Env> {
+  const own: Env = { ...env, GIT_AUTHOR_DATE: undefined, GIT_COMMITTER_DATE: undefined, LC_ALL: 'C.UTF-8' }
+  const variablesOf = async (role: string): Promise<Env> => {
+    const { code, out, err } = await runGit(['var', `${role}_IDENT`], { cwd, env: own, input: '', signal })
+    const { name, email } = ident.exec(out.toString().trim())?.groups ?? {}
+    if (code === 0 && email !== undefined) return { [`${role}_NAME`]: name, [`${role}_EMAIL`]: email }
+    const advice = `set user.name and user.email with "git config", or ${role}_NAME and ${role}_EMAIL`
+    const why = wordsOf(err.trim().split('\n').at(-1) ?? '')
+    throw new AppError('WORK_006', `git does not know who you are in ${cwd}: ${advice} (${why})`)
+  }
+  return { ...(await variablesOf('GIT_AUTHOR')), ...(await variablesOf('GIT_COMMITTER')) }
 }
 
 type Running = { cwd: string; env: Env; input: Call['input']; signal: AbortSignal }

@@ -17,7 +17,7 @@ const depths = [50, 1_000, 2 ** 31 - 1]
  * The commits that a branch has and its base branch has not, oldest first. PUBLISH_002 when one of them is not of a run, or was amended
  * since, with the name of whoever did that, unless the caller has written the head.
  */
-export async function requireOwnCommits(order: BranchNow, remote: Remote): Promise<OwnCommit[]> {
+export async function readOwnCommits(order: BranchNow, remote: Remote): Promise<OwnCommit[]> {
   const { now, base, branch, baseBranch, written = [] } = order
   let foreign: Found | undefined
   for (const depth of depths) {

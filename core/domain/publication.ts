@@ -49,3 +49,8 @@ export const Publication = z.strictObject({
   isSettled: z.boolean().default(false),
 })
 export type Publication = z.infer<typeof Publication>
+
+/** Once somebody has asked for the pull request: what was said or went wrong before does not count any more. */
+export function askedFor(publication: Publication): Publication {
+  return { ...publication, isAsked: true, isDismissed: false, fault: null, isSettled: false }
+}

@@ -61,6 +61,7 @@ import { showInbox } from './webhooks/webhook-routes.ts'
 
 export type ApiService = {
   url: string
+  healthPort: number
   /** Stops accepting, ends waiting requests, lets the others finish for up to 10 s, then closes what it opened. */
   close(): Promise<void>
 }
@@ -108,7 +109,7 @@ export async function startApi(config: ApiConfig, deps: { log: Log; redactor: Re
     const served = await serveApp(app, { host, port, graceMs, limits: { maxConnections }, log })
     releaser.add('http', served.close)
     releaser.add('waiting requests', async () => closing.abort())
-    return { url: served.url, close: releaser.release }
+    return { url: served.url, healthPort: health.port, close: releaser.release }
   } catch (error) {
     await releaser.release()
     throw error

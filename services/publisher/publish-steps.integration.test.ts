@@ -1,10 +1,9 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { RunId } from '#domain/ids.ts'
 import type { Moment } from '#testing/fake-github/network-faults.ts'
 import { anEvent } from '#testing/open-test-ledger.ts'
 import { lacks } from '#testing/this-machine.ts'
-import { type PlayedRun, playPublishable } from './published-run.fixture.ts'
-import { openTestPublisher, type TestPublisher } from './test-publisher.fixture.ts'
+import { type PlayedRun, usePublisher } from './published-run.fixture.ts'
 
 const played: PlayedRun = {
   changes: [
@@ -15,21 +14,10 @@ const played: PlayedRun = {
 }
 
 describe.skipIf(lacks('git'))('a publication', { timeout: 120_000 }, () => {
-  let publisher: TestPublisher
-  let repositories = 0
-  beforeAll(async () => {
-    publisher = await openTestPublisher({ settings: { labels: ['remora'], reviewers: ['ada'] } })
-    await publisher.takeAll()
-  })
-  afterAll(() => publisher.close())
+  const at = usePublisher({ settings: { labels: ['remora'], reviewers: ['ada'] } })
 
-  async function newRun() {
-    const repository = await publisher.addRepository(`shop${++repositories}`)
-    return { repository, runId: await playPublishable(publisher, { ...played, repository }) }
-  }
-  type Repository = Awaited<ReturnType<typeof newRun>>['repository']
-
-  async function expectPublishedOnce(runId: RunId, repository: Repository): Promise<void> {
+  async function expectPublishedOnce(runId: RunId): Promise<void> {
+    const { publisher, repository } = at
     const publication = await publisher.publicationOf(runId)
     const [pull, ...others] = repository.pulls()
     expect(others).toEqual([])
@@ -49,13 +37,13 @@ describe.skipIf(lacks('git'))('a publication', { timeout: 120_000 }, () => {
   }
 
   it('is made once by a publisher that is killed before each of its writes, again and again', async () => {
-    const { runId, repository } = await newRun()
+    const runId = await at.play(played)
     for (let died = true, fatal = 1; died; fatal++) {
       let writes = 0
       const isMeant = ({ method, when }: Moment) => method !== 'GET' && when === 'before' && ++writes === fatal
-      died = await publisher.dieAt(runId, isMeant)
+      died = await at.publisher.dieAt(runId, isMeant)
     }
-    await expectPublishedOnce(runId, repository)
+    await expectPublishedOnce(runId)
   })
 
   it.each([
@@ -66,11 +54,11 @@ describe.skipIf(lacks('git'))('a publication', { timeout: 120_000 }, () => {
     ['POST', /check-runs$/],
     ['PATCH', /check-runs\/\d+$/],
   ])('is made once by one that is killed after the effect of %s %s, and does not know of it', async (method, path) => {
-    const { runId, repository } = await newRun()
+    const runId = await at.play(played)
     const isMeant = (moment: Moment) => moment.method === method && path.test(moment.path) && moment.when === 'after'
-    expect(await publisher.dieAt(runId, isMeant)).toBe(true)
-    await publisher.settle(runId)
-    await expectPublishedOnce(runId, repository)
+    expect(await at.publisher.dieAt(runId, isMeant)).toBe(true)
+    await at.publisher.settle(runId)
+    await expectPublishedOnce(runId)
   })
 
   it.each(['max_open_pulls', 'max_pulls_per_day'])(
@@ -78,8 +66,9 @@ describe.skipIf(lacks('git'))('a publication', { timeout: 120_000 }, () => {
     async (limit) => {
       const settings = `github: { per_agent: true, ${limit}: 1 }\n`
       const files = { 'a.py': 'a = 1\n', 'b.py': 'b = 1\n', 'remora.yaml': settings }
-      const repository = await publisher.addRepository(`shop${++repositories}`, files)
-      const runId = await playPublishable(publisher, { changes: played.changes, files, repository })
+      const { publisher } = at
+      const repository = await publisher.addRepository(`shop-${limit}`, files)
+      const runId = await at.play({ changes: played.changes, files, repository })
       for (let looks = 0; looks < 4; looks++) await publisher.look(runId)
       const [pull, ...others] = repository.pulls()
       expect(others).toEqual([])
@@ -88,7 +77,7 @@ describe.skipIf(lacks('git'))('a publication', { timeout: 120_000 }, () => {
       expect(await repository.branches()).toEqual(['main', pull?.head.ref])
       const head = await repository.tip(pull?.head.ref ?? '')
       await repository.humanCommit('main', { 'c.py': 'c = 1\n' })
-      const later = await playPublishable(publisher, { changes: played.changes, files, repository })
+      const later = await at.play({ changes: played.changes, files, repository })
       for (let looks = 0; looks < 4; looks++) await publisher.look(later)
       expect(repository.pulls()).toHaveLength(1)
       expect(await repository.tip(pull?.head.ref ?? '')).not.toBe(head)
@@ -97,24 +86,30 @@ describe.skipIf(lacks('git'))('a publication', { timeout: 120_000 }, () => {
 
   /** A run that goes on. */
   async function pushedRun() {
-    const repository = await publisher.addRepository(`shop${++repositories}`)
+    const { publisher, repository } = at
     await repository.humanCommit('main', { 'c.py': 'c = 1\n' })
     await publisher.takeAll()
     const handled = await publisher.inbox.listHandled(100)
     const ofRun = handled.find((one) => one.outcome === 'run' && one.repository === repository.fullName)
-    return { repository, runId: RunId.parse(ofRun?.runId) }
+    return RunId.parse(ofRun?.runId)
   }
 
   it('has one check run where the queue gives its run to two at once', async () => {
-    const { repository, runId } = await pushedRun()
+    const runId = await pushedRun()
+    const { publisher, repository } = at
     await Promise.all([publisher.look(runId), publisher.look(runId)])
     expect(repository.checkRuns()).toMatchObject([{ status: 'queued', externalId: runId }])
   })
 
+  async function slowRun(name: string) {
+    const repository = await at.publisher.addRepository(name)
+    return { repository, runId: await at.play({ ...played, repository }) }
+  }
+
   it('of an installation with much to publish, on a slow GitHub, does not keep those of another one waiting', async () => {
-    const slow = [await newRun(), await newRun(), await newRun()]
-    const [, , waiting] = slow
-    if (waiting === undefined) throw new Error('there are three')
+    const { publisher } = at
+    const begun = [await slowRun('shop-a'), await slowRun('shop-b')]
+    const waiting = await slowRun('shop-c')
     const end = Promise.withResolvers<void>()
     const asked = Promise.withResolvers<void>()
     let requests = 0
@@ -122,7 +117,7 @@ describe.skipIf(lacks('git'))('a publication', { timeout: 120_000 }, () => {
       if (++requests === 2) asked.resolve()
       await end.promise
     })
-    const looks = slow.slice(0, 2).map(({ runId }) => publisher.look(runId))
+    const looks = begun.map(({ runId }) => publisher.look(runId))
     await asked.promise
     await publisher.look(waiting.runId)
     expect(requests).toBe(2)
@@ -137,7 +132,7 @@ describe.skipIf(lacks('git'))('a publication', { timeout: 120_000 }, () => {
     const { id: installationId } = publisher.github.install({ account: 'umbrella' })
     await publisher.takeAll()
     const source = { installationId }
-    const runId = await playPublishable(publisher, { ...played, repository: other, source })
+    const runId = await at.play({ ...played, repository: other, source })
     await publisher.look(runId)
     const asksOf = (name: string) => publisher.github.requests.filter(({ path }) => path.startsWith(`/repos/${name}/`))
     expect([asksOf(other.fullName).length > 0, asksOf(waiting.repository.fullName)]).toEqual([true, []])
@@ -148,7 +143,8 @@ describe.skipIf(lacks('git'))('a publication', { timeout: 120_000 }, () => {
   })
 
   it('tells of progress at most every ten seconds', async () => {
-    const { repository, runId } = await pushedRun()
+    const runId = await pushedRun()
+    const { publisher, repository } = at
     await publisher.look(runId)
     const events = [anEvent({ event: 'run.started' })]
     const started = { from: [{ status: 'queued' }], command: 'start', events } as const

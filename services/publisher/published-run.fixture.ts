@@ -45,7 +45,7 @@ export type PlayedRun = {
 const snapshotFiles: BaseFiles = { 'a.py': 'a = 1\n', 'b.py': 'b = 1\n', 'README.md': '# Shop\n' }
 
 /** A completed run of a push, with its changes accepted, that the publisher has not looked at yet. */
-export async function playPublishable(publisher: TestPublisher, played: PlayedRun): Promise<RunId> {
+async function playPublishable(publisher: TestPublisher, played: PlayedRun): Promise<RunId> {
   const { installation, ledger, project } = publisher
   const { repository = publisher.repository } = played
   const { id, owner, name } = repository
@@ -246,7 +246,8 @@ export function usePublisher(options: TestPublisherOptions = {}) {
       return opened(repository)
     },
     /** A completed run of the repository, with its changes accepted, that the publisher has not looked at yet. */
-    play: (played: PlayedRun) => playPublishable(at.publisher, { repository: at.repository, ...played }),
+    play: (played: PlayedRun) =>
+      playPublishable(at.publisher, { ...played, repository: played.repository ?? at.repository }),
     /** The same, when there is nothing more to publish, and `remora verify` finds nothing wrong with the run. */
     async published(played: PlayedRun): Promise<RunId> {
       const runId = await at.play(played)

@@ -28,6 +28,6 @@ await runService(async () => {
   exitOnSignal(starting, worker.drainMs + 10_000)
   const service = await starting
   log.info('ready', { health_port: service.healthPort, slots: worker.slots })
-  process.send?.('ready') // to the embedded stack, if that started this worker
+  process.send?.({ healthPort: service.healthPort }) // to the embedded stack, if that started this worker
   stopWithParent(service.close)
 })

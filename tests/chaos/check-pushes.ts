@@ -1,48 +1,53 @@
-import { openDeliveryInbox } from '#code-hosts/delivery-inbox.ts'
+import type { DeliveryInbox } from '#code-hosts/delivery-inbox.ts'
 import type { HandledDelivery } from '#code-hosts/delivery.ts'
 import type { RunId } from '#domain/ids.ts'
 import { isEnded, type Run } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
 import type { FakeRepository } from '#testing/fake-github/host-repository.ts'
 import type { PullRequest } from '#testing/fake-github/world.ts'
 import { until } from '#testing/until.ts'
+import type { RunApi } from '../e2e/run-api.ts'
 import { sourceFolder } from '../e2e/source-folder.ts'
 import { patchOf } from './chaos-clients.ts'
 import type { PushedHistory } from './chaos-host.ts'
-import type { ChaosStack } from './chaos-stack.ts'
 import { checkPatches, type HistoryRun } from './check-run.ts'
 import type { GeneratedSource } from './draw-history.ts'
 import type { FaultName } from './fault.ts'
 
-type Stack = Pick<ChaosStack, 'api' | 'ledger' | 'redis'>
+export type PushStack = {
+  api: Pick<RunApi, 'ask'>
+  ledger: Pick<Ledger, 'getRun' | 'readDecisions'>
+  inbox: Pick<DeliveryInbox, 'backlog' | 'listHandled'>
+}
+
+/** What was pushed, as far as it is checked. */
+export type Pushed = Pick<PushedHistory, 'repository' | 'deliveries'>
 
 /** What the publisher could not do, it tries again after 30 s; what nobody delivered, it asks for after 5 s. */
 const settledWithinMs = 150_000
 const mostHandled = 10_000
-const inbox = 'remora:{github}:inbox'
 
 /**
  * Waits until the publisher has done all that the pushes of a history ask for. Returns their runs, and as violations what is still
  * open when the time is over.
  */
-export async function settlePushes(
-  pushed: PushedHistory,
-  stack: Stack,
-): Promise<{ runs: Run[]; violations: string[] }> {
-  let state: Awaited<ReturnType<typeof stateNow>> = { runs: [], open: ['nothing is known yet'] }
-  const isSettled = async () => (state = await stateNow(pushed, stack)).open.length === 0
+export async function settlePushes(pushed: Pushed, stack: PushStack): Promise<{ runs: Run[]; violations: string[] }> {
+  let state: Awaited<ReturnType<typeof stateOfPushes>> = { runs: [], open: ['nothing is known yet'] }
+  const isSettled = async () => (state = await stateOfPushes(pushed, stack)).open.length === 0
   await until(isSettled, { withinMs: settledWithinMs }).catch(() => {})
   return { runs: state.runs, violations: state.open.map((what) => `${pushed.repository.fullName}: ${what}`) }
 }
 
-async function stateNow({ repository, deliveries }: PushedHistory, { ledger, redis }: Stack) {
-  const handled = await handledOf(repository, redis)
+/** The runs that the pushes of a history have led to by now, and what is still open. */
+export async function stateOfPushes({ repository, deliveries }: Pushed, { ledger, inbox }: PushStack) {
+  const handled = await handledOf(repository, inbox)
   const checks = repository.checkRuns()
   const ids = [...handled.map(({ runId }) => runId), ...checks.map(({ externalId }) => externalId)]
   const known = new Set(ids.filter((id): id is RunId => id !== null))
   const runs = await Promise.all([...known].map((runId) => ledger.getRun(runId)))
   const done = new Set(handled.map(({ deliveryId }) => deliveryId))
   const waiting = deliveries().filter(({ guid }) => !done.has(guid))
-  const left = await redis.xlen(inbox)
+  const { count: left } = await inbox.backlog()
   const open = [
     ...waiting.map(({ event, guid, status }) => `the webhook ${event} ${guid} (${status}) was not handled`),
     ...(left > 0 ? [`${left} webhooks are left in the inbox`] : []),
@@ -60,15 +65,15 @@ function openIn(run: Run): string[] {
   return [`the publication of run ${run.runId} is not settled: ${JSON.stringify(run.publication)}`]
 }
 
-async function handledOf({ fullName }: FakeRepository, redis: Stack['redis']): Promise<HandledDelivery[]> {
-  const all = await openDeliveryInbox(redis).listHandled(mostHandled)
+async function handledOf({ fullName }: FakeRepository, inbox: PushStack['inbox']): Promise<HandledDelivery[]> {
+  const all = await inbox.listHandled(mostHandled)
   return all.filter((one) => one.repository === fullName)
 }
 
 /** As `checkRun` wants them: the run of an older commit may have been cancelled for a newer one. */
 export async function runsOfPushes(
   runs: readonly Run[],
-  { repository }: PushedHistory,
+  { repository }: Pushed,
   faults: readonly FaultName[],
 ): Promise<HistoryRun[]> {
   const heads = await headsOf(repository)
@@ -90,9 +95,9 @@ async function headsOf(repository: FakeRepository): Promise<Map<string, string>>
 }
 
 /** Finds what is wrong at the code host and in the inbox when all that was pushed is settled. */
-export async function checkPushes(pushed: PushedHistory, runs: readonly Run[], stack: Stack): Promise<string[]> {
+export async function checkPushes(pushed: Pushed, runs: readonly Run[], stack: PushStack): Promise<string[]> {
   const { repository, deliveries } = pushed
-  const handled = await handledOf(repository, stack.redis)
+  const handled = await handledOf(repository, stack.inbox)
   const pushedTo = new Set(deliveries().flatMap(({ event, payload }) => (event === 'push' ? [payload['ref']] : [])))
   const found = [
     ...twice(handled.map(({ deliveryId }) => `the webhook ${deliveryId} was ended`)),
@@ -113,7 +118,7 @@ export async function checkPushes(pushed: PushedHistory, runs: readonly Run[], s
 type Branch = { branch: string; head: string; repository: FakeRepository; runs: readonly Run[] }
 
 /** The head of a branch has one completed run, with its check run and what is accepted of it in the one pull request. */
-async function wrongInBranch({ branch, head, repository, runs }: Branch, stack: Stack): Promise<string[]> {
+async function wrongInBranch({ branch, head, repository, runs }: Branch, stack: PushStack): Promise<string[]> {
   const run = runs.find(({ request: { repository: of } }) => of?.branch === branch && of.commit === head)
   if (run === undefined) return ['it has no run']
   const fault = run.publication?.fault ?? null
@@ -132,7 +137,7 @@ async function wrongInBranch({ branch, head, repository, runs }: Branch, stack: 
 
 type Pull = { pull: PullRequest | undefined; run: Run; head: string; accepted: string[]; repository: FakeRepository }
 
-async function wrongInPull({ pull, run, head, accepted, repository }: Pull, { api }: Stack): Promise<string[]> {
+async function wrongInPull({ pull, run, head, accepted, repository }: Pull, { api }: PushStack): Promise<string[]> {
   if (pull === undefined) return accepted.length === 0 ? [] : [`${accepted.length} changes are in no pull request`]
   const { ref } = pull.head
   const noted = run.publication?.pulls.find(({ number }) => number === pull.number)
@@ -173,7 +178,7 @@ async function unlikePatch(patch: string, head: string, branch: string, reposito
 }
 
 /** Every completed run's patch applies to the commit of the run, and so does what the pull requests have. */
-async function badPatches(repository: FakeRepository, runs: readonly Run[], { api }: Stack): Promise<string[]> {
+async function badPatches(repository: FakeRepository, runs: readonly Run[], { api }: PushStack): Promise<string[]> {
   const completed = runs.filter(({ status }) => status === 'completed')
   const found = await Promise.all(
     completed.map(async ({ runId, commit }) => {

@@ -1,3 +1,4 @@
+import { openDeliveryInbox } from '#code-hosts/delivery-inbox.ts'
 import { isEnded } from '#domain/run.ts'
 import { until } from '#testing/until.ts'
 import type { HostTally, PushedHistory } from './chaos-host.ts'
@@ -77,9 +78,11 @@ async function afterPushes(
   { pushed, met }: { pushed: PushedHistory; met: readonly string[] },
   stack: ChaosStack,
 ): Promise<AfterPushes> {
-  const { runs, violations } = await settlePushes(pushed, stack)
+  const { api, ledger, redis } = stack
+  const pushStack = { api, ledger, inbox: openDeliveryInbox(redis) }
+  const { runs, violations } = await settlePushes(pushed, pushStack)
   // What is not settled is no more than that.
-  if (violations.length === 0) violations.push(...(await checkPushes(pushed, runs, stack)))
+  if (violations.length === 0) violations.push(...(await checkPushes(pushed, runs, pushStack)))
   const asked = stack.host?.takeViolations() ?? []
   const kinds = faults.map(({ kind }) => kind)
   const counts = {

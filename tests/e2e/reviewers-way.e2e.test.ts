@@ -88,27 +88,11 @@ describe.skipIf(lacks('git'))('the way of a reviewer', () => {
     )
 
     const counted = Counted.parse(await (await services.api.ask(`/v1/runs/${retry}`)).json())
+    const decided = { accepted: 1, accepted_unverified: 0, rejected: 1, merged: 0 }
+    const made = { generated: 2, valid: 2, verified: 2, ...decided }
     expect(counted.funnel).toEqual([
-      {
-        agent: 'docstring',
-        generated: 2,
-        valid: 2,
-        verified: 2,
-        accepted: 1,
-        accepted_unverified: 0,
-        rejected: 1,
-        merged: 0,
-      },
-      {
-        agent: 'lint',
-        generated: 2,
-        valid: 2,
-        verified: 2,
-        accepted: 1,
-        accepted_unverified: 0,
-        rejected: 1,
-        merged: 0,
-      },
+      { agent: 'docstring', ...made },
+      { agent: 'lint', ...made },
     ])
 
     const copy = await sourceFolder({ 'shop.py': source })

@@ -2,7 +2,7 @@ import { OpenAPIHono } from '@hono/zod-openapi'
 import type { DeliveryInbox } from '#code-hosts/delivery-inbox.ts'
 import type { Installation, Installations } from '#code-hosts/installations.ts'
 import { AppError } from '#domain/error.ts'
-import { Publication } from '#domain/publication.ts'
+import { askedFor, Publication } from '#domain/publication.ts'
 import { fullNameOf } from '#domain/repository-source.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
@@ -87,8 +87,7 @@ const mostTries = 20
 async function askToPublish({ runId }: Run, ledger: GithubRouteDeps['ledger']): Promise<Publication> {
   for (let tries = 0; tries < mostTries; tries++) {
     const before = (await ledger.getRun(runId)).publication ?? Publication.parse({})
-    const publication = { ...before, isAsked: true, isDismissed: false, fault: null, isSettled: false }
-    const noted = await ledger.notePublication(runId, { publication })
+    const noted = await ledger.notePublication(runId, { publication: askedFor(before) })
     if (noted !== undefined) return noted
   }
   throw new AskAgain('RUN_006', `Run "${runId}" is being published just now: ask again in a moment.`, 1)

@@ -72,37 +72,28 @@ const file = (path: string, found: Evidence[]) => ({
 
 const retries = { newest: null, wanted: 0 }
 const decisions = { byChangeSet: new Map<string, Decision>() }
+/** What is known of a run of which nothing is composed, and on which nobody has decided. */
+const bare = {
+  composition: null,
+  skipped: [],
+  failures: [],
+  away: [],
+  verdicts: new Map(),
+  decisions,
+  chain: [],
+  retries,
+}
 
 describe('runView', () => {
   it('counts what was passed over of the archive, and lists the first hundred', () => {
     const skipped = Array.from({ length: 120 }, (_value, at) => ({ path: `${at}`, reason: 'the name is not UTF-8' }))
-    const view = runView(run, {
-      composition: null,
-      skipped,
-      failures: [],
-      away: [],
-      verdicts: new Map(),
-      decisions,
-      chain: [],
-      retries,
-    })
+    const view = runView(run, { ...bare, skipped })
     expect(view.skipped).toBe(120)
     expect(view.skipped_files).toEqual(skipped.slice(0, 100))
   })
 
   it('speaks snake_case, ISO 8601 and milliseconds', () => {
-    expect(
-      runView(run, {
-        composition: null,
-        skipped: [],
-        failures: [],
-        away: [],
-        verdicts: new Map(),
-        decisions,
-        chain: [],
-        retries,
-      }),
-    ).toMatchObject({
+    expect(runView(run, bare)).toMatchObject({
       run_id: 'r0123456789',
       accepted_at: '2026-01-01T00:00:00.000Z',
       ended_at: '2026-01-01T00:00:01.500Z',
@@ -116,18 +107,7 @@ describe('runView', () => {
 
   it('has no duration while the run goes on', () => {
     const running = { ...run, status: 'running' as const, endedAt: null }
-    expect(
-      runView(running, {
-        composition: null,
-        skipped: [],
-        failures: [],
-        away: [],
-        verdicts: new Map(),
-        decisions,
-        chain: [],
-        retries,
-      }),
-    ).toMatchObject({
+    expect(runView(running, bare)).toMatchObject({
       ended_at: null,
       duration_ms: null,
     })
@@ -143,18 +123,7 @@ describe('runView', () => {
       file('b.py', [{ ...evidence('parses', true), before: 2, after: 1 }, evidence('lint_before_after', false)]),
     ]
     const composition = { v: 1 as const, runId: run.runId, of: 'proposed' as const, files, conflicts: [] }
-    expect(
-      runView(run, {
-        composition,
-        skipped: [],
-        failures: [],
-        away: [],
-        verdicts: new Map(),
-        decisions,
-        chain: [],
-        retries,
-      }).checks,
-    ).toEqual({
+    expect(runView(run, { ...bare, composition }).checks).toEqual({
       parses: { ok: 3, total: 3, with_errors: 1 },
       lint_before_after: { ok: 1, total: 2, not_checked: 1 },
       docstring_only: { ok: 0, total: 0, not_checked: 1 },
@@ -167,7 +136,6 @@ describe('runView', () => {
     const sets = [set('c1'), set('c2'), set('c3', 'broken'), set('c4', 'made again')]
     const made = [{ agent: 'lint', failed: 1, sets }]
     const composition = { v: 1 as const, runId: run.runId, of: 'proposed' as const, files: [], conflicts: [], made }
-    const details = { skipped: [], failures: [], away: [], retries, chain: [] }
     const decided = (verdict: Verdict, ...ids: string[]) => ids.map((id) => [id, decision(id, verdict)] as const)
     const all = new Map([...decided('accepted', 'c1', 'c3', 'of another retry'), ...decided('rejected', 'c2', 'c4')])
     const verdicts = new Map([
@@ -175,7 +143,7 @@ describe('runView', () => {
       ['docstring', { accepted: 0, rejected: 0 }],
     ])
     const counts = { generated: 4, valid: 2, verified: 2, accepted: 1, accepted_unverified: 1, rejected: 1 }
-    const composed = { ...details, composition, verdicts, decisions: { byChangeSet: all } }
+    const composed = { ...bare, composition, verdicts, decisions: { byChangeSet: all } }
     expect(runView(run, composed).funnel).toEqual([{ agent: 'lint', ...counts, merged: 0 }])
     const pull = { agent: null, branch: 'b', url: 'u', head: 'a'.repeat(40), base: 'b'.repeat(40), isDraft: false }
     const pulls = [
@@ -185,7 +153,7 @@ describe('runView', () => {
     const chain = [{ publication: null }, { publication: Publication.parse({ pulls }) }]
     expect(runView(run, { ...composed, chain }).funnel).toEqual([{ agent: 'lint', ...counts, merged: 1 }])
     const unknown = { generated: null, valid: null, verified: null, accepted_unverified: 0, merged: 0 }
-    expect(runView(run, { ...details, composition: null, verdicts, decisions }).funnel).toEqual([
+    expect(runView(run, { ...bare, verdicts }).funnel).toEqual([
       { agent: 'lint', ...unknown, accepted: 3, rejected: 2 },
     ])
   })

@@ -4,27 +4,25 @@ import type { RepositorySource } from '#domain/repository-source.ts'
 import { aNewRun, anEvent } from '#testing/open-test-ledger.ts'
 import { until } from '#testing/until.ts'
 import { lacks } from '#testing/this-machine.ts'
-import { openTestPublisher, type TestPublisher } from '../test-publisher.fixture.ts'
+import { usePublisher } from '../published-run.fixture.ts'
+import type { TestPublisher } from '../test-publisher.fixture.ts'
 import { openReadAccess } from './read-access-server.ts'
 
 const secret = 'only-for-this-test-0123'
 
 describe.skipIf(lacks('git'))('the right to read the code of a run', () => {
+  const at = usePublisher()
   let publisher: TestPublisher
   let access: Awaited<ReturnType<typeof openReadAccess>>
   beforeAll(async () => {
-    publisher = await openTestPublisher()
-    await publisher.takeAll()
+    publisher = at.publisher
     const { reads } = publisher.host()
     access = await openReadAccess(
       { host: '127.0.0.1', port: 0, secret },
       { ...reads, apiUrl: publisher.github.apiUrl, log: publisher.log.log },
     )
   })
-  afterAll(async () => {
-    await access.close()
-    await publisher.close()
-  })
+  afterAll(() => access.close())
 
   async function newRun(about: Partial<RepositorySource> = {}, projectId = publisher.project): Promise<string> {
     const { id, owner, name } = publisher.repository

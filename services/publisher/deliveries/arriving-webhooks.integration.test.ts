@@ -1,25 +1,21 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import { deliveryOf } from '#code-hosts/delivery-of.ts'
 import { RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
 import { anEvent } from '#testing/open-test-ledger.ts'
 import { lacks } from '#testing/this-machine.ts'
-import { playPublishable } from '../published-run.fixture.ts'
-import { openTestPublisher, type TestPublisher } from '../test-publisher.fixture.ts'
+import { usePublisher } from '../published-run.fixture.ts'
+import type { TestPublisher } from '../test-publisher.fixture.ts'
 
 const setup = 'setup:\n  command: make environment\n'
 
 describe.skipIf(lacks('git'))('webhooks', () => {
+  const at = usePublisher()
   let publisher: TestPublisher
   let repository: TestPublisher['repository']
-  let count = 0
-  beforeAll(async () => {
-    publisher = await openTestPublisher()
-    await publisher.takeAll()
-  })
-  afterAll(() => publisher.close())
-  beforeEach(async () => {
-    repository = await publisher.addRepository(`shop${++count}`)
+  beforeEach(() => {
+    publisher = at.publisher
+    repository = at.repository
   })
 
   const push = (text: string, by?: string) =>
@@ -190,7 +186,7 @@ describe.skipIf(lacks('git'))('webhooks', () => {
     const bot = 'dependabot[bot]'
     const openPull = async () => {
       await push(spaced(1, 1))
-      await publisher.settle(await playPublishable(publisher, { repository, files, changes: [change] }))
+      await publisher.settle(await at.play({ files, changes: [change] }))
       expect(repository.pulls()).toHaveLength(1)
       await runs()
     }
@@ -204,7 +200,7 @@ describe.skipIf(lacks('git'))('webhooks', () => {
       expect(kept?.request.repository).toMatchObject({ commit, branch: 'main', since: { commit } })
       // As that run goes: nothing is planned.
       const newFiles = { ...files, 'a.py': spaced(1, 7) }
-      await publisher.settle(await playPublishable(publisher, { repository, files: newFiles, changes: [] }))
+      await publisher.settle(await at.play({ files: newFiles, changes: [] }))
       expect(repository.pulls()).toMatchObject([{ number: 1, state: 'open' }])
       expect(await repository.read('remora/main', 'a.py')).toBe(spaced(2, 7))
       expect(await repository.git(['merge-base', 'main', 'remora/main'])).toBe(commit)
@@ -236,7 +232,7 @@ describe.skipIf(lacks('git'))('webhooks', () => {
     await publisher.takeAll()
     const sent = publisher.github.webhooks.deliveries.findLast(({ event }) => event === 'pull_request')
     const text = JSON.stringify(sent?.payload).replace(/("head":\{.*?"repo":\{"id":)\d+/, '$1999')
-    const headers = { deliveryId: `fork-${count}`, event: 'pull_request' }
+    const headers = { deliveryId: `fork-${repository.name}`, event: 'pull_request' }
     await publisher.inbox.put(deliveryOf(headers, JSON.parse(text)))
   }
 

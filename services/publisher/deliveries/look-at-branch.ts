@@ -1,5 +1,6 @@
 import type { InstalledRepository } from '#code-hosts/installations.ts'
 import type { Branch, BranchRuns } from '#code-hosts/branch-runs.ts'
+import { ownBranches } from '#code-hosts/code-host.ts'
 import { undefinedOn } from '#domain/error.ts'
 import { newRunId, type RunId } from '#domain/ids.ts'
 import { type ModelKind, modelLabel } from '#domain/model-kind.ts'
@@ -51,9 +52,6 @@ export type BranchOutcome =
   | { outcome: 'run'; reason: string; runId: RunId; projectId: string }
 
 const origin = { kind: 'publisher', id: 'github' } as const
-
-/** The branches that the publisher makes. */
-export const ownBranches = 'remora/'
 
 /**
  * Starts a run for the commit that a branch has now, unless it has one, and supersedes the run of an older commit. So a webhook that

@@ -1,30 +1,26 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { beforeEach, describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
 import { shownMarkdown } from '#markdown/shown-markdown.fixture.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import { type PlayedRun, playPublishable } from '../published-run.fixture.ts'
+import { type PlayedRun, usePublisher } from '../published-run.fixture.ts'
 import { handleDelivery } from './handle-delivery.ts'
-import { openTestPublisher, type TestPublisher } from '../test-publisher.fixture.ts'
+import type { TestPublisher } from '../test-publisher.fixture.ts'
 
 const one = { name: 'one', path: 'a.py', from: '1', to: '2' } as const
 const two = { name: 'two', agent: 'docstring', path: 'b.py', from: '1', to: '3' } as const
 
 describe.skipIf(lacks('git'))('what people ask for', () => {
+  const at = usePublisher()
   let publisher: TestPublisher
   let repository: TestPublisher['repository']
-  let count = 0
-  beforeAll(async () => {
-    publisher = await openTestPublisher()
-    await publisher.takeAll()
-  })
-  afterAll(() => publisher.close())
-  beforeEach(async () => {
-    repository = await publisher.addRepository(`shop${++count}`)
+  beforeEach(() => {
+    publisher = at.publisher
+    repository = at.repository
   })
 
   async function published(played: Partial<PlayedRun> = {}): Promise<RunId> {
-    const runId = await playPublishable(publisher, { changes: [one, two], repository, ...played })
+    const runId = await at.play({ changes: [one, two], ...played })
     await publisher.settle(runId)
     return runId
   }
@@ -51,7 +47,7 @@ describe.skipIf(lacks('git'))('what people ask for', () => {
       ?.actions.map(({ identifier }) => identifier)
 
   it('is done as well when it comes at the very end of what is done for the run', async () => {
-    const runId = await playPublishable(publisher, { changes: [one, two], repository })
+    const runId = await at.play({ changes: [one, two] })
     const { publishing } = publisher.host()
     let isAsked = false
     publisher.github.watch(async ({ method, path, when }) => {

@@ -1,7 +1,8 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { beforeAll, describe, expect, it } from 'vitest'
 import { lacks } from '#testing/this-machine.ts'
 import { until } from '#testing/until.ts'
-import { openTestPublisher, type TestPublisher } from '../test-publisher.fixture.ts'
+import { usePublisher } from '../published-run.fixture.ts'
+import type { TestPublisher } from '../test-publisher.fixture.ts'
 import { takeDeliveries, takeWaiting } from './take-deliveries.ts'
 
 /** A GitHub that answers nothing about the repositories of one account until it is told to. */
@@ -18,14 +19,14 @@ function holdAccount({ github }: TestPublisher, account: string) {
 }
 
 describe.skipIf(lacks('git'))('webhooks that are taken', () => {
-  let publisher: TestPublisher
   const silentMs = 300
+  const at = usePublisher({ silentMs })
+  let publisher: TestPublisher
   beforeAll(async () => {
-    publisher = await openTestPublisher({ silentMs })
+    publisher = at.publisher
     publisher.github.install({ account: 'slow' })
     await publisher.takeAll()
   })
-  afterAll(() => publisher.close())
 
   const take = (consumer: string) => takeDeliveries({ ...publisher.host().handling, inbox: publisher.inbox, consumer })
   const slowRepository = (name: string) =>
@@ -40,7 +41,7 @@ describe.skipIf(lacks('git'))('webhooks that are taken', () => {
 
   it('do not wait for a slow installation, whose own keep their order', async () => {
     const { held, release } = holdAccount(publisher, 'slow')
-    const repositories = await Promise.all(Array.from({ length: 20 }, (_, at) => slowRepository(`shop${at}`)))
+    const repositories = await Promise.all(Array.from({ length: 20 }, (_, nth) => slowRepository(`shop${nth}`)))
     const [first] = repositories
     for (const by of ['bob', 'eve']) await first?.humanCommit('main', { 'a.py': `a = '${by}'\n` }, { by })
     for (const one of repositories.slice(1)) await one.humanCommit('main', { 'a.py': 'a = 2\n' })
@@ -73,7 +74,7 @@ describe.skipIf(lacks('git'))('webhooks that are taken', () => {
     const { faults, requests, webhooks } = publisher.github
     const path = /^\/repos\/slow\//
     faults.add({ how: 'status', status: 429, retryAfterSeconds: 3_600, path, times: 1_000 })
-    const repositories = await Promise.all(Array.from({ length: 5 }, (_, at) => slowRepository(`limited${at}`)))
+    const repositories = await Promise.all(Array.from({ length: 5 }, (_, nth) => slowRepository(`limited${nth}`)))
     for (const one of repositories) await one.humanCommit('main', { 'a.py': 'a = 2\n' })
     await webhooks.settled()
     const before = requests.length
@@ -100,7 +101,7 @@ describe.skipIf(lacks('git'))('webhooks that are taken', () => {
     const { faults, requests, webhooks } = publisher.github
     const path = /\/access_tokens$/
     faults.add({ how: 'status', status: 401, path, times: 1_000 })
-    const repositories = await Promise.all(Array.from({ length: 5 }, (_, at) => slowRepository(`refused${at}`)))
+    const repositories = await Promise.all(Array.from({ length: 5 }, (_, nth) => slowRepository(`refused${nth}`)))
     for (const one of repositories) await one.humanCommit('main', { 'a.py': 'a = 2\n' })
     await webhooks.settled()
     const said = () => publisher.log.messages().filter((message) => message.includes('refuses the App'))
@@ -124,7 +125,7 @@ describe.skipIf(lacks('git'))('webhooks that are taken', () => {
 
   it('are left to others by one that stops, at once, but for those that it has begun', async () => {
     const { held, release } = holdAccount(publisher, 'slow')
-    const repositories = await Promise.all(Array.from({ length: 5 }, (_, at) => slowRepository(`left${at}`)))
+    const repositories = await Promise.all(Array.from({ length: 5 }, (_, nth) => slowRepository(`left${nth}`)))
     for (const one of repositories) await one.humanCommit('main', { 'a.py': 'a = 2\n' })
     await publisher.github.webhooks.settled()
     const stop = take('stopping')

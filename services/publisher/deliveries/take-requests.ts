@@ -2,6 +2,7 @@ import type { DeliveryBody, DeliveryOutcome } from '#code-hosts/delivery.ts'
 import type { InstalledRepository } from '#code-hosts/installations.ts'
 import { AppError, hasCode } from '#domain/error.ts'
 import { RunId } from '#domain/ids.ts'
+import { askedFor } from '#domain/publication.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { GitHubApp } from '#code-hosts/github-client.ts'
@@ -47,19 +48,11 @@ export async function takeCheckRequest(
   if (refused !== undefined) return ignored(refused)
   if (identifier === 'accept_all') {
     const count = await deps.review.acceptAll(run, login)
-    await changePublication(
-      run.runId,
-      (one) => ({ ...one, isAsked: true, isDismissed: false, fault: null, isSettled: false }),
-      deps,
-    )
+    await changePublication(run.runId, askedFor, deps)
     return acted(`${login} accepts ${count} changes`, run.runId)
   }
   if (identifier === 'open_pull_request') {
-    await changePublication(
-      run.runId,
-      (one) => ({ ...one, isAsked: true, isDismissed: false, fault: null, isSettled: false }),
-      deps,
-    )
+    await changePublication(run.runId, askedFor, deps)
     return acted(`${login} asks for a pull request`, run.runId)
   }
   if (identifier === 'dismiss') {

@@ -2,7 +2,7 @@ import type { CommitState, ReportedStatus, StatusAnnotation, StatusReport } from
 import { type GitHubClient, orHostError } from '#code-hosts/github-client.ts'
 import type { HostedRepository } from '#domain/repository-source.ts'
 
-type CheckDeps = { client: GitHubClient; repository: HostedRepository; appId: number }
+type CheckHost = { client: GitHubClient; repository: HostedRepository; appId: number }
 type Check = { id: number; annotations: number }
 
 /** GitHub takes no more in one request. */
@@ -14,7 +14,7 @@ const mostSummaryBytes = 65_535
  * Creates the check run, or changes it. GitHub may make one after a request that was given up as unanswered, when there is another one
  * by then: before the last word all of them are looked for, the newest has it, and the others point there.
  */
-export async function reportStatus(report: StatusReport, deps: CheckDeps): Promise<ReportedStatus> {
+export async function reportStatus(report: StatusReport, deps: CheckHost): Promise<ReportedStatus> {
   const { id, state } = report
   const isKnown = id !== undefined && !isFinal(state)
   const [newest, ...others] = isKnown ? [id] : await findChecks(report, deps)
@@ -29,7 +29,7 @@ function isFinal(state: CommitState): boolean {
 }
 
 /** Those of the app for this key, the newest first, also one that was made by a try whose answer was lost. */
-async function findChecks({ commit, name, key, id: known }: StatusReport, deps: CheckDeps): Promise<number[]> {
+async function findChecks({ commit, name, key, id: known }: StatusReport, deps: CheckHost): Promise<number[]> {
   const { client, repository, appId } = deps
   const asked = {
     ...ownerOf(repository),
@@ -46,7 +46,7 @@ async function findChecks({ commit, name, key, id: known }: StatusReport, deps: 
   return [...ids].toSorted((one, other) => other - one)
 }
 
-async function createCheck(report: StatusReport, { client, repository }: CheckDeps): Promise<Check> {
+async function createCheck(report: StatusReport, { client, repository }: CheckHost): Promise<Check> {
   const { name, commit, key, url, startedAt } = report
   const about = { name, head_sha: commit, external_id: key, started_at: new Date(startedAt).toISOString() }
   const asked = {
@@ -59,7 +59,7 @@ async function createCheck(report: StatusReport, { client, repository }: CheckDe
   return { id: Number(data.id), annotations: data.output.annotations_count }
 }
 
-async function updateCheck(id: number, report: StatusReport, { client, repository }: CheckDeps): Promise<Check> {
+async function updateCheck(id: number, report: StatusReport, { client, repository }: CheckHost): Promise<Check> {
   const asked = { ...ownerOf(repository), check_run_id: id, ...bodyOf(report) }
   const { data } = await orHostError(client.request('PATCH /repos/{owner}/{repo}/check-runs/{check_run_id}', asked))
   return { id, annotations: data.output.annotations_count }
@@ -68,7 +68,7 @@ async function updateCheck(id: number, report: StatusReport, { client, repositor
 /** No other check run of ours ends so. */
 const leftConclusion = 'skipped'
 
-async function leaveCheck(id: number, { client, repository }: CheckDeps): Promise<void> {
+async function leaveCheck(id: number, { client, repository }: CheckHost): Promise<void> {
   const summary = 'GitHub was asked twice for this check run, since it did not answer. The other one has the results.'
   const output = { title: 'See the other check run', summary }
   const left = { status: 'completed', conclusion: leftConclusion } as const
@@ -77,7 +77,7 @@ async function leaveCheck(id: number, { client, repository }: CheckDeps): Promis
 }
 
 /** GitHub adds annotations to those that are there: the others are sent, 50 at a time. */
-async function annotate({ id, annotations: sent }: Check, report: StatusReport, deps: CheckDeps): Promise<void> {
+async function annotate({ id, annotations: sent }: Check, report: StatusReport, deps: CheckHost): Promise<void> {
   const { title, annotations } = report
   for (let at = sent; at < annotations.length; at += mostAnnotations) {
     const part = annotations.slice(at, at + mostAnnotations).map(wireOf)

@@ -6,7 +6,7 @@ import { type CommitId, type HostedRepository, noCommit } from '#domain/reposito
 import type { RepositoryReads } from './repository-reads.ts'
 
 /** `botLogin`: the account as which the app commits. */
-export type BranchDeps = {
+type WriteDeps = {
   client: GitHubClient
   repository: HostedRepository
   reads: Pick<RepositoryReads, 'branchHead' | 'mergeBase' | 'nodeId' | 'treeOf'>
@@ -20,7 +20,7 @@ const mostTreeBytes = 4 * 1024 ** 2
 const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 /** Writes by the Git data API. Blobs, trees and commits that no branch has are harmless, so every step may be done again. */
-export async function publishBranch(order: BranchOrder, deps: BranchDeps): Promise<PublishedBranch> {
+export async function publishBranch(order: BranchOrder, deps: WriteDeps): Promise<PublishedBranch> {
   const { branch } = order
   let made: Made | undefined
   for (let tried = 0; tried < tries; tried++) {
@@ -39,7 +39,7 @@ type OwnBranch = Pick<BranchOrder, 'branch' | 'baseBranch' | 'written'> & { head
 /** PUBLISH_002 unless every commit of the branch that its base branch has not is the app's own, or the caller has written its head. */
 export async function requireOwnCommits(
   { branch, baseBranch, head, written = [] }: OwnBranch,
-  deps: BranchDeps,
+  deps: WriteDeps,
 ): Promise<void> {
   if (written.includes(head)) return
   const base = await deps.reads.branchHead(baseBranch)
@@ -57,7 +57,7 @@ type HostCommit = { sha: CommitId; author: string; isOurs: boolean }
 async function commitsSince(
   base: CommitId,
   head: CommitId,
-  { client, repository: { owner, name: repo }, botLogin }: BranchDeps,
+  { client, repository: { owner, name: repo }, botLogin }: WriteDeps,
 ): Promise<HostCommit[]> {
   const basehead = `${base}...${head}`
   const commits = []
@@ -85,7 +85,7 @@ function isMadeBy(botLogin: string, { author, committer }: { author: Account; co
 type Made = { commit: CommitId; tree: string }
 
 /** The tree of each commit is that of the one before with the files changed. Without an author GitHub signs for the app. */
-async function makeCommits({ base, commits }: Pick<BranchOrder, 'base' | 'commits'>, deps: BranchDeps): Promise<Made> {
+async function makeCommits({ base, commits }: Pick<BranchOrder, 'base' | 'commits'>, deps: WriteDeps): Promise<Made> {
   const { client, reads } = deps
   const of = { owner: deps.repository.owner, repo: deps.repository.name }
   let [parent, baseTree] = [base, await reads.treeOf(base)]
@@ -101,7 +101,7 @@ async function makeCommits({ base, commits }: Pick<BranchOrder, 'base' | 'commit
 }
 
 /** Texts go with the tree, up to a size, other files as blobs before it. */
-async function treeEntries(files: NewCommit['files'], deps: BranchDeps) {
+async function treeEntries(files: NewCommit['files'], deps: WriteDeps) {
   let bytes = 0
   const entries = []
   for (const { path, executable, content } of files) {
@@ -126,7 +126,7 @@ function textOf(content: NonNullable<PlannedFile['content']>): string | undefine
 
 async function putBlob(
   content: Uint8Array,
-  { client, repository: { owner, name: repo } }: Pick<BranchDeps, 'client' | 'repository'>,
+  { client, repository: { owner, name: repo } }: Pick<WriteDeps, 'client' | 'repository'>,
 ): Promise<string> {
   const body = { content: Buffer.from(content).toString('base64'), encoding: 'base64' }
   const { data } = await orHostError(client.request('POST /repos/{owner}/{repo}/git/blobs', { owner, repo, ...body }))
@@ -138,7 +138,7 @@ async function isSameWork(
   head: CommitId,
   made: Made,
   { base, commits }: Pick<BranchOrder, 'base' | 'commits'>,
-  deps: BranchDeps,
+  deps: WriteDeps,
 ): Promise<boolean> {
   if ((await deps.reads.treeOf(head)) !== made.tree) return false
   const there = await commitsSince(base, head, deps)
@@ -156,7 +156,7 @@ const updateRefs = 'mutation ($input: UpdateRefsInput!) { updateRefs(input: $inp
 async function moveBranch(
   branch: string,
   { from = noCommit, to }: Move,
-  { client, reads }: Pick<BranchDeps, 'client' | 'reads'>,
+  { client, reads }: Pick<WriteDeps, 'client' | 'reads'>,
 ): Promise<boolean> {
   const update = { name: `refs/heads/${branch}`, beforeOid: from, afterOid: to, force: true }
   const input = { repositoryId: await reads.nodeId(), refUpdates: [update] }

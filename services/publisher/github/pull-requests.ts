@@ -1,4 +1,4 @@
-import type { ChangeRequest, OpenedChangeRequest } from '#code-hosts/code-host.ts'
+import { type ChangeRequest, type OpenedChangeRequest, ownBranches } from '#code-hosts/code-host.ts'
 import { type GitHubClient, hostError, orHostError, statusOf } from '#code-hosts/github-client.ts'
 import { undefinedOn } from '#domain/error.ts'
 import type { HostedRepository } from '#domain/repository-source.ts'
@@ -20,7 +20,7 @@ export function openPullRequests(client: GitHubClient, repository: HostedReposit
     async openPulls(base?: string): Promise<OpenPull[]> {
       const asked = { ...of, state: 'open' as const, per_page: 100, ...(base === undefined ? {} : { base }) }
       const open = await orHostError(client.paginate('GET /repos/{owner}/{repo}/pulls', asked))
-      const ours = open.filter(({ head }) => head.ref.startsWith('remora/') && head.repo?.id === repository.id)
+      const ours = open.filter(({ head }) => head.ref.startsWith(ownBranches) && head.repo?.id === repository.id)
       return ours.map(({ number, head }) => ({ number, branch: head.ref }))
     },
     async closePull(number: number): Promise<void> {

@@ -1,10 +1,10 @@
+import { ownBranchFor } from '#code-hosts/code-host.ts'
 import { chainOf } from '#composition/run-chain.ts'
 import { undefinedOn } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { CommitId } from '#domain/repository-source.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
-import { ownBranches } from '../deliveries/look-at-branch.ts'
 import type { OpenPull } from '../github/pull-requests.ts'
 import type { PullPart } from './choose-parts-of.ts'
 import type { PublishingRuns } from './publishing-runs.ts'
@@ -27,11 +27,11 @@ export async function ownPulls(
 
 /** What is in an open pull request is looked at again, also where the run has nothing for it. */
 export function withOpenPulls(parts: readonly PullPart[], open: readonly OpenPull[], target: string): PullPart[] {
-  const covered = new Set(parts.map(({ agent }) => branchFor(target, agent)))
+  const covered = new Set(parts.map(({ agent }) => ownBranchFor(target, agent)))
   const others = open.filter(({ branch }) => !covered.has(branch))
-  const agentOf = (branch: string) => branch.slice(branchFor(target, '').length)
+  const agentOf = (branch: string) => branch.slice(ownBranchFor(target, '').length)
   const added = others.map(({ branch }) => ({
-    agent: branch === branchFor(target, null) ? null : agentOf(branch),
+    agent: branch === ownBranchFor(target, null) ? null : agentOf(branch),
     changeSetIds: [],
     carried: [],
     left: [],
@@ -97,8 +97,4 @@ export async function writtenHeads(
 async function pushOf(runId: RunId, ledger: OpenPullsDeps['ledger']): Promise<RunId> {
   const run = await ledger.getRun(runId).catch(undefinedOn('RUN_001'))
   return run === undefined ? runId : ((await chainOf(run, ledger)).at(-1)?.runId ?? runId)
-}
-
-export function branchFor(target: string, agent: string | null): string {
-  return agent === null ? `${ownBranches}${target}` : `${ownBranches}${target}--${agent}`
 }
