@@ -1,5 +1,6 @@
 import type { CommitState, StatusButton, StatusReport } from '#code-hosts/code-host.ts'
 import type { AgentFunnel } from '#composition/funnel.ts'
+import type { AppError } from '#domain/error.ts'
 import type { GateReport } from '#domain/gate.ts'
 import type { Publication } from '#domain/publication.ts'
 import { isEnded, type Run } from '#domain/run.ts'
@@ -26,9 +27,32 @@ export type ToldRun = {
 
 export type CheckText = Pick<StatusReport, 'state' | 'title' | 'summary' | 'buttons'>
 
+const mostTitle = 140
+
 /** Of a run that goes on: the part of the text that changes is the title and the numbers. */
 export function checkText(told: ToldRun): CheckText {
   return { state: stateOf(told), title: titleOf(told), summary: summaryOf(told), buttons: buttonsOf(told) }
+}
+
+const mostFaults = 20
+
+/** Of a commit that no run is started for, since the `remora.yaml` of the default branch is wrong. */
+export function wrongSettingsText({
+  defaultBranch,
+  fault: { code: errorCode, message },
+}: {
+  defaultBranch: string
+  fault: AppError
+}): CheckText {
+  const faults = message.split(/; (?=remora\.yaml of )/)
+  const listed = faults.slice(0, mostFaults).map((one) => `- ${cell(one)}`)
+  const more = faults.length > mostFaults ? [`- and ${faults.length - mostFaults} more`] : []
+  const summary = [
+    `No run was started, since ${code('remora.yaml')} is wrong (${code(errorCode)}):`,
+    [...listed, ...more].join('\n'),
+    `Mend it on ${code(defaultBranch)}, whose file counts for all branches. Then the next push is worked on again; "Re-run" has this commit worked on.`,
+  ].join('\n\n')
+  return { state: 'failure', title: `${errorCode} ${message}`.slice(0, mostTitle), summary, buttons: [] }
 }
 
 function stateOf({ run, publication, funnel, findings }: ToldRun): CommitState {
@@ -49,7 +73,7 @@ function waitsForPeople({ errorCode }: NonNullable<Publication['fault']>): boole
 function titleOf({ run, publication, funnel, merged, findings }: ToldRun): string {
   const { status, phase, counts } = run
   if (status === 'cancelled') return run.stop?.kind === 'request' ? 'Stopped' : 'Cancelled'
-  if (status === 'failed') return `Failed: ${run.errorCode ?? ''} ${run.reason ?? ''}`.slice(0, 140).trim()
+  if (status === 'failed') return `Failed: ${run.errorCode ?? ''} ${run.reason ?? ''}`.slice(0, mostTitle).trim()
   if (!isEnded(status)) {
     const all = Object.values(counts).reduce((sum, count) => sum + (count ?? 0), 0)
     const open = (counts.pending ?? 0) + (counts.ready ?? 0) + (counts.dispatched ?? 0) + (counts.running ?? 0)
