@@ -3,16 +3,16 @@ import type { InstalledRepository, Installations } from '#code-hosts/installatio
 import { undefinedOn, unreachable } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
 import { fullNameOf, noCommit, type RepositorySource } from '#domain/repository-source.ts'
+import { type CommentDeps, takeComment } from './answer-comment.ts'
 import { type BranchDeps, type BranchNews, lookAtBranch, ownBranches } from './look-at-branch.ts'
-import { type RequestDeps, takeComment, takeCheckRequest, takePullState } from './take-requests.ts'
+import { type RequestDeps, takeCheckRequest, takePullState } from './take-requests.ts'
 
 export type HandleDeps = BranchDeps &
-  RequestDeps & {
+  RequestDeps &
+  CommentDeps & {
     installations: Installations
     /** The project of a new installation. */
     project: string
-    /** `remora[bot]`: the account as which the app writes. */
-    botLogin: string
   }
 
 const ignored = (reason: string): DeliveryOutcome => ({ outcome: 'ignored', reason })
@@ -59,7 +59,7 @@ async function inRepository(delivery: Delivery, body: InRepository, deps: Handle
       if (body.action === 'deleted') await deps.installations.removeRepositories([repository])
       return { projectId, ...acted(`the repository was ${body.action}`) }
     case 'comment':
-      return { projectId, ...(await takeComment(body, { repository, deliveryId: delivery.deliveryId }, deps)) }
+      return { projectId, ...(await takeComment(body, repository, deps)) }
     default:
       return unreachable(body)
   }

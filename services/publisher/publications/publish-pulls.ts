@@ -94,7 +94,8 @@ function whyNot(
   return undefined
 }
 
-async function targetOf({ source, findBranch }: RunHost): Promise<string> {
+/** The branch that the changes are for. HOST_004 where that is none. */
+export async function targetOf({ source, findBranch }: RunHost): Promise<string> {
   if (source.branch !== undefined) return source.branch
   const named = source.ref.replace(/^refs\/heads\//, '')
   const found = await findBranch(named === 'HEAD' ? null : named)

@@ -1,0 +1,119 @@
+import type { DeliveryBody, DeliveryOutcome } from '#code-hosts/delivery.ts'
+import type { InstalledRepository } from '#code-hosts/installations.ts'
+import { AppError, hasCode } from '#domain/error.ts'
+import type { Run } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import { cell, code, plural } from '#publication/markdown.ts'
+import { isInWindow } from '#settings/schedule.ts'
+import { openPullRequests } from '../github/pull-requests.ts'
+import { changePublication, findRun } from '../publications/noted-pulls.ts'
+import { writtenHeads } from '../publications/open-pulls.ts'
+import { targetOf } from '../publications/publish-pulls.ts'
+import type { PublishingRuns } from '../publications/publishing-runs.ts'
+import { openRunHost, type RunHostDeps } from '../publications/run-host.ts'
+import type { ReviewCommands } from './review-commands.ts'
+import { whyNotAllowed } from './take-requests.ts'
+
+export type CommentDeps = RunHostDeps & {
+  ledger: Pick<Ledger, 'getRun' | 'notePublication'>
+  publishing: Pick<PublishingRuns, 'look' | 'runOfPull'>
+  review: Pick<ReviewCommands, 'explain' | 'rejectPath' | 'retry'>
+}
+
+const ignored = (reason: string): DeliveryOutcome => ({ outcome: 'ignored', reason })
+
+const command = /^\/remora +(retry|reject|explain)(?: +(\S.*?))? *$/m
+
+/** `/remora retry`, `/remora reject PATH`, `/remora explain PATH` in the comments of a pull request of ours. */
+export async function takeComment(
+  { number, isPullRequest, author, text, commentId }: Extract<DeliveryBody, { kind: 'comment' }>,
+  repository: InstalledRepository,
+  deps: CommentDeps,
+): Promise<DeliveryOutcome> {
+  const [, verb, argument] = command.exec(text) ?? []
+  if (verb === undefined || author.isBot) return ignored('the comment has no command')
+  const runId = isPullRequest ? await deps.publishing.runOfPull(repository.id, number) : undefined
+  const run = await findRun(runId, deps)
+  if (run === undefined) return ignored('the comment is at no pull request of ours')
+  const refused = await whyNotAllowed(author.login, repository, deps)
+  if (refused !== undefined) return ignored(refused)
+  const key = `answer-${commentId}`
+  const said = await answerTo({ verb, argument }, { run, number, key, login: author.login }, deps)
+  const client = await deps.app.clientFor({ ...repository, repository }, { pull_requests: 'write' })
+  await openPullRequests(client, repository).commentOnce(number, { key, text: said })
+  await changePublication(run.runId, (one) => ({ ...one, isSettled: false }), deps)
+  return { outcome: 'acted', reason: `${author.login}: /remora ${verb}`, runId: run.runId }
+}
+
+type Command = { verb: string; argument: string | undefined }
+/** Where a command was given: the run that has the pull request, and by whom. `key`: that of the answer. */
+type Asked = { run: Run; number: number; key: string; login: string }
+
+async function answerTo({ verb, argument }: Command, asked: Asked, deps: CommentDeps): Promise<string> {
+  try {
+    if (verb === 'retry') return await deps.review.retry(asked.run, asked.key)
+    if (argument === undefined) return `Say of what: \`/remora ${verb} PATH\`.`
+    const said = await (verb === 'reject' ? reject(argument, asked, deps) : explain(argument, asked, deps))
+    return said ?? `Nothing here changes ${code(argument)}. Files and definitions are named in the text above.`
+  } catch (error) {
+    if (hasCode(error, 'STORE_001', 'STORE_002', 'HOST_001')) throw error
+    return `That was not done: ${error instanceof AppError ? cell(error.message) : 'something unexpected happened.'}`
+  }
+}
+
+async function explain(what: string, { run }: Asked, deps: CommentDeps): Promise<string | undefined> {
+  const said = new Set<string>()
+  for (const one of await runsInPulls(run, deps)) {
+    const explained = await deps.review.explain(one, what)
+    if (explained !== undefined) said.add(explained)
+  }
+  return said.size === 0 ? undefined : [...said].join('\n\n')
+}
+
+async function reject(path: string, asked: Asked, deps: CommentDeps): Promise<string | undefined> {
+  const all = []
+  for (const one of await runsInPulls(asked.run, deps)) {
+    const rejection = await deps.review.rejectPath(one, path, asked.login)
+    if (rejection !== undefined) all.push(rejection)
+  }
+  if (all.length === 0) return undefined
+  const rejected = all.reduce((sum, one) => sum + one.rejected, 0)
+  const refused = all.reduce((sum, one) => sum + one.refused, 0)
+  const said = [
+    rejected === 0 ? '' : `${plural(rejected, 'change')} rejected${await sequelOf(rejected, asked, deps)}`,
+    refused === 0 ? '' : `${plural(refused, 'change')} could not be rejected.`,
+  ].filter((one) => one !== '')
+  return said.length === 0 ? `What changes ${code(path)} was rejected before.` : said.join(' ')
+}
+
+/** What becomes of the branch. That is looked up: people may have worked on it since it was written. */
+async function sequelOf(count: number, { run, number }: Asked, deps: CommentDeps): Promise<string> {
+  const pull = run.publication?.pulls.find((one) => one.number === number)
+  const state = pull?.state ?? 'closed'
+  if (pull === undefined || state !== 'open') return `. This pull request is ${state}, so its branch stays as it is.`
+  const [they, leave, them] = count === 1 ? ['it', 'leaves', 'it'] : ['they', 'leave', 'them']
+  const stays = count === 1 ? 'it stays' : 'they stay'
+  try {
+    const host = await openRunHost(run, deps)
+    const { branch } = pull
+    const written = await writtenHeads(run, { branch, number }, deps)
+    await host.requireOwn({ branch, baseBranch: await targetOf(host), written })
+    const { schedule, timezone } = await host.settings()
+    const isNow = run.publication?.isAsked === true || isInWindow(schedule, timezone, new Date())
+    return `; ${they} ${leave} this branch ${isNow ? 'in a moment' : 'at the next time of `github.schedule`'}.`
+  } catch (error) {
+    if (!(error instanceof AppError) || error.retry) throw error
+    if (error.code !== 'PUBLISH_002')
+      return `, but ${stays} on this branch for now: ${code(error.code)} ${cell(error.message)}`
+    const why = 'it has a commit that is not of Remora, which leaves it as it is (`PUBLISH_002`)'
+    const ways = `Take ${them} out with a commit of your own, or delete the branch: the next run makes it anew without ${them}, and without that commit.`
+    return `, but ${stays} on this branch: ${why}. ${ways}`
+  }
+}
+
+/** The run, and the earlier ones whose changes its pull requests have. */
+async function runsInPulls(run: Run, { ledger }: Pick<CommentDeps, 'ledger'>): Promise<Run[]> {
+  const sources = new Set((run.publication?.pulls ?? []).flatMap(({ carried }) => carried.map(({ runId }) => runId)))
+  const former = await Promise.all([...sources].map((runId) => findRun(runId, { ledger })))
+  return [run, ...former.filter((one) => one !== undefined)]
+}
