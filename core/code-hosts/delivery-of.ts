@@ -163,6 +163,11 @@ const CheckSuite = z
     appId: suite.app?.id ?? null,
   }))
 
+/** Half of a command is another command. */
+function wholeLines(text: string): string {
+  return text.length <= mostText ? text : text.slice(0, text.lastIndexOf('\n', mostText) + 1)
+}
+
 const Comment = z
   .object({
     issue: z.object({ number: id, pull_request: z.object({}).nullish() }),
@@ -174,7 +179,7 @@ const Comment = z
     number: issue.number,
     isPullRequest: (issue.pull_request ?? null) !== null,
     author: accountOf(comment.user),
-    text: comment.body.slice(0, mostText).toWellFormed(),
+    text: wholeLines(comment.body).toWellFormed(),
   }))
 
 const readers = new Map<string, z.ZodType<DeliveryBody>>(

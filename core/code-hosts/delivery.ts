@@ -76,7 +76,7 @@ export const DeliveryBody = z.discriminatedUnion('kind', [
     number: z.int(),
     isPullRequest: z.boolean(),
     author: account,
-    /** Its first 4,000 characters. */
+    /** The lines of its first 4,000 characters. */
     text: z.string(),
   }),
   /** An event, or an action of one, on which nobody acts. */

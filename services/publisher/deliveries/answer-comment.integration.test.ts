@@ -20,6 +20,49 @@ describe.skipIf(lacks('git'))('the answer to a comment', () => {
     return answers[0] ?? ''
   }
 
+  it('has a paragraph for each of its commands, once, all of which are done', async () => {
+    const runId = await at.published({ changes })
+    at.publisher.github.webhooks.double(1, 'issue_comment')
+    const text = '/remora reject a.py\nand\n\n/remora explain two\n/remora retry\n```\n/remora reject b.py\n```\n'
+    const answer = await say(text, runId)
+    expect(answer).toMatch(/^`\/remora reject a\.py`: 1 change rejected/)
+    expect(answer).toMatch(/^`\/remora explain two`: `docstring` on `b\.py two`/m)
+    expect(answer).toMatch(/^`\/remora retry`: That was not done/m)
+    expect(await at.repository.read('remora/main', 'a.py')).toBe('a = 1\n')
+    expect(await at.repository.read('remora/main', 'b.py')).toBe('b = 3\n')
+  })
+
+  it('says how many commands were too many', async () => {
+    const runId = await at.published({ changes })
+    const lines = [...Array.from({ length: 10 }, (_, count) => `/remora explain f${count}.py`), '/remora reject a.py']
+    const answer = await say(lines.join('\n'), runId)
+    expect(answer.match(/Nothing here changes/g)).toHaveLength(10)
+    expect(answer).toContain('The last 1 command of this comment was not done: 10 are the most.')
+    expect(await at.repository.read('remora/main', 'a.py')).toBe('a = 2\n')
+  })
+
+  it.each([
+    ['/remora help', 'Remora takes these commands'],
+    ['/remora', 'Remora takes these commands'],
+    ['/remora foo @ada', 'There is no command `foo`.'],
+    ['/remora REJECT a.py', 'There is no command `REJECT`.'],
+  ])('to %s lists the commands, for people who may write, at a pull request of ours', async (text, said) => {
+    const runId = await at.published({ changes })
+    expect(await say(text, runId, 'mallory')).toBe('')
+    const answer = await say(text, runId)
+    expect(answer).toContain('- `/remora reject PATH` rejects')
+    expect(answer).not.toContain('@ada')
+    expect(answer).toContain(said)
+  })
+
+  it('that is too long for GitHub is cut, and does no half of a command', async () => {
+    const runId = await at.published({ changes })
+    const command = '/remora reject a.py'
+    const cut = `${'x'.repeat(3_999 - command.length)}\n${command}.orig`
+    expect(await say(cut, runId)).toBe('')
+    expect(await at.repository.read('remora/main', 'a.py')).toBe('a = 2\n')
+  })
+
   describe('that rejects', () => {
     it('says that the changes leave the branch, and a second time that they were rejected before', async () => {
       const runId = await at.published({ changes })

@@ -22,34 +22,92 @@ export type CommentDeps = RunHostDeps & {
 
 const ignored = (reason: string): DeliveryOutcome => ({ outcome: 'ignored', reason })
 
-const command = /^\/remora +(retry|reject|explain)(?: +(\S.*?))? *$/m
+type Command = { text: string; verb: string; argument: string | undefined }
 
-/** `/remora retry`, `/remora reject PATH`, `/remora explain PATH` in the comments of a pull request of ours. */
+/** Of a comment; others are not done. */
+const mostCommands = 10
+/** GitHub takes 65,536 characters in a comment. */
+const mostCharacters = 60_000
+
+const help = [
+  'Remora takes these commands here, each at the beginning of a line:',
+  '',
+  '- `/remora reject PATH` rejects the changes of a file, or of files that a pattern such as `docs/**` matches.',
+  '- `/remora explain PATH` says how the changes of a file were made and checked; also with the name of a definition.',
+  '- `/remora retry` does again what did not end well.',
+  '- `/remora help` shows this list.',
+].join('\n')
+
+/** The commands of a comment, one a line. What is in a block of code, or quoted, is none. */
+export function commandsOf(text: string): Command[] {
+  const commands: Command[] = []
+  let fence: string | undefined
+  for (const line of text.split(/\r\n|\r|\n/)) {
+    const [, mark, rest = ''] = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line) ?? []
+    if (fence !== undefined) {
+      if (mark?.startsWith(fence) === true && rest.trim() === '') fence = undefined
+    } else if (mark !== undefined && !(mark.startsWith('`') && rest.includes('`'))) fence = mark
+    else {
+      const [found, verb = 'help', argument] = /^\/remora(?:[ \t]+(\S+)(?:[ \t]+(\S.*?))?)?[ \t]*$/.exec(line) ?? []
+      if (found !== undefined) commands.push({ text: found.trim(), verb, argument })
+    }
+  }
+  return commands
+}
+
+/** What people say at a pull request of ours, by lines such as `/remora retry`. All of it gets one answer. */
 export async function takeComment(
   { number, isPullRequest, author, text, commentId }: Extract<DeliveryBody, { kind: 'comment' }>,
   repository: InstalledRepository,
   deps: CommentDeps,
 ): Promise<DeliveryOutcome> {
-  const [, verb, argument] = command.exec(text) ?? []
-  if (verb === undefined || author.isBot) return ignored('the comment has no command')
+  const commands = author.isBot ? [] : commandsOf(text)
+  if (commands.length === 0) return ignored('the comment has no command')
   const runId = isPullRequest ? await deps.publishing.runOfPull(repository.id, number) : undefined
   const run = await findRun(runId, deps)
   if (run === undefined) return ignored('the comment is at no pull request of ours')
   const refused = await whyNotAllowed(author.login, repository, deps)
   if (refused !== undefined) return ignored(refused)
   const key = `answer-${commentId}`
-  const said = await answerTo({ verb, argument }, { run, number, key, login: author.login }, deps)
+  const said = await answerAll(commands, { run, number, key, login: author.login }, deps)
   const client = await deps.app.clientFor({ ...repository, repository }, { pull_requests: 'write' })
   await openPullRequests(client, repository).commentOnce(number, { key, text: said })
   await changePublication(run.runId, (one) => ({ ...one, isSettled: false }), deps)
-  return { outcome: 'acted', reason: `${author.login}: /remora ${verb}`, runId: run.runId }
+  const verbs = commands.slice(0, mostCommands).map(({ verb }) => `/remora ${isKnown(verb) ? verb : 'help'}`)
+  return { outcome: 'acted', reason: `${author.login}: ${verbs.join(', ')}`, runId: run.runId }
 }
 
-type Command = { verb: string; argument: string | undefined }
+const isKnown = (verb: string) => ['explain', 'help', 'reject', 'retry'].includes(verb)
+
 /** Where a command was given: the run that has the pull request, and by whom. `key`: that of the answer. */
 type Asked = { run: Run; number: number; key: string; login: string }
 
+/** Does them in their order. Each has its part of the answer, behind its own words where there are several. */
+async function answerAll(commands: readonly Command[], asked: Asked, deps: CommentDeps): Promise<string> {
+  const done = commands.slice(0, mostCommands)
+  const parts: string[] = []
+  for (const one of done) {
+    const said = clipped(await answerTo(one, asked, deps), mostCharacters / done.length)
+    if (said !== '') parts.push(commands.length === 1 ? said : `${code(one.text)}: ${said}`)
+  }
+  const left = commands.length - done.length
+  if (left > 0)
+    parts.push(
+      `The last ${plural(left, 'command')} of this comment ${left === 1 ? 'was' : 'were'} not done: ${mostCommands} are the most.`,
+    )
+  if (done.some(({ verb }) => verb === 'help' || !isKnown(verb))) parts.push(help)
+  return parts.join('\n\n')
+}
+
+/** At the end of a line: what is left open in one may have a meaning for GitHub. */
+function clipped(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, text.lastIndexOf('\n', most))}\n\n… (cut)`
+}
+
+/** Empty for one to which the list of commands is the answer. */
 async function answerTo({ verb, argument }: Command, asked: Asked, deps: CommentDeps): Promise<string> {
+  if (verb === 'help') return ''
+  if (!isKnown(verb)) return `There is no command ${code(verb)}.`
   try {
     if (verb === 'retry') return await deps.review.retry(asked.run, asked.key)
     if (argument === undefined) return `Say of what: \`/remora ${verb} PATH\`.`

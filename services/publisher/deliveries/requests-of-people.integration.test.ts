@@ -115,7 +115,7 @@ describe.skipIf(lacks('git'))('what people ask for', () => {
       const command = '/remora reject a.py'
       repository.comment(1, command, { by: 'mallory' })
       repository.comment(1, command, { by: 'other[bot]' })
-      const texts = [`I would ${command}`, `> ${command}`, '/remora merge a.py', '/REMORA reject a.py', '']
+      const texts = [`I would ${command}`, `> ${command}`, '/remora-test', '/REMORA reject a.py', '']
       for (const text of texts) repository.comment(1, text)
       await takeAndSettle(runId)
       expect(repository.comments()).toHaveLength(7)
