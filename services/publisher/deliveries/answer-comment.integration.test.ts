@@ -90,7 +90,9 @@ describe.skipIf(lacks('git'))('the answer to a comment', () => {
       await at.publisher.takeAll()
       await at.publisher.look(runId)
       const answer = at.repository.comments().find(({ body }) => body.includes(`remora:answer-${id} `))
-      expect(answer?.body).toContain('it leaves this branch at the next time of `github.schedule`')
+      expect(answer?.body).toMatch(
+        /it leaves this branch when `github\.schedule` has its next time: \d{4}.*-01 00:00 UTC\./,
+      )
       expect(await at.repository.read('remora/main', 'a.py')).toBe('a = 2\n')
     })
 

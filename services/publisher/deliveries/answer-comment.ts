@@ -4,7 +4,7 @@ import { AppError, hasCode } from '#domain/error.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import { cell, code, plural } from '#publication/markdown.ts'
-import { isInWindow } from '#settings/schedule.ts'
+import { nextWindow } from '#settings/schedule.ts'
 import { openPullRequests } from '../github/pull-requests.ts'
 import { changePublication, findRun } from '../publications/noted-pulls.ts'
 import { writtenHeads } from '../publications/open-pulls.ts'
@@ -157,8 +157,9 @@ async function sequelOf(count: number, { run, number }: Asked, deps: CommentDeps
     const written = await writtenHeads(run, { branch, number }, deps)
     await host.requireOwn({ branch, baseBranch: await targetOf(host), written })
     const { schedule, timezone } = await host.settings()
-    const isNow = run.publication?.isAsked === true || isInWindow(schedule, timezone, new Date())
-    return `; ${they} ${leave} this branch ${isNow ? 'in a moment' : 'at the next time of `github.schedule`'}.`
+    const waits = run.publication?.isAsked === true ? undefined : nextWindow(schedule, timezone, new Date())
+    const when = waits === undefined ? 'in a moment' : `when \`github.schedule\` has its next time: ${cell(waits)}`
+    return `; ${they} ${leave} this branch ${when}.`
   } catch (error) {
     if (!(error instanceof AppError) || error.retry) throw error
     if (error.code !== 'PUBLISH_002')

@@ -98,9 +98,7 @@ describe.skipIf(lacks('git'))('what people ask for', () => {
     })
 
     it('dismisses a run: nothing of it is published any more', async () => {
-      const commit = await repository.humanCommit('topic', { 'c.py': 'c = 1\n' })
-      const source = { branch: 'topic', ref: 'refs/heads/topic', commit, pullRequest: 7 }
-      const runId = await published({ source })
+      const runId = await published({ changes: [{ ...one, isPending: true }] })
       await press('dismiss', runId, 'mallory')
       expect(buttonsOf(runId)).toContain('dismiss')
       await press('dismiss', runId)

@@ -12,7 +12,7 @@ import { checkEvidence, checkPublishable } from '#publication/check-publishable.
 import { commitMessage } from '#publication/commit-message.ts'
 import { planCommits } from '#publication/plan-commits.ts'
 import { type Publishable, type PublishableDeps, readPublishable } from '#publication/read-publishable.ts'
-import { isInWindow } from '#settings/schedule.ts'
+import { nextWindow } from '#settings/schedule.ts'
 import type { RepositorySettings } from '../deliveries/repository-settings.ts'
 import type { OpenPull } from '../github/pull-requests.ts'
 import { choosePartsOf, type ChooseDeps, type PullPart } from './choose-parts-of.ts'
@@ -57,10 +57,9 @@ export async function publishPulls(
   const open = await ownPulls(await host.openPulls(target), run, deps)
   const chosen = await choosePartsOf(run, { settings, open }, deps)
   const isWork = chosen.parts.length > 0 || open.length > 0
-  if (isWork && !publication.isAsked && !isInWindow(settings.schedule, settings.timezone, new Date())) {
-    const times = settings.schedule.join('; ')
-    return { kind: 'waiting', held: `it waits for the next time of github.schedule (${times})` }
-  }
+  const { schedule, timezone } = settings
+  const waits = publication.isAsked ? undefined : nextWindow(schedule, timezone, new Date())
+  if (isWork && waits !== undefined) return { kind: 'waiting', held: `it waits for ${waits} (github.schedule)` }
   const begun = chosen.parts.length > 0 ? (run.publication?.pulls ?? []) : []
   const newer = await takenOverBy(run, [...open, ...begun], deps)
   if (newer !== undefined) return held(`what is accepted here is in the pull request of run ${newer}, of a later push`)

@@ -23,6 +23,8 @@ export type CheckDeps = {
   }
   /** The address of the API for people; undefined: nothing is linked. */
   publicUrl: string | undefined
+  /** Where changes of the rehearsal model may be published, too: a fake host. */
+  isFakeHost: boolean
 }
 
 const checkName = 'Remora'
@@ -86,7 +88,9 @@ function hasCheck({ request: { repository } }: Run): boolean {
   return repository?.branch !== undefined || repository?.pullRequest !== undefined
 }
 
-function bareTold(run: Run, publication: Publication, { publicUrl }: CheckDeps): ToldRun {
+function bareTold(run: Run, publication: Publication, { publicUrl, isFakeHost }: CheckDeps): ToldRun {
+  const isRehearsal = modelKindOf(run.request.labels) === 'rehearsal'
+  const isFork = run.request.repository?.isFork === true
   return {
     run,
     publication,
@@ -97,7 +101,8 @@ function bareTold(run: Run, publication: Publication, { publicUrl }: CheckDeps):
     findings: 0,
     held: undefined,
     runUrl: publicUrl && `${publicUrl}/v1/runs/${run.runId}`,
-    isRehearsal: modelKindOf(run.request.labels) === 'rehearsal',
+    isRehearsal,
+    isPublishable: !isFork && (!isRehearsal || isFakeHost),
   }
 }
 
