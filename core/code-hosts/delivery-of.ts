@@ -105,6 +105,18 @@ const RepositoryChange = z
     return { kind: 'repository' as const, action, former: action === 'deleted' ? null : former }
   })
 
+const Side = z.object({ ref: name, repo: z.object({ id }) })
+const PullsAt = z.array(z.object({ number: id, head: Side, base: Side })).nullish()
+
+/** GitHub also names pull requests from and to forks that have the commit. */
+function pullsWithin(repository: { id: number }, pulls: z.infer<typeof PullsAt>) {
+  return (pulls ?? []).flatMap(({ number, head, base }) =>
+    head.repo.id === repository.id && base.repo.id === repository.id
+      ? [{ number, headRef: head.ref, baseRef: base.ref }]
+      : [],
+  )
+}
+
 const CheckRun = z
   .object({
     action: z.enum(actedOn.check_run),
@@ -113,15 +125,20 @@ const CheckRun = z
       external_id: z.string().max(1_024).nullish(),
       head_sha: CommitId,
       app: z.object({ id }).nullish(),
+      check_suite: z.object({ head_branch: name.nullish() }).nullish(),
+      pull_requests: PullsAt,
     }),
     requested_action: z.object({ identifier: name }).nullish(),
+    repository: z.object({ id }),
   })
-  .transform(({ action, check_run: run, requested_action: requested }) => ({
+  .transform(({ action, check_run: run, requested_action: requested, repository }) => ({
     kind: 'check_run' as const,
     action,
     id: run.id,
     externalId: run.external_id ?? '',
     headSha: run.head_sha,
+    headBranch: run.check_suite?.head_branch ?? null,
+    pulls: pullsWithin(repository, run.pull_requests),
     appId: run.app?.id ?? null,
     identifier: requested?.identifier ?? null,
   }))
@@ -129,15 +146,27 @@ const CheckRun = z
 const CheckSuite = z
   .object({
     action: z.enum(actedOn.check_suite),
-    check_suite: z.object({ head_sha: CommitId, head_branch: name.nullish(), app: z.object({ id }).nullish() }),
+    check_suite: z.object({
+      head_sha: CommitId,
+      head_branch: name.nullish(),
+      app: z.object({ id }).nullish(),
+      pull_requests: PullsAt,
+    }),
+    repository: z.object({ id }),
   })
-  .transform(({ action, check_suite: suite }) => ({
+  .transform(({ action, check_suite: suite, repository }) => ({
     kind: 'check_suite' as const,
     action,
     headSha: suite.head_sha,
     headBranch: suite.head_branch ?? null,
+    pulls: pullsWithin(repository, suite.pull_requests),
     appId: suite.app?.id ?? null,
   }))
+
+/** Half of a command is another command. */
+function wholeLines(text: string): string {
+  return text.length <= mostText ? text : text.slice(0, text.lastIndexOf('\n', mostText) + 1)
+}
 
 const Comment = z
   .object({
@@ -150,7 +179,7 @@ const Comment = z
     number: issue.number,
     isPullRequest: (issue.pull_request ?? null) !== null,
     author: accountOf(comment.user),
-    text: comment.body.slice(0, mostText).toWellFormed(),
+    text: wholeLines(comment.body).toWellFormed(),
   }))
 
 const readers = new Map<string, z.ZodType<DeliveryBody>>(

@@ -3,6 +3,13 @@ import { HostedRepository } from '#domain/repository-source.ts'
 
 const sha = z.string().regex(/^[0-9a-f]{40}$/)
 const account = z.strictObject({ login: z.string(), isBot: z.boolean() })
+/** The commit of a check. GitHub knows neither branch nor pull requests of one that is pushed to a fork. */
+const checked = {
+  headSha: sha,
+  headBranch: z.string().nullable(),
+  /** From a branch of the repository to another one of it. */
+  pulls: z.array(z.strictObject({ number: z.int(), headRef: z.string(), baseRef: z.string() })),
+}
 
 /** What a webhook says, reduced to what somebody acts on. The texts are GitHub's own and are not trusted. */
 export const DeliveryBody = z.discriminatedUnion('kind', [
@@ -51,7 +58,7 @@ export const DeliveryBody = z.discriminatedUnion('kind', [
     id: z.int(),
     /** The id of the run, as the publisher has set it; empty for one of somebody else. */
     externalId: z.string(),
-    headSha: sha,
+    ...checked,
     appId: z.int().nullable(),
     /** Of a requested action. */
     identifier: z.string().nullable(),
@@ -59,8 +66,7 @@ export const DeliveryBody = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('check_suite'),
     action: z.enum(['requested', 'rerequested']),
-    headSha: sha,
-    headBranch: z.string().nullable(),
+    ...checked,
     appId: z.int().nullable(),
   }),
   z.strictObject({
@@ -70,7 +76,7 @@ export const DeliveryBody = z.discriminatedUnion('kind', [
     number: z.int(),
     isPullRequest: z.boolean(),
     author: account,
-    /** Its first 4,000 characters. */
+    /** The lines of its first 4,000 characters. */
     text: z.string(),
   }),
   /** An event, or an action of one, on which nobody acts. */

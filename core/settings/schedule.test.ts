@@ -1,7 +1,9 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { readSettingsFile } from './read-settings-file.ts'
-import { isInWindow, ScheduleText, TimeZone } from './schedule.ts'
+import { nextWindow, ScheduleText, TimeZone } from './schedule.ts'
+
+const isInWindow = (...asked: Parameters<typeof nextWindow>) => nextWindow(...asked) === undefined
 
 // 30 June 2017 is a Friday, the day that the examples of Renovate are tried on.
 const friday = (time: string) => `2017-06-30T${time}:00Z`
@@ -120,6 +122,22 @@ describe('a schedule in the words of Renovate', () => {
   })
 
   it.each([
+    [['after 10pm'], 'UTC', friday('12:00'), '2017-06-30 22:00'],
+    [['after 10pm and before 5am every weekday'], 'UTC', friday('12:00'), '2017-06-30 22:00'],
+    [['after 10pm and before 5am every weekday'], 'UTC', '2017-07-01T12:00:00Z', '2017-07-03 00:00'],
+    [['on the first day of the month', 'every weekend'], 'UTC', '2017-07-04T12:00:00Z', '2017-07-08 00:00'],
+    [['* 0-4 * * 1'], 'UTC', friday('12:34'), '2017-07-03 00:00'],
+    [['* 0-4 * * 1'], 'Asia/Tokyo', friday('12:34'), '2017-07-03 00:00'],
+    [['after 4pm'], 'Asia/Singapore', '2017-06-30T15:59:30+08:00', '2017-06-30 16:00'],
+    [['monthly'], 'America/New_York', '2026-11-30T12:00:00Z', '2026-12-01 00:00'],
+    [['every weekend in 2017'], 'UTC', '2026-11-30T12:00:00Z', 'a time that does not come within a year'],
+    [['every weekend', 'after 10am'], 'UTC', friday('12:00'), undefined],
+    [[], 'UTC', friday('12:00'), undefined],
+  ])('%j in %s: after %s it opens at %s', (texts, timezone, at, opens) => {
+    expect(nextWindow(texts, timezone, new Date(at))?.replace(` ${timezone}`, '')).toBe(opens)
+  })
+
+  it.each([
     'foo',
     'every night',
     'at 5:00pm',
@@ -157,7 +175,7 @@ describe('a schedule in the words of Renovate', () => {
     const property = fc.property(texts, ([first, more]) => {
       const text = [first, ...more].join(' ')
       const isFine = ScheduleText.safeParse(text).success
-      for (const at of isFine ? moments : []) isInWindow([text], 'Europe/Berlin', at)
+      for (const at of isFine ? moments : []) nextWindow([text], 'Europe/Berlin', at)
     })
     fc.assert(property, { numRuns: 1_000 })
   })

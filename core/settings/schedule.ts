@@ -29,9 +29,30 @@ export const TimeZone = z
   .max(64)
   .refine(isTimeZone, 'must be the name of a time zone, such as "Europe/Berlin" or "UTC"')
 
-/** Whether it is the time for what is scheduled: in one of the windows, or always where there is none. All are of `ScheduleText`. */
-export function isInWindow(windows: readonly string[], timezone: string, at: Date): boolean {
+/** In one of the windows, or always where there is none. */
+function isInWindow(windows: readonly string[], timezone: string, at: Date): boolean {
   return windows.length === 0 || windows.some((text) => isIn(text.trim(), timezone, at))
+}
+
+/** When the next window opens, as people read it: `2026-11-30 22:00 UTC`. Undefined: it is the time for what is scheduled. All are of `ScheduleText`. */
+export function nextWindow(windows: readonly string[], timezone: string, at: Date): string | undefined {
+  if (isInWindow(windows, timezone, at)) return undefined
+  const [first] = windows.flatMap((text) => openingsOf(text.trim(), timezone, at)).toSorted((one, other) => one - other)
+  if (first === undefined) return 'a time that does not come within a year'
+  return `${new Date(first).toISOString().slice(0, 16).replace('T', ' ')} ${timezone}`
+}
+
+/** In ms since the epoch, of local times as `wallTime` has them. */
+function openingsOf(text: string, timezone: string, at: Date): number[] {
+  if (isCron(text)) {
+    const next = cronOf(text, timezone).nextRun(at)
+    return next === null ? [] : [wallTime(next, timezone).getTime()]
+  }
+  const local = wallTime(at, timezone)
+  return textsOf(text).flatMap((one) => {
+    const next = nextOf(later().parse.text(one), local)
+    return next === undefined ? [] : [next.getTime()]
+  })
 }
 
 function isIn(text: string, timezone: string, at: Date): boolean {
@@ -84,10 +105,11 @@ function textFault(texts: readonly string[]): string | undefined {
 const compiled = (parsed: Partial<Later.Parsed>) =>
   later().schedule({ schedules: [], exceptions: [], error: -1, ...parsed })
 
-function everHolds(parsed: Later.Parsed): boolean {
-  const now = Date.now()
-  const next = compiled(parsed).next(1, new Date(now), new Date(now + soonMs))
-  return next instanceof Date
+const everHolds = (parsed: Later.Parsed) => nextOf(parsed, new Date()) !== undefined
+
+function nextOf(parsed: Later.Parsed, from: Date): Date | undefined {
+  const next = compiled(parsed).next(1, from, new Date(from.getTime() + soonMs))
+  return next instanceof Date ? next : undefined
 }
 
 function cronFault(pattern: string): string | undefined {

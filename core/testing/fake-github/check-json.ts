@@ -39,17 +39,18 @@ function pullsAt(world: World, repository: HostedRepository, sha: string) {
 
 /** As webhooks have it: with its suite, which is more than an id there. */
 export function sentCheckRunJson(world: World, repository: HostedRepository, run: CheckRun) {
+  const pulls = pullsAt(world, repository, run.headSha)
   const suite = {
     id: run.suite,
     node_id: nodeId('CS', run.suite),
-    head_branch: repository.defaultBranch,
+    head_branch: pulls[0]?.head.ref ?? repository.defaultBranch,
     head_sha: run.headSha,
     status: run.status,
     conclusion: run.conclusion,
     url: `${urlsOf(world, repository).api}/check-suites/${run.suite}`,
     before: null,
     after: run.headSha,
-    pull_requests: pullsAt(world, repository, run.headSha),
+    pull_requests: pulls,
     app: appJson(world),
     created_at: run.startedAt ?? world.now().toISOString(),
     updated_at: run.completedAt ?? world.now().toISOString(),

@@ -1,19 +1,19 @@
+import { ownBranches } from '#code-hosts/code-host.ts'
 import type { Delivery, DeliveryBody, DeliveryOutcome, HandledDelivery } from '#code-hosts/delivery.ts'
 import type { InstalledRepository, Installations } from '#code-hosts/installations.ts'
 import { undefinedOn, unreachable } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
-import { fullNameOf, noCommit } from '#domain/repository-source.ts'
+import { fullNameOf, noCommit, type RepositorySource } from '#domain/repository-source.ts'
+import { type CommentDeps, takeComment } from './answer-comment.ts'
 import { type BranchDeps, type BranchNews, lookAtBranch } from './look-at-branch.ts'
-import { type RequestDeps, takeComment, takeCheckRequest, takePullState } from './take-requests.ts'
+import { type RequestDeps, takeCheckRequest, takePullState } from './take-requests.ts'
 
 export type HandleDeps = BranchDeps &
-  RequestDeps & {
+  RequestDeps &
+  CommentDeps & {
     installations: Installations
     /** The project of a new installation. */
     project: string
-    appId: number
-    /** `remora[bot]`: the account as which the app writes. */
-    botLogin: string
   }
 
 const ignored = (reason: string): DeliveryOutcome => ({ outcome: 'ignored', reason })
@@ -60,7 +60,7 @@ async function inRepository(delivery: Delivery, body: InRepository, deps: Handle
       if (body.action === 'deleted') await deps.installations.removeRepositories([repository])
       return { projectId, ...acted(`the repository was ${body.action}`) }
     case 'comment':
-      return { projectId, ...(await takeComment(body, { repository, deliveryId: delivery.deliveryId }, deps)) }
+      return { projectId, ...(await takeComment(body, repository, deps)) }
     default:
       return unreachable(body)
   }
@@ -110,13 +110,25 @@ async function runAgain(
   deps: HandleDeps,
 ): Promise<DeliveryOutcome> {
   const source = body.kind === 'check_suite' ? undefined : await sourceOfRun(body.externalId, deps)
-  const branch = body.kind === 'check_suite' ? body.headBranch : (source?.branch ?? null)
-  if (branch === null) return ignored('the commit is on no branch of the repository')
+  const { branch, ...pulls } = source === undefined ? placeOfCheck(body) : placeOfRun(source, repository)
+  if (branch === undefined) return ignored('the commit is on no branch of the repository')
   const again = { id: sha256(deliveryId).slice(0, 16), hadRun: source !== undefined }
-  const number = source?.pullRequest
-  // Of a person's pull request nothing is published, this time either.
-  const pull = number === undefined ? {} : { pull: { number, baseRef: repository.defaultBranch, isFork: false } }
-  return lookAtBranch({ repository, branch, author: sender?.login ?? '', again, ...pull }, deps)
+  return lookAtBranch({ repository, branch, author: sender?.login ?? '', again, ...pulls }, deps)
+}
+
+/** Of a person's pull request nothing is published, this time either. */
+function placeOfRun({ branch, pullRequest: number }: RepositorySource, { defaultBranch: baseRef }: Repository) {
+  return { branch, ...(number !== undefined && { pull: { number, baseRef, isFork: false } }) }
+}
+
+/** Of a check without a run: a suite, or what says that the settings are wrong. */
+function placeOfCheck({ headBranch, pulls }: Extract<DeliveryBody, { kind: 'check_run' | 'check_suite' }>) {
+  const theirs = pulls.filter(({ headRef }) => !headRef.startsWith(ownBranches))
+  const found = theirs.find(({ headRef }) => headRef === headBranch) ?? theirs[0]
+  const branch = headBranch ?? found?.headRef
+  if (found === undefined) return { branch }
+  const { number, headRef, baseRef } = found
+  return { branch, orPull: { branch: headRef, pull: { number, baseRef, isFork: false } } }
 }
 
 async function sourceOfRun(runId: string, { ledger }: Pick<HandleDeps, 'ledger'>) {

@@ -1,7 +1,7 @@
 import type { InstalledRepository } from '#code-hosts/installations.ts'
 import type { Branch, BranchRuns } from '#code-hosts/branch-runs.ts'
 import { ownBranches } from '#code-hosts/code-host.ts'
-import { undefinedOn } from '#domain/error.ts'
+import { type AppError, hasCode, undefinedOn } from '#domain/error.ts'
 import { newRunId, type RunId } from '#domain/ids.ts'
 import { type ModelKind, modelLabel } from '#domain/model-kind.ts'
 import { type CommitId, fullNameOf, noCommit, type RepositorySource } from '#domain/repository-source.ts'
@@ -10,9 +10,11 @@ import type { Ledger } from '#ledger/ledger.ts'
 import { objectKeys } from '#objects/object-keys.ts'
 import type { Producer } from '#queues/producer.ts'
 import type { GitHubApp, GitHubClient } from '#code-hosts/github-client.ts'
+import { openGitHubHost, type OwnApp } from '../github/github-host.ts'
 import { openPullRequests } from '../github/pull-requests.ts'
 import { openReads, type RepositoryReads } from '../github/repository-reads.ts'
 import type { PublishingRuns } from '../publications/publishing-runs.ts'
+import { tellWrongSettings } from '../publications/tell-check.ts'
 import {
   isIgnoredAuthor,
   readRepositorySettings,
@@ -21,7 +23,7 @@ import {
   whyNotBranch,
 } from './repository-settings.ts'
 
-export type BranchDeps = {
+export type BranchDeps = OwnApp & {
   app: Pick<GitHubApp, 'clientFor'>
   ledger: Pick<Ledger, 'cancel' | 'createRun' | 'getRun'>
   branchRuns: BranchRuns
@@ -32,12 +34,16 @@ export type BranchDeps = {
   modelKind: ModelKind | undefined
 }
 
+type Pull = { number: number; baseRef: string; isFork: boolean }
+
 /** What somebody has said of a branch. What is there now counts, not what was there when it was said. */
 export type BranchNews = {
   repository: InstalledRepository & { defaultBranch: string }
   /** `pull`: of a pull request, whose commit may be another repository's. */
   branch: string
-  pull?: { number: number; baseRef: string; isFork: boolean }
+  pull?: Pull
+  /** Of a branch that is not worked on by itself: the pull request that the news is of then. */
+  orPull?: { branch: string; pull: Pull }
   /** Who pushed. */
   author: string
   /** The commit before the push. */
@@ -60,19 +66,20 @@ const origin = { kind: 'publisher', id: 'github' } as const
  * Where an open pull request may conflict with it, a push that the settings leave out starts a run as well. That run is compared with its
  * own commit, so it plans nothing, and only carries what is open to the new commit.
  */
-export async function lookAtBranch(news: BranchNews, deps: BranchDeps): Promise<BranchOutcome> {
-  const { repository, branch, pull, author } = news
+export async function lookAtBranch(given: BranchNews, deps: BranchDeps): Promise<BranchOutcome> {
+  const { repository, author } = given
   const ignored = (reason: string): BranchOutcome => ({ outcome: 'ignored', reason })
-  if (branch.startsWith(ownBranches) && pull?.isFork !== true) return ignored('the branch is one of our own')
+  if (given.branch.startsWith(ownBranches) && given.pull?.isFork !== true)
+    return ignored('the branch is one of our own')
   const client = await deps.app.clientFor({ ...repository, repository }, { contents: 'read', pull_requests: 'read' })
   const reads = openReads(client, repository)
-  const name = fullNameOf(repository)
-  const text = await reads.readText('remora.yaml', repository.defaultBranch)
-  const { settings, request } = readRepositorySettings(text, { name, operator: deps.operator })
+  const { settings, request } = await settingsFor(given, reads, deps)
+  const news = ofBranchOrPull(given, settings)
+  const { branch } = news
   const refused = whyNotWorkedOn(news, settings)
   const behind = refused === undefined ? [] : await pullsBehind(news, client, deps)
   if (refused !== undefined && behind.length === 0) return ignored(refused)
-  const commit = pull?.isFork === true ? (await reads.findPull(pull.number))?.head : await reads.branchHead(branch)
+  const commit = await headOf(news, reads)
   if (commit === undefined) return ignored(`the branch ${branch} is gone`)
   if (await changesNothing(news, commit, reads)) return ignored('the forced push changes nothing')
   const source = sourceOf(news, commit)
@@ -89,6 +96,43 @@ export async function lookAtBranch(news: BranchNews, deps: BranchDeps): Promise<
   const why = isKept ? `, only to keep what is open (${behind.map((one) => `#${one}`).join(', ')}): ${refused}` : ''
   const reason = `${what} ${branch} at ${commit.slice(0, 12)}, pushed by ${author}${why}`
   return { outcome: 'run', reason, runId: begun.run.runId, projectId: repository.projectId }
+}
+
+/** Those of the default branch. CONFIG_002 to 004 where they are wrong, which is said at the commit that would be worked on, too. */
+async function settingsFor(given: BranchNews, reads: RepositoryReads, deps: BranchDeps) {
+  const { repository } = given
+  const text = await reads.readText('remora.yaml', repository.defaultBranch)
+  try {
+    return readRepositorySettings(text, { name: fullNameOf(repository), operator: deps.operator })
+  } catch (error) {
+    if (hasCode(error, 'CONFIG_002', 'CONFIG_003', 'CONFIG_004')) await tellFault(given, error, reads, deps)
+    throw error
+  }
+}
+
+/** Which pushes count, the operator's settings say meanwhile. */
+async function tellFault(given: BranchNews, fault: AppError, reads: RepositoryReads, deps: BranchDeps): Promise<void> {
+  const news = ofBranchOrPull(given, deps.operator)
+  if (whyNotWorkedOn(news, deps.operator) !== undefined) return
+  const commit = await headOf(news, reads)
+  if (commit === undefined) return
+  const known = await deps.branchRuns.find(branchOf(sourceOf(news, commit)))
+  // What a run has found at the commit is not hidden.
+  if (news.again === undefined && known?.current.commit === commit) return
+  const { repository } = news
+  const client = await deps.app.clientFor({ ...repository, repository }, { checks: 'write' })
+  const host = openGitHubHost(client, repository, deps)
+  const telling = tellWrongSettings({ commit, defaultBranch: repository.defaultBranch, fault }, host)
+  await telling.catch(undefinedOn('HOST_003', 'HOST_004')) // then the operator alone is told
+}
+
+/** What is pushed to a branch that is worked on is its own, also where there is a pull request of it. */
+function ofBranchOrPull({ orPull, ...news }: BranchNews, settings: RepositorySettings): BranchNews {
+  return orPull === undefined || whyNotWorkedOn(news, settings) === undefined ? news : { ...news, ...orPull }
+}
+
+async function headOf({ branch, pull }: BranchNews, reads: RepositoryReads): Promise<CommitId | undefined> {
+  return pull?.isFork === true ? (await reads.findPull(pull.number))?.head : reads.branchHead(branch)
 }
 
 function whyNotWorkedOn(

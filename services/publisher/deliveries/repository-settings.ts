@@ -72,23 +72,24 @@ export function readRepositorySettings(
   text: string | undefined,
   { name, operator }: { name: string; operator: RepositorySettings },
 ): { settings: RepositorySettings; request: RequestSettings } {
-  const given = text === undefined ? [] : readSettingsFile(`remora.yaml of ${name}`, text)
+  const file = `remora.yaml of ${name}`
+  const given = text === undefined ? [] : readSettingsFile(file, text)
   const values = new Map(given.map(({ setting, value }) => [setting.path.join('.'), value]))
   const own = [...values].filter(([key]) => repositoryKeys.includes(key))
   const named = Object.fromEntries(own.map(([key, value]) => [camelCase(key.replace('github.', '')), value]))
   const asked = Object.entries(requestKeys).flatMap(([field, key]) =>
     values.has(key) ? [[field, values.get(key)] as const] : [],
   )
-  return {
-    settings: RepositorySettings.parse({ ...operator, ...named }),
-    request: requestOf(Asked.parse(Object.fromEntries(asked)), name),
+  const request = requestOf(Asked.parse(Object.fromEntries(asked)))
+  if (request.verify?.command.includes('\n') === true) {
+    const line = given.find(({ setting }) => setting.path.join('.') === requestKeys.command)?.line
+    throw new AppError('CONFIG_003', `${file}:${line}: verify.command has more than one line`)
   }
+  return { settings: RepositorySettings.parse({ ...operator, ...named }), request }
 }
 
-function requestOf(asked: z.infer<typeof Asked>, name: string): RequestSettings {
+function requestOf(asked: z.infer<typeof Asked>): RequestSettings {
   const { command, runs = 2, maxRuns = 200, limitS = 1_800, budget, setup, errorPolicy = 'skip_downstream' } = asked
-  if (command?.includes('\n') === true)
-    throw new AppError('CONFIG_003', `remora.yaml of ${name}: verify.command has more than one line`)
   return {
     ...lists(asked),
     errorPolicy,

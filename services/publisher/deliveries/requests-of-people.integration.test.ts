@@ -94,9 +94,7 @@ describe.skipIf(lacks('git'))('what people ask for', () => {
     })
 
     it('dismisses a run: nothing of it is published any more', async () => {
-      const commit = await repository.humanCommit('topic', { 'c.py': 'c = 1\n' })
-      const source = { branch: 'topic', ref: 'refs/heads/topic', commit, pullRequest: 7 }
-      const runId = await published({ source })
+      const runId = await published({ changes: [{ ...one, isPending: true }] })
       await press('dismiss', runId, 'mallory')
       expect(buttonsOf(runId)).toContain('dismiss')
       await press('dismiss', runId)
@@ -111,7 +109,7 @@ describe.skipIf(lacks('git'))('what people ask for', () => {
       const command = '/remora reject a.py'
       repository.comment(1, command, { by: 'mallory' })
       repository.comment(1, command, { by: 'other[bot]' })
-      const texts = [`I would ${command}`, `> ${command}`, '/remora merge a.py', '/REMORA reject a.py', '']
+      const texts = [`I would ${command}`, `> ${command}`, '/remora-test', '/REMORA reject a.py', '']
       for (const text of texts) repository.comment(1, text)
       await takeAndSettle(runId)
       expect(repository.comments()).toHaveLength(7)

@@ -41,7 +41,7 @@ export function openReviewCommands(deps: ReviewDeps) {
   return {
     /** Accepts what is in the composed patch and nobody has decided on; how many these are. */
     acceptAll: (run: Run, login: string) => acceptAll(run, login, deps),
-    /** Rejects every change of a file, or of the files that a glob matches, with what is built on it. Undefined: there is none. */
+    /** Rejects every change of a file, or of the files that a glob matches, with what is built on it; of how many. Undefined: there is none. */
     rejectPath: (run: Run, path: string, login: string) => rejectPath(run, { path, login }, deps),
     /** Does again what did not end well. `key`: that of the wish, for which one retry is made however often it is heard. RUN_006, RUN_009, INTAKE_007. */
     retry: (run: Run, key: string) => retry(run, key, deps),
@@ -67,11 +67,14 @@ async function acceptAll(run: Run, login: string, deps: ReviewDeps): Promise<num
   return [...decisions.values()].filter(({ isMade }) => isMade).length
 }
 
+/** Of how many changes; those that were rejected before are not counted. */
+export type Rejection = { rejected: number; refused: number }
+
 async function rejectPath(
   run: Run,
   { path, login }: { path: string; login: string },
   deps: ReviewDeps,
-): Promise<string | undefined> {
+): Promise<Rejection | undefined> {
   const composition = await deps.records.readComposition(run)
   const isMeant = pathGlobs([path])
   const files = (composition?.files ?? []).filter((file) => isMeant(file.path))
@@ -80,9 +83,7 @@ async function rejectPath(
   const said = { verdict: 'rejected' as const, reason: `rejected in a comment by ${login}`, version: undefined }
   const wanted = ids.map((changeSetId) => ({ changeSetId, ...said }))
   const { decisions, refused } = await decide(run, wanted, { by: human(login), deps, withDependents: true })
-  const made = [...decisions.values()].filter(({ isMade }) => isMade).length
-  const rest = refused.length === 0 ? '' : ` ${plural(refused.length, 'change')} could not be rejected.`
-  return `${plural(made, 'change')} rejected; they leave this branch in a moment.${rest}`
+  return { rejected: [...decisions.values()].filter(({ isMade }) => isMade).length, refused: refused.length }
 }
 
 async function retry(run: Run, key: string, { ledger, publishing, modelKind }: ReviewDeps): Promise<string> {

@@ -1,14 +1,11 @@
 import type { DeliveryBody, DeliveryOutcome } from '#code-hosts/delivery.ts'
 import type { InstalledRepository } from '#code-hosts/installations.ts'
-import { AppError, hasCode } from '#domain/error.ts'
 import { RunId } from '#domain/ids.ts'
 import { askedFor } from '#domain/publication.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { GitHubApp } from '#code-hosts/github-client.ts'
 import { openReads } from '../github/repository-reads.ts'
-import { openPullRequests } from '../github/pull-requests.ts'
-import { cell, code } from '#publication/markdown.ts'
 import { changePublication, endPull, findRun, isJudged, reopenPull } from '../publications/noted-pulls.ts'
 import type { PublishingRuns } from '../publications/publishing-runs.ts'
 import type { ReviewCommands } from './review-commands.ts'
@@ -93,62 +90,6 @@ export async function takePullState(
   return acted(`pull request ${number} was ${state}`, run.runId)
 }
 
-const command = /^\/remora +(retry|reject|explain)(?: +(\S.*?))? *$/m
-
-/** `/remora retry`, `/remora reject PATH`, `/remora explain PATH` in the comments of a pull request of ours. */
-export async function takeComment(
-  { number, isPullRequest, author, text, commentId }: Extract<DeliveryBody, { kind: 'comment' }>,
-  { repository }: At & { deliveryId: string },
-  deps: RequestDeps,
-): Promise<DeliveryOutcome> {
-  const [, verb, argument] = command.exec(text) ?? []
-  if (verb === undefined || author.isBot) return ignored('the comment has no command')
-  const runId = isPullRequest ? await deps.publishing.runOfPull(repository.id, number) : undefined
-  const run = await findRun(runId, deps)
-  if (run === undefined) return ignored('the comment is at no pull request of ours')
-  const refused = await whyNotAllowed(author.login, repository, deps)
-  if (refused !== undefined) return ignored(refused)
-  const key = `answer-${commentId}`
-  const said = await answerTo({ verb, argument, key }, run, author.login, deps)
-  const client = await deps.app.clientFor({ ...repository, repository }, { pull_requests: 'write' })
-  await openPullRequests(client, repository).commentOnce(number, { key, text: said })
-  await changePublication(run.runId, (one) => ({ ...one, isSettled: false }), deps)
-  return acted(`${author.login}: /remora ${verb}`, run.runId)
-}
-
-async function answerTo(
-  { verb, argument, key }: { verb: string; argument: string | undefined; key: string },
-  run: Run,
-  login: string,
-  deps: RequestDeps,
-): Promise<string> {
-  const { review } = deps
-  try {
-    if (verb === 'retry') return await review.retry(run, key)
-    if (argument === undefined) return `Say of what: \`/remora ${verb} PATH\`.`
-    const said = new Set<string>()
-    for (const one of await runsInPulls(run, deps)) {
-      const reject = () => review.rejectPath(one, argument, login)
-      const answer = await (verb === 'reject' ? reject() : review.explain(one, argument))
-      if (answer !== undefined) said.add(answer)
-    }
-    return (
-      [...said].join('\n\n') ||
-      `Nothing here changes ${code(argument)}. Files and definitions are named in the text above.`
-    )
-  } catch (error) {
-    if (hasCode(error, 'STORE_001', 'STORE_002', 'HOST_001')) throw error
-    return `That was not done: ${error instanceof AppError ? cell(error.message) : 'something unexpected happened.'}`
-  }
-}
-
-/** The run, and the earlier ones whose changes its pull requests have. */
-async function runsInPulls(run: Run, { ledger }: Pick<RequestDeps, 'ledger'>): Promise<Run[]> {
-  const sources = new Set((run.publication?.pulls ?? []).flatMap(({ carried }) => carried.map(({ runId }) => runId)))
-  const former = await Promise.all([...sources].map((runId) => findRun(runId, { ledger })))
-  return [run, ...former.filter((one) => one !== undefined)]
-}
-
 async function runOfRepository(
   externalId: string,
   repository: InstalledRepository,
@@ -159,10 +100,11 @@ async function runOfRepository(
   return run?.request.repository?.repository.id === repository.id ? run : undefined
 }
 
-async function whyNotAllowed(
+/** Undefined: the account may say what is done with the changes. */
+export async function whyNotAllowed(
   login: string,
   repository: InstalledRepository,
-  { app }: RequestDeps,
+  { app }: Pick<RequestDeps, 'app'>,
 ): Promise<string | undefined> {
   const client = await app.clientFor({ ...repository, repository }, { contents: 'read' })
   const permission = await openReads(client, repository).permissionOf(login)

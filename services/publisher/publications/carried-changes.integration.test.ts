@@ -108,7 +108,9 @@ describe.skipIf(lacks('git'))('what is open in a pull request when somebody push
     await at.repository.mergePull(1, { method: 'squash' })
     await again(second, first, second)
     expect(at.repository.pulls()).toMatchObject([{ state: 'closed' }])
-    const states = await Promise.all([first, second].map(async (runId) => (await pullsOf(runId))?.map(({ state }) => state)))
+    const states = await Promise.all(
+      [first, second].map(async (runId) => (await pullsOf(runId))?.map(({ state }) => state)),
+    )
     expect(states).toEqual([['merged'], ['merged']])
   })
 

@@ -1,5 +1,6 @@
 import type { CommitState, StatusButton, StatusReport } from '#code-hosts/code-host.ts'
 import type { AgentFunnel } from '#composition/funnel.ts'
+import { type AppError, unreachable } from '#domain/error.ts'
 import type { GateReport } from '#domain/gate.ts'
 import type { Publication } from '#domain/publication.ts'
 import { isEnded, type Run } from '#domain/run.ts'
@@ -8,7 +9,10 @@ import { gateText } from '#publication/pull-text.ts'
 
 /** What a check run says of a run. */
 export type ToldRun = {
-  run: Pick<Run, 'counts' | 'errorCode' | 'phase' | 'reason' | 'request' | 'runId' | 'status' | 'stop'>
+  run: Pick<
+    Run,
+    'away' | 'composing' | 'counts' | 'errorCode' | 'phase' | 'reason' | 'request' | 'runId' | 'status' | 'stop'
+  >
   publication: Publication
   /** By agent; empty while nothing is composed. */
   funnel: readonly AgentFunnel[]
@@ -22,13 +26,38 @@ export type ToldRun = {
   held: string | undefined
   runUrl: string | undefined
   isRehearsal: boolean
+  /** False for what is never published, whoever asks: a fork's, and what the rehearsal model makes. */
+  isPublishable: boolean
 }
 
 export type CheckText = Pick<StatusReport, 'state' | 'title' | 'summary' | 'buttons'>
 
+const mostTitle = 140
+
 /** Of a run that goes on: the part of the text that changes is the title and the numbers. */
 export function checkText(told: ToldRun): CheckText {
   return { state: stateOf(told), title: titleOf(told), summary: summaryOf(told), buttons: buttonsOf(told) }
+}
+
+const mostFaults = 20
+
+/** Of a commit that no run is started for, since the `remora.yaml` of the default branch is wrong. */
+export function wrongSettingsText({
+  defaultBranch,
+  fault: { code: errorCode, message },
+}: {
+  defaultBranch: string
+  fault: AppError
+}): CheckText {
+  const faults = message.split(/; (?=remora\.yaml of )/)
+  const listed = faults.slice(0, mostFaults).map((one) => `- ${cell(one)}`)
+  const more = faults.length > mostFaults ? [`- and ${faults.length - mostFaults} more`] : []
+  const summary = [
+    `No run was started, since ${code('remora.yaml')} is wrong (${code(errorCode)}):`,
+    [...listed, ...more].join('\n'),
+    `Mend it on ${code(defaultBranch)}, whose file counts for all branches. Then the next push is worked on again; "Re-run" has this commit worked on.`,
+  ].join('\n\n')
+  return { state: 'failure', title: `${errorCode} ${message}`.slice(0, mostTitle), summary, buttons: [] }
 }
 
 function stateOf({ run, publication, funnel, findings }: ToldRun): CommitState {
@@ -39,7 +68,12 @@ function stateOf({ run, publication, funnel, findings }: ToldRun): CommitState {
   // What people do at a branch or a limit that they have set is no failure of the commit.
   if (run.status === 'failed' || (fault !== null && !waitsForPeople(fault))) return 'failure'
   const proposed = funnel.some(({ valid, rejected }) => valid > rejected)
-  return proposed || findings > 0 ? 'neutral' : 'success'
+  return proposed || findings > 0 || notEnded(run) > 0 ? 'neutral' : 'success'
+}
+
+/** Operations of which nobody knows what they would have found. */
+function notEnded({ counts: { failed, blocked } }: Pick<Run, 'counts'>): number {
+  return failed + blocked
 }
 
 function waitsForPeople({ errorCode }: NonNullable<Publication['fault']>): boolean {
@@ -47,42 +81,75 @@ function waitsForPeople({ errorCode }: NonNullable<Publication['fault']>): boole
 }
 
 function titleOf({ run, publication, funnel, merged, findings }: ToldRun): string {
-  const { status, phase, counts } = run
+  const { status } = run
   if (status === 'cancelled') return run.stop?.kind === 'request' ? 'Stopped' : 'Cancelled'
-  if (status === 'failed') return `Failed: ${run.errorCode ?? ''} ${run.reason ?? ''}`.slice(0, 140).trim()
-  if (!isEnded(status)) {
-    const all = Object.values(counts).reduce((sum, count) => sum + (count ?? 0), 0)
-    const open = (counts.pending ?? 0) + (counts.ready ?? 0) + (counts.dispatched ?? 0) + (counts.running ?? 0)
-    if (status === 'queued') return 'Waiting to begin'
-    return phase === 'execution' ? `${all - open} of ${plural(all, 'operation')} done` : `In progress: ${phase}`
-  }
+  if (status === 'failed') return `Failed: ${run.errorCode ?? ''} ${run.reason ?? ''}`.slice(0, mostTitle).trim()
+  if (status === 'queued') return 'Waiting to begin'
+  if (!isEnded(status)) return run.stop === null ? progressOf(run) : 'Stopping'
   const open = publication.pulls.filter(({ state }) => state === 'open')
   const valid = funnel.reduce((sum, one) => sum + one.valid - one.rejected, 0)
   const found = findings === 0 ? '' : `, ${plural(findings, 'finding')}`
   if (open.length > 0) return `${open.map(({ number }) => `#${number}`).join(', ')}: ${plural(valid, 'change')}${found}`
   const done = [...merged.values()].reduce((sum, count) => sum + count, 0)
   if (done > 0) return `${plural(done, 'change')} merged${found}`
-  const what = publication.isDismissed ? 'dismissed' : publication.fault === null ? 'proposed' : 'not published'
+  const what = publication.isDismissed ? 'dismissed' : publication.fault === null ? 'ready' : 'not published'
   if (valid > 0) return `${plural(valid, 'change')} ${what}${found}`
-  return findings > 0 ? plural(findings, 'finding') : 'Nothing to change'
+  if (findings > 0) return plural(findings, 'finding')
+  return notEnded(run) > 0 ? `${plural(notEnded(run), 'operation')} did not end well` : 'Nothing to change'
+}
+
+/** Of a run that has begun. */
+function progressOf({ phase, counts, composing }: ToldRun['run']): string {
+  switch (phase) {
+    case 'snapshot':
+      return 'Reading the code'
+    case 'discovery':
+      return 'Finding the definitions'
+    case 'planning':
+      return 'Planning what to do'
+    case 'execution': {
+      const all = Object.values(counts).reduce((sum, count) => sum + count, 0)
+      const { pending, ready, dispatched, running, waiting } = counts
+      const open = pending + ready + dispatched + running + waiting
+      return `${all - open} of ${plural(all, 'operation')} done`
+    }
+    case 'review':
+      return proofOf(composing)
+    default:
+      return unreachable(phase)
+  }
+}
+
+/** All operations have ended: what they have changed is put together and proved. */
+function proofOf(composing: Run['composing']): string {
+  const { gateRuns, gateMost = 0, files = 0, filesProved = 0 } = composing ?? {}
+  if (gateRuns !== undefined) return `Running the tests: ${plural(gateRuns, 'run')} done, of ${gateMost} at most`
+  return files === 0
+    ? 'Putting the changes together'
+    : `Proving the changes: ${filesProved} of ${plural(files, 'file')}`
 }
 
 function summaryOf(told: ToldRun): string {
-  const { run, publication, gate, leftOut, findings, held, runUrl, isRehearsal } = told
+  const { run, publication, gate, leftOut, findings, held, runUrl, isRehearsal, isPublishable } = told
+  const hasPull = hasOpenPull(publication)
   const parts = [
-    isRehearsal ? '> The rehearsal model (no LLM) has made these changes: they only show how it works.' : '',
+    isRehearsal
+      ? `> This run is of the rehearsal model (no LLM): what it changes only shows how it works${isPublishable ? '' : ', and is not published'}.`
+      : '',
+    progressText(told),
     run.status === 'cancelled'
       ? `The run was stopped${run.stop?.kind === 'request' ? `: ${cell(run.stop.reason)}` : ''}.`
       : '',
     run.status === 'failed' ? `The run has failed with ${code(run.errorCode ?? '')}: ${cell(run.reason ?? '')}` : '',
     publication.fault === null
       ? ''
-      : `Nothing could be published: ${code(publication.fault.errorCode)} ${cell(publication.fault.reason)}`,
+      : `Nothing ${hasPull ? 'more ' : ''}could be published: ${code(publication.fault.errorCode)} ${cell(publication.fault.reason)}`,
     pullsText(publication),
-    held === undefined
-      ? ''
-      : `${hasOpenPull(publication) ? 'Not everything is in it' : 'There is no pull request'}: ${cell(held)}.`,
+    held === undefined ? '' : `${hasPull ? 'Not everything is in it' : 'There is no pull request'}: ${cell(held)}.`,
+    publication.isDismissed ? 'Somebody has dismissed this run: nothing of it is published.' : '',
     waitingText(told),
+    ownPullText(told),
+    notEndedText(told),
     funnelText(told),
     gate === undefined ? '' : gateText(gate),
     leftOut === 0 ? '' : `${plural(leftOut, 'change')} left out: they collide with others, or break a file or a test.`,
@@ -105,11 +172,47 @@ function pullsText({ pulls }: Publication): string {
 }
 
 /** What nobody has decided on is nowhere but here. */
-function waitingText({ run, funnel, isRehearsal }: ToldRun): string {
+function waitingText(told: ToldRun): string {
+  const { run, funnel, publication, isPublishable } = told
   const waiting = funnel.reduce((sum, one) => sum + undecided(one), 0)
-  if (!isEnded(run.status) || waiting === 0 || isRehearsal) return ''
+  if (!isEnded(run.status) || waiting === 0 || !isPublishable || publication.isDismissed) return ''
+  const hasButton = buttonsOf(told).some(({ identifier }) => identifier === 'accept_all')
+  const all = hasButton ? '"Accept all" takes all of them, ' : ''
   const look = `${code(`remora review ${run.runId}`)} shows each of them`
-  return `${plural(waiting, 'change')} ${waiting === 1 ? 'waits' : 'wait'} for somebody to accept: "Accept all" takes all of them, ${look}.`
+  return `${plural(waiting, 'change')} ${waiting === 1 ? 'waits' : 'wait'} for somebody to accept: ${all}${look}.`
+}
+
+/** What goes on that the title has no room for. */
+function progressText({ run: { status, phase, composing, request, away } }: ToldRun): string {
+  if (isEnded(status)) return ''
+  const models = away.map(({ model }) => code(model)).join(', ')
+  const waits = models === '' ? '' : `No server of the model ${models} answers: what needs it waits.`
+  const tests = phase === 'review' && composing?.gateRuns !== undefined ? (request.verify?.command ?? '') : ''
+  const gate =
+    tests === ''
+      ? ''
+      : `${code(tests)} runs without the changes and with them. A change that makes it fail is left out.`
+  return [waits, gate].filter((part) => part !== '').join('\n\n')
+}
+
+/** Of a person's pull request nothing is published by itself: what the buttons do there. */
+function ownPullText(told: ToldRun): string {
+  const { run, publication } = told
+  const labels = buttonsOf(told).flatMap(({ identifier, label }) => (identifier === 'dismiss' ? [] : `"${label}"`))
+  if (!isOfPerson(told) || labels.length === 0 || hasOpenPull(publication)) return ''
+  const branch = code(run.request.repository?.branch ?? '')
+  const opens = `${labels.join(' or ')} opens a pull request to ${branch} with what is accepted`
+  return `Nothing is published for a person's pull request by itself. ${opens}; merge that one, and the changes are in this one.`
+}
+
+function notEndedText({ run }: ToldRun): string {
+  const count = notEnded(run)
+  if (run.status !== 'completed' || count === 0) return ''
+  return `${plural(count, 'operation')} did not end well: ${code(`remora retry ${run.runId}`)} tries again.`
+}
+
+function isOfPerson({ run: { request } }: ToldRun): boolean {
+  return request.repository?.pullRequest !== undefined
 }
 
 function undecided({ valid, accepted, acceptedUnverified, rejected }: AgentFunnel): number {
@@ -127,20 +230,22 @@ function funnelText({ funnel, merged }: Pick<ToldRun, 'funnel' | 'merged'>): str
 }
 
 /** GitHub takes three at most. */
-function buttonsOf({ run, publication, funnel, merged }: ToldRun): StatusButton[] {
-  if (run.status !== 'completed' || run.request.repository?.isFork === true || publication.isDismissed) return []
+function buttonsOf(told: ToldRun): StatusButton[] {
+  const { run, publication, funnel, merged, isPublishable } = told
+  if (run.status !== 'completed' || !isPublishable || publication.isDismissed) return []
   const open = funnel.reduce((sum, one) => sum + undecided(one), 0)
   const done = [...merged.values()].reduce((sum, count) => sum + count, 0)
   const accepted = funnel.reduce((sum, one) => sum + one.accepted + one.acceptedUnverified, -done)
   const hasPull = hasOpenPull(publication)
+  // Of what nobody has asked for, nothing is published in any case.
+  const isWanted = !isOfPerson(told) || publication.isAsked
+  const accept = isWanted ? `Accept ${plural(open, 'more change')}` : `Accept ${open}, and open a pull request`
   return [
-    ...(open > 0
-      ? [{ identifier: 'accept_all', label: 'Accept all', description: `Accept ${plural(open, 'more change')}` }]
-      : []),
+    ...(open > 0 ? [{ identifier: 'accept_all', label: 'Accept all', description: accept }] : []),
     ...(accepted > 0 && !hasPull
       ? [{ identifier: 'open_pull_request', label: 'Open pull request', description: 'With what is accepted' }]
       : []),
-    ...(open + accepted > 0 && !hasPull
+    ...(open + accepted > 0 && !hasPull && isWanted
       ? [{ identifier: 'dismiss', label: 'Dismiss', description: 'Publish nothing of this run' }]
       : []),
   ]

@@ -62,6 +62,7 @@ type Asked = typeof asked extends fc.Arbitrary<infer T> ? T : never
 const none = { pending: 0, ready: 0, dispatched: 0, running: 0, waiting: 0, succeeded: 0, unchanged: 0 }
 const counts = { ...none, failed: 0, blocked: 0, skipped: 0, cancelled: 0 }
 const run = { ...aNewRun(), commit: null, counts }
+const noProgress = { away: [], composing: null }
 const planned = ({ agent, path }: Asked) => {
   const file = { path, executable: false, content: Buffer.from('x'), baseHash: null }
   return [{ agent, changeSetIds: ['c1'], files: [file] }]
@@ -91,7 +92,7 @@ function summaryOf({ agent, said }: Asked): string {
   const made = { generated: 1, valid: 1, verified: 1, accepted: 0, acceptedUnverified: 0, rejected: 0 }
   const fault = { errorCode: 'PUBLISH_001', reason: said, at: 0 }
   return checkText({
-    run: { ...run, status: 'failed', reason: said, errorCode: 'X', phase: 'review', stop: null },
+    run: { ...run, status: 'failed', reason: said, errorCode: 'X', phase: 'review', stop: null, ...noProgress },
     publication: Publication.parse({ fault }),
     funnel: [{ agent, ...made }],
     merged: new Map(),
@@ -101,6 +102,7 @@ function summaryOf({ agent, said }: Asked): string {
     held: said,
     runUrl: undefined,
     isRehearsal: true,
+    isPublishable: false,
   }).summary
 }
 

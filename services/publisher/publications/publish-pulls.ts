@@ -6,7 +6,7 @@ import type { Publication } from '#domain/publication.ts'
 import type { Run } from '#domain/run.ts'
 import type { Composition } from '#objects/composition.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
-import { isInWindow } from '#settings/schedule.ts'
+import { nextWindow } from '#settings/schedule.ts'
 import { choosePartsOf, type ChooseDeps } from './choose-parts-of.ts'
 import { endLostPulls } from './noted-pulls.ts'
 import { ownPulls, takenOverBy, withOpenPulls } from './open-pulls.ts'
@@ -42,10 +42,9 @@ export async function publishPulls(
   const open = await ownPulls(await host.openPulls(target), run, deps)
   const chosen = await choosePartsOf(run, { settings, open }, deps)
   const isWork = chosen.parts.length > 0 || open.length > 0
-  if (isWork && !publication.isAsked && !isInWindow(settings.schedule, settings.timezone, new Date())) {
-    const times = settings.schedule.join('; ')
-    return { kind: 'waiting', held: `it waits for the next time of github.schedule (${times})` }
-  }
+  const { schedule, timezone } = settings
+  const waits = publication.isAsked ? undefined : nextWindow(schedule, timezone, new Date())
+  if (isWork && waits !== undefined) return { kind: 'waiting', held: `it waits for ${waits} (github.schedule)` }
   const begun = chosen.parts.length > 0 ? (run.publication?.pulls ?? []) : []
   const newer = await takenOverBy(run, [...open, ...begun], deps)
   if (newer !== undefined)
@@ -80,7 +79,8 @@ function whyNot(
   return undefined
 }
 
-async function targetOf({ source, findBranch }: RunHost): Promise<string> {
+/** The branch that the changes are for. HOST_004 where that is none. */
+export async function targetOf({ source, findBranch }: RunHost): Promise<string> {
   if (source.branch !== undefined) return source.branch
   const named = source.ref.replace(/^refs\/heads\//, '')
   const found = await findBranch(named === 'HEAD' ? null : named)

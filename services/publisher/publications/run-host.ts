@@ -44,7 +44,7 @@ export type Publishing = { publication: Publication; note: Note; host: RunHost }
 export async function openRunHost(
   run: Run,
   { app, installations, operator, ...own }: RunHostDeps,
-  signal: AbortSignal,
+  signal?: AbortSignal,
 ): Promise<RunHost> {
   const source = run.request.repository
   if (source === undefined) throw new AppError('HOST_002', `run ${run.runId} has no repository of a code host`)

@@ -2,14 +2,17 @@ import type { CommitState, StatusAnnotation, StatusReport } from '#code-hosts/co
 import { countFunnel, countMerged } from '#composition/funnel.ts'
 import { chainOf } from '#composition/run-chain.ts'
 import type { CodeFinding } from '#domain/code-finding.ts'
+import type { AppError } from '#domain/error.ts'
 import { sha256 } from '#domain/ids.ts'
 import { modelKindOf } from '#domain/model-kind.ts'
 import type { Publication } from '#domain/publication.ts'
+import type { CommitId } from '#domain/repository-source.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { Composition } from '#objects/composition.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
-import { type CheckText, checkText, type ToldRun } from './check-text.ts'
+import type { GitHubHost } from '../github/github-host.ts'
+import { type CheckText, checkText, type ToldRun, wrongSettingsText } from './check-text.ts'
 import type { Publishing } from './run-host.ts'
 
 export type CheckDeps = {
@@ -20,6 +23,8 @@ export type CheckDeps = {
   }
   /** The address of the API for people; undefined: nothing is linked. */
   publicUrl: string | undefined
+  /** Where changes of the rehearsal model may be published, too: a fake host. */
+  isFakeHost: boolean
 }
 
 const checkName = 'Remora'
@@ -65,12 +70,27 @@ export async function endCheck(
   await putCheck(run, { ...checkText(told), annotations: findings }, telling, deps)
 }
 
+/**
+ * Says at a commit that no run is started, since the settings of the repository are wrong. Saying the same again changes nothing, and the check run of
+ * a later run takes its place.
+ */
+export async function tellWrongSettings(
+  { commit, ...wrong }: { commit: CommitId; defaultBranch: string; fault: AppError },
+  host: Pick<GitHubHost, 'reportStatus'>,
+): Promise<void> {
+  const key = `settings-${sha256(`${commit} ${wrong.fault.message}`).slice(0, 16)}`
+  const of = { commit, name: checkName, key, url: null, startedAt: Date.now() }
+  await host.reportStatus({ ...of, ...wrongSettingsText(wrong), annotations: [] })
+}
+
 /** A run that somebody submitted has none: it is of nobody's push. */
 function hasCheck({ request: { repository } }: Run): boolean {
   return repository?.branch !== undefined || repository?.pullRequest !== undefined
 }
 
-function bareTold(run: Run, publication: Publication, { publicUrl }: CheckDeps): ToldRun {
+function bareTold(run: Run, publication: Publication, { publicUrl, isFakeHost }: CheckDeps): ToldRun {
+  const isRehearsal = modelKindOf(run.request.labels) === 'rehearsal'
+  const isFork = run.request.repository?.isFork === true
   return {
     run,
     publication,
@@ -81,7 +101,8 @@ function bareTold(run: Run, publication: Publication, { publicUrl }: CheckDeps):
     findings: 0,
     held: undefined,
     runUrl: publicUrl && `${publicUrl}/v1/runs/${run.runId}`,
-    isRehearsal: modelKindOf(run.request.labels) === 'rehearsal',
+    isRehearsal,
+    isPublishable: !isFork && (!isRehearsal || isFakeHost),
   }
 }
 

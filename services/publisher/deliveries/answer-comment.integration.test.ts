@@ -1,0 +1,107 @@
+import { describe, expect, it } from 'vitest'
+import type { RunId } from '#domain/ids.ts'
+import { lacks } from '#testing/this-machine.ts'
+import { usePublisher } from '../published-run.fixture.ts'
+
+const changes = [
+  { name: 'one', path: 'a.py', from: '1', to: '2' },
+  { name: 'two', agent: 'docstring', path: 'b.py', from: '1', to: '3' },
+]
+
+describe.skipIf(lacks('git'))('the answer to a comment', () => {
+  const at = usePublisher()
+
+  async function say(text: string, runId: RunId, by?: string): Promise<string> {
+    const { id } = at.repository.comment(1, text, by === undefined ? {} : { by })
+    await at.publisher.takeAll()
+    await at.publisher.settle(runId)
+    const answers = at.repository.comments().flatMap(({ body }) => (body.includes(`remora:answer-${id} `) ? body : []))
+    expect(answers.length).toBeLessThan(2)
+    return answers[0] ?? ''
+  }
+
+  it('has a paragraph for each of its commands, once, all of which are done', async () => {
+    const runId = await at.published({ changes })
+    at.publisher.github.webhooks.double(1, 'issue_comment')
+    const text = '/remora reject a.py\nand\n\n/remora explain two\n/remora retry\n```\n/remora reject b.py\n```\n'
+    const answer = await say(text, runId)
+    expect(answer).toMatch(/^`\/remora reject a\.py`: 1 change rejected/)
+    expect(answer).toMatch(/^`\/remora explain two`: `docstring` on `b\.py two`/m)
+    expect(answer).toMatch(/^`\/remora retry`: That was not done/m)
+    expect(await at.repository.read('remora/main', 'a.py')).toBe('a = 1\n')
+    expect(await at.repository.read('remora/main', 'b.py')).toBe('b = 3\n')
+  })
+
+  it('says how many commands were too many', async () => {
+    const runId = await at.published({ changes })
+    const lines = [...Array.from({ length: 10 }, (_, count) => `/remora explain f${count}.py`), '/remora reject a.py']
+    const answer = await say(lines.join('\n'), runId)
+    expect(answer.match(/Nothing here changes/g)).toHaveLength(10)
+    expect(answer).toContain('The last 1 command of this comment was not done: 10 are the most.')
+    expect(await at.repository.read('remora/main', 'a.py')).toBe('a = 2\n')
+  })
+
+  it.each([
+    ['/remora help', 'Remora takes these commands'],
+    ['/remora', 'Remora takes these commands'],
+    ['/remora foo @ada', 'There is no command `foo`.'],
+    ['/remora REJECT a.py', 'There is no command `REJECT`.'],
+  ])('to %s lists the commands, for people who may write, at a pull request of ours', async (text, said) => {
+    const runId = await at.published({ changes })
+    expect(await say(text, runId, 'mallory')).toBe('')
+    const answer = await say(text, runId)
+    expect(answer).toContain('- `/remora reject PATH` rejects')
+    expect(answer).not.toContain('@ada')
+    expect(answer).toContain(said)
+  })
+
+  it('that is too long for GitHub is cut, and does no half of a command', async () => {
+    const runId = await at.published({ changes })
+    const command = '/remora reject a.py'
+    const cut = `${'x'.repeat(3_999 - command.length)}\n${command}.orig`
+    expect(await say(cut, runId)).toBe('')
+    expect(await at.repository.read('remora/main', 'a.py')).toBe('a = 2\n')
+  })
+
+  describe('that rejects', () => {
+    it('says that the changes leave the branch, and a second time that they were rejected before', async () => {
+      const runId = await at.published({ changes })
+      expect(await say('/remora reject a.py', runId)).toContain('1 change rejected; it leaves this branch in a moment.')
+      expect(await say('/remora reject a.py', runId)).toContain('What changes `a.py` was rejected before.')
+      expect(await say('/remora reject *.py', runId)).toContain('1 change rejected; it leaves')
+    })
+
+    it('says that a branch with a commit of a person stays as it is, and what to do', async () => {
+      const runId = await at.published({ changes })
+      const commit = await at.repository.humanCommit('remora/main', { 'c.py': 'c = 1\n' })
+      const answer = await say('/remora reject *.py', runId)
+      expect(answer).toContain('2 changes rejected, but they stay on this branch')
+      expect(answer).toContain('`PUBLISH_002`')
+      expect(answer).toContain('Take them out with a commit of your own, or delete the branch')
+      expect(answer).not.toContain('leave this branch')
+      expect(await at.repository.tip('remora/main')).toBe(commit)
+    })
+
+    it('says that they leave it later where the schedule says so', async () => {
+      const runId = await at.published({ changes })
+      const farMonth = ((new Date().getUTCMonth() + 6) % 12) + 1
+      await at.repository.humanCommit('main', { 'remora.yaml': `github: { schedule: ['* * * ${farMonth} *'] }\n` })
+      const { id } = at.repository.comment(1, '/remora reject a.py')
+      await at.publisher.takeAll()
+      await at.publisher.look(runId)
+      const answer = at.repository.comments().find(({ body }) => body.includes(`remora:answer-${id} `))
+      expect(answer?.body).toMatch(
+        /it leaves this branch when `github\.schedule` has its next time: \d{4}.*-01 00:00 UTC\./,
+      )
+      expect(await at.repository.read('remora/main', 'a.py')).toBe('a = 2\n')
+    })
+
+    it('says that it stays while remora.yaml is wrong, and where the pull request has ended', async () => {
+      const runId = await at.published({ changes })
+      await at.repository.humanCommit('main', { 'remora.yaml': 'github: { agent: lint }\n' })
+      expect(await say('/remora reject a.py', runId)).toContain('it stays on this branch for now: `CONFIG_004`')
+      await at.repository.mergePull(1)
+      expect(await say('/remora reject b.py', runId)).toContain('1 change rejected. This pull request is merged')
+    })
+  })
+})

@@ -1,0 +1,178 @@
+import type { DeliveryBody, DeliveryOutcome } from '#code-hosts/delivery.ts'
+import type { InstalledRepository } from '#code-hosts/installations.ts'
+import { AppError, hasCode } from '#domain/error.ts'
+import type { Run } from '#domain/run.ts'
+import type { Ledger } from '#ledger/ledger.ts'
+import { cell, code, plural } from '#publication/markdown.ts'
+import { nextWindow } from '#settings/schedule.ts'
+import { openPullRequests } from '../github/pull-requests.ts'
+import { changePublication, findRun } from '../publications/noted-pulls.ts'
+import { writtenHeads } from '../publications/open-pulls.ts'
+import { targetOf } from '../publications/publish-pulls.ts'
+import type { PublishingRuns } from '../publications/publishing-runs.ts'
+import { openRunHost, type RunHostDeps } from '../publications/run-host.ts'
+import type { ReviewCommands } from './review-commands.ts'
+import { whyNotAllowed } from './take-requests.ts'
+
+export type CommentDeps = RunHostDeps & {
+  ledger: Pick<Ledger, 'getRun' | 'notePublication'>
+  publishing: Pick<PublishingRuns, 'look' | 'runOfPull'>
+  review: Pick<ReviewCommands, 'explain' | 'rejectPath' | 'retry'>
+}
+
+const ignored = (reason: string): DeliveryOutcome => ({ outcome: 'ignored', reason })
+
+type Command = { text: string; verb: string; argument: string | undefined }
+
+/** Of a comment; others are not done. */
+const mostCommands = 10
+/** GitHub takes 65,536 characters in a comment. */
+const mostCharacters = 60_000
+
+const help = [
+  'Remora takes these commands here, each at the beginning of a line:',
+  '',
+  '- `/remora reject PATH` rejects the changes of a file, or of files that a pattern such as `docs/**` matches.',
+  '- `/remora explain PATH` says how the changes of a file were made and checked; also with the name of a definition.',
+  '- `/remora retry` does again what did not end well.',
+  '- `/remora help` shows this list.',
+].join('\n')
+
+/** The commands of a comment, one a line. What is in a block of code, or quoted, is none. */
+export function commandsOf(text: string): Command[] {
+  const commands: Command[] = []
+  let fence: string | undefined
+  for (const line of text.split(/\r\n|\r|\n/)) {
+    const [, mark, rest = ''] = /^ {0,3}(`{3,}|~{3,})(.*)$/.exec(line) ?? []
+    if (fence !== undefined) {
+      if (mark?.startsWith(fence) === true && rest.trim() === '') fence = undefined
+    } else if (mark !== undefined && !(mark.startsWith('`') && rest.includes('`'))) fence = mark
+    else {
+      const [found, verb = 'help', argument] = /^\/remora(?:[ \t]+(\S+)(?:[ \t]+(\S.*?))?)?[ \t]*$/.exec(line) ?? []
+      if (found !== undefined) commands.push({ text: found.trim(), verb, argument })
+    }
+  }
+  return commands
+}
+
+/** What people say at a pull request of ours, by lines such as `/remora retry`. All of it gets one answer. */
+export async function takeComment(
+  { number, isPullRequest, author, text, commentId }: Extract<DeliveryBody, { kind: 'comment' }>,
+  repository: InstalledRepository,
+  deps: CommentDeps,
+): Promise<DeliveryOutcome> {
+  const commands = author.isBot ? [] : commandsOf(text)
+  if (commands.length === 0) return ignored('the comment has no command')
+  const runId = isPullRequest ? await deps.publishing.runOfPull(repository.id, number) : undefined
+  const run = await findRun(runId, deps)
+  if (run === undefined) return ignored('the comment is at no pull request of ours')
+  const refused = await whyNotAllowed(author.login, repository, deps)
+  if (refused !== undefined) return ignored(refused)
+  const key = `answer-${commentId}`
+  const said = await answerAll(commands, { run, number, key, login: author.login }, deps)
+  const client = await deps.app.clientFor({ ...repository, repository }, { pull_requests: 'write' })
+  await openPullRequests(client, repository).commentOnce(number, { key, text: said })
+  await changePublication(run.runId, (one) => ({ ...one, isSettled: false }), deps)
+  const verbs = commands.slice(0, mostCommands).map(({ verb }) => `/remora ${isKnown(verb) ? verb : 'help'}`)
+  return { outcome: 'acted', reason: `${author.login}: ${verbs.join(', ')}`, runId: run.runId }
+}
+
+const isKnown = (verb: string) => ['explain', 'help', 'reject', 'retry'].includes(verb)
+
+/** Where a command was given: the run that has the pull request, and by whom. `key`: that of the answer. */
+type Asked = { run: Run; number: number; key: string; login: string }
+
+/** Does them in their order. Each has its part of the answer, behind its own words where there are several. */
+async function answerAll(commands: readonly Command[], asked: Asked, deps: CommentDeps): Promise<string> {
+  const done = commands.slice(0, mostCommands)
+  const parts: string[] = []
+  for (const one of done) {
+    const said = clipped(await answerTo(one, asked, deps), mostCharacters / done.length)
+    if (said !== '') parts.push(commands.length === 1 ? said : `${code(one.text)}: ${said}`)
+  }
+  const left = commands.length - done.length
+  if (left > 0)
+    parts.push(
+      `The last ${plural(left, 'command')} of this comment ${left === 1 ? 'was' : 'were'} not done: ${mostCommands} are the most.`,
+    )
+  if (done.some(({ verb }) => verb === 'help' || !isKnown(verb))) parts.push(help)
+  return parts.join('\n\n')
+}
+
+/** At the end of a line: what is left open in one may have a meaning for GitHub. */
+function clipped(text: string, most: number): string {
+  return text.length <= most ? text : `${text.slice(0, text.lastIndexOf('\n', most))}\n\n… (cut)`
+}
+
+/** Empty for one to which the list of commands is the answer. */
+async function answerTo({ verb, argument }: Command, asked: Asked, deps: CommentDeps): Promise<string> {
+  if (verb === 'help') return ''
+  if (!isKnown(verb)) return `There is no command ${code(verb)}.`
+  try {
+    if (verb === 'retry') return await deps.review.retry(asked.run, asked.key)
+    if (argument === undefined) return `Say of what: \`/remora ${verb} PATH\`.`
+    const said = await (verb === 'reject' ? reject(argument, asked, deps) : explain(argument, asked, deps))
+    return said ?? `Nothing here changes ${code(argument)}. Files and definitions are named in the text above.`
+  } catch (error) {
+    if (hasCode(error, 'STORE_001', 'STORE_002', 'HOST_001')) throw error
+    return `That was not done: ${error instanceof AppError ? cell(error.message) : 'something unexpected happened.'}`
+  }
+}
+
+async function explain(what: string, { run }: Asked, deps: CommentDeps): Promise<string | undefined> {
+  const said = new Set<string>()
+  for (const one of await runsInPulls(run, deps)) {
+    const explained = await deps.review.explain(one, what)
+    if (explained !== undefined) said.add(explained)
+  }
+  return said.size === 0 ? undefined : [...said].join('\n\n')
+}
+
+async function reject(path: string, asked: Asked, deps: CommentDeps): Promise<string | undefined> {
+  const all = []
+  for (const one of await runsInPulls(asked.run, deps)) {
+    const rejection = await deps.review.rejectPath(one, path, asked.login)
+    if (rejection !== undefined) all.push(rejection)
+  }
+  if (all.length === 0) return undefined
+  const rejected = all.reduce((sum, one) => sum + one.rejected, 0)
+  const refused = all.reduce((sum, one) => sum + one.refused, 0)
+  const said = [
+    rejected === 0 ? '' : `${plural(rejected, 'change')} rejected${await sequelOf(rejected, asked, deps)}`,
+    refused === 0 ? '' : `${plural(refused, 'change')} could not be rejected.`,
+  ].filter((one) => one !== '')
+  return said.length === 0 ? `What changes ${code(path)} was rejected before.` : said.join(' ')
+}
+
+/** What becomes of the branch. That is looked up: people may have worked on it since it was written. */
+async function sequelOf(count: number, { run, number }: Asked, deps: CommentDeps): Promise<string> {
+  const pull = run.publication?.pulls.find((one) => one.number === number)
+  const state = pull?.state ?? 'closed'
+  if (pull === undefined || state !== 'open') return `. This pull request is ${state}, so its branch stays as it is.`
+  const [they, leave, them] = count === 1 ? ['it', 'leaves', 'it'] : ['they', 'leave', 'them']
+  const stays = count === 1 ? 'it stays' : 'they stay'
+  try {
+    const host = await openRunHost(run, deps)
+    const { branch } = pull
+    const written = await writtenHeads(run, { branch, number }, deps)
+    await host.requireOwn({ branch, baseBranch: await targetOf(host), written })
+    const { schedule, timezone } = await host.settings()
+    const waits = run.publication?.isAsked === true ? undefined : nextWindow(schedule, timezone, new Date())
+    const when = waits === undefined ? 'in a moment' : `when \`github.schedule\` has its next time: ${cell(waits)}`
+    return `; ${they} ${leave} this branch ${when}.`
+  } catch (error) {
+    if (!(error instanceof AppError) || error.retry) throw error
+    if (error.code !== 'PUBLISH_002')
+      return `, but ${stays} on this branch for now: ${code(error.code)} ${cell(error.message)}`
+    const why = 'it has a commit that is not of Remora, which leaves it as it is (`PUBLISH_002`)'
+    const ways = `Take ${them} out with a commit of your own, or delete the branch: the next run makes it anew without ${them}, and without that commit.`
+    return `, but ${stays} on this branch: ${why}. ${ways}`
+  }
+}
+
+/** The run, and the earlier ones whose changes its pull requests have. */
+async function runsInPulls(run: Run, { ledger }: Pick<CommentDeps, 'ledger'>): Promise<Run[]> {
+  const sources = new Set((run.publication?.pulls ?? []).flatMap(({ carried }) => carried.map(({ runId }) => runId)))
+  const former = await Promise.all([...sources].map((runId) => findRun(runId, { ledger })))
+  return [run, ...former.filter((one) => one !== undefined)]
+}

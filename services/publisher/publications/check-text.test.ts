@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest'
+import { Publication } from '#domain/publication.ts'
+import type { RepositorySource } from '#domain/repository-source.ts'
+import { aNewRun, aRequest } from '#testing/open-test-ledger.ts'
+import { checkText, type ToldRun } from './check-text.ts'
+
+const source: RepositorySource = {
+  host: 'github',
+  installationId: 1,
+  repository: { id: 1, owner: 'acme', name: 'shop' },
+  ref: 'refs/heads/topic',
+  branch: 'topic',
+  isFork: false,
+}
+const verify = { command: 'make test', runs: 2, maxRuns: 200, limitS: 60 }
+const { runId } = aNewRun()
+const read = { operationsRead: 3, operations: 3, filesProved: 0, files: 0 }
+
+type Counts = ToldRun['run']['counts']
+const idle = { pending: 0, ready: 0, dispatched: 0, running: 0, waiting: 0, succeeded: 0, unchanged: 0 }
+const noCounts: Counts = { ...idle, failed: 0, blocked: 0, skipped: 0, cancelled: 0 }
+
+type Told = Partial<Omit<ToldRun, 'run' | 'publication'>> & {
+  run?: Partial<ToldRun['run']>
+  of?: Partial<RepositorySource>
+  publication?: Partial<Publication>
+}
+
+function told({ run, of, publication, ...more }: Told = {}) {
+  const request = aRequest({ repository: { ...source, ...of }, verify })
+  const usual = {
+    away: [],
+    composing: null,
+    counts: noCounts,
+    errorCode: null,
+    reason: null,
+    stop: null,
+    request,
+    runId,
+  }
+  return checkText({
+    run: { ...usual, status: 'completed', phase: 'review', ...run },
+    publication: Publication.parse({ ...publication }),
+    funnel: [],
+    merged: new Map(),
+    gate: undefined,
+    leftOut: 0,
+    findings: 0,
+    held: undefined,
+    runUrl: undefined,
+    isRehearsal: false,
+    isPublishable: true,
+    ...more,
+  })
+}
+
+const none = { generated: 3, valid: 3, verified: 3, accepted: 0, acceptedUnverified: 0, rejected: 0 }
+const allAccepted = [{ agent: 'lint', ...none, accepted: 3 }]
+const noneAccepted = [{ agent: 'lint', ...none }]
+const labelsOf = ({ buttons }: ReturnType<typeof told>) => buttons.map(({ label }) => label)
+
+describe('the check run of a run that goes on', () => {
+  const running = { status: 'running' } as const
+  const titles: [string, Partial<ToldRun['run']>][] = [
+    ['Waiting to begin', { status: 'queued', phase: 'snapshot' }],
+    ['Reading the code', { ...running, phase: 'snapshot' }],
+    ['Finding the definitions', { ...running, phase: 'discovery' }],
+    ['Planning what to do', { ...running, phase: 'planning' }],
+    [
+      '2 of 5 operations done',
+      { ...running, phase: 'execution', counts: { ...noCounts, succeeded: 2, running: 2, waiting: 1 } },
+    ],
+    ['Putting the changes together', running],
+    ['Putting the changes together', { ...running, composing: read }],
+    ['Proving the changes: 1 of 4 files', { ...running, composing: { ...read, filesProved: 1, files: 4 } }],
+    [
+      'Running the tests: 3 runs done, of 200 at most',
+      { ...running, composing: { ...read, files: 4, gateRuns: 3, gateMost: 200 } },
+    ],
+    ['Stopping', { ...running, stop: { kind: 'request', reason: 'no', by: 'cli/ada', letsFinish: true } }],
+  ]
+  it.each(titles)('says %j', (title, run) => {
+    expect(told({ run })).toMatchObject({ title, state: run.status === 'queued' ? 'queued' : 'running', buttons: [] })
+  })
+
+  it('says what the tests are, and that a model is away', () => {
+    const composing = { ...read, gateRuns: 0, gateMost: 200 }
+    expect(told({ run: { ...running, composing } }).summary).toContain('`make test` runs without the changes')
+    const away = [{ model: 'small', since: 0, bundles: ['lint'] }]
+    expect(told({ run: { ...running, phase: 'execution', away } }).summary).toContain('No server of the model `small`')
+  })
+
+  it('says of the rehearsal model nothing that has not happened yet', () => {
+    const { summary } = told({ run: running, isRehearsal: true, isPublishable: false })
+    expect(summary).toContain('This run is of the rehearsal model (no LLM)')
+    expect(summary).toContain('only shows how it works, and is not published.')
+    expect(summary).not.toContain('has made')
+  })
+})
+
+describe('the check run of a run that has ended', () => {
+  it.each([
+    ['success', 'Nothing to change', {}],
+    [
+      'neutral',
+      '2 operations did not end well',
+      { run: { counts: { ...noCounts, failed: 1, blocked: 1, succeeded: 2 } } },
+    ],
+    ['neutral', '3 changes ready', { funnel: allAccepted }],
+    ['neutral', '3 changes dismissed', { funnel: allAccepted, publication: { isDismissed: true } }],
+  ] satisfies [string, string, Told][])('is %s: %s', (state, title, more) => {
+    expect(told(more)).toMatchObject({ state, title })
+  })
+
+  it('says how to do again what did not end well', () => {
+    expect(told({ run: { counts: { ...noCounts, failed: 1 } } }).summary).toContain(
+      `1 operation did not end well: \`remora retry`,
+    )
+  })
+
+  it('has buttons that do something, and none of them twice', () => {
+    expect(labelsOf(told({ funnel: noneAccepted }))).toEqual(['Accept all', 'Dismiss'])
+    expect(labelsOf(told({ funnel: allAccepted }))).toEqual(['Open pull request', 'Dismiss'])
+    expect(labelsOf(told({ funnel: allAccepted, publication: { isDismissed: true } }))).toEqual([])
+    expect(labelsOf(told())).toEqual([])
+  })
+
+  it("says at a person's pull request what its buttons do there, and has none to dismiss what is not published", () => {
+    const of = { pullRequest: 7 }
+    const shown = told({ of, funnel: [{ agent: 'lint', ...none, accepted: 1 }] })
+    expect(labelsOf(shown)).toEqual(['Accept all', 'Open pull request'])
+    expect(shown.summary).toContain('"Accept all" or "Open pull request" opens a pull request to `topic`')
+    expect(shown.buttons.every(({ description }) => description.length <= 40)).toBe(true)
+    expect(labelsOf(told({ of, funnel: allAccepted, publication: { isAsked: true } }))).toContain('Dismiss')
+    expect(told({ of }).summary).not.toContain("person's pull request")
+    expect(told({ funnel: allAccepted }).summary).not.toContain("person's pull request")
+  })
+
+  it('of what is never published has no buttons, and speaks of none', () => {
+    const shown = told({ funnel: noneAccepted, isPublishable: false, of: { pullRequest: 7 } })
+    expect(shown.buttons).toEqual([])
+    expect(shown.summary).not.toMatch(/"Accept all"|opens a pull request/)
+  })
+})
