@@ -101,9 +101,13 @@ function evidenceLines({ evidence }: ChangeView, { width, paint }: View): string
   ]
 }
 
-/** How much tests that hold show: one planted fault that they notice is enough to pass. */
+/**
+ * How much tests that hold show: one planted fault that they notice is enough to pass. And what went with a docstring,
+ * since that is no documentation.
+ */
 function noticedText(holding: ChangeView['evidence']): string {
-  const details = holding.flatMap(({ check, detail }) => (check === 'tests_kill_mutants' ? (detail ?? []) : []))
+  const isTold = (check: string) => check === 'tests_kill_mutants' || check === 'docstring_only'
+  const details = holding.flatMap(({ check, detail }) => (isTold(check) ? (detail ?? []) : []))
   return details.map((detail) => `; ${detail.split(';')[0] ?? ''}`).join('')
 }
 

@@ -107,6 +107,8 @@ describe('the screen of a change', () => {
     expect(looking(aChange('one', { evidence: weak })).screen()).toContain(
       '1 check holds; 1 of 8 planted faults noticed',
     )
+    const needless = { check: 'docstring_only', path: 'a.py', ok: true, detail: '1 `pass` went' }
+    expect(looking(aChange('one', { evidence: [needless] })).screen()).toContain('1 check holds; 1 `pass` went')
   })
 
   it('shows with what it collides, and the text of that', () => {

@@ -3,25 +3,49 @@ import { RepoPath } from '#domain/repo-path.ts'
 import { aNewRun } from '#testing/open-test-ledger.ts'
 import { pullText, type PullParts } from './pull-text.ts'
 
+const parts: PullParts = {
+  run: { runId: aNewRun().runId, commit: null },
+  composition: { files: [], gate: undefined },
+  commits: [],
+  target: 'main',
+  carried: 0,
+  descriptions: new Map(),
+  nodes: new Map(),
+  left: 0,
+  lost: 0,
+  runUrl: undefined,
+  isRehearsal: false,
+  takesComments: true,
+}
+
+it('a pull request claims that only documentation has changed, but for a pass where one went with it', () => {
+  const composed = (path: string, detail?: string) => {
+    const proof = { check: 'docstring_only' as const, path, ok: true, tool: 'tree-sitter-python' }
+    const evidence = [detail === undefined ? proof : { ...proof, detail }]
+    return { path, baseHash: null, resultHash: null, changeSetIds: [], evidence }
+  }
+  const proofOf = (...files: PullParts['composition']['files']) => {
+    const { body } = pullText({ ...parts, composition: { files } })
+    return body.split('\n').find((line) => line.includes('docstring_only'))
+  }
+  const detail = '1 `pass` went that a docstring makes needless'
+  expect(proofOf(composed('a.py'))).toBe('| nothing but documentation has changed | 1 | `docstring_only` |')
+  expect(proofOf(composed('a.py'), composed('b.py', detail))).toBe(
+    '| nothing but documentation has changed, and in 1 file a `pass` or `...` went that it makes needless | 2 | `docstring_only` |',
+  )
+})
+
 it('a pull request with many long names stays within what GitHub takes, with all that comes after them', () => {
   const paths = Array.from({ length: 300 }, (_, at) => RepoPath.parse(`${'folder/'.repeat(30)}file${at}.py`))
-  const { runId } = aNewRun()
+  const { runId } = parts.run
   const sets = paths.map((path, at) => [`c${at}`, { path, qualifiedName: 'name'.repeat(80) }] as const)
   const files = paths.map((path) => ({ path, executable: false, content: Buffer.from('x'), baseHash: null }))
   const { title, body } = pullText({
-    run: { runId, commit: null },
-    composition: { files: [], gate: undefined },
+    ...parts,
     commits: [{ agent: 'lint', changeSetIds: sets.map(([id]) => id), files }],
-    target: 'main',
-    carried: 0,
     descriptions: new Map([['lint', 'Fixes @everybody <script>'.repeat(40)]]),
     nodes: new Map(sets),
-    left: 0,
-    lost: 0,
-    runUrl: undefined,
-    isRehearsal: false,
-    takesComments: true,
-  } satisfies PullParts)
+  })
   expect(body.length).toBeLessThan(65_536)
   expect(body).toContain('/remora reject PATH')
   expect(body).toContain(runId)

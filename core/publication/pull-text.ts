@@ -1,4 +1,4 @@
-import type { EvidenceCheck } from '#domain/change-set.ts'
+import type { Evidence, EvidenceCheck } from '#domain/change-set.ts'
 import type { PlannedCommit } from '#domain/planned-commit.ts'
 import type { Run } from '#domain/run.ts'
 import type { GateReport } from '#domain/gate.ts'
@@ -107,12 +107,19 @@ function evidenceTable({ files }: Pick<Composition, 'files'>): string {
   const rows = [...groups].map(([check, all]) => {
     const passed = all.filter((one) => one.ok && one.check !== 'not_checked').length
     const unchecked = all.filter((one) => one.check === 'not_checked').length
-    const meaning = check === 'not_checked' ? '' : proofs[check]
+    const meaning =
+      check === 'not_checked' ? '' : `${proofs[check]}${check === 'docstring_only' ? needlessText(all) : ''}`
     const of = unchecked === 0 ? String(passed) : `${passed}; ${unchecked} not checked`
     return [meaning, of, code(check)]
   })
   if (rows.length === 0) return 'Nothing was checked.'
   return table(['what was proved', 'files', 'check'], rows)
+}
+
+/** Only the evidence of a file in which a placeholder went with the docstring has a detail. */
+function needlessText(evidence: readonly Evidence[]): string {
+  const files = evidence.filter(({ ok, detail }) => ok && detail !== undefined).length
+  return files === 0 ? '' : `, and in ${plural(files, 'file')} a \`pass\` or \`...\` went that it makes needless`
 }
 
 function filesText({ commits, nodes }: PullParts): string {

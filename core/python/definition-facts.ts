@@ -1,7 +1,7 @@
 import type { Node } from 'web-tree-sitter'
 import { exemptionOf, isInRow } from './docstring-exemption.ts'
 import { codeIn } from './python-nodes.ts'
-import { decoratorsOf, docstringContent, docstringSiteOf, outermost, type DocstringSite } from './docstring-site.ts'
+import { decoratorsOf, docstringSiteOf, outermost, type DocstringSite } from './docstring-site.ts'
 import { dottedName, type NameResolver } from './imported-names.ts'
 
 /** A function, method or class of a file, as far as its docstring is concerned. */
@@ -13,7 +13,6 @@ export type DefinitionDocFacts = {
   startByte: number
   endByte: number
   hasDocstring: boolean
-  hasLongDocstring?: true
   /**
    * `private`: its name, or that of a class, module or package around it, begins with an underscore (`__init__`, too);
    * `__all__` leaves it out; or it is inside a function or under `if __name__ == "__main__"`.
@@ -79,17 +78,12 @@ export function factsOf(
     name,
     qualifiedName,
     hasDocstring: site.docstring !== undefined,
-    ...(isLong(site) ? { hasLongDocstring: true as const } : {}),
     visibility: isPublic(found, module) ? 'public' : 'private',
     ...(exempt === undefined ? {} : { exempt }),
     ...(isInRow(site) ? { isInRow: true as const } : {}),
     decorators: decoratorNames(found, module),
     bases: basesOf(found, module),
   }
-}
-
-function isLong({ docstring }: DocstringSite): boolean {
-  return docstring !== undefined && docstringContent(docstring).trim().includes('\n')
 }
 
 function isPublic({ definition, name, around }: FoundDefinition, { path, exported }: ModuleFacts): boolean {

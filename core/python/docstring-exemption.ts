@@ -1,5 +1,5 @@
 import type { Node } from 'web-tree-sitter'
-import { codeIn } from './python-nodes.ts'
+import { codeIn, docstringOf } from './python-nodes.ts'
 import { outermost, type DocstringSite } from './docstring-site.ts'
 
 /**
@@ -14,9 +14,12 @@ export function exemptionOf(site: DocstringSite): string | undefined {
   if (last.includes('override')) return 'needs no docstring: it inherits that of the method it overrides'
   if (last.includes('wraps')) return 'needs no docstring: functools.wraps gives it that of another function'
   const isAccessor = decorators.some((text) => /^\w+\.(setter|deleter|getter)$/.test(text))
-  if (waivesDocstring(site)) return 'is left alone: a comment on its first line says that it needs none'
+  if (waivesDocstring(site)) return 'is left alone: a comment says that it needs none'
   if (isAccessor) return 'needs no docstring: it is the setter or deleter of a property'
   if (site.setsDoc) return 'is left alone: the class sets __doc__ by itself'
+  if (hasTextBelowAttributes(site)) {
+    return 'is left alone: the text below its first attributes may be meant as its docstring'
+  }
   if (isEllipsis(site) && isInProtocol(site.definition)) return 'needs no docstring: it is a stub of a protocol'
   const isAbstract = site.decorators.some((text) => /\babstract\w*/.test(text))
   if (isEllipsis(site) && isAbstract) return 'needs no docstring: it is an abstract stub'
@@ -30,9 +33,21 @@ export function exemptionOf(site: DocstringSite): string | undefined {
   return undefined
 }
 
-/** Comments with pydocstyle's codes for a missing docstring, or a prefix of them, or with pylint's. */
+/** Comments with pydocstyle's codes for a missing docstring, or a prefix of them, or with pylint's, or in words. */
 const missingDocstring =
-  /#\s*noqa\s*:[^#\n]*\bD(?:1(?:0\d?)?)?\b|#\s*pylint\s*:\s*disable\s*=[^#\n]*\b(?:missing-(?:\w+-)?docstring|C011[0-6])\b/i
+  /#[^\n]*\b(?:no|not|without)(?:\s+an?)?\s+doc-?string|#\s*noqa\s*:[^#\n]*\bD(?:1(?:0\d?)?)?\b|#\s*pylint\s*:\s*disable\s*=[^#\n]*\b(?:missing-(?:\w+-)?docstring|C011[0-6])\b/i
+
+/**
+ * A string below an attribute describes the attribute, to Sphinx and by PEP 224. Where it is the only one, or the name of
+ * the attribute begins with an underscore, as `__slots__` does, it was more likely written for the class.
+ */
+function hasTextBelowAttributes({ kind, body }: DocstringSite): boolean {
+  const statements = codeIn(body)
+  const [first = 0, ...more] = statements.flatMap((one, at) => (at > 0 && docstringOf(one) !== undefined ? at : []))
+  const attributes = statements.slice(0, first).map(({ namedChildren: [assigned] }) => assigned)
+  if (kind !== 'class' || !attributes.every((one) => one?.type === 'assignment')) return false
+  return attributes.length > 0 && (more.length === 0 || attributes.at(-1)?.text.startsWith('_') === true)
+}
 
 /** Linters would report such a comment as unused once there is a docstring. */
 function waivesDocstring(site: DocstringSite): boolean {

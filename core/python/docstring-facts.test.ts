@@ -95,6 +95,21 @@ describe('what the file alone says against a docstring', () => {
       'class A:\n    def f(self) -> int: ...  # type: ignore[override]\n',
       'A.f: needs no docstring: it is declared on one line',
     ],
+    [
+      'a text below the first attribute, which may be meant for the class',
+      'class A:\n    type = "a"\n    """An A."""\n    size = 1\n',
+      'A: is left alone: the text below its first attributes may be meant as its docstring',
+    ],
+    [
+      'a text below an attribute that needs none',
+      'class A:\n    x: int\n    __slots__ = ("x",)\n    """An A."""\n    y = 1\n    """The y."""\n',
+      'A: is left alone: the text below its first attributes',
+    ],
+    [
+      'a comment that says why there is none',
+      'def f():\n    # Explicitly not docstringed to remain private.\n    return 1\n',
+      'f: is left alone: a comment',
+    ],
     ['a syntax error', 'def f():\n    x = = 1\n', 'f: is left alone: its source has syntax errors'],
   ])('%s', (_name, source, expected, path?: string) => {
     expect(exemptions(source, path).join('\n')).toContain(expected)
@@ -103,6 +118,12 @@ describe('what the file alone says against a docstring', () => {
   it('has no objection to a decorator that is given a class or a value', () => {
     const source = 'class A: pass\nx = 1\n@registry.register(A)\ndef f(): return 1\n@cached(x)\ndef g(): return 1\n'
     expect(exemptions(source).filter((line) => !line.startsWith('A'))).toEqual(['f: workable', 'g: workable'])
+  })
+
+  it('takes the texts below attributes for theirs where several have one, and a text further down for neither', () => {
+    const source =
+      'class A:\n    x = 1\n    """The x."""\n    y = 1\n    """The y."""\n\n\nclass B:\n    def f(self): return 1\n    """End."""\n'
+    expect(exemptions(source)).toEqual(['A: workable', 'B: workable', 'B.f: workable'])
   })
 
   it('leaves the stubs of a protocol alone, and describes its class and what has a body', () => {

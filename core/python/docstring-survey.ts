@@ -48,13 +48,13 @@ export function foldDocstringFacts(
       if (found.hasDocstring) return 'has a docstring'
       const outside = outsideOfScope(path, found, scope)
       if (outside !== undefined) return outside
-      if (configured(path).wantsMethodDocstrings !== true && inheritsDocstring(path, found)) return inheritsLonger
+      if (configured(path).wantsMethodDocstrings !== true && inheritsDocstring(path, found)) return inherits
       return found.exempt ?? readers.reasonToSkip(path, found) ?? (found.isInRow === true ? inRow : undefined)
     },
   }
 }
 
-const inheritsLonger = 'needs no docstring: it inherits a longer one from the method it overrides'
+const inherits = 'needs no docstring: it inherits that of the method it overrides'
 const inRow = 'is left alone: it is one of several one-line definitions in a row'
 
 function byStart({ definitions }: FileDocstringFacts): Map<number, DefinitionDocFacts> {
@@ -83,21 +83,23 @@ export function outsideOfScope(
   return undefined
 }
 
-/** All classes of one name: their bases, and their methods with a longer docstring, each with these classes' files. */
+const constructors = new Set(['__init__', '__new__', '__post_init__'])
+
+/** All classes of one name: their bases, and their methods with a docstring, each with these classes' files. */
 type KnownClasses = { bases: Set<string>; documented: Map<string, Set<string>> }
 
 /**
- * Returns whether a method without a docstring inherits a docstring of several lines from a method of the repository.
- * `help`, `inspect.getdoc` and Sphinx show that one, and a docstring of the override would hide it; one line that hides
- * another is no loss. Classes are known by their names alone: of two classes with one name, both count.
+ * Returns whether a method without a docstring inherits that of a method of the repository. `help`, `inspect.getdoc` and
+ * Sphinx show that one, and a docstring of the override would hide it. Constructors take the arguments of their own class.
+ * Classes are known by their names alone: of two classes with one name, both count.
  */
 function openInheritedDocstrings(files: ReadonlyMap<string, FileDocstringFacts>) {
   const classes = new Map<string, KnownClasses>()
   const classesOf = (name: string) => getOrMake(classes, name, () => ({ bases: new Set(), documented: new Map() }))
   for (const [path, { definitions }] of files) {
-    for (const { kind, name, qualifiedName, bases, hasLongDocstring } of definitions) {
+    for (const { kind, name, qualifiedName, bases, hasDocstring } of definitions) {
       if (kind === 'class') for (const base of bases) classesOf(name).bases.add(base.slice(base.lastIndexOf('.') + 1))
-      if (kind !== 'method' || hasLongDocstring !== true) continue
+      if (kind !== 'method' || !hasDocstring) continue
       getOrMake(classesOf(ownerOf(qualifiedName)).documented, name, () => new Set()).add(path)
     }
   }
@@ -110,7 +112,7 @@ function openInheritedDocstrings(files: ReadonlyMap<string, FileDocstringFacts>)
       return found
     })
   return (path: string, { kind, name, qualifiedName }: DefinitionDocFacts): boolean => {
-    if (kind !== 'method') return false
+    if (kind !== 'method' || constructors.has(name)) return false
     const owner = ownerOf(qualifiedName)
     // A base may have the name of the class itself, in another file.
     return [...ancestorsOf(owner)].some((one) => {

@@ -81,7 +81,22 @@ function statementsThatRun(body: Node): Node[] {
   const statements = codeIn(body)
   const owner = body.parent
   const mayHaveDocstring = owner === null || owner.type === 'function_definition' || owner.type === 'class_definition'
-  const rest = mayHaveDocstring && docstringOf(statements[0]) !== undefined ? statements.slice(1) : statements
-  const isFiller = rest.length === 1 && mayHaveDocstring && ['pass', '...'].includes(rest[0]?.text ?? '')
-  return isFiller ? [] : rest
+  if (!mayHaveDocstring) return statements
+  return loneFiller(statements) === undefined ? withoutDocstring(statements) : []
+}
+
+function withoutDocstring(statements: Node[]): Node[] {
+  return docstringOf(statements[0]) === undefined ? statements : statements.slice(1)
+}
+
+function loneFiller(statements: Node[]): string | undefined {
+  const [only, ...more] = withoutDocstring(statements)
+  return more.length === 0 && (only?.text === 'pass' || only?.text === '...') ? only.text : undefined
+}
+
+/** Of the module and each definition, in order: the `pass` or `...` that its body consists of, apart from a docstring. */
+export function loneFillersIn(tree: Tree): (string | undefined)[] {
+  const definitions = tree.rootNode.descendantsOfType(['function_definition', 'class_definition'])
+  const bodies = [tree.rootNode, ...definitions.map((one) => one.childForFieldName('body'))]
+  return bodies.map((body) => (body === null ? undefined : loneFiller(codeIn(body))))
 }

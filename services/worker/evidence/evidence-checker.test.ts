@@ -45,6 +45,20 @@ describe('proof that only docstrings changed', () => {
     expect(await check('docstring_only', plain, withFirst(statement))).toMatchObject({ ok: false })
   })
 
+  it('says which lone pass went with it, and takes no other for it', async () => {
+    const bodies = (f: string, g: string) =>
+      `class A:\n    def f(self):\n        ${f}\n\n    def g(self):\n        ${g}\n`
+    const [both, one] = [bodies('"""F."""', '"""G."""'), bodies('"""F."""', 'pass')]
+    const detail = async (before: string, after: string) => (await check('docstring_only', before, after))?.detail
+    expect(await detail(bodies('pass', 'pass'), one)).toBe('1 `pass` went that a docstring makes needless')
+    expect(await detail(bodies('pass', '...'), both)).toBe('2 `pass` and `...` went that docstrings make needless')
+    expect(await check('docstring_only', one, one.replace('"""F."""', '"""F.\n\n        More."""'))).not.toHaveProperty(
+      'detail',
+    )
+    expect(await check('docstring_only', both, one)).toMatchObject({ ok: false })
+    expect(await check('docstring_only', one, one.replace('pass', '...'))).toMatchObject({ ok: false })
+  })
+
   it('is not given when the declared encoding changes, which changes every string', async () => {
     const declared = (line: string) => `${line}x = "é"\n`
     expect(await check('docstring_only', declared(''), declared('# coding: latin-1\n'))).toMatchObject({ ok: false })

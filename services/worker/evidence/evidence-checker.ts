@@ -164,15 +164,28 @@ function openPythonEvidence(deps: PythonDeps) {
           return evidenceOf({ check, path, tool: version }, async () =>
             lintBeforeAfter(...(await linted()), facts.lineRuns()),
           )
-        case 'docstring_only': {
-          const ok = before !== undefined && facts.before.structure() === facts.after.structure()
-          return { check, path, ok, tool: treeSitter }
-        }
+        case 'docstring_only':
+          return { check, path, tool: treeSitter, ...(before === undefined ? { ok: false } : docstringOnly(facts)) }
         default:
           return evidenceOf({ check, path, tool: treeSitter }, async () => factChecks[check](facts, { path, rules }))
       }
     }
   }
+}
+
+/**
+ * The code is the same but for docstrings and comments. A `pass` or `...` that was a whole body may go where a docstring
+ * makes it needless; `detail` says so then, since it is no documentation.
+ */
+function docstringOnly({ before, after }: ComparedFacts): Pick<Evidence, 'ok' | 'detail'> {
+  if (before.structure() !== after.structure()) return { ok: false }
+  const left = after.loneFillers()
+  const changed = before.loneFillers().flatMap((was, at) => (was === left[at] ? [] : [{ was, is: left[at] }]))
+  const gone = changed.flatMap(({ was, is }) => (was !== undefined && is === undefined ? [`\`${was}\``] : []))
+  if (gone.length < changed.length) return { ok: false, detail: 'the `pass` or `...` of a body is another' }
+  if (gone.length === 0) return { ok: true }
+  const words = gone.length === 1 ? 'a docstring makes' : 'docstrings make'
+  return { ok: true, detail: `${gone.length} ${[...new Set(gone)].join(' and ')} went that ${words} needless` }
 }
 
 /** Against the definition in the tree, so that samples do not outlive the signature that they were made for. */

@@ -58,7 +58,7 @@ function freshFaults(before: readonly Diagnostic[], after: readonly Diagnostic[]
   }
   // Faults at the same place are matched first, so that no other fault takes their counterpart.
   let fresh = [...after]
-  for (const place of [places.same, places.inRun, places.onMovedLine]) {
+  for (const place of [places.same, places.inRun, places.onMovedLine, places.onMovedImport]) {
     if (fresh.length > 0) fresh = withoutCounterpart(fresh, place)
   }
   return fresh
@@ -88,6 +88,8 @@ type Places = {
   inRun: PlaceKeys
   /** On a line that moved without a change, as when imports are sorted. */
   onMovedLine: PlaceKeys
+  /** On an import from the same module that moved and changed, as when its names are sorted, too. */
+  onMovedImport: PlaceKeys
 }
 
 function movedPlaces(before: string, after: string, runs: readonly ChangedRun[]): Places {
@@ -105,6 +107,8 @@ function movedPlaces(before: string, after: string, runs: readonly ChangedRun[])
     return run === undefined || row >= run.after.end ? undefined : run
   }
   const onLine = lineKeys()
+  const wasChanged = (fault: Diagnostic) => rowAfter(fault.line - 1).run !== undefined
+  const isChanged = (fault: Diagnostic) => runAfter(fault.line - 1) !== undefined
   return {
     same: {
       keysBefore(fault) {
@@ -129,10 +133,20 @@ function movedPlaces(before: string, after: string, runs: readonly ChangedRun[])
       },
     },
     onMovedLine: {
-      keysBefore: (fault) => (rowAfter(fault.line - 1).run === undefined ? [] : [onLine(fault, linesBefore)]),
-      keysAfter: (fault) => (runAfter(fault.line - 1) === undefined ? [] : [onLine(fault, linesAfter)]),
+      keysBefore: (fault) => (wasChanged(fault) ? [onLine(fault, linesBefore)] : []),
+      keysAfter: (fault) => (isChanged(fault) ? [onLine(fault, linesAfter)] : []),
+    },
+    onMovedImport: {
+      keysBefore: (fault) => (wasChanged(fault) ? onImport(fault, linesBefore) : []),
+      keysAfter: (fault) => (isChanged(fault) ? onImport(fault, linesAfter) : []),
     },
   }
+}
+
+/** Of a fault on a line that begins `from a import`, with its indentation: one of a function is no counterpart of the module's. */
+function onImport(fault: Diagnostic, lines: readonly string[]): string[] {
+  const head = /^[ \t]*from[ \t]+[\w.]+[ \t]+import\b/.exec(lines[fault.line - 1] ?? '')?.[0]
+  return head === undefined ? [] : [`${kindOf(fault)} on ${head}`]
 }
 
 /** Makes keys from the text of a fault's line, by a number for each text: a line may be long and have many faults. */

@@ -3,7 +3,7 @@ import { type PythonDoc, pythonDocs } from '#python/docstring-parameters.ts'
 import { docstringRowsOf } from '#python/python-nodes.ts'
 import { type ImportedHere, type ImportFact, importFactsOf, importsIn } from '#python/import-facts.ts'
 import { type ModuleBindings, moduleBindingsOf } from '#python/module-bindings.ts'
-import { openStructureHash } from '#python/python-structure.ts'
+import { loneFillersIn, openStructureHash } from '#python/python-structure.ts'
 import type { LoadedLanguage } from '#syntax/parser.ts'
 import { type ChangedRun, changedRuns, linesOf } from '#platform/changed-runs.ts'
 import { type KnownParts, readStatements, type Statement, type StatementList, type Token } from './statements.ts'
@@ -23,6 +23,8 @@ export type PythonFacts = {
   docs(): PythonDoc[]
   /** A hash of its code: two texts with equal hashes run the same except for `__doc__`. */
   structure(): string
+  /** As `loneFillersIn` finds them. */
+  loneFillers(): (string | undefined)[]
 }
 
 export type ComparedFacts = {
@@ -92,6 +94,7 @@ function readFacts(
     docstringRows: once(() => python.read(text, docstringRowsOf)),
     docs: once(() => python.read(text, pythonDocs)),
     structure: once(() => python.read(text, (tree) => hashStructure(tree, text))),
+    loneFillers: once(() => python.read(text, loneFillersIn)),
   }
 }
 

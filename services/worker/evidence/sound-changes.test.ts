@@ -95,6 +95,12 @@ describe('a change that does no harm passes every check', () => {
     expect(await refusalsOf(before, after, { rules: selecting(['I001', 'UP035']) })).toEqual([])
   })
 
+  it('faults move with an import that is sorted, also where its names are', async () => {
+    const before = 'from typing import Dict, Any\nimport os\nimport abc\n\nprint(Dict, Any, os, abc)\n'
+    const after = 'import abc\nimport os\nfrom typing import Any, Dict\n\nprint(Dict, Any, os, abc)\n'
+    expect(await refusalsOf(before, after, { rules: selecting(['I001', 'UP035']) })).toEqual([])
+  })
+
   it('in a file of another language, as far as it can be checked', async () => {
     const source = '// why\nexport const a = 1 // what\n'
     expect(await refusalsOf(source, source.replace('1', '2'), { path: 'a.js' })).toEqual([])
