@@ -144,10 +144,10 @@ function howToReject({ run, runUrl, takesComments }: PullParts): string {
   const change = '- **Change it:** commit to this branch. Remora leaves your commit alone, and adds nothing more here.'
   const ways = takesComments
     ? [
-        '- **Reject a part:** comment `/remora reject PATH`, with a path or a pattern such as `docs/**`. Its changes leave this branch.',
+        '- **Reject a part:** comment `/remora reject PATH`, with a path or a pattern such as `docs/**`. Its changes leave this branch, and the same ones are not proposed again.',
         '- **Reject everything:** close this pull request. The same changes are not proposed again.',
         change,
-        '- **Ask:** `/remora explain PATH`, also with the name of a definition, says how a change was made and checked. `/remora retry` works again on what failed.',
+        '- **Ask:** `/remora explain PATH`, or the name of a definition instead, says how a change was made and checked. `/remora retry` works again on what failed.',
       ]
     : [`- **Reject a part:** \`remora review ${run.runId}\`, and publish again. Its changes leave this branch.`, change]
   const comments = takesComments ? 'Comments count from people who may write to this repository. ' : ''

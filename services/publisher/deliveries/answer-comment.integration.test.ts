@@ -23,10 +23,10 @@ describe.skipIf(lacks('git'))('the answer to a comment', () => {
   it('has a paragraph for each of its commands, once, all of which are done', async () => {
     const runId = await at.published({ changes })
     at.publisher.github.webhooks.double(1, 'issue_comment')
-    const text = '/remora reject a.py\nand\n\n/remora explain two\n/remora retry\n```\n/remora reject b.py\n```\n'
+    const text = '/remora reject a.py\nand\n\n/remora explain b.py two\n/remora retry\n```\n/remora reject b.py\n```\n'
     const answer = await say(text, runId)
     expect(answer).toMatch(/^`\/remora reject a\.py`: 1 change rejected/)
-    expect(answer).toMatch(/^`\/remora explain two`: `docstring` on `b\.py two`/m)
+    expect(answer).toMatch(/^`\/remora explain b\.py two`: `docstring` on `b\.py two`/m)
     expect(answer).toMatch(/^`\/remora retry`: That was not done/m)
     expect(await at.repository.read('remora/main', 'a.py')).toBe('a = 1\n')
     expect(await at.repository.read('remora/main', 'b.py')).toBe('b = 3\n')
@@ -69,6 +69,24 @@ describe.skipIf(lacks('git'))('the answer to a comment', () => {
       expect(await say('/remora reject a.py', runId)).toContain('1 change rejected; it leaves this branch in a moment.')
       expect(await say('/remora reject a.py', runId)).toContain('What changes `a.py` was rejected before.')
       expect(await say('/remora reject *.py', runId)).toContain('1 change rejected; it leaves')
+    })
+
+    it('keeps the same change out of the pull requests of later runs, until somebody accepts all of one', async () => {
+      const runId = await at.published({ changes })
+      await say('/remora reject a.py', runId)
+      await at.repository.mergePull(1, { method: 'squash' })
+      await at.publisher.takeAll()
+      await at.publisher.settle(runId)
+      const one = { name: 'one', path: 'a.py', from: '1', to: '2' }
+      const added = { name: 'three', path: 'README.md', from: 'Shop', to: 'The shop' }
+      const later = await at.published({ changes: [one, added] })
+      expect(await at.repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('README.md')
+      const wanted = await at.published({ changes: [{ ...one, isPending: true }], source: { since: { runId: later } } })
+      const check = at.repository.checkRuns().find(({ externalId }) => externalId === wanted)
+      at.repository.requestAction(check?.id ?? 0, 'accept_all', {})
+      await at.publisher.takeAll()
+      await at.publisher.settle(wanted)
+      expect(await at.repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('README.md\na.py')
     })
 
     it('says that a branch with a commit of a person stays as it is, and what to do', async () => {

@@ -32,8 +32,8 @@ const mostCharacters = 60_000
 const help = [
   'Remora takes these commands here, each at the beginning of a line:',
   '',
-  '- `/remora reject PATH` rejects the changes of a file, or of files that a pattern such as `docs/**` matches.',
-  '- `/remora explain PATH` says how the changes of a file were made and checked; also with the name of a definition.',
+  '- `/remora reject PATH` rejects the changes of a file, or of files that a pattern such as `docs/**` matches, also for later runs.',
+  '- `/remora explain PATH` says how the changes of a file were made and checked; `PATH NAME` or `NAME`: those of one definition.',
   '- `/remora retry` does again what did not end well.',
   '- `/remora help` shows this list.',
 ].join('\n')
@@ -138,11 +138,15 @@ async function reject(path: string, asked: Asked, deps: CommentDeps): Promise<st
   const rejected = all.reduce((sum, one) => sum + one.rejected, 0)
   const refused = all.reduce((sum, one) => sum + one.refused, 0)
   const said = [
-    rejected === 0 ? '' : `${plural(rejected, 'change')} rejected${await sequelOf(rejected, asked, deps)}`,
+    rejected === 0
+      ? ''
+      : `${plural(rejected, 'change')} rejected${await sequelOf(rejected, asked, deps)} ${again(rejected)}`,
     refused === 0 ? '' : `${plural(refused, 'change')} could not be rejected.`,
   ].filter((one) => one !== '')
   return said.length === 0 ? `What changes ${code(path)} was rejected before.` : said.join(' ')
 }
+
+const again = (count: number) => (count === 1 ? 'It is not proposed again.' : 'The same ones are not proposed again.')
 
 /** What becomes of the branch. That is looked up: people may have worked on it since it was written. */
 async function sequelOf(count: number, { run, number }: Asked, deps: CommentDeps): Promise<string> {

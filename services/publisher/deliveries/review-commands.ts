@@ -41,7 +41,10 @@ export function openReviewCommands(deps: ReviewDeps) {
   return {
     /** Accepts what is in the composed patch and nobody has decided on; how many these are. */
     acceptAll: (run: Run, login: string) => acceptAll(run, login, deps),
-    /** Rejects every change of a file, or of the files that a glob matches, with what is built on it; of how many. Undefined: there is none. */
+    /**
+     * Rejects every change of a file, or of the files that a glob matches, with what is built on it; of how many. The same ones are not proposed
+     * again in the repository. Undefined: there is none.
+     */
     rejectPath: (run: Run, path: string, login: string) => rejectPath(run, { path, login }, deps),
     /** Does again what did not end well. `key`: that of the wish, for which one retry is made however often it is heard. RUN_006, RUN_009, INTAKE_007. */
     retry: (run: Run, key: string) => retry(run, key, deps),
@@ -64,6 +67,8 @@ async function acceptAll(run: Run, login: string, deps: ReviewDeps): Promise<num
   const said = { verdict: 'accepted' as const, reason: null, version: undefined }
   const wanted = open.map((changeSetId) => ({ changeSetId, ...said }))
   const { decisions } = await decide(run, wanted, { by: human(login), deps })
+  // Among them may be what somebody has rejected in an earlier run.
+  await deps.wantAgain(run, open)
   return [...decisions.values()].filter(({ isMade }) => isMade).length
 }
 
@@ -82,6 +87,8 @@ async function rejectPath(
   if (ids.length === 0) return undefined
   const said = { verdict: 'rejected' as const, reason: `rejected in a comment by ${login}`, version: undefined }
   const wanted = ids.map((changeSetId) => ({ changeSetId, ...said }))
+  // What is rejected is none of the accepted any more, of which this keeps what was changed.
+  await deps.decline(run, ids)
   const { decisions, refused } = await decide(run, wanted, { by: human(login), deps, withDependents: true })
   return { rejected: [...decisions.values()].filter(({ isMade }) => isMade).length, refused: refused.length }
 }
@@ -137,7 +144,8 @@ async function placesOf(run: Run, what: string, { ledger, records }: ReviewDeps)
   const composition = await records.readComposition(run)
   const ids = [...new Set((composition?.files ?? []).flatMap(({ changeSetIds }) => changeSetIds))]
   const places = await placesOfSets(ids, await chainOf(run, ledger), ledger)
-  const isMeant = ({ path, qualifiedName, name }: CodeNode) => [path, qualifiedName, name].includes(what)
+  const isMeant = ({ path, qualifiedName, name }: CodeNode) =>
+    [path, qualifiedName, name, `${path} ${qualifiedName}`, `${path} ${name}`].includes(what)
   const meant = [...places.values()].filter(({ node }) => isMeant(node))
   return [...new Map(meant.map((place) => [place.operationId, place])).values()]
 }

@@ -64,8 +64,8 @@ export async function carriedChanges(
       for (const id of there) found.published.add(id)
       continue
     }
-    const { open, accepted } = await changesOf(runId, there, deps)
-    const changes = open.filter((one) => !hadHere.has(one.set.changeSetId) && !anew.has(workOf(one)))
+    const { accepted, left } = await changesOf(runId, there, deps)
+    const changes = left.filter((one) => !hadHere.has(one.set.changeSetId) && !anew.has(workOf(one)))
     for (const one of accepted) anew.add(workOf(one))
     const sets = changes.map(({ set }) => set)
     const moved = await carryChanges(sets, { readBase, readNow })
@@ -143,19 +143,19 @@ async function comparedWith(run: Run, ledger: CarryDeps['ledger']): Promise<RunI
   return found
 }
 
-/** `open`: nobody has merged or closed these. PUBLISH_003 for a run that is deleted by now: nothing is known of its changes in the pull request. */
+/** `left`: nobody has merged or closed these. PUBLISH_003 for a run that is deleted by now: nothing is known of its changes in the pull request. */
 async function changesOf(
   runId: RunId,
   inPulls: ReadonlySet<string>,
   deps: CarryDeps,
-): Promise<Record<'accepted' | 'open', AcceptedChange[]>> {
+): Promise<Record<'accepted' | 'left', AcceptedChange[]>> {
   const run = await deps.ledger.getRun(runId).catch(undefinedOn('RUN_001'))
   if (run === undefined && inPulls.size > 0) {
     const reason = `run ${runId}, whose changes the pull request has, is not kept any more`
     throw new AppError('PUBLISH_003', `${reason}: merge it or close it, so that later changes get another one`)
   }
-  if (run === undefined || run.publication?.isDismissed === true) return { accepted: [], open: [] }
+  if (run === undefined || run.publication?.isDismissed === true) return { accepted: [], left: [] }
   const ended = setsOf((await pullsOf(run, deps.ledger)).filter(({ isDeleted }) => isDeleted !== true))
   const accepted = await acceptedChanges(run, deps)
-  return { accepted, open: accepted.filter(({ set }) => !ended.has(set.changeSetId)) }
+  return { accepted, left: accepted.filter(({ set }) => !ended.has(set.changeSetId)) }
 }

@@ -2,7 +2,7 @@ import type { CommitState, StatusButton, StatusReport } from '#code-hosts/code-h
 import type { AgentFunnel } from '#composition/funnel.ts'
 import { type AppError, unreachable } from '#domain/error.ts'
 import type { GateReport } from '#domain/gate.ts'
-import type { Publication } from '#domain/publication.ts'
+import type { Publication, PublishedPull } from '#domain/publication.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import { code, cell, plural, table } from '#publication/markdown.ts'
 import { gateText } from '#publication/pull-text.ts'
@@ -89,7 +89,10 @@ function titleOf({ run, publication, funnel, merged, findings }: ToldRun): strin
   const open = publication.pulls.filter(({ state }) => state === 'open')
   const valid = funnel.reduce((sum, one) => sum + one.valid - one.rejected, 0)
   const found = findings === 0 ? '' : `, ${plural(findings, 'finding')}`
-  if (open.length > 0) return `${open.map(({ number }) => `#${number}`).join(', ')}: ${plural(valid, 'change')}${found}`
+  if (open.length > 0) {
+    const inside = open.reduce((sum, one) => sum + changesIn(one), 0)
+    return `${open.map(({ number }) => `#${number}`).join(', ')}: ${plural(inside, 'change')}${found}`
+  }
   const done = [...merged.values()].reduce((sum, count) => sum + count, 0)
   if (done > 0) return `${plural(done, 'change')} merged${found}`
   const what = publication.isDismissed ? 'dismissed' : publication.fault === null ? 'ready' : 'not published'
@@ -161,10 +164,20 @@ function summaryOf(told: ToldRun): string {
 
 const hasOpenPull = ({ pulls }: Publication) => pulls.some(({ state }) => state === 'open')
 
+function changesIn({ changeSetIds, carried }: PublishedPull): number {
+  return changeSetIds.length + carriedIn(carried)
+}
+
+function carriedIn(carried: PublishedPull['carried']): number {
+  return carried.reduce((sum, one) => sum + one.changeSetIds.length, 0)
+}
+
+/** Without those that have nothing of the run any more. */
 function pullsText({ pulls }: Publication): string {
   return pulls
+    .filter((one) => changesIn(one) > 0)
     .map(({ number, state, agent, changeSetIds, carried }) => {
-      const earlier = carried.reduce((sum, one) => sum + one.changeSetIds.length, 0)
+      const earlier = carriedIn(carried)
       const own = `${plural(changeSetIds.length, 'change')} of this run${earlier === 0 ? '' : `, ${earlier} of earlier ones`}`
       return `- #${number} (${state}${agent === null ? '' : `, ${code(agent)}`}): ${own}`
     })

@@ -68,6 +68,9 @@ export async function endPull(
 
 /** Notes in a run that does not have the pull request any more how it has ended, with what of the run was in there. */
 async function endPullIn(runId: RunId, ended: PublishedPull, deps: NotedPullsDeps): Promise<void> {
+  const { publication } = await deps.ledger.getRun(runId)
+  const isKnown = publication?.pulls.some(({ number }) => number === ended.number) === true
+  if (!isKnown && ended.changeSetIds.length === 0) return
   const withEnded = (one: Publication): Publication => {
     const others = one.pulls.filter(({ number }) => number !== ended.number)
     return { ...one, pulls: [...others, ended], isSettled: false }

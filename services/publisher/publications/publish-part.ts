@@ -28,6 +28,9 @@ export type PartDeps = DeclineDeps &
     publicUrl: string | undefined
   }
 
+/** Of a pull request that is open for hundreds of pushes, the oldest are forgotten. */
+const mostFormer = 30
+
 const origin = { kind: 'publisher', id: 'github' } as const
 
 /** One pull request that is to be. */
@@ -87,8 +90,22 @@ export async function publishPart(
   const written = await writePull(wanted, settings.allowWorkflows ? await host.withWorkflows() : host)
   const ids = new Set(commits.flatMap(({ changeSetIds }) => changeSetIds))
   const before = publication.pulls.find(({ number }) => number === written.number)?.state
-  await notePull({ written, before, part, carriesFrom, branch, ids }, note)
+  const from = [...new Set([...carriesFrom, ...(await formerOwners(run, written, deps))])]
+  await notePull({ written, before, part, carriesFrom: from, branch, ids }, note)
   await finishPull(run, written, { host, settings }, deps)
+}
+
+/** The earlier runs that have had the pull request, the newest: when it ends, they are told as well, also where nothing of them is left in it. */
+async function formerOwners(
+  { runId, request }: Run,
+  { number }: WrittenPull,
+  { ledger, publishing }: PartDeps,
+): Promise<RunId[]> {
+  const owner = await findRun(await publishing.runOfPull(request.repository?.repository.id ?? 0, number), { ledger })
+  const pull = owner?.publication?.pulls.find((one) => one.number === number)
+  if (owner === undefined || pull === undefined) return []
+  const known = [owner.runId, ...pull.carried.map((one) => one.runId)].filter((one) => one !== runId)
+  return known.toSorted().slice(-mostFormer)
 }
 
 /** From when it is known whose the pull request is, its webhooks are listened to. Labels take seconds, so they come after that. */
