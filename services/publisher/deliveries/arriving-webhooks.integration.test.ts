@@ -257,6 +257,16 @@ describe.skipIf(lacks('git'))('webhooks', () => {
     expect(run?.request.repository).toMatchObject({ ref: 'refs/pull/1/head', isFork: true })
     expect(run?.request.repository?.branch).toBeUndefined()
     expect(run?.request.setup).toBeUndefined()
+    await publisher.look(run?.runId ?? '')
+    const check = repository.checkRuns().find(({ externalId }) => externalId === run?.runId)
+    repository.rerequest(check?.id ?? 0)
+    expect((await runs()).filter(({ request }) => request.repository?.isFork)).toMatchObject([
+      { request: run?.request },
+      { request: { repository: { ref: 'refs/pull/1/head', commit: run?.request.repository?.commit } } },
+    ])
+    await repository.humanCommit('main', { 'remora.yaml': 'github:\n  forks: false\n' })
+    repository.rerequest(check?.id ?? 0)
+    expect((await runs()).filter(({ request }) => request.repository?.isFork)).toHaveLength(2)
   })
 
   it('that ask for a check again start another run of the commit, once', async () => {

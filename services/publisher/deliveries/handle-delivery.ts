@@ -116,9 +116,13 @@ async function runAgain(
   return lookAtBranch({ repository, branch, author: sender?.login ?? '', again, ...pulls }, deps)
 }
 
-/** Of a person's pull request nothing is published, this time either. */
-function placeOfRun({ branch, pullRequest: number }: RepositorySource, { defaultBranch: baseRef }: Repository) {
-  return { branch, ...(number !== undefined && { pull: { number, baseRef, isFork: false } }) }
+/** Of a person's pull request nothing is published, this time either. That of a fork has no branch here. */
+function placeOfRun(
+  { branch, ref, pullRequest: number, isFork }: RepositorySource,
+  { defaultBranch: baseRef }: Repository,
+) {
+  const ofPull = number !== undefined && { pull: { number, baseRef, isFork } }
+  return { branch: isFork && ofPull ? ref : branch, ...ofPull }
 }
 
 /** Of a check without a run: a suite, or what says that the settings are wrong. */

@@ -139,8 +139,8 @@ function whyNotWorkedOn(
   { branch, author, pull, again, repository }: BranchNews,
   settings: RepositorySettings,
 ): string | undefined {
-  // A check run that is asked for again has had a run before.
-  if (again?.hadRun === true) return undefined
+  // A check run that is asked for again has had a run before. Whether the code of forks runs here is asked each time.
+  if (again?.hadRun === true && pull?.isFork !== true) return undefined
   if (isIgnoredAuthor(author, settings)) return `what ${author} pushes is not worked on (github.ignore_authors)`
   if (pull === undefined) return whyNotBranch(branch, repository.defaultBranch, settings)
   if (!settings.pullRequests) return 'pull requests are not worked on (github.pull_requests)'
