@@ -5,12 +5,14 @@ import type { Fault as HostFaultPlan } from '#testing/fake-github/network-faults
 import { type FakeGitHub, startFakeGitHub } from '#testing/fake-github/start-fake-github.ts'
 import type { Delivery } from '#testing/fake-github/webhooks.ts'
 import { lacks } from '#testing/this-machine.ts'
-import type { History } from './draw-history.ts'
+import type { History, Merge } from './draw-history.ts'
 import type { HostFault, HostOutage } from './fault.ts'
 
 /** What was pushed in a history, and what became of its webhooks. */
 export type HostTally = {
   pushes: number
+  /** Pull requests of ours. */
+  merges: number
   webhooks: number
   /** Those that found nobody who took them. */
   lost: number
@@ -25,6 +27,8 @@ export type HostTally = {
 export type PushedHistory = {
   repository: FakeRepository
   deliveries(): readonly Delivery[]
+  /** Merges every open pull request. */
+  merge(merge: Merge): Promise<void>
   tally(counts: Pick<HostTally, 'pushes' | 'kills'>): HostTally
 }
 
@@ -77,7 +81,21 @@ export async function openChaosHost(apiPort: number) {
         await repository.humanCommit(branch, files)
       }
       const deliveries = () => webhooks.deliveries.slice(first)
-      return { repository, deliveries, tally: (counts) => ({ ...countWebhooks(deliveries()), ...counts, shuffled }) }
+      let merges = 0
+      return {
+        repository,
+        deliveries,
+        async merge({ method, isMissed }) {
+          webhooks.sendTo(isMissed ? undefined : webhookUrl)
+          for (const { number, state } of repository.pulls()) {
+            if (state !== 'open') continue
+            await repository.mergePull(number, { method })
+            merges++
+          }
+          webhooks.sendTo(webhookUrl)
+        },
+        tally: (counts) => ({ ...countWebhooks(deliveries()), ...counts, merges, shuffled }),
+      }
     },
     /** What was asked, answered or sent that GitHub would not, since the last call. */
     takeViolations: () => github.takeViolations(),

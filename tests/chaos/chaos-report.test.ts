@@ -54,9 +54,9 @@ describe('the report of chaos', () => {
   })
 
   it('tells how many webhooks were lost, doubled, late and shuffled, and how often the publisher was killed', () => {
-    const host = { pushes: 4, webhooks: 31, lost: 3, doubled: 2, late: 5, shuffled: 6, kills: 1 }
+    const host = { pushes: 4, merges: 2, webhooks: 31, lost: 3, doubled: 2, late: 5, shuffled: 6, kills: 1 }
     const pushed = { ...outcome, history: drawHistory(7, { pushes: true }), host }
-    const line = '4 pushes, 31 webhooks (3 lost, 2 doubled, 5 late, 6 shuffled), 1 kills of the publisher'
+    const line = '4 pushes, 2 merges, 31 webhooks (3 lost, 2 doubled, 5 late, 6 shuffled), 1 kills of the publisher'
     expect(historyLine(pushed)).toContain(line)
     expect(failureText(pushed, '/tmp/left')).toContain('npm run chaos -- --pushes --seed 7 --runs 1')
     const place = {
@@ -70,7 +70,7 @@ describe('the report of chaos', () => {
     }
     const section = chaosSection([pushed, pushed, outcome], place)
     expect(section).toContain(
-      '2 of the histories had pushes to a fake GitHub: 8 pushes, 62 webhooks (6 lost, 4 doubled',
+      '2 of the histories had pushes to a fake GitHub: 8 pushes, 4 merges, 62 webhooks (6 lost, 4 doubled',
     )
     expect(section).toMatch(/^\| kill_publisher \| \d+ \|$/m)
   })

@@ -30,10 +30,10 @@ export function historyLine(outcome: HistoryOutcome): string {
   return [counts.join('  '), ...ofTheNetwork.map((line) => `  ${line}`)].join('\n')
 }
 
-/** `4 pushes, 31 webhooks (3 lost, 2 doubled, 4 late, 0 shuffled), 1 kills of the publisher` */
-function hostText({ pushes, webhooks, lost, doubled, late, shuffled, kills }: HostTally): string {
+/** `4 pushes, 1 merges, 31 webhooks (3 lost, 2 doubled, 4 late, 0 shuffled), 1 kills of the publisher` */
+function hostText({ pushes, merges, webhooks, lost, doubled, late, shuffled, kills }: HostTally): string {
   const disturbed = `${lost} lost, ${doubled} doubled, ${late} late, ${shuffled} shuffled`
-  return `${pushes} pushes, ${webhooks} webhooks (${disturbed}), ${kills} kills of the publisher`
+  return `${pushes} pushes, ${merges} merges, ${webhooks} webhooks (${disturbed}), ${kills} kills of the publisher`
 }
 
 const networkLine = new RegExp(`^\\d+ ms (${networkFaultNames.join('|')}) `)
@@ -118,7 +118,7 @@ function pushesText(outcomes: readonly HistoryOutcome[]): string {
 ${tallies.length} of the histories had pushes to a fake GitHub: ${hostText(all)}.`
 }
 
-const tallyNames = ['pushes', 'webhooks', 'lost', 'doubled', 'late', 'shuffled', 'kills'] as const
+const tallyNames = ['pushes', 'merges', 'webhooks', 'lost', 'doubled', 'late', 'shuffled', 'kills'] as const
 
 /** What the faults of the network did. */
 function networkText(outcomes: readonly HistoryOutcome[]): string {

@@ -68,6 +68,7 @@ const atHost: [string, Tampering][] = [
         checkRuns: () => changed(good.pushed.repository.checkRuns(), { externalId: otherId }),
       }),
   ],
+  ['#1 changes nothing', (good) => withRepository(good, { git: unchanged(good) })],
   ['its check run is of no run', (good) => withRepository(good, { checkRuns: () => [] })],
   [
     'it was commented on #1: well done 2 times',
@@ -79,6 +80,7 @@ const atHost: [string, Tampering][] = [
 
 const inRuns: [string, Tampering][] = [
   ['it has no run', () => ({ runs: [] })],
+  ['has #1 as merged, and it is open', (good) => withPull(good, { state: 'merged' })],
   ['was worked on 2 times', ({ run }) => ({ runs: [run, { ...run, runId: otherId }] })],
   ['its run is failed: DISC_001 too large', (good) => withRun(good, failed)],
   [
@@ -139,6 +141,11 @@ const changed = <T extends object>(all: readonly T[], other: Partial<T>): T[] =>
 /** Another commit is on the branches that the publisher writes. */
 function tipOf({ pushed: { repository } }: History, commit: string) {
   return async (branch: string) => (branch.startsWith('remora/') ? commit : repository.tip(branch))
+}
+
+/** Git finds no difference between two branches. */
+function unchanged({ pushed: { repository } }: History) {
+  return async (args: readonly string[]) => (args[0] === 'diff' ? '' : repository.git(args))
 }
 
 /** Git finds that the branches have parted before the head. */

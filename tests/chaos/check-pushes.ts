@@ -106,6 +106,8 @@ export async function checkPushes(pushed: Pushed, runs: readonly Run[], stack: P
     ...twice(repository.checkRuns().map(({ headSha }) => `a check run was made of ${headSha}`)),
     ...twice(repository.comments().map(({ number, body }) => `it was commented on #${number}: ${body}`)),
     ...(await badPatches(repository, runs, stack)),
+    ...runs.flatMap((run) => wronglyNoted(run, repository)),
+    ...(await emptyPulls(repository)),
   ]
   for (const [head, branch] of await headsOf(repository)) {
     if (!pushedTo.has(`refs/heads/${branch}`)) continue
@@ -113,6 +115,28 @@ export async function checkPushes(pushed: Pushed, runs: readonly Run[], stack: P
     found.push(...wrong.map((what) => `${branch} at ${head}: ${what}`))
   }
   return found.map((what) => `${repository.fullName}: ${what}`)
+}
+
+/** What a run says of its pull requests is how they are. */
+function wronglyNoted({ runId, publication }: Run, repository: FakeRepository): string[] {
+  const pulls = new Map(repository.pulls().map((pull) => [pull.number, pull]))
+  return (publication?.pulls ?? []).flatMap(({ number, state }) => {
+    const pull = pulls.get(number)
+    const isNow = pull?.merged === undefined ? pull?.state : 'merged'
+    return state === isNow ? [] : [`run ${runId} has #${number} as ${state}, and it is ${isNow}`]
+  })
+}
+
+/** Nothing that was merged is proposed again. */
+async function emptyPulls(repository: FakeRepository): Promise<string[]> {
+  const open = repository.pulls().filter(({ state }) => state === 'open')
+  const found = await Promise.all(
+    open.map(async ({ number, base, head }) => {
+      const changed = await repository.git(['diff', '--name-only', base.ref, head.ref])
+      return changed === '' ? [`#${number} changes nothing`] : []
+    }),
+  )
+  return found.flat()
 }
 
 type Branch = { branch: string; head: string; repository: FakeRepository; runs: readonly Run[] }

@@ -10,8 +10,11 @@ export type Submission = {
 /** A commit that somebody pushes to a branch of the history's repository at the code host. */
 export type Push = { atMs: number; branch: string; files: GeneratedSource }
 
+/** In the end somebody merges all that is proposed. `isMissed`: nobody takes the webhooks of it. */
+export type Merge = { method: 'merge' | 'squash'; isMissed: boolean }
+
 /** A repository with the history's source, and what is pushed to it. */
-export type PushedRepository = { agents: string[]; pushes: readonly Push[] }
+export type PushedRepository = { agents: string[]; pushes: readonly Push[]; merge: Merge }
 
 /** All that the seed decides: the same seed gives the same history, whatever becomes of it. */
 export type History = {
@@ -62,7 +65,8 @@ export function drawHistory(seed: number, { machines = false, pushes }: HistoryO
   const ofHost = openRandom(seed ^ 0x5bd1e995)
   const isDrawn = ofHost.chance(pushedShare)
   const hasPushes = pushes ?? isDrawn
-  const repository = hasPushes && !machines ? drawRepository(ofHost) : undefined
+  const merge = drawMerge(openRandom(seed ^ 0x3779b9))
+  const repository = hasPushes && !machines ? { ...drawRepository(ofHost), merge } : undefined
   if (repository !== undefined) {
     const drawn = Array.from({ length: ofHost.int(2, 4) }, (): Fault => {
       const fault = drawHostFault(ofHost)
@@ -103,7 +107,7 @@ const pushedAgents: readonly [string[], ...string[][]] = [
 ]
 
 /** One to five pushes to one to three branches; each adds functions to the branch's own file, and some change one that was there. */
-function drawRepository(random: Random): PushedRepository {
+function drawRepository(random: Random): Omit<PushedRepository, 'merge'> {
   const branches = random.int(1, pushedBranches.length)
   const functionsOf = new Map<string, string[]>()
   const times = Array.from({ length: random.int(1, 5) }, () => random.int(0, pushWindowMs)).toSorted((a, b) => a - b)
@@ -122,6 +126,10 @@ function drawRepository(random: Random): PushedRepository {
     return { atMs, branch, files: { [`shop/${branch}.py`]: text } }
   })
   return { agents: random.pick(pushedAgents), pushes }
+}
+
+function drawMerge(random: Random): Merge {
+  return { method: random.pick(['merge', 'squash']), isMissed: random.chance(0.4) }
 }
 
 /** A small Python repository: file → text. */

@@ -80,9 +80,16 @@ async function afterPushes(
 ): Promise<AfterPushes> {
   const { api, ledger, redis } = stack
   const pushStack = { api, ledger, inbox: openDeliveryInbox(redis) }
-  const { runs, violations } = await settlePushes(pushed, pushStack)
-  // What is not settled is no more than that.
-  if (violations.length === 0) violations.push(...(await checkPushes(pushed, runs, pushStack)))
+  const settled = async () => {
+    const { runs: all, violations: open } = await settlePushes(pushed, pushStack)
+    // What is not settled is no more than that.
+    return { runs: all, violations: open.length > 0 ? open : await checkPushes(pushed, all, pushStack) }
+  }
+  let { runs, violations } = await settled()
+  if (violations.length === 0 && repository !== undefined) {
+    await pushed.merge(repository.merge)
+    ;({ runs, violations } = await settled())
+  }
   const asked = stack.host?.takeViolations() ?? []
   const kinds = faults.map(({ kind }) => kind)
   const counts = {
