@@ -43,11 +43,30 @@ function hasSafePlace(code: string, edit: TextEdit, text: string): boolean {
   // Without its prefix, an f-string that is a statement of its own could become a docstring.
   if (code === 'F541') return !standsAlone(edit, text)
   // Only an unused name of an exception is removed: the value of an unused variable may be computed for its effect.
-  if (code === 'F841') {
-    return edit.text === '' && /^ as \w+$/.test(text.slice(edit.start, edit.end)) && !readsNamesAsText.test(text)
-  }
+  if (code === 'F841') return edit.text === '' && removesUnusedName(edit, text)
   return true
 }
+
+/**
+ * Whether ` as NAME` goes, and nothing in the handler has the name, comments included. Ruff also reports one that the handler itself binds again
+ * in some case, and reads in each.
+ */
+function removesUnusedName({ start, end }: TextEdit, text: string): boolean {
+  const [, name] = /^ as (\w+)$/.exec(text.slice(start, end)) ?? []
+  if (name === undefined || readsNamesAsText.test(text)) return false
+  const body = handlerBody(text, start, end)
+  return !/"""|'''/.test(body) && !new RegExp(`(?<!\\w)${name}(?!\\w)`, 'u').test(body)
+}
+
+/** From behind the name to the next code that is not further in than the `except`. */
+function handlerBody(text: string, start: number, end: number): string {
+  const indent = indentOf(text.slice(text.lastIndexOf('\n', start - 1) + 1))
+  const [head = '', ...lines] = text.slice(end).split('\n')
+  const after = lines.findIndex((line) => /^\s*[^\s#]/.test(line) && indentOf(line) <= indent)
+  return [head, ...(after === -1 ? lines : lines.slice(0, after))].join('\n')
+}
+
+const indentOf = (line: string) => /^\s*/.exec(line)?.[0].length ?? 0
 
 function standsAlone(edit: TextEdit, text: string): boolean {
   return text.slice(text.lastIndexOf('\n', edit.start - 1) + 1, edit.start).trim() === ''
