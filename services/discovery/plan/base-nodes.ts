@@ -23,26 +23,29 @@ export async function findBaseList(
 
 /**
  * What the run that `run` is compared with has composed from what was accepted, of the files that have changed since: where people have merged
- * that, it is no change. Files of `now`, with the content that was composed.
+ * that, it is no change. Files of `now`, with the content that was composed, by composition: several may have the same file, each in its way.
  */
 export async function composedFiles(
   run: Pick<Run, 'projectId' | 'request'>,
   now: { find(path: string): SnapshotFile | undefined },
   { ledger, objects }: BaseRunDeps & { objects: ObjectStore },
-): Promise<SnapshotFile[]> {
+): Promise<SnapshotFile[][]> {
   const base = await findBaseRun(run, ledger)
   if (base === undefined) return []
   const { projectId, runId } = base
-  const found = new Map<string, SnapshotFile>()
+  const known = new Set<string>()
+  const found: SnapshotFile[][] = []
   for (const hash of laterCompositions(base)) {
     const composition = await getComposition(objects, projectId, { runId, hash }).catch(undefinedOn('STORE_003'))
-    for (const { path, baseHash, resultHash } of composition?.files ?? []) {
+    const files = (composition?.files ?? []).flatMap(({ path, baseHash, resultHash }) => {
       const file = now.find(path)
       const isChanged = resultHash !== null && file !== undefined && file.hash !== baseHash
-      if (isChanged) found.set(`${path} ${resultHash}`, { ...file, hash: resultHash })
-    }
+      return isChanged && !known.has(`${path} ${resultHash}`) ? { ...file, hash: resultHash } : []
+    })
+    for (const { path, hash: result } of files) known.add(`${path} ${result}`)
+    if (files.length > 0) found.push(files)
   }
-  return [...found.values()]
+  return found
 }
 
 async function findBaseRun(

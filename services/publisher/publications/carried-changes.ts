@@ -4,7 +4,7 @@ import { chainOf } from '#composition/run-chain.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { AppError, undefinedOn } from '#domain/error.ts'
-import type { ProjectId, RunId } from '#domain/ids.ts'
+import { operationId, type ProjectId, type RunId } from '#domain/ids.ts'
 import type { PublishedPull } from '#domain/publication.ts'
 import type { Run } from '#domain/run.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
@@ -58,8 +58,8 @@ export async function carriedChanges(
   )
   const found: CarriedChanges = { carried: [], lost: [], published: new Set() }
   const anew = new Set((await acceptedChanges(run, deps)).map(workOf))
-  // The newest first: ids of runs sort by time.
-  for (const [runId, there] of [...inPulls].toSorted(([one], [other]) => (one < other ? 1 : -1))) {
+  const wasThere = new Set([...inPulls.values()].flatMap((ids) => [...ids]))
+  for (const [runId, there] of await newestFirst(inPulls, deps)) {
     if (own.has(runId)) {
       for (const id of there) found.published.add(id)
       continue
@@ -75,15 +75,31 @@ export async function carriedChanges(
     for (const { set, of } of moved.carried) {
       const node = nodes.get(of)
       if (node !== undefined) found.carried.push({ set, node, runId, of })
-      if (there.has(of)) found.published.add(set.changeSetId)
+      if (wasThere.has(of)) found.published.add(set.changeSetId)
     }
   }
   return found
 }
 
-/** An agent on a node: what a later run has made there takes the place of what an earlier one has, also when it was merged or closed. */
-function workOf({ set: { bundle }, node: { path, kind, qualifiedName } }: AcceptedChange): string {
-  return [bundle, path, kind, qualifiedName].join(' ')
+/** By their pushes: a retry is newer than the run of a later push, and has what was made for the older code. */
+async function newestFirst(inPulls: InPulls, { ledger }: CarryDeps): Promise<[RunId, ReadonlySet<string>][]> {
+  const pushes = await Promise.all([...inPulls.keys()].map((runId) => pushOf(runId, ledger)))
+  const runs = [...inPulls].map((one, at) => ({ one, order: `${pushes[at]} ${one[0]}` }))
+  return runs.toSorted((first, second) => (first.order < second.order ? 1 : -1)).map(({ one }) => one)
+}
+
+/** The run of the push that a run is of, which may retry it: ids of runs sort by time, and a retry is of the old commit. */
+export async function pushOf(runId: RunId, ledger: Pick<CarryDeps['ledger'], 'getRun'>): Promise<RunId> {
+  const run = await ledger.getRun(runId).catch(undefinedOn('RUN_001'))
+  return run === undefined ? runId : ((await chainOf(run, ledger)).at(-1)?.runId ?? runId)
+}
+
+/**
+ * An agent's work on a node, or its mechanical part: what a later run has made there takes the place of what an earlier one has, also when it was
+ * merged or closed. Several definitions may have one name, such as the two of a property.
+ */
+function workOf({ set: { bundle, operationId: id }, node: { nodeId } }: AcceptedChange): string {
+  return operationId(nodeId, bundle, id === operationId(nodeId, bundle, 'mechanical') ? 'mechanical' : 'agent')
 }
 
 /** Change sets of which a pull request has ended: the run itself does not propose these again. */
