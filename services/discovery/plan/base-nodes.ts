@@ -6,6 +6,7 @@ import { type NodeListRef, openNodeLists } from '#objects/node-list.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import type { SnapshotFile } from '#objects/snapshot.ts'
 import { getComposition } from '#objects/stored-records.ts'
+import { withAllRetries } from '#retries/wanted-by-decisions.ts'
 
 export type BaseRunDeps = { ledger: Pick<Ledger, 'getRun'>; objects: Pick<ObjectStore, 'get' | 'getRange'> }
 
@@ -22,7 +23,7 @@ export async function findBaseList(
 }
 
 /**
- * What the run that `run` is compared with has composed from what was accepted, of the files that have changed since: where people have merged
+ * What the run that `run` is compared with, or a retry of that, has composed from what was accepted, of the files that have changed since: where people have merged
  * that, it is no change. Files of `now`, with the content that was composed, by composition: several may have the same file, each in its way.
  */
 export async function composedFiles(
@@ -32,11 +33,12 @@ export async function composedFiles(
 ): Promise<SnapshotFile[][]> {
   const base = await findBaseRun(run, ledger)
   if (base === undefined) return []
-  const { projectId, runId } = base
+  const runs = await withAllRetries([base], ledger)
+  const made = runs.flatMap((one) => laterCompositions(one).map((hash) => ({ runId: one.runId, hash })))
   const known = new Set<string>()
   const found: SnapshotFile[][] = []
-  for (const hash of laterCompositions(base)) {
-    const composition = await getComposition(objects, projectId, { runId, hash }).catch(undefinedOn('STORE_003'))
+  for (const one of made) {
+    const composition = await getComposition(objects, base.projectId, one).catch(undefinedOn('STORE_003'))
     const files = (composition?.files ?? []).flatMap(({ path, baseHash, resultHash }) => {
       const file = now.find(path)
       const isChanged = resultHash !== null && file !== undefined && file.hash !== baseHash
