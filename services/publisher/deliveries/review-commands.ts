@@ -87,7 +87,6 @@ async function rejectPath(
   if (ids.length === 0) return undefined
   const said = { verdict: 'rejected' as const, reason: `rejected in a comment by ${login}`, version: undefined }
   const wanted = ids.map((changeSetId) => ({ changeSetId, ...said }))
-  // What is rejected is none of the accepted any more, of which this keeps what was changed.
   await deps.decline(run, ids)
   const { decisions, refused } = await decide(run, wanted, { by: human(login), deps, withDependents: true })
   return { rejected: [...decisions.values()].filter(({ isMade }) => isMade).length, refused: refused.length }
