@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
+import { changeSetIdsOf } from '#domain/operation.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { type PlayedChange, usePublisher } from '../published-run.fixture.ts'
 
@@ -116,6 +117,29 @@ describe.skipIf(lacks('git'))('what is open in a pull request when somebody push
       [first, second].map(async (runId) => (await pullsOf(runId))?.map(({ state }) => state)),
     )
     expect(states).toEqual([['merged'], ['merged']])
+  })
+
+  it('does not come back where people reject what a later run has made for the same code', async () => {
+    const first = await published([change('a'), change('b')])
+    const now = { ...files, 'b.py': 'b = 1\n\n\nc = 2\n' }
+    await at.repository.humanCommit('main', { 'b.py': now['b.py'] })
+    const later: PlayedChange = { ...change('b', '5'), isPending: true }
+    const second = await at.play({ changes: [later], files: now, source: { since: { runId: first } } })
+    const { ledger } = at.publisher
+    const [made] = (await ledger.listOperations(second, { limit: 1 })).operations
+    if (made?.outcome?.recordHash === undefined) throw new Error('nothing was made')
+    const { operationId, node, bundle: agent } = made
+    const of = { changeSetId: changeSetIdsOf(made.outcome)[0] ?? '', runId: second, operationId, node, agent }
+    const rejected = {
+      ...of,
+      recordHash: made.outcome.recordHash,
+      before: 'pending',
+      verdict: 'rejected',
+      reason: null,
+    } as const
+    await ledger.decide(second, { last: 0, decisions: [rejected], by: { kind: 'human', id: 't' } })
+    await at.publisher.settle(second)
+    expect(await inBranch()).toBe('a.py')
   })
 
   it('stays where a later run has changed another definition of the same name, such as the setter of a property', async () => {
