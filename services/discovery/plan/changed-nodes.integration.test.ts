@@ -117,11 +117,15 @@ describe('a run that is compared with an earlier state of the code', () => {
       const compositionKey = await putComposition(objects, project, composed)
       await ledger.notePart(runId, { part: PartId.parse(part.repeat(64)), decided: 1, compositionKey })
     }
+    // It has published nothing yet, as before the next time of a schedule.
+    const waiting = await planned({ commit: before, since: { runId: baseRun } })
     for (const [name, commit] of Object.entries({ f3: commitOf('9'), f4: commitOf('8'), f5: commitOf('7') })) {
       const merged = documented(name).replace('return label + row + missing_8_20', 'return row + missing_8_20')
       host.put(commit, await hostArchive({ ...all(), 'shop/m8.py': merged }))
-      const { names } = await planOf(await planned({ commit, since: { runId: baseRun } }))
-      expect(names.toSorted()).toEqual(changedWork.map((work) => work.replaceAll('m7', 'm8')).toSorted())
+      for (const runId of [baseRun, waiting]) {
+        const { names } = await planOf(await planned({ commit, since: { runId } }))
+        expect(names.toSorted()).toEqual(changedWork.map((work) => work.replaceAll('m7', 'm8')).toSorted())
+      }
     }
   })
 
