@@ -167,7 +167,9 @@ const Failed = z.looseObject({
 /** What the GraphQL API refuses, with status 200: as its client throws it, and as the limiter does. */
 const Refusal = z.looseObject({
   headers: z.record(z.string(), z.unknown()),
-  errors: z.array(z.looseObject({ type: z.string().optional(), message: z.string() })).min(1),
+  errors: z
+    .array(z.looseObject({ type: z.string().optional(), message: z.string(), extensions: z.unknown().optional() }))
+    .min(1),
 })
 const Refused = z.union([
   Refusal,
@@ -241,6 +243,9 @@ function refusedByGraphql({ headers, errors }: z.infer<typeof Refused>, missing:
     .slice(0, 300)}`
   if (types.has('RATE_LIMITED') || /rate limit/i.test(said))
     return new CodeHostBusy(said, retryAfterIn(headers) ?? usualLimitMs, { cause })
+  // What is wrong with a query has `extensions`; GitHub names neither where it fails by itself, as after a timeout.
+  if (errors.every(({ type, extensions }) => type === undefined && extensions === undefined))
+    return new AppError('HOST_001', said, { cause })
   if (types.has('FORBIDDEN')) return new AppError('HOST_003', said, { cause })
   return new AppError(types.has('NOT_FOUND') ? missing : 'PUBLISH_001', said, { cause })
 }

@@ -38,6 +38,8 @@ describe.skipIf(lacks('git'))('where GitHub does not answer as it should', () =>
     const most = fault.how === 'slow' ? 3 : 4
     return places.slice(least, most).map(([place, of]) => ({ name, place, fault: { ...fault, ...of } }))
   })
+  const failedQuery = { how: 'failed_query', path: /^\/graphql$/ } as const
+  cases.push({ name: 'an answer 200 that says that something went wrong', place: 'the branch', fault: failedQuery })
   it.each(cases)('$name for $place: it is made once, a little later', async ({ fault }) => {
     at.publisher.github.faults.add(fault)
     const runId = await at.play({ changes })

@@ -22,10 +22,15 @@ import { anEvent, aNewRun, anOutcome, aPlannedOperation, aRequest } from '#testi
 import { openTestPublisher, type TestPublisher, type TestPublisherOptions } from './test-publisher.fixture.ts'
 
 /** What an operation of the run has made: replaces `from` in the file, or whatever changes it is given. */
-export type PlayedChange = { agent?: string; name: string; isPending?: true; isFailed?: true; summary?: string } & (
-  | { path: string; from: string; to: string }
-  | { files: FileChange[] }
-)
+export type PlayedChange = {
+  agent?: string
+  name: string
+  /** Where several definitions have the same. */
+  qualifiedName?: string
+  isPending?: true
+  isFailed?: true
+  summary?: string
+} & ({ path: string; from: string; to: string } | { files: FileChange[] })
 
 export type PlayedRun = {
   repository?: TestPublisher['repository']
@@ -113,7 +118,8 @@ async function playOperations(
   const planned = changes.map((change) => {
     const operation = aPlannedOperation(change.name, { bundle: change.agent ?? 'lint' })
     const path = RepoPath.safeParse('files' in change ? change.files[0]?.path : change.path).data
-    return path === undefined ? operation : { ...operation, node: { ...operation.node, path } }
+    const { qualifiedName = change.name } = change
+    return path === undefined ? operation : { ...operation, node: { ...operation.node, path, qualifiedName } }
   })
   const reporter = aPlannedOperation('reporter', { bundle: 'review' })
   const all = findings === 0 ? planned : [...planned, reporter]

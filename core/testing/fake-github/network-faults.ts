@@ -5,6 +5,8 @@ import type { Answer } from './answers.ts'
 export type FaultKind =
   | { how: 'secondary_limit'; retryAfterSeconds?: number }
   | { how: 'status'; status: 401 | 403 | 404 | 429 | 500 | 502 | 503; retryAfterSeconds?: number }
+  /** GitHub's GraphQL API fails with status 200. */
+  | { how: 'failed_query' }
   | { how: 'reset_before' }
   | { how: 'reset_after' }
   | { how: 'slow'; ms: number }
@@ -58,6 +60,10 @@ export async function instead(
   if (fault.how === 'slow') {
     await delay(fault.ms, signal)
     return undefined
+  }
+  if (fault.how === 'failed_query') {
+    const message = 'Something went wrong while executing your query. This may be the result of a timeout.'
+    return { status: 200, body: { data: null, errors: [{ message }] } }
   }
   const wait = fault.retryAfterSeconds ?? (fault.how === 'secondary_limit' ? 1 : undefined)
   const headers = wait === undefined ? {} : { headers: { 'retry-after': String(wait) } }

@@ -6,6 +6,7 @@ import { type NodeListRef, openNodeLists } from '#objects/node-list.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import type { SnapshotFile } from '#objects/snapshot.ts'
 import { getComposition } from '#objects/stored-records.ts'
+import { withAllRetries } from '#retries/wanted-by-decisions.ts'
 
 export type BaseRunDeps = { ledger: Pick<Ledger, 'getRun'>; objects: Pick<ObjectStore, 'get' | 'getRange'> }
 
@@ -21,28 +22,44 @@ export async function findBaseList(
   return isThere && list
 }
 
+/** So many runs may wait for the next time of a schedule. */
+const mostLookedAt = 30
+
 /**
- * What the run that `run` is compared with has composed from what was accepted, of the files that have changed since: where people have merged
- * that, it is no change. Files of `now`, with the content that was composed.
+ * What the run that `run` is compared with, or a retry of that, has composed from what was accepted, of the files that have changed since: where
+ * people have merged that, it is no change. Files of `now`, with the content that was composed, by composition: several may have the same file, each in its way.
  */
 export async function composedFiles(
   run: Pick<Run, 'projectId' | 'request'>,
   now: { find(path: string): SnapshotFile | undefined },
   { ledger, objects }: BaseRunDeps & { objects: ObjectStore },
-): Promise<SnapshotFile[]> {
-  const base = await findBaseRun(run, ledger)
-  if (base === undefined) return []
-  const { projectId, runId } = base
-  const found = new Map<string, SnapshotFile>()
-  for (const hash of laterCompositions(base)) {
-    const composition = await getComposition(objects, projectId, { runId, hash }).catch(undefinedOn('STORE_003'))
-    for (const { path, baseHash, resultHash } of composition?.files ?? []) {
+): Promise<SnapshotFile[][]> {
+  const made = await compositionsBefore(run, ledger)
+  const known = new Set<string>()
+  const found: SnapshotFile[][] = []
+  for (const one of made) {
+    const composition = await getComposition(objects, run.projectId, one).catch(undefinedOn('STORE_003'))
+    const files = (composition?.files ?? []).flatMap(({ path, baseHash, resultHash }) => {
       const file = now.find(path)
       const isChanged = resultHash !== null && file !== undefined && file.hash !== baseHash
-      if (isChanged) found.set(`${path} ${resultHash}`, { ...file, hash: resultHash })
-    }
+      return isChanged && !known.has(`${path} ${resultHash}`) ? { ...file, hash: resultHash } : []
+    })
+    for (const { path, hash: result } of files) known.add(`${path} ${result}`)
+    if (files.length > 0) found.push(files)
   }
-  return [...found.values()]
+  return found
+}
+
+/** Of the newest run that has any: one that publishes nothing yet leaves open what the one before it has proposed. */
+async function compositionsBefore(run: Pick<Run, 'projectId' | 'request'>, ledger: BaseRunDeps['ledger']) {
+  let base = await findBaseRun(run, ledger)
+  for (let lookedAt = 0; base !== undefined && lookedAt < mostLookedAt; lookedAt++) {
+    const runs = await withAllRetries([base], ledger)
+    const made = runs.flatMap((one) => laterCompositions(one).map((hash) => ({ runId: one.runId, hash })))
+    if (made.length > 0) return made
+    base = await findBaseRun(base, ledger)
+  }
+  return []
 }
 
 async function findBaseRun(

@@ -101,19 +101,32 @@ describe('a run that is compared with an earlier state of the code', () => {
   it('plans nothing for what that run has proposed and people have merged, with a change of their own beside it', async () => {
     const { ledger, objects, project } = stages.stores
     const { blobs } = stages.deps
-    const documented = fileOf(8).replace('def f3(row):', 'def f3(row):\n    """Label a row."""')
-    const [baseHash, resultHash] = [
-      await blobs.put(project, Buffer.from(fileOf(8))),
-      await blobs.put(project, Buffer.from(documented)),
+    const put = (text: string) => blobs.put(project, Buffer.from(text))
+    const documented = (name: string) => fileOf(8).replace(`def ${name}(row):`, `$&\n    """Label a row."""`)
+    const retry = await stages.toFetch({ commit: before }, { agents: ['lint'], retryOf: RunId.parse(baseRun) })
+    await ledger.noteRetry(RunId.parse(baseRun), { retry, how: 'asked' })
+    const made = [
+      { name: 'f3', runId: RunId.parse(baseRun), part: 'a' },
+      { name: 'f4', runId: RunId.parse(baseRun), part: 'b' },
+      { name: 'f5', runId: retry, part: 'c' },
     ]
-    const file = { path: 'shop/m8.py', baseHash, resultHash, changeSetIds: [], evidence: [] }
-    const composed = { v: 1 as const, runId: baseRun, of: 'accepted' as const, files: [file], conflicts: [] }
-    const compositionKey = await putComposition(objects, project, composed)
-    await ledger.notePart(RunId.parse(baseRun), { part: PartId.parse('a'.repeat(64)), decided: 1, compositionKey })
-    const merged = documented.replace('return label + row + missing_8_20', 'return row + missing_8_20')
-    host.put(commitOf('9'), await hostArchive({ ...all(), 'shop/m8.py': merged }))
-    const { names } = await planOf(await planned({ commit: commitOf('9'), since: { runId: baseRun } }))
-    expect(names.toSorted()).toEqual(changedWork.map((work) => work.replaceAll('m7', 'm8')).toSorted())
+    for (const { name, runId, part } of made) {
+      const [baseHash, resultHash] = [await put(fileOf(8)), await put(documented(name))]
+      const file = { path: 'shop/m8.py', baseHash, resultHash, changeSetIds: [], evidence: [] }
+      const composed = { v: 1 as const, runId, of: 'accepted' as const, files: [file], conflicts: [] }
+      const compositionKey = await putComposition(objects, project, composed)
+      await ledger.notePart(runId, { part: PartId.parse(part.repeat(64)), decided: 1, compositionKey })
+    }
+    // It has published nothing yet, as before the next time of a schedule.
+    const waiting = await planned({ commit: before, since: { runId: baseRun } })
+    for (const [name, commit] of Object.entries({ f3: commitOf('9'), f4: commitOf('8'), f5: commitOf('7') })) {
+      const merged = documented(name).replace('return label + row + missing_8_20', 'return row + missing_8_20')
+      host.put(commit, await hostArchive({ ...all(), 'shop/m8.py': merged }))
+      for (const runId of [baseRun, waiting]) {
+        const { names } = await planOf(await planned({ commit, since: { runId } }))
+        expect(names.toSorted()).toEqual(changedWork.map((work) => work.replaceAll('m7', 'm8')).toSorted())
+      }
+    }
   })
 
   it('plans nothing where a file has only moved, and goes on to its empty patch', async () => {

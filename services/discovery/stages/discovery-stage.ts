@@ -88,9 +88,11 @@ async function baseOf(run: Run, deps: DiscoveryStageDeps, signal: AbortSignal): 
   const list = await findBaseList(run, deps)
   if (list !== undefined) {
     const known = new Set(await Array.fromAsync(openNodeLists(deps.objects).all(list), contentOf))
-    const composed = await composedFiles(run, await snapshotOf(run, deps), deps)
-    const { nodes } = await discoverFiles(run, composed, { isPacked: true }, deps, signal)
-    for (const node of nodes) known.add(contentOf(node))
+    const { include = [] } = run.request
+    for (const files of await composedFiles(run, await snapshotOf(run, deps), deps)) {
+      const { nodes } = await discoverFiles(run, files, { isPacked: true, include }, deps, signal)
+      for (const node of nodes) known.add(contentOf(node))
+    }
     return known
   }
   if (run.baseSnapshotId === null) return undefined

@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
 import { lacks } from '#testing/this-machine.ts'
-import { usePublisher } from '../published-run.fixture.ts'
+import { type PlayedChange, usePublisher } from '../published-run.fixture.ts'
 
-const changes = [
+const changes: [PlayedChange, PlayedChange] = [
   { name: 'one', path: 'a.py', from: '1', to: '2' },
   { name: 'two', agent: 'docstring', path: 'b.py', from: '1', to: '3' },
 ]
@@ -87,6 +87,14 @@ describe.skipIf(lacks('git'))('the answer to a comment', () => {
       await at.publisher.takeAll()
       await at.publisher.settle(wanted)
       expect(await at.repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('README.md\na.py')
+    })
+
+    it('keeps out what nobody had decided on, too', async () => {
+      const [one, two] = changes
+      const runId = await at.published({ changes: [one, { ...two, isPending: true }] })
+      expect(await say('/remora reject b.py', runId)).toContain('It is not proposed again.')
+      await at.published({ changes: [two], source: { since: { runId } } })
+      expect(await at.repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('a.py')
     })
 
     it('says that a branch with a commit of a person stays as it is, and what to do', async () => {

@@ -120,10 +120,12 @@ async function tellFault(given: BranchNews, fault: AppError, reads: RepositoryRe
   // What a run has found at the commit is not hidden.
   if (news.again === undefined && known?.current.commit === commit) return
   const { repository } = news
-  const client = await deps.app.clientFor({ ...repository, repository }, { checks: 'write' })
-  const host = openGitHubHost(client, repository, deps)
-  const telling = tellWrongSettings({ commit, defaultBranch: repository.defaultBranch, fault }, host)
-  await telling.catch(undefinedOn('HOST_003', 'HOST_004')) // then the operator alone is told
+  const telling = async () => {
+    const client = await deps.app.clientFor({ ...repository, repository }, { checks: 'write' })
+    const host = openGitHubHost(client, repository, deps)
+    await tellWrongSettings({ commit, defaultBranch: repository.defaultBranch, fault }, host)
+  }
+  await telling().catch(undefinedOn('HOST_003', 'HOST_004')) // then the operator alone is told
 }
 
 /** What is pushed to a branch that is worked on is its own, also where there is a pull request of it. */

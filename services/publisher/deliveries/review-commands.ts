@@ -66,9 +66,9 @@ async function acceptAll(run: Run, login: string, deps: ReviewDeps): Promise<num
   const open = await openSets(run, deps)
   const said = { verdict: 'accepted' as const, reason: null, version: undefined }
   const wanted = open.map((changeSetId) => ({ changeSetId, ...said }))
-  const { decisions } = await decide(run, wanted, { by: human(login), deps })
-  // Among them may be what somebody has rejected in an earlier run.
+  // Among them may be what somebody has rejected in an earlier run. First, since they are not open any more when this is done again.
   await deps.wantAgain(run, open)
+  const { decisions } = await decide(run, wanted, { by: human(login), deps })
   return [...decisions.values()].filter(({ isMade }) => isMade).length
 }
 
@@ -87,9 +87,8 @@ async function rejectPath(
   if (ids.length === 0) return undefined
   const said = { verdict: 'rejected' as const, reason: `rejected in a comment by ${login}`, version: undefined }
   const wanted = ids.map((changeSetId) => ({ changeSetId, ...said }))
-  // What is rejected is none of the accepted any more, of which this keeps what was changed.
-  await deps.decline(run, ids)
   const { decisions, refused } = await decide(run, wanted, { by: human(login), deps, withDependents: true })
+  await deps.decline(run, [...decisions.keys()])
   return { rejected: [...decisions.values()].filter(({ isMade }) => isMade).length, refused: refused.length }
 }
 

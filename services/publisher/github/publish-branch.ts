@@ -1,6 +1,6 @@
 import type { BranchOrder, NewCommit, PublishedBranch } from '#code-hosts/code-host.ts'
 import { type GitHubClient, hostError, orHostError } from '#code-hosts/github-client.ts'
-import { AppError } from '#domain/error.ts'
+import { AppError, hasCode } from '#domain/error.ts'
 import type { PlannedFile } from '#domain/planned-commit.ts'
 import { type CommitId, type HostedRepository, noCommit } from '#domain/repository-source.ts'
 import type { RepositoryReads } from './repository-reads.ts'
@@ -165,7 +165,8 @@ async function moveBranch(
     return true
   } catch (error) {
     const fault = hostError(error)
-    const isElsewhere = fault.code === 'PUBLISH_001' && ((await reads.branchHead(branch)) ?? noCommit) !== from
+    const isElsewhere =
+      hasCode(fault, 'PUBLISH_001', 'HOST_001') && ((await reads.branchHead(branch)) ?? noCommit) !== from
     if (isElsewhere) return false
     throw fault
   }

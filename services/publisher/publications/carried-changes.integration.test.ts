@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { RunId } from '#domain/ids.ts'
+import { changeSetIdsOf } from '#domain/operation.ts'
 import { lacks } from '#testing/this-machine.ts'
 import { type PlayedChange, usePublisher } from '../published-run.fixture.ts'
 
@@ -116,6 +117,58 @@ describe.skipIf(lacks('git'))('what is open in a pull request when somebody push
       [first, second].map(async (runId) => (await pullsOf(runId))?.map(({ state }) => state)),
     )
     expect(states).toEqual([['merged'], ['merged']])
+  })
+
+  it('does not come back where people reject what a later run has made for the same code', async () => {
+    const first = await published([change('a'), change('b')])
+    const now = { ...files, 'b.py': 'b = 1\n\n\nc = 2\n' }
+    await at.repository.humanCommit('main', { 'b.py': now['b.py'] })
+    const later: PlayedChange = { ...change('b', '5'), isPending: true }
+    const second = await at.play({ changes: [later], files: now, source: { since: { runId: first } } })
+    const { ledger } = at.publisher
+    const [made] = (await ledger.listOperations(second, { limit: 1 })).operations
+    if (made?.outcome?.recordHash === undefined) throw new Error('nothing was made')
+    const { operationId, node, bundle: agent } = made
+    const of = { changeSetId: changeSetIdsOf(made.outcome)[0] ?? '', runId: second, operationId, node, agent }
+    const rejected = {
+      ...of,
+      recordHash: made.outcome.recordHash,
+      before: 'pending',
+      verdict: 'rejected',
+      reason: null,
+    } as const
+    await ledger.decide(second, { last: 0, decisions: [rejected], by: { kind: 'human', id: 't' } })
+    await at.publisher.settle(second)
+    expect(await inBranch()).toBe('a.py')
+  })
+
+  it('stays where a later run has changed another definition of the same name, such as the setter of a property', async () => {
+    const property = (name: string) =>
+      ({ name, qualifiedName: 'Shelf.size', path: 'b.py', from: `${name} = 1`, to: `${name} = 2` }) as const
+    const [before, now] = [{ 'b.py': 'get = 1\n\n\nset = 0\n' }, { 'b.py': 'get = 1\n\n\nset = 1\n' }]
+    await at.repository.humanCommit('main', before)
+    const first = await at.published({ changes: [property('get')], files: before })
+    await at.repository.humanCommit('main', now)
+    await at.published({ changes: [property('set')], files: now, source: { since: { runId: first } } })
+    expect(await at.repository.read('remora/main', 'b.py')).toBe('get = 2\n\n\nset = 2\n')
+  })
+
+  it('does not give way to what is older, since the run of that is tried again later', async () => {
+    const before = (await at.repository.tip('main')) ?? ''
+    const first = await published([change('b')])
+    const now = { ...files, 'b.py': 'b = 1\n\n\nc = 2\n' }
+    await at.repository.humanCommit('main', { 'b.py': now['b.py'] })
+    const since = (runId: RunId) => ({ source: { since: { runId } } })
+    const second = await at.published({ changes: [change('b', '5')], files: now, ...since(first) })
+    const late: PlayedChange = { ...change('c'), isPending: true }
+    const retry = await at.play({ changes: [late], files, source: { commit: before }, request: { retryOf: first } })
+    await again(retry)
+    const check = at.repository.checkRuns().find(({ externalId }) => externalId === retry)
+    at.repository.requestAction(check?.id ?? 0, 'accept_all', {})
+    await again(retry)
+    await at.published({ changes: [change('d')], files: now, ...since(second) })
+    expect(await inBranch()).toBe('b.py\nc.py\nd.py')
+    expect(await at.repository.read('remora/main', 'b.py')).toBe('b = 5\n\n\nc = 2\n')
   })
 
   it('stays in the pull request of its agent', async () => {

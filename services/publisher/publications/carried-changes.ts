@@ -4,7 +4,7 @@ import { chainOf } from '#composition/run-chain.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import { AppError, undefinedOn } from '#domain/error.ts'
-import type { ProjectId, RunId } from '#domain/ids.ts'
+import { operationId, type ProjectId, type RunId } from '#domain/ids.ts'
 import type { PublishedPull } from '#domain/publication.ts'
 import type { Run } from '#domain/run.ts'
 import type { SnapshotView } from '#objects/snapshot.ts'
@@ -57,16 +57,16 @@ export async function carriedChanges(
     (await pullsOf(run, deps.ledger)).flatMap(({ carried }) => carried.flatMap(({ changeSetIds }) => changeSetIds)),
   )
   const found: CarriedChanges = { carried: [], lost: [], published: new Set() }
-  const anew = new Set((await acceptedChanges(run, deps)).map(workOf))
-  // The newest first: ids of runs sort by time.
-  for (const [runId, there] of [...inPulls].toSorted(([one], [other]) => (one < other ? 1 : -1))) {
+  const anew = new Set(await judgedWork(run, await acceptedChanges(run, deps), deps))
+  const wasThere = new Set([...inPulls.values()].flatMap((ids) => [...ids]))
+  for (const [runId, there] of await newestFirst(inPulls, deps)) {
     if (own.has(runId)) {
       for (const id of there) found.published.add(id)
       continue
     }
-    const { accepted, left } = await changesOf(runId, there, deps)
+    const { judged, left } = await changesOf(runId, there, deps)
     const changes = left.filter((one) => !hadHere.has(one.set.changeSetId) && !anew.has(workOf(one)))
-    for (const one of accepted) anew.add(workOf(one))
+    for (const one of judged) anew.add(one)
     const sets = changes.map(({ set }) => set)
     const moved = await carryChanges(sets, { readBase, readNow })
     const lost = new Set(moved.lost)
@@ -75,15 +75,39 @@ export async function carriedChanges(
     for (const { set, of } of moved.carried) {
       const node = nodes.get(of)
       if (node !== undefined) found.carried.push({ set, node, runId, of })
-      if (there.has(of)) found.published.add(set.changeSetId)
+      if (wasThere.has(of)) found.published.add(set.changeSetId)
     }
   }
   return found
 }
 
-/** An agent on a node: what a later run has made there takes the place of what an earlier one has, also when it was merged or closed. */
-function workOf({ set: { bundle }, node: { path, kind, qualifiedName } }: AcceptedChange): string {
-  return [bundle, path, kind, qualifiedName].join(' ')
+/** By their pushes: a retry is newer than the run of a later push, and has what was made for the older code. */
+async function newestFirst(inPulls: InPulls, { ledger }: CarryDeps): Promise<[RunId, ReadonlySet<string>][]> {
+  const pushes = await Promise.all([...inPulls.keys()].map((runId) => pushOf(runId, ledger)))
+  const runs = [...inPulls].map((one, at) => ({ one, order: `${pushes[at]} ${one[0]}` }))
+  return runs.toSorted((first, second) => (first.order < second.order ? 1 : -1)).map(({ one }) => one)
+}
+
+/** The run of the push that a run is of, which may retry it: ids of runs sort by time, and a retry is of the old commit. */
+export async function pushOf(runId: RunId, ledger: Pick<CarryDeps['ledger'], 'getRun'>): Promise<RunId> {
+  const run = await ledger.getRun(runId).catch(undefinedOn('RUN_001'))
+  return run === undefined ? runId : ((await chainOf(run, ledger)).at(-1)?.runId ?? runId)
+}
+
+/**
+ * An agent's work on a node, or its mechanical part: what a later run has made there takes the place of what an earlier one has, also when it was
+ * merged, closed or rejected. Several definitions may have one name, such as the two of a property.
+ */
+function workOf({ set: { bundle, operationId: id }, node: { nodeId } }: AcceptedChange): string {
+  return operationId(nodeId, bundle, id === operationId(nodeId, bundle, 'mechanical') ? 'mechanical' : 'agent')
+}
+
+/** What people have decided on in the run and those that it retries. */
+async function judgedWork(run: Run, accepted: readonly AcceptedChange[], { ledger }: CarryDeps): Promise<string[]> {
+  const chain = await chainOf(run, ledger)
+  const { byChangeSet } = await ledger.readDecisions((chain.at(-1) ?? run).runId)
+  const rejected = [...byChangeSet.values()].filter(({ verdict }) => verdict === 'rejected')
+  return [...accepted.map(workOf), ...rejected.map((one) => one.operationId)]
 }
 
 /** Change sets of which a pull request has ended: the run itself does not propose these again. */
@@ -148,14 +172,15 @@ async function changesOf(
   runId: RunId,
   inPulls: ReadonlySet<string>,
   deps: CarryDeps,
-): Promise<Record<'accepted' | 'left', AcceptedChange[]>> {
+): Promise<{ judged: string[]; left: AcceptedChange[] }> {
   const run = await deps.ledger.getRun(runId).catch(undefinedOn('RUN_001'))
   if (run === undefined && inPulls.size > 0) {
     const reason = `run ${runId}, whose changes the pull request has, is not kept any more`
     throw new AppError('PUBLISH_003', `${reason}: merge it or close it, so that later changes get another one`)
   }
-  if (run === undefined || run.publication?.isDismissed === true) return { accepted: [], left: [] }
+  if (run === undefined || run.publication?.isDismissed === true) return { judged: [], left: [] }
   const ended = setsOf((await pullsOf(run, deps.ledger)).filter(({ isDeleted }) => isDeleted !== true))
   const accepted = await acceptedChanges(run, deps)
-  return { accepted, left: accepted.filter(({ set }) => !ended.has(set.changeSetId)) }
+  const left = accepted.filter(({ set }) => !ended.has(set.changeSetId))
+  return { judged: await judgedWork(run, accepted, deps), left }
 }

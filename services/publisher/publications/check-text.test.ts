@@ -125,6 +125,29 @@ describe('the check run of a run that has ended', () => {
     expect(labelsOf(told())).toEqual([])
   })
 
+  const pull = {
+    number: 4,
+    url: '',
+    agent: null,
+    branch: 'remora/main',
+    head: 'a'.repeat(40),
+    base: 'b'.repeat(40),
+    isDraft: false,
+    carried: [],
+  }
+
+  it('says that people have closed its pull request, and offers no other one with the same', () => {
+    const publication = Publication.parse({ pulls: [{ ...pull, state: 'closed', changeSetIds: ['c1', 'c2', 'c3'] }] })
+    const shown = told({ funnel: allAccepted, publication })
+    expect(shown.title).toBe('#4 closed')
+    expect(labelsOf(shown)).toEqual([])
+  })
+
+  it('does not name an open pull request that has nothing of it any more', () => {
+    const publication = Publication.parse({ pulls: [{ ...pull, state: 'open', changeSetIds: [] }] })
+    expect(told({ funnel: allAccepted, publication }).title).toBe('3 changes ready')
+  })
+
   it("says at a person's pull request what its buttons do there, and has none to dismiss what is not published", () => {
     const of = { pullRequest: 7 }
     const shown = told({ of, funnel: [{ agent: 'lint', ...none, accepted: 1 }] })

@@ -86,7 +86,7 @@ function titleOf({ run, publication, funnel, merged, findings }: ToldRun): strin
   if (status === 'failed') return `Failed: ${run.errorCode ?? ''} ${run.reason ?? ''}`.slice(0, mostTitle).trim()
   if (status === 'queued') return 'Waiting to begin'
   if (!isEnded(status)) return run.stop === null ? progressOf(run) : 'Stopping'
-  const open = publication.pulls.filter(({ state }) => state === 'open')
+  const open = openPulls(publication)
   const valid = funnel.reduce((sum, one) => sum + one.valid - one.rejected, 0)
   const found = findings === 0 ? '' : `, ${plural(findings, 'finding')}`
   if (open.length > 0) {
@@ -95,6 +95,9 @@ function titleOf({ run, publication, funnel, merged, findings }: ToldRun): strin
   }
   const done = [...merged.values()].reduce((sum, count) => sum + count, 0)
   if (done > 0) return `${plural(done, 'change')} merged${found}`
+  const closed = closedPulls(publication)
+  if (closed.length > 0 && valid <= ownIn(closed))
+    return `${closed.map(({ number }) => `#${number}`).join(', ')} closed${found}`
   const what = publication.isDismissed ? 'dismissed' : publication.fault === null ? 'ready' : 'not published'
   if (valid > 0) return `${plural(valid, 'change')} ${what}${found}`
   if (findings > 0) return plural(findings, 'finding')
@@ -162,7 +165,19 @@ function summaryOf(told: ToldRun): string {
   return parts.filter((part) => part !== '').join('\n\n')
 }
 
-const hasOpenPull = ({ pulls }: Publication) => pulls.some(({ state }) => state === 'open')
+/** Of an older run, what has nothing of it any more may be opened again. */
+function openPulls({ pulls }: Publication): PublishedPull[] {
+  return pulls.filter((one) => one.state === 'open' && changesIn(one) > 0)
+}
+
+const hasOpenPull = (publication: Publication) => openPulls(publication).length > 0
+
+/** What was in these the run does not propose again, whoever asks. */
+const closedPulls = ({ pulls }: Publication) => pulls.filter(({ state }) => state === 'closed')
+
+function ownIn(pulls: readonly PublishedPull[]): number {
+  return pulls.reduce((sum, { changeSetIds }) => sum + changeSetIds.length, 0)
+}
 
 function changesIn({ changeSetIds, carried }: PublishedPull): number {
   return changeSetIds.length + carriedIn(carried)
@@ -248,7 +263,8 @@ function buttonsOf(told: ToldRun): StatusButton[] {
   if (run.status !== 'completed' || !isPublishable || publication.isDismissed) return []
   const open = funnel.reduce((sum, one) => sum + undecided(one), 0)
   const done = [...merged.values()].reduce((sum, count) => sum + count, 0)
-  const accepted = funnel.reduce((sum, one) => sum + one.accepted + one.acceptedUnverified, -done)
+  const ended = done + ownIn(closedPulls(publication))
+  const accepted = funnel.reduce((sum, one) => sum + one.accepted + one.acceptedUnverified, -ended)
   const hasPull = hasOpenPull(publication)
   // Of what nobody has asked for, nothing is published in any case.
   const isWanted = !isOfPerson(told) || publication.isAsked

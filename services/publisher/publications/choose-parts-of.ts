@@ -1,5 +1,6 @@
 import { acceptedChanges, type AcceptedChangesDeps } from '#composition/accepted-sets.ts'
 import { linesChangedBy } from '#composition/file-versions.ts'
+import { chainOf, placesOfSets } from '#composition/run-chain.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
@@ -72,11 +73,17 @@ export async function declineChanges(
 ): Promise<void> {
   const repositoryId = run.request.repository?.repository.id
   if (repositoryId === undefined) return
-  const wanted = new Set(changeSetIds)
-  const changes = (await acceptedChanges(run, deps)).filter(({ set }) => wanted.has(set.changeSetId))
+  // They need not be accepted: what somebody rejects may have waited for them.
+  const places = await placesOfSets(changeSetIds, await chainOf(run, deps.ledger), deps.ledger)
   const readBlob = (hash: string) => deps.records.readBlob(run.projectId, hash)
-  const keys = await mapBounded(changes, readsAtOnce, (change) => changeKey(change, readBlob))
-  await deps.declined[how](repositoryId, keys)
+  const keys = await mapBounded(changeSetIds, readsAtOnce, async (id) => {
+    const place = places.get(id)
+    if (place === undefined) return []
+    const sets = await deps.records.readChangeSets(run.projectId, place.recordHash)
+    const changes = sets.filter(({ changeSetId }) => changeSetId === id)
+    return Promise.all(changes.map((set) => changeKey({ set, node: place.node }, readBlob)))
+  })
+  await deps.declined[how](repositoryId, keys.flat())
 }
 
 function whyNot(parts: readonly ChosenPart[]): string | undefined {

@@ -1,11 +1,11 @@
 import { ownBranchFor } from '#code-hosts/code-host.ts'
-import { chainOf } from '#composition/run-chain.ts'
 import { undefinedOn } from '#domain/error.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { CommitId } from '#domain/repository-source.ts'
 import type { Run } from '#domain/run.ts'
 import type { Ledger } from '#ledger/ledger.ts'
 import type { OpenPull } from '../github/pull-requests.ts'
+import { pushOf } from './carried-changes.ts'
 import type { PullPart } from './choose-parts-of.ts'
 import type { PublishingRuns } from './publishing-runs.ts'
 
@@ -91,10 +91,4 @@ export async function writtenHeads(
   const known = await Promise.all(runs.map((one) => ledger.getRun(one).catch(undefinedOn('RUN_001'))))
   const pulls = known.flatMap((one) => one?.publication?.pulls ?? [])
   return pulls.flatMap((pull) => (pull.branch === branch ? [pull.head] : []))
-}
-
-/** The run of the push that a run is of, which may retry it: ids of runs sort by time, and a retry is of the old commit. */
-async function pushOf(runId: RunId, ledger: OpenPullsDeps['ledger']): Promise<RunId> {
-  const run = await ledger.getRun(runId).catch(undefinedOn('RUN_001'))
-  return run === undefined ? runId : ((await chainOf(run, ledger)).at(-1)?.runId ?? runId)
 }
