@@ -85,7 +85,7 @@ function introOf({ run, commits, carried, target }: PullParts): string {
   const sets = commits.reduce((sum, { changeSetIds }) => sum + changeSetIds.length, 0)
   const at = run.commit === null ? '' : ` at ${run.commit}`
   const each = commits.length === 1 ? 'one commit' : `${commits.length} commits, one for each agent`
-  const before = carried === 0 ? '' : ` ${carried} of them ${carried === 1 ? 'was' : 'were'} here before.`
+  const before = carried === 0 ? '' : ` ${carried} of them ${carried === 1 ? 'is' : 'are'} of earlier runs.`
   const to = target === null ? '' : ` to ${code(target)}`
   return `${plural(sets, 'change')}${to}${at}, in ${each}.${before}`
 }
@@ -144,7 +144,7 @@ function howToReject({ run, runUrl, takesComments }: PullParts): string {
   const change = '- **Change it:** commit to this branch. Remora leaves your commit alone, and adds nothing more here.'
   const ways = takesComments
     ? [
-        '- **Reject a part:** comment `/remora reject PATH`, with a path or a pattern such as `docs/**`. Its changes leave this branch, and the same ones are not proposed again.',
+        '- **Reject a part:** comment `/remora reject PATH`, with a path, a path and the name of a definition, or a pattern such as `docs/**`. Its changes leave this branch, and the same ones are not proposed again.',
         '- **Reject everything:** close this pull request. The same changes are not proposed again.',
         change,
         '- **Ask:** `/remora explain PATH`, or the name of a definition instead, says how a change was made and checked. `/remora retry` works again on what failed.',

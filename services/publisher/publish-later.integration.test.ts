@@ -52,7 +52,7 @@ describe.skipIf(lacks('git'))('what cannot be published now', () => {
     const check = at.repository.checkRuns().find(({ externalId }) => externalId === held)
     // What is in the pull request in the end only that run knows.
     const why = `run ${later}, of a later push, takes over what is accepted here, as far as it still fits`
-    expect(check?.output.summary).toContain(`There is no pull request: ${why}.`)
+    expect(check?.output.summary).toContain(`Nothing is published: ${why}.`)
     expect(openPulls()).toHaveLength(1)
     expect(await at.repository.read('remora/main', 'b.py')).toBe('b = 3\n')
     expect(await at.repository.read('remora/main', 'README.md')).toBe('# The shop\n')

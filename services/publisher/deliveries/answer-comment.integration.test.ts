@@ -71,6 +71,13 @@ describe.skipIf(lacks('git'))('the answer to a comment', () => {
       expect(await say('/remora reject *.py', runId)).toContain('1 change rejected; it leaves')
     })
 
+    it('rejects one definition of a file, by its path and name, and nothing by a name alone', async () => {
+      const runId = await at.published({ changes })
+      expect(await say('/remora reject two', runId)).toContain('Nothing here changes `two`')
+      expect(await say('/remora reject b.py two', runId)).toContain('1 change rejected')
+      expect(await at.repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('a.py')
+    })
+
     it('keeps the same change out of the pull requests of later runs, until somebody accepts all of one', async () => {
       const runId = await at.published({ changes })
       await say('/remora reject a.py', runId)

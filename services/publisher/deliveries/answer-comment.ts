@@ -32,7 +32,7 @@ const mostCharacters = 60_000
 const help = [
   'Remora takes these commands here, each at the beginning of a line:',
   '',
-  '- `/remora reject PATH` rejects the changes of a file, or of files that a pattern such as `docs/**` matches, also for later runs.',
+  '- `/remora reject PATH` rejects the changes of a file, or of files that a pattern such as `docs/**` matches, also for later runs; `PATH NAME`: those of one definition.',
   '- `/remora explain PATH` says how the changes of a file were made and checked; `PATH NAME` or `NAME`: those of one definition.',
   '- `/remora retry` does again what did not end well.',
   '- `/remora help` shows this list.',

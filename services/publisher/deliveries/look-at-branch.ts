@@ -91,7 +91,7 @@ export async function lookAtBranch(given: BranchNews, deps: BranchDeps): Promise
   const begun = await deps.branchRuns.begin(key, { commit, runId, since }, news.again?.id)
   const compared = begun.run.since === null ? source : { ...source, since: begun.run.since }
   await createRun(begun.run.runId, { news, source: compared, settings, request }, deps)
-  if (begun.supersedes !== null) await supersede(begun.supersedes, begun.run.runId, settings, deps)
+  if (begun.supersedes !== null) await supersede(begun.supersedes, begun.run.runId, { news, settings }, deps)
   const what = begun.run.runId === runId ? 'a run of' : 'there is a run of'
   const why = isKept ? `, only to keep what is open (${behind.map((one) => `#${one}`).join(', ')}): ${refused}` : ''
   const reason = `${what} ${branch} at ${commit.slice(0, 12)}, pushed by ${author}${why}`
@@ -269,10 +269,10 @@ async function createRun(runId: RunId, { news, source, settings, request }: NewR
 async function supersede(
   former: RunId,
   by: RunId,
-  { supersede: how }: RepositorySettings,
+  { news: { again }, settings }: Pick<NewRun, 'news' | 'settings'>,
   { ledger, publishing }: BranchDeps,
 ): Promise<void> {
-  const reason = `superseded by run ${by} of a newer push`
-  await ledger.cancel(former, { reason, origin, letFinish: how === 'finish' })
+  const reason = `superseded by run ${by}${again === undefined ? ' of a newer push' : ', which somebody has asked for'}`
+  await ledger.cancel(former, { reason, origin, letFinish: settings.supersede === 'finish' })
   await publishing.look(former, Date.now())
 }

@@ -42,7 +42,7 @@ export function openReviewCommands(deps: ReviewDeps) {
     /** Accepts what is in the composed patch and nobody has decided on; how many these are. */
     acceptAll: (run: Run, login: string) => acceptAll(run, login, deps),
     /**
-     * Rejects every change of a file, or of the files that a glob matches, with what is built on it; of how many. The same ones are not proposed
+     * Rejects every change of a file, of the files that a glob matches, or of a definition (its path, a space, its name), with what is built on it; of how many. The same ones are not proposed
      * again in the repository. Undefined: there is none.
      */
     rejectPath: (run: Run, path: string, login: string) => rejectPath(run, { path, login }, deps),
@@ -80,16 +80,24 @@ async function rejectPath(
   { path, login }: { path: string; login: string },
   deps: ReviewDeps,
 ): Promise<Rejection | undefined> {
-  const composition = await deps.records.readComposition(run)
-  const isMeant = pathGlobs([path])
-  const files = (composition?.files ?? []).filter((file) => isMeant(file.path))
-  const ids = [...new Set(files.flatMap(({ changeSetIds }) => changeSetIds))]
+  const ids = await setsMeant(run, path, deps)
   if (ids.length === 0) return undefined
   const said = { verdict: 'rejected' as const, reason: `rejected in a comment by ${login}`, version: undefined }
   const wanted = ids.map((changeSetId) => ({ changeSetId, ...said }))
   const { decisions, refused } = await decide(run, wanted, { by: human(login), deps, withDependents: true })
   await deps.decline(run, [...decisions.keys()])
   return { rejected: [...decisions.values()].filter(({ isMade }) => isMade).length, refused: refused.length }
+}
+
+/** Those of the files that a path or a glob means, else of the definition that is named behind its path. */
+async function setsMeant(run: Run, what: string, deps: ReviewDeps): Promise<string[]> {
+  const composition = await deps.records.readComposition(run)
+  const isMeant = pathGlobs([what])
+  const files = (composition?.files ?? []).filter((file) => isMeant(file.path))
+  const ids = [...new Set(files.flatMap(({ changeSetIds }) => changeSetIds))]
+  if (ids.length > 0) return ids
+  const places = await placesIn(run, deps)
+  return [...places].flatMap(([id, { node }]) => (namesInFile(node).includes(what) ? id : []))
 }
 
 async function retry(run: Run, key: string, { ledger, publishing, modelKind }: ReviewDeps): Promise<string> {
@@ -139,14 +147,20 @@ async function explainNewest(run: Run, operationId: OperationId, deps: ReviewDep
 }
 
 /** Where the run, or one that it retries, has made what is in its patch for a file, or a definition. */
-async function placesOf(run: Run, what: string, { ledger, records }: ReviewDeps) {
-  const composition = await records.readComposition(run)
-  const ids = [...new Set((composition?.files ?? []).flatMap(({ changeSetIds }) => changeSetIds))]
-  const places = await placesOfSets(ids, await chainOf(run, ledger), ledger)
-  const isMeant = ({ path, qualifiedName, name }: CodeNode) =>
-    [path, qualifiedName, name, `${path} ${qualifiedName}`, `${path} ${name}`].includes(what)
+async function placesOf(run: Run, what: string, deps: ReviewDeps) {
+  const places = await placesIn(run, deps)
+  const isMeant = (node: CodeNode) => [node.path, node.qualifiedName, node.name, ...namesInFile(node)].includes(what)
   const meant = [...places.values()].filter(({ node }) => isMeant(node))
   return [...new Map(meant.map((place) => [place.operationId, place])).values()]
+}
+
+const namesInFile = ({ path, qualifiedName, name }: CodeNode) => [`${path} ${qualifiedName}`, `${path} ${name}`]
+
+/** By change set, all that is in the patch of the run. */
+async function placesIn(run: Run, { ledger, records }: ReviewDeps) {
+  const composition = await records.readComposition(run)
+  const ids = [...new Set((composition?.files ?? []).flatMap(({ changeSetIds }) => changeSetIds))]
+  return placesOfSets(ids, await chainOf(run, ledger), ledger)
 }
 
 async function explainOne(

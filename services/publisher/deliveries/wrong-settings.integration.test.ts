@@ -31,7 +31,7 @@ describe.skipIf(lacks('git'))('a remora.yaml that is wrong', () => {
     expect(others).toEqual([])
     expect(check).toMatchObject({ name: 'Remora', status: 'completed', conclusion: 'failure', actions: [] })
     const { title, summary } = check?.output ?? {}
-    expect(title).toMatch(/^CONFIG_004 remora\.yaml of \S+:2: .*github\.agent/)
+    expect(title).toMatch(/^CONFIG_004: remora\.yaml of \S+:2: .*github\.agent/)
     expect(summary).toContain('`CONFIG_004`')
     expect(summary).toMatch(/^- remora\.yaml of .*:2: .*github\.agent/m)
     expect(summary).toContain('Mend it on `main`')
@@ -52,7 +52,7 @@ describe.skipIf(lacks('git'))('a remora.yaml that is wrong', () => {
   it('is told with its line also where only a run has no use for it', async () => {
     const commit = await at.repository.humanCommit('main', { 'remora.yaml': '\nverify:\n  command: |\n    a\n    b\n' })
     const [check] = await checksAt(commit)
-    expect(check?.output.title).toMatch(/^CONFIG_003 remora\.yaml of \S+:3: verify\.command/)
+    expect(check?.output.title).toMatch(/^CONFIG_003: remora\.yaml of \S+:3: verify\.command/)
   })
 
   it.each([

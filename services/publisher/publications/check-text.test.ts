@@ -44,7 +44,7 @@ function told({ run, of, publication, ...more }: Told = {}) {
     funnel: [],
     merged: new Map(),
     gate: undefined,
-    leftOut: 0,
+    leftOut: [],
     findings: 0,
     held: undefined,
     runUrl: undefined,
@@ -54,6 +54,18 @@ function told({ run, of, publication, ...more }: Told = {}) {
   })
 }
 
+const ofEarlier = {
+  agent: null,
+  branch: 'remora/main',
+  number: 3,
+  url: '',
+  head: 'a'.repeat(40),
+  base: 'b'.repeat(40),
+  state: 'open' as const,
+  isDraft: false,
+  changeSetIds: [],
+  carried: [{ runId, changeSetIds: ['c1'] }],
+}
 const none = { generated: 3, valid: 3, verified: 3, accepted: 0, acceptedUnverified: 0, rejected: 0 }
 const allAccepted = [{ agent: 'lint', ...none, accepted: 3 }]
 const noneAccepted = [{ agent: 'lint', ...none }]
@@ -141,6 +153,28 @@ describe('the check run of a run that has ended', () => {
     const shown = told({ funnel: allAccepted, publication })
     expect(shown.title).toBe('#4 closed')
     expect(labelsOf(shown)).toEqual([])
+  })
+
+  it('names what was left out of the patch, and why', () => {
+    const conflict = {
+      changeSetId: 'c1',
+      operationId: 'o1',
+      agent: 'lint',
+      path: 'a.py',
+      errorCode: 'WORK_007',
+    } as const
+    const all = Array.from({ length: 7 }, (_, at) => ({ ...conflict, reason: `test_${at} fails` }))
+    const { summary } = told({ funnel: allAccepted, leftOut: all })
+    expect(summary).toContain('7 changes left out:\n\n- `lint` in `a.py`: test\\_0 fails (`WORK_007`)\n')
+    expect(summary).toContain('- and 2 more')
+  })
+
+  it.each<[string, Told]>([
+    ['of a pull request that has changes of earlier runs alone', { publication: { pulls: [ofEarlier] } }],
+    ['of what waits for people', { publication: { fault: { errorCode: 'PUBLISH_002', reason: 'theirs', at: 1 } } }],
+    ['of a repository without code', { run: { status: 'failed', errorCode: 'INTAKE_007', reason: 'found: Markdown' } }],
+  ])('is neither a success nor a failure %s', (_, given) => {
+    expect(told(given).state).toBe('neutral')
   })
 
   it('does not name an open pull request that has nothing of it any more', () => {

@@ -1,11 +1,13 @@
 import type { CommitState, StatusButton, StatusReport } from '#code-hosts/code-host.ts'
 import type { AgentFunnel } from '#composition/funnel.ts'
-import { type AppError, unreachable } from '#domain/error.ts'
+import type { AppError } from '#domain/error.ts'
 import type { GateReport } from '#domain/gate.ts'
+import type { Conflict } from '#objects/composition.ts'
 import type { Publication, PublishedPull } from '#domain/publication.ts'
 import { isEnded, type Run } from '#domain/run.ts'
 import { code, cell, plural, table } from '#publication/markdown.ts'
 import { gateText } from '#publication/pull-text.ts'
+import { progressOf, progressText } from './progress-text.ts'
 
 /** What a check run says of a run. */
 export type ToldRun = {
@@ -20,7 +22,7 @@ export type ToldRun = {
   merged: ReadonlyMap<string, number>
   gate: GateReport | undefined
   /** Changes that are in no patch, since they collide, break a file or make a test fail. */
-  leftOut: number
+  leftOut: readonly Conflict[]
   findings: number
   /** Why no pull request was opened, if there is a reason that people can act on. */
   held: string | undefined
@@ -40,6 +42,7 @@ export function checkText(told: ToldRun): CheckText {
 }
 
 const mostFaults = 20
+const mostReason = 300
 
 /** Of a commit that no run is started for, since the `remora.yaml` of the default branch is wrong. */
 export function wrongSettingsText({
@@ -55,9 +58,10 @@ export function wrongSettingsText({
   const summary = [
     `No run was started, since ${code('remora.yaml')} is wrong (${code(errorCode)}):`,
     [...listed, ...more].join('\n'),
-    `Mend it on ${code(defaultBranch)}, whose file counts for all branches. Then the next push is worked on again; "Re-run" has this commit worked on.`,
+    `Mend it on ${code(defaultBranch)}, whose file counts for all branches. Then the next push is worked on again, and "Re-run" works on the newest commit of the branch.`,
   ].join('\n\n')
-  return { state: 'failure', title: `${errorCode} ${message}`.slice(0, mostTitle), summary, buttons: [] }
+  const title = faults.length === 1 ? message : `remora.yaml has ${plural(faults.length, 'fault')}`
+  return { state: 'failure', title: `${errorCode}: ${title}`.slice(0, mostTitle), summary, buttons: [] }
 }
 
 function stateOf({ run, publication, funnel, findings }: ToldRun): CommitState {
@@ -65,10 +69,16 @@ function stateOf({ run, publication, funnel, findings }: ToldRun): CommitState {
   if (!isEnded(run.status)) return 'running'
   if (run.status === 'cancelled') return 'cancelled'
   const { fault } = publication
+  if (isWithoutCode(run)) return 'neutral'
   // What people do at a branch or a limit that they have set is no failure of the commit.
   if (run.status === 'failed' || (fault !== null && !waitsForPeople(fault))) return 'failure'
-  const proposed = funnel.some(({ valid, rejected }) => valid > rejected)
-  return proposed || findings > 0 || notEnded(run) > 0 ? 'neutral' : 'success'
+  const proposed = funnel.some(({ valid, rejected }) => valid > rejected) || hasOpenPull(publication)
+  return proposed || fault !== null || findings > 0 || notEnded(run) > 0 ? 'neutral' : 'success'
+}
+
+/** No agent works on any file of the repository, as before its first code. */
+function isWithoutCode({ status, errorCode }: ToldRun['run']): boolean {
+  return status === 'failed' && errorCode === 'INTAKE_007'
 }
 
 /** Operations of which nobody knows what they would have found. */
@@ -83,6 +93,7 @@ function waitsForPeople({ errorCode }: NonNullable<Publication['fault']>): boole
 function titleOf({ run, publication, funnel, merged, findings }: ToldRun): string {
   const { status } = run
   if (status === 'cancelled') return run.stop?.kind === 'request' ? 'Stopped' : 'Cancelled'
+  if (isWithoutCode(run)) return 'No code that its agents work on'
   if (status === 'failed') return `Failed: ${run.errorCode ?? ''} ${run.reason ?? ''}`.slice(0, mostTitle).trim()
   if (status === 'queued') return 'Waiting to begin'
   if (!isEnded(status)) return run.stop === null ? progressOf(run) : 'Stopping'
@@ -104,37 +115,6 @@ function titleOf({ run, publication, funnel, merged, findings }: ToldRun): strin
   return notEnded(run) > 0 ? `${plural(notEnded(run), 'operation')} did not end well` : 'Nothing to change'
 }
 
-/** Of a run that has begun. */
-function progressOf({ phase, counts, composing }: ToldRun['run']): string {
-  switch (phase) {
-    case 'snapshot':
-      return 'Reading the code'
-    case 'discovery':
-      return 'Finding the definitions'
-    case 'planning':
-      return 'Planning what to do'
-    case 'execution': {
-      const all = Object.values(counts).reduce((sum, count) => sum + count, 0)
-      const { pending, ready, dispatched, running, waiting } = counts
-      const open = pending + ready + dispatched + running + waiting
-      return `${all - open} of ${plural(all, 'operation')} done`
-    }
-    case 'review':
-      return proofOf(composing)
-    default:
-      return unreachable(phase)
-  }
-}
-
-/** All operations have ended: what they have changed is put together and proved. */
-function proofOf(composing: Run['composing']): string {
-  const { gateRuns, gateMost = 0, files = 0, filesProved = 0 } = composing ?? {}
-  if (gateRuns !== undefined) return `Running the tests: ${plural(gateRuns, 'run')} done, of ${gateMost} at most`
-  return files === 0
-    ? 'Putting the changes together'
-    : `Proving the changes: ${filesProved} of ${plural(files, 'file')}`
-}
-
 function summaryOf(told: ToldRun): string {
   const { run, publication, gate, leftOut, findings, held, runUrl, isRehearsal, isPublishable } = told
   const hasPull = hasOpenPull(publication)
@@ -142,23 +122,23 @@ function summaryOf(told: ToldRun): string {
     isRehearsal
       ? `> This run is of the rehearsal model (no LLM): what it changes only shows how it works${isPublishable ? '' : ', and is not published'}.`
       : '',
-    progressText(told),
+    progressText(run),
     run.status === 'cancelled'
       ? `The run was stopped${run.stop?.kind === 'request' ? `: ${cell(run.stop.reason)}` : ''}.`
       : '',
     run.status === 'failed' ? `The run has failed with ${code(run.errorCode ?? '')}: ${cell(run.reason ?? '')}` : '',
     publication.fault === null
       ? ''
-      : `Nothing ${hasPull ? 'more ' : ''}could be published: ${code(publication.fault.errorCode)} ${cell(publication.fault.reason)}`,
+      : `Nothing ${hasPull ? 'more ' : ''}could be published: ${code(publication.fault.errorCode)}: ${cell(publication.fault.reason)}`,
     pullsText(publication),
-    held === undefined ? '' : `${hasPull ? 'Not everything is in it' : 'There is no pull request'}: ${cell(held)}.`,
+    held === undefined ? '' : `${hasPull ? 'Not everything is in it' : 'Nothing is published'}: ${cell(held)}.`,
     publication.isDismissed ? 'Somebody has dismissed this run: nothing of it is published.' : '',
     waitingText(told),
     ownPullText(told),
     notEndedText(told),
     funnelText(told),
     gate === undefined ? '' : gateText(gate),
-    leftOut === 0 ? '' : `${plural(leftOut, 'change')} left out: they collide with others, or break a file or a test.`,
+    leftOutText(leftOut),
     findings === 0 ? '' : `${plural(findings, 'finding')} of agents, shown as annotations at their lines.`,
     runUrl === undefined ? `Run ${code(run.runId)}.` : `Run [${run.runId}](${runUrl}).`,
   ]
@@ -210,19 +190,6 @@ function waitingText(told: ToldRun): string {
   return `${plural(waiting, 'change')} ${waiting === 1 ? 'waits' : 'wait'} for somebody to accept: ${all}${look}.`
 }
 
-/** What goes on that the title has no room for. */
-function progressText({ run: { status, phase, composing, request, away } }: ToldRun): string {
-  if (isEnded(status)) return ''
-  const models = away.map(({ model }) => code(model)).join(', ')
-  const waits = models === '' ? '' : `No server of the model ${models} answers: what needs it waits.`
-  const tests = phase === 'review' && composing?.gateRuns !== undefined ? (request.verify?.command ?? '') : ''
-  const gate =
-    tests === ''
-      ? ''
-      : `${code(tests)} runs without the changes and with them. A change that makes it fail is left out.`
-  return [waits, gate].filter((part) => part !== '').join('\n\n')
-}
-
 /** Of a person's pull request nothing is published by itself: what the buttons do there. */
 function ownPullText(told: ToldRun): string {
   const { run, publication } = told
@@ -231,6 +198,18 @@ function ownPullText(told: ToldRun): string {
   const branch = code(run.request.repository?.branch ?? '')
   const opens = `${labels.join(' or ')} opens a pull request to ${branch} with what is accepted`
   return `Nothing is published for a person's pull request by itself. ${opens}; merge that one, and the changes are in this one.`
+}
+
+const mostLeftOut = 5
+
+function leftOutText(leftOut: readonly Conflict[]): string {
+  if (leftOut.length === 0) return ''
+  const named = leftOut.slice(0, mostLeftOut).map(({ agent, path, errorCode, reason }) => {
+    const whose = agent === undefined ? '' : `${code(agent)} in `
+    return `- ${whose}${code(path)}: ${cell(reason.slice(0, mostReason))} (${code(errorCode)})`
+  })
+  const more = leftOut.length > mostLeftOut ? [`- and ${leftOut.length - mostLeftOut} more`] : []
+  return [`${plural(leftOut.length, 'change')} left out:`, '', ...named, ...more].join('\n')
 }
 
 function notEndedText({ run }: ToldRun): string {

@@ -5,6 +5,7 @@ import type { ProjectId, RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
 import { mapBounded } from '#objects/map-bounded.ts'
 import { type ChosenPart, chooseParts } from '#publication/choose-parts.ts'
+import { plural } from '#publication/markdown.ts'
 import { changeKey, type DeclinedChanges, withoutDeclined } from '#publication/declined-changes.ts'
 import type { RepositorySettings } from '../deliveries/repository-settings.ts'
 import { type Carried, carriedChanges, type CarryDeps, endedChanges } from './carried-changes.ts'
@@ -57,7 +58,11 @@ export async function choosePartsOf(
     carried: foreign.filter(({ set }) => part.changeSetIds.includes(set.changeSetId)),
     lost: lost.filter(({ bundle }) => part.agent === null || part.agent === bundle).length,
   }))
-  const why = declined.length === 0 ? undefined : `${declined.length} of the changes were declined here before`
+  const ownDeclined = declined.filter(({ set }) => made.has(set.changeSetId)).length
+  const why =
+    ownDeclined === 0
+      ? undefined
+      : `${plural(ownDeclined, 'change')} of this run ${ownDeclined === 1 ? 'was' : 'were'} declined here before`
   return {
     parts: whole.filter((part) => part.changeSetIds.length + part.carried.length > 0),
     why: whyNot(parts) ?? why,

@@ -88,7 +88,7 @@ function bodyOf(one: Asked): string {
   }).body
 }
 
-function summaryOf({ agent, said }: Asked): string {
+function summaryOf({ agent, path, said }: Asked): string {
   const made = { generated: 1, valid: 1, verified: 1, accepted: 0, acceptedUnverified: 0, rejected: 0 }
   const fault = { errorCode: 'PUBLISH_001', reason: said, at: 0 }
   return checkText({
@@ -97,7 +97,7 @@ function summaryOf({ agent, said }: Asked): string {
     funnel: [{ agent, ...made }],
     merged: new Map(),
     gate: gateOf(said, 'passed'),
-    leftOut: 1,
+    leftOut: [{ changeSetId: 'c1', operationId: 'o1', agent, path, errorCode: 'WORK_007', reason: said }],
     findings: 1,
     held: said,
     runUrl: undefined,

@@ -141,7 +141,7 @@ async function endEmpty(
   await host.requireOwn({ branch: pull.branch, baseBranch: target, written: await writtenHeads(run, pull, deps) })
   await host.commentOnce(pull.number, {
     key: `empty-${run.runId}`,
-    text: `Nothing is left of these changes in run ${run.runId}, so this is closed.`,
+    text: `Run ${run.runId} has nothing for this pull request any more: what was in it is rejected, done by somebody, or in another pull request. So this is closed.`,
   })
   // It may be an earlier run that has it.
   const owner = await findRun(await deps.publishing.runOfPull(host.source.repository.id, pull.number), deps)

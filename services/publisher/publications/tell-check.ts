@@ -63,7 +63,7 @@ export async function endCheck(
     funnel: countFunnel(made, verdictOn),
     merged: countMerged(made, [{ publication }, ...chain.slice(1)]),
     gate: composition?.gate,
-    leftOut: composition?.conflicts.length ?? 0,
+    leftOut: composition?.conflicts ?? [],
     findings: findings.length,
     held,
   }
@@ -97,7 +97,7 @@ function bareTold(run: Run, publication: Publication, { publicUrl, isFakeHost }:
     funnel: [],
     merged: new Map(),
     gate: undefined,
-    leftOut: 0,
+    leftOut: [],
     findings: 0,
     held: undefined,
     runUrl: publicUrl && `${publicUrl}/v1/runs/${run.runId}`,
