@@ -125,7 +125,8 @@ async function tellFault(given: BranchNews, fault: AppError, reads: RepositoryRe
     const host = openGitHubHost(client, repository, deps)
     await tellWrongSettings({ commit, defaultBranch: repository.defaultBranch, fault }, host)
   }
-  await telling().catch(undefinedOn('HOST_003', 'HOST_004')) // then the operator alone is told
+  // Without the right to write check runs only `remora github deliveries` shows it.
+  await telling().catch(undefinedOn('HOST_003', 'HOST_004'))
 }
 
 /** What is pushed to a branch that is worked on is its own, also where there is a pull request of it. */

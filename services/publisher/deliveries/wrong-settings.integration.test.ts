@@ -24,7 +24,7 @@ describe.skipIf(lacks('git'))('a remora.yaml that is wrong', () => {
     return runs.filter(({ request }) => request.repository?.commit === commit)
   }
 
-  it('is told who has pushed, with its code, its line and what to do, once', async () => {
+  it('gets one check run at the pushed commit, with its code, its line and what to do', async () => {
     at.publisher.github.webhooks.double(1, 'push')
     const commit = await at.repository.humanCommit('main', wrong)
     const [check, ...others] = await checksAt(commit)
@@ -49,7 +49,7 @@ describe.skipIf(lacks('git'))('a remora.yaml that is wrong', () => {
     expect(summary).not.toMatch(/@e|#1/)
   })
 
-  it('is told with its line also where only a run has no use for it', async () => {
+  it('is reported with its line also where only a run cannot use it', async () => {
     const commit = await at.repository.humanCommit('main', { 'remora.yaml': '\nverify:\n  command: |\n    a\n    b\n' })
     const [check] = await checksAt(commit)
     expect(check?.output.title).toMatch(/^CONFIG_003: remora\.yaml of \S+:3: verify\.command/)
@@ -59,13 +59,13 @@ describe.skipIf(lacks('git'))('a remora.yaml that is wrong', () => {
     ['a branch that is not worked on', 'topic', 'ada'],
     ['an account that is ignored', 'release', 'dependabot[bot]'],
     ['a branch of ours', 'remora/main', 'ada'],
-  ])('is told nobody who pushes to %s', async (_, branch, by) => {
+  ])('gets no check run for a push to %s', async (_, branch, by) => {
     await at.repository.humanCommit('main', wrong)
     const commit = await at.repository.humanCommit(branch, { 'c.py': 'c = 1\n' }, { by })
     expect(await checksAt(commit)).toEqual([])
   })
 
-  it('is told at each commit that comes meanwhile, and hides no result of a run', async () => {
+  it('gets a check run at each commit that is pushed meanwhile, and hides no result of a run', async () => {
     const done = await at.repository.humanCommit('release', { 'c.py': 'c = 1\n' })
     await at.publisher.takeAll()
     await at.repository.humanCommit('main', wrong)
@@ -75,7 +75,7 @@ describe.skipIf(lacks('git'))('a remora.yaml that is wrong', () => {
     expect(await checksAt(next)).toMatchObject([{ conclusion: 'failure' }])
   })
 
-  it('and is mended is told no more: "Re-run" starts a run, whose check run is the newest', async () => {
+  it('is not reported any more once it is mended: "Re-run" starts a run, whose check run is the newest', async () => {
     await at.repository.humanCommit('main', wrong)
     const commit = await at.repository.humanCommit('topic', { 'c.py': 'c = 1\n' })
     await at.repository.openPull({ head: 'topic' })
