@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import type { PlannedFile } from '#domain/planned-commit.ts'
-import { commitMessage, type CommitWords } from './commit-message.ts'
+import { commitMessage, type CommitWords, jointTitle } from './commit-message.ts'
 
 const file = (path: string, others: Partial<PlannedFile> = {}): PlannedFile => {
   return { path, executable: false, content: Buffer.from('x'), baseHash: 'h', ...others }
@@ -11,6 +11,10 @@ const words: CommitWords = {
     ['c1', { path: 'a.py', qualifiedName: 'Shop.total' }],
     ['c2', { path: 'a.py', qualifiedName: 'a.py' }],
   ]),
+  sets: new Map([
+    ['c1', { rules: ['UP035', 'F401'] }],
+    ['c2', { rules: ['F401', 'I001'] }],
+  ]),
   descriptions: new Map([['translate', 'Translate comments, where they are in German.']]),
 }
 
@@ -20,6 +24,8 @@ describe('the message of a commit', () => {
     expect(commitMessage({ agent: 'lint', changeSetIds: ['c1', 'c2'], files }, words)).toBe(
       [
         'Fix lint findings in 3 files',
+        '',
+        'Lint rules: F401, I001, UP035',
         '',
         '- a.py: Shop.total',
         '- b.py (new)',
@@ -38,6 +44,19 @@ describe('the message of a commit', () => {
     ['a'.repeat(64), `Apply agent ${'a'.repeat(39)}… in 1 file`],
   ])('is also in the imperative for %s', (agent, title) => {
     expect(commitMessage({ agent, changeSetIds: [], files: [file('a')] }, words).split('\n')[0]).toBe(title)
+  })
+
+  it.each([
+    [['lint'], 'Fix lint findings in 1 file'],
+    [['lint', 'translate', 'test'], 'Fix lint findings, translate comments and add tests in 1 file'],
+    [['long', 'lint'], 'Apply agent long and fix lint findings in 1 file'],
+    [['a'.repeat(64), 'lint', 'test'], `Apply agent ${'a'.repeat(39)}… and more in 1 file`],
+    [['long'], 'Rewrite each comment of the whole code base so that it is easy in 1 file'],
+  ])('has one title with those of %j, of at most 72 characters', (agents, title) => {
+    const long = 'Rewrite each comment of the whole code base so that it is easy'
+    const descriptions = new Map([...words.descriptions, ['long', long]])
+    const commits = agents.map((agent) => ({ agent, changeSetIds: [], files: [file('a')] }))
+    expect(jointTitle(commits, { descriptions })).toBe(title)
   })
 
   it('neither mentions anybody nor refers to anything, whatever agents and files are called', () => {

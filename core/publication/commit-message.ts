@@ -1,12 +1,16 @@
+import type { ChangeSet } from '#domain/change-set.ts'
 import type { CodeNode } from '#domain/code-node.ts'
 import type { RunId } from '#domain/ids.ts'
 import type { PlannedCommit } from '#domain/planned-commit.ts'
+import { plural } from './markdown.ts'
 
 /** What the words of a message come from. */
 export type CommitWords = {
   run: { runId: RunId }
   /** What each change set was made for, by its id. */
   nodes: ReadonlyMap<string, Pick<CodeNode, 'path' | 'qualifiedName'>>
+  /** The change sets, by their ids. */
+  sets: ReadonlyMap<string, Pick<ChangeSet, 'rules'>>
   /** The descriptions of agents, by their names. */
   descriptions: ReadonlyMap<string, string>
 }
@@ -15,6 +19,7 @@ export type CommitWords = {
 export const runTrailer = 'Remora-Run'
 
 const titleLength = 72
+const andMore = ' and more'
 const lineLength = 100
 const shownFiles = 50
 /** Of ` and 1000 more`. */
@@ -31,7 +36,7 @@ const works: ReadonlyMap<string, string> = new Map([
 ])
 
 /**
- * The message of a commit: what the agent did, to which definitions of which files, and the run. No text of a model is in it, and
+ * The message of a commit: what the agent did, by which lint rules, to which definitions of which files, and the run. No text of a model is in it, and
  * names, paths and descriptions can neither mention or refer to anything, nor look like a trailer or an order to the code host.
  */
 export function commitMessage(commit: PlannedCommit, words: CommitWords): string {
@@ -42,26 +47,27 @@ export function commitMessage(commit: PlannedCommit, words: CommitWords): string
     return `- ${withNames(`${plain(path)}${what}`, (names.get(path) ?? []).map(plain))}`
   })
   const more = files.length > shownFiles ? [`- and ${files.length - shownFiles} more`] : []
+  const rules = lintRulesOf(commit, words).map(plain)
+  const why = rules.length === 0 ? [] : [withNames('Lint rules', rules), '']
   const trailers = [`${runTrailer}: ${words.run.runId}`, `Remora-Agent: ${clipped(plain(agent), lineLength)}`]
-  return [titleOf(commit, words), '', ...listed, ...more, '', ...trailers, ''].join('\n')
+  return [titleOf(commit, words), '', ...why, ...listed, ...more, '', ...trailers, ''].join('\n')
 }
 
 function titleOf({ agent, files }: PlannedCommit, words: Pick<CommitWords, 'descriptions'>): string {
-  const count = files.length === 1 ? '1 file' : `${files.length} files`
-  const work = workOf(agent, words, titleLength - count.length - 4)
-  return `${work} in ${count}`
+  const where = ` in ${plural(files.length, 'file')}`
+  return `${workOf(agent, words, titleLength - where.length)}${where}`
 }
 
 /** The title of all commits together, which a squash merge makes that of its commit. */
 export function jointTitle(commits: readonly PlannedCommit[], words: Pick<CommitWords, 'descriptions'>): string {
   const files = new Set(commits.flatMap((commit) => commit.files.map(({ path }) => path))).size
-  const count = files === 1 ? '1 file' : `${files} files`
-  const done = commits.map(({ agent }) => workOf(agent, words, titleLength))
-  const [first = '', ...others] = new Set(done)
-  const small = others.map((work) => work.charAt(0).toLowerCase() + work.slice(1))
-  const all = [first, ...small]
+  const where = ` in ${plural(files, 'file')}`
+  const most = titleLength - where.length
+  const room = commits.length === 1 ? most : most - andMore.length
+  const [first = '', ...others] = new Set(commits.map(({ agent }) => workOf(agent, words, room)))
+  const all = [first, ...others.map((work) => work.charAt(0).toLowerCase() + work.slice(1))]
   const listed = all.length < 2 ? first : `${all.slice(0, -1).join(', ')} and ${all.at(-1)}`
-  return `${listed} in ${count}`.length <= titleLength ? `${listed} in ${count}` : `${first} and more in ${count}`
+  return `${listed.length <= most ? listed : `${first}${andMore}`}${where}`
 }
 
 /** What an agent does, in the imperative, in at most so many characters. */
@@ -71,7 +77,12 @@ function workOf(agent: string, { descriptions }: Pick<CommitWords, 'descriptions
   // One line for `remora agents`, which begins with what the agent does.
   const [clause = ''] = plain(descriptions.get(agent) ?? '').split(/[.,;:!?](?:\s|$)/)
   const isClause = /^\p{Lu}\p{Ll}+ \S/u.test(clause) && clause.length <= most
-  return isClause ? clause : `Apply agent ${clipped(plain(agent), 40)}`
+  return isClause ? clause : `Apply agent ${clipped(plain(agent), Math.min(40, most - 'Apply agent '.length))}`
+}
+
+/** The rules whose fixes the commit has, sorted; none of an agent that a model works for. */
+export function lintRulesOf({ changeSetIds }: PlannedCommit, { sets }: Pick<CommitWords, 'sets'>): string[] {
+  return [...new Set(changeSetIds.flatMap((id) => sets.get(id)?.rules ?? []))].toSorted()
 }
 
 function namesByPath({ changeSetIds }: PlannedCommit, { nodes }: CommitWords): Map<string, string[]> {

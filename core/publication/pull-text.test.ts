@@ -11,6 +11,7 @@ const parts: PullParts = {
   carried: 0,
   descriptions: new Map(),
   nodes: new Map(),
+  sets: new Map(),
   left: 0,
   lost: 0,
   runUrl: undefined,
@@ -53,4 +54,19 @@ it('a pull request with many long names stays within what GitHub takes, with all
   expect(body.match(/<\/details>/g)).toHaveLength(1)
   expect(body).toMatch(/- and \d+ more/)
   expect(title).toBe('Fix lint findings in 300 files')
+})
+
+it('a pull request names the lint rules of each commit', () => {
+  const rules = Array.from({ length: 23 }, (_, at) => `E${100 + at}`)
+  const commits = ['lint', 'docstring'].map((agent) => ({ agent, changeSetIds: [agent], files: [] }))
+  const { body } = pullText({
+    ...parts,
+    commits,
+    sets: new Map([
+      ['lint', { rules }],
+      ['docstring', {}],
+    ]),
+  })
+  expect(body).toMatch(/^\| `lint` \| +Rules: `E100`, `E101`, .*, `E119` and 3 more\. \| 1 \| 0 \|$/m)
+  expect(body).toMatch(/^\| `docstring` \| +\| 1 \| 0 \|$/m)
 })

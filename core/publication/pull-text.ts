@@ -3,19 +3,15 @@ import type { PlannedCommit } from '#domain/planned-commit.ts'
 import type { Run } from '#domain/run.ts'
 import type { GateReport } from '#domain/gate.ts'
 import type { Composition } from '#objects/composition.ts'
-import { jointTitle } from './commit-message.ts'
+import { type CommitWords, jointTitle, lintRulesOf } from './commit-message.ts'
 import { cell, code, plural, table } from './markdown.ts'
 
-export type PullParts = {
+export type PullParts = Omit<CommitWords, 'run'> & {
   run: Pick<Run, 'runId' | 'commit'>
   composition: Pick<Composition, 'files'> & { gate?: Composition['gate'] }
   commits: readonly PlannedCommit[]
   /** The branch that it is for; null: nobody knows. */
   target: string | null
-  /** By agent. */
-  descriptions: ReadonlyMap<string, string>
-  /** What each change set was made for. */
-  nodes: ReadonlyMap<string, { path: string; qualifiedName: string }>
   /** How many of the changes were in it before this run. */
   carried: number
   /** How many changes wait for a later one, since this one would be too large. */
@@ -29,6 +25,7 @@ export type PullParts = {
 }
 
 const shownFiles = 100
+const shownRules = 20
 /** Of the list of files, in characters. */
 const mostListed = 40_000
 /** GitHub takes 65,536 characters. */
@@ -90,14 +87,20 @@ function introOf({ run, commits, carried, target }: PullParts): string {
   return `${plural(sets, 'change')}${to}${at}, in ${each}.${before}`
 }
 
-function agentsTable({ commits, descriptions }: PullParts): string {
-  const rows = commits.map(({ agent, changeSetIds, files }) => [
-    code(agent),
-    cell(descriptions.get(agent) ?? ''),
-    String(changeSetIds.length),
-    String(files.length),
+function agentsTable({ commits, descriptions, sets }: PullParts): string {
+  const rows = commits.map((commit) => [
+    code(commit.agent),
+    `${cell(descriptions.get(commit.agent) ?? '')}${rulesText(lintRulesOf(commit, { sets }))}`,
+    String(commit.changeSetIds.length),
+    String(commit.files.length),
   ])
   return table(['agent', 'what it does', 'changes', 'files'], rows)
+}
+
+function rulesText(rules: readonly string[]): string {
+  if (rules.length === 0) return ''
+  const more = rules.length > shownRules ? ` and ${rules.length - shownRules} more` : ''
+  return ` Rules: ${rules.slice(0, shownRules).map(code).join(', ')}${more}.`
 }
 
 /** Each check with the number of files for which it holds. One that could not be made is named, since it proves nothing. */

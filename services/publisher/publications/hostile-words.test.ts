@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
 import type { GateReport } from '#domain/gate.ts'
 import { Publication } from '#domain/publication.ts'
@@ -67,9 +67,10 @@ const planned = ({ agent, path }: Asked) => {
   const file = { path, executable: false, content: Buffer.from('x'), baseHash: null }
   return [{ agent, changeSetIds: ['c1'], files: [file] }]
 }
-const wordsOf = ({ agent, description, path, name }: Asked) => ({
+const wordsOf = ({ agent, description, path, name, said }: Asked) => ({
   run,
   nodes: new Map([['c1', { path, qualifiedName: name }]]),
+  sets: new Map([['c1', { rules: [said, name] }]]),
   descriptions: new Map([[agent, description]]),
 })
 
