@@ -6,7 +6,7 @@ const stores = storeEnv('redis://:secret@127.0.0.1:2', s3, 'info')
 const model = { urls: undefined, name: undefined, apiKey: 'model-key' }
 
 const envOfWorker = (environment: Record<string, string>) =>
-  workerEnv(stores, { modelUrls: 'http://127.0.0.1:3/v1', model, compileCache: undefined, environment })
+  workerEnv(stores, { modelUrls: 'http://127.0.0.1:3/v1', model, environment })
 
 describe('the environment of a worker of the embedded stack', () => {
   it('has nothing of the surrounding one but what a worker reads, and not the token of the API', () => {

@@ -36,18 +36,17 @@ export function storeEnv(
 type WorkerEnvOptions = {
   modelUrls: string
   model: ModelAccess
-  compileCache: string | undefined
   environment: Env
   bubblewrap?: string | undefined
 }
 
 /**
  * All that a worker gets of the environment: its stores and model, the variables it reads, how this machine reaches a
- * model server (certificates, proxy), its temporary folder, the search path, on which gofmt is looked for, and where an
- * image for containers is named what their engine needs; not the API's token. `compileCache` makes its start faster.
+ * model server (certificates, proxy), its temporary folder, the search path, on which gofmt is looked for, where Node
+ * keeps compiled code, and where an image for containers is named what their engine needs; not the API's token.
  */
 export function workerEnv(stores: Env, options: WorkerEnvOptions): Env {
-  const { modelUrls, model, compileCache, environment, bubblewrap } = options
+  const { modelUrls, model, environment, bubblewrap } = options
   return {
     ...leanMemory,
     ...ofTheMachine(environment),
@@ -63,7 +62,6 @@ export function workerEnv(stores: Env, options: WorkerEnvOptions): Env {
     ...(bubblewrap === undefined ? {} : { REMORA_SANDBOX_BUBBLEWRAP: bubblewrap }),
     ...(model.name === undefined ? {} : { REMORA_MODEL: model.name }),
     ...(model.apiKey === undefined ? {} : { REMORA_MODEL_API_KEY: model.apiKey }),
-    ...(compileCache === undefined ? {} : { NODE_COMPILE_CACHE: compileCache }),
   }
 }
 
@@ -130,7 +128,7 @@ const forEngines = [
 
 /** The stack's own servers are never behind the proxy. */
 function ofTheMachine(environment: Env): Env {
-  const given = givenOf([...certificates, ...proxies, 'TMPDIR', 'PATH'], environment)
+  const given = givenOf([...certificates, ...proxies, 'NODE_COMPILE_CACHE', 'TMPDIR', 'PATH'], environment)
   if (!proxies.some((name) => given[name] !== undefined)) return given
   const direct = givenValue(environment, 'no_proxy') ?? givenValue(environment, 'NO_PROXY')
   return { ...given, no_proxy: [direct, '127.0.0.1', 'localhost'].filter((host) => host !== undefined).join(',') }

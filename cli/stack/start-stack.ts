@@ -1,5 +1,4 @@
 import { randomBytes } from 'node:crypto'
-import { getCompileCacheDir } from 'node:module'
 import { join } from 'node:path'
 import type { ModelKind } from '#domain/model-kind.ts'
 import { type LocalS3, startLocalS3 } from '#platform/local-s3.ts'
@@ -168,7 +167,7 @@ async function startWorkers(
   const { REMORA_SANDBOX_PATHS: paths } = environment
   const ofSetups = { ...environment, REMORA_SANDBOX_PATHS: options.setupPaths ?? paths }
   await startSetups(setupEnv(stores, { environment: ofSetups, bubblewrap }), inThis)
-  const env = workerEnv(stores, { modelUrls, model, compileCache: getCompileCacheDir(), environment, bubblewrap })
+  const env = workerEnv(stores, { modelUrls, model, environment, bubblewrap })
   const workers = startWorkerPool({ count, env, log, say, pauses })
   releaser.add('workers', workers.stop)
   return workers

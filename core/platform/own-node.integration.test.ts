@@ -77,8 +77,14 @@ describe('a program that its own Node starts', () => {
   it('keeps compiled code in the cache of its user, and nothing in TMPDIR', async () => {
     const places = { TMPDIR: join(dir, 'tmp'), XDG_CACHE_HOME: join(dir, 'cache') }
     await mkdir(places.TMPDIR)
-    expect(await start('', places)).toMatchObject({ code: 0, err: '' })
-    expect(await readdir(join(dir, 'cache/remora/node-compile-cache'))).toHaveLength(1)
+    const cache = join(dir, 'cache/remora/node-compile-cache')
+    const { out, err } = await start('', places)
+    expect(err).toBe('')
+    // The programs that it starts keep theirs in the same folder, not in one within.
+    expect(JSON.parse(out)).toMatchObject({ env: { NODE_COMPILE_CACHE: cache } })
+    expect(await start('', { ...places, NODE_COMPILE_CACHE: cache })).toMatchObject({ code: 0, err: '' })
+    const folders = await readdir(cache, { recursive: true, withFileTypes: true })
+    expect(folders.filter((one) => one.isDirectory()).map(({ parentPath }) => parentPath)).toEqual([cache])
     expect(await readdir(places.TMPDIR)).toEqual([])
     const own = { ...places, XDG_CACHE_HOME: join(dir, 'old.cjs') } // a file, so no cache can be there
     expect(await start('', own)).toMatchObject({ code: 0, err: '' })

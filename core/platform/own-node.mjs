@@ -37,7 +37,7 @@ export function runsOnOwnNode(self, flags = []) {
  * Has Node keep compiled code in the user's cache, beside the programs (program-cache.ts). By itself it would be a folder in TMPDIR, which
  * nobody removes, and which is another one for each TMPDIR. NODE_COMPILE_CACHE takes precedence.
  *
- * @param {Readonly<Record<string, string | undefined>>} env
+ * @param {Record<string, string | undefined>} env
  */
 function keepCompiledCode(env) {
   const caches = [env['XDG_CACHE_HOME'] ?? '', join(env['HOME'] ?? '', '.cache')]
@@ -47,6 +47,9 @@ function keepCompiledCode(env) {
   // Else there is no such folder, such as in a container without a home that may be written.
   const result = nodeModule.enableCompileCache?.(isKept ? kept : undefined)
   if (isKept && result?.status === nodeModule.constants.compileCacheStatus.FAILED) nodeModule.enableCompileCache()
+  // For the programs that this one starts. In the folder is one for each version of Node and set of its flags.
+  const own = nodeModule.getCompileCacheDir?.()
+  if (own !== undefined) env['NODE_COMPILE_CACHE'] = dirname(own)
 }
 
 /**

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os'
 import { type Transferable, Worker } from 'node:worker_threads'
 import { getCompileCacheDir } from 'node:module'
+import { dirname } from 'node:path'
 import { AppError } from '#domain/error.ts'
 import { after } from './clock.ts'
 import { leftMs, newProgress, readProgress, type ThreadProgress, type ThreadReply } from './thread-entry.ts'
@@ -237,6 +238,6 @@ function openThread<Question, Report>(options: ThreadOptions): Thread<Question, 
 
 /** Only the place where compiled code is kept: without it, compiling all modules is half the start. */
 function threadEnv(): Record<string, string> {
-  const dir = getCompileCacheDir()
-  return dir === undefined ? {} : { NODE_COMPILE_CACHE: dir }
+  const ofThisNode = getCompileCacheDir()
+  return ofThisNode === undefined ? {} : { NODE_COMPILE_CACHE: dirname(ofThisNode) }
 }

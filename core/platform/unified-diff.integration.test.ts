@@ -3,7 +3,7 @@ import { access, chmod, mkdir, mkdtemp, readFile, rm, stat, writeFile } from 'no
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
-import fc from 'fast-check'
+import { fc } from '#testing/fast-check.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { lacks } from '#testing/this-machine.ts'
 import { unifiedDiff, type FileVersions } from './unified-diff.ts'
