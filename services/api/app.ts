@@ -134,17 +134,24 @@ function routeOf(path: string, routes: readonly { path: string }[]): string | nu
 
 /** The OpenAPI document and its page, both made once. They need no token, since they contain nothing secret. */
 function referenceRoutes(): Hono<ApiEnv> {
-  const document = apiDocument()
-  const json = JSON.stringify(document)
-  const page = docsPage(readReference(document))
   const caching = { 'cache-control': 'no-cache' }
+  let made: ReturnType<typeof makeReference> | undefined
+  // Not before somebody asks: it takes 150 ms, and most commands of the command line start an API.
+  const reference = () => (made ??= makeReference())
   return new Hono<ApiEnv>()
-    .get(referenceEndpoints.document.path, (c) => c.body(json, 200, { 'content-type': 'application/json', ...caching }))
+    .get(referenceEndpoints.document.path, (c) =>
+      c.body(reference().json, 200, { 'content-type': 'application/json', ...caching }),
+    )
     .get(referenceEndpoints.page.path, (c) =>
-      c.body(page.html, 200, {
+      c.body(reference().page.html, 200, {
         'content-type': 'text/html; charset=utf-8',
-        'content-security-policy': page.policy,
+        'content-security-policy': reference().page.policy,
         ...caching,
       }),
     )
+}
+
+function makeReference() {
+  const document = apiDocument()
+  return { json: JSON.stringify(document), page: docsPage(readReference(document)) }
 }
