@@ -3,9 +3,8 @@ import type { Command } from 'commander'
 import type { BundleFile } from '#domain/agent-bundle.ts'
 import { AppError, hasCode } from '#domain/error.ts'
 import { choicesInvalid, findChoiceFaults } from '#bundles/adjust-bundles.ts'
-import { nearest } from '#platform/nearest.ts'
 import { placeOfSetting } from '#settings/load-settings.ts'
-import { agentFolders, agentNames, readSource } from '#bundles/bundle-files.ts'
+import { agentFolders, agentNames, readSource, unknownAgents } from '#bundles/bundle-files.ts'
 import { readBundleYaml } from '#bundles/bundle-yaml.ts'
 import type { CliConfig } from '../cli-config.ts'
 import { loadFindableNodes, requireKnownFilters } from '../discover/local-discovery.ts'
@@ -15,15 +14,11 @@ export const harnessAgent = 'harness'
 
 /** INTAKE_006, as from the API, but as wrong usage and before anything is started. */
 export function requireKnown(agents: readonly string[], known: readonly string[]): void {
-  const unknown = agents.filter((agent) => !known.includes(agent))
-  if (unknown.length === 0) return
-  const near = unknown.flatMap((agent) => nearest(agent, known) ?? [])
-  const meant = near.length === 0 ? '' : ` (did you mean ${near.join(', ')}?)`
-  throw new AppError(
-    'INTAKE_006',
-    `unknown agent: ${unknown.join(', ')}${meant}; known: ${known.join(', ')} (agents.dir in remora.yaml names a folder of your own)`,
-    { phase: 'usage' },
-  )
+  const fault = unknownAgents(agents, known)
+  if (fault === undefined) return
+  throw new AppError('INTAKE_006', `${fault} (agents.dir in remora.yaml names a folder of your own)`, {
+    phase: 'usage',
+  })
 }
 
 /** The agents of this installation. CONFIG_001, with the setting that names it, when their folder cannot be read. */

@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { basename, join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { agentFolders, agentNames } from './bundle-files.ts'
+import { agentFolders, agentNames, unknownAgents } from './bundle-files.ts'
 
 const shipped = ['article_section', 'article_summary', 'docstring', 'harness', 'lint', 'review', 'sample_data', 'test']
 
@@ -27,5 +27,16 @@ describe('the folders of the agents', () => {
 
   it('cannot be known when the folder is missing', async () => {
     await expect(agentNames(join(tmpdir(), 'remora-no-such-folder'))).rejects.toMatchObject({ code: 'CONFIG_001' })
+  })
+})
+
+describe('agents that nobody knows', () => {
+  it.each([
+    [['lint', 'test'], undefined],
+    [['docstrings', 'lint'], 'unknown agent: docstrings (did you mean docstring?); known: docstring, lint, test'],
+    [['typos', 'lnt'], 'unknown agent: typos, lnt (did you mean lint?); known: docstring, lint, test'],
+    [['typos'], 'unknown agent: typos; known: docstring, lint, test'],
+  ])('of %j are named, with what was probably meant', (agents, said) => {
+    expect(unknownAgents(agents, ['docstring', 'lint', 'test'])).toBe(said)
   })
 })

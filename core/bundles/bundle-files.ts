@@ -3,6 +3,7 @@ import { open, readdir } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AppError } from '#domain/error.ts'
+import { nearest } from '#platform/nearest.ts'
 
 /** The folder of the bundles that come with Remora. */
 const shippedAgents = fileURLToPath(new URL('../../agents', import.meta.url))
@@ -20,6 +21,15 @@ export async function agentFolders(dir: string | undefined): Promise<Map<string,
 /** The names of these bundles, sorted. */
 export async function agentNames(dir: string | undefined): Promise<string[]> {
   return [...(await agentFolders(dir)).keys()]
+}
+
+/** Which of the agents are not known, and what was probably meant; undefined: all are. */
+export function unknownAgents(agents: readonly string[], known: readonly string[]): string | undefined {
+  const unknown = agents.filter((agent) => !known.includes(agent))
+  if (unknown.length === 0) return undefined
+  const near = unknown.flatMap((agent) => nearest(agent, known) ?? [])
+  const meant = near.length === 0 ? '' : ` (did you mean ${near.join(', ')}?)`
+  return `unknown agent: ${unknown.join(', ')}${meant}; known: ${known.join(', ')}`
 }
 
 /** The folders under `dir` that hold a `bundle.yaml`, sorted. CONFIG_001 when `dir` cannot be read. */

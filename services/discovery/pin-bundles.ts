@@ -1,5 +1,6 @@
 import { AppError } from '#domain/error.ts'
 import type { ProjectId } from '#domain/ids.ts'
+import { unknownAgents } from '#bundles/bundle-files.ts'
 import type { LoadedBundle } from '#bundles/load-bundle.ts'
 import type { ObjectStore } from '#objects/object-store.ts'
 import { getBundle, putBundle } from '#objects/stored-records.ts'
@@ -10,15 +11,10 @@ export type PinnedBundle = { hash: string; bundle: AgentBundle }
 /** Stores the named bundles for a plan to pin by hash. INTAKE_006 for an unknown name. */
 export function bundlePinner(loaded: ReadonlyMap<string, LoadedBundle>, objects: ObjectStore) {
   return async (projectId: ProjectId, names: readonly string[]): Promise<PinnedBundle[]> => {
-    const pinned: PinnedBundle[] = []
-    for (const name of new Set(names)) {
-      const bundle = loaded.get(name)?.bundle
-      if (bundle === undefined) {
-        throw new AppError('INTAKE_006', `unknown agent ${name}; known: ${[...loaded.keys()].join(', ')}`)
-      }
-      pinned.push({ hash: await putBundle(objects, projectId, bundle), bundle })
-    }
-    return pinned
+    const fault = unknownAgents(names, [...loaded.keys()])
+    if (fault !== undefined) throw new AppError('INTAKE_006', fault)
+    const bundles = [...new Set(names)].flatMap((name) => loaded.get(name)?.bundle ?? [])
+    return Promise.all(bundles.map(async (bundle) => ({ hash: await putBundle(objects, projectId, bundle), bundle })))
   }
 }
 

@@ -1,4 +1,5 @@
 import { z } from '@hono/zod-openapi'
+import { unknownAgents } from '#bundles/bundle-files.ts'
 import { AppError } from '#domain/error.ts'
 import { faultOfGlobs } from '#domain/path-globs.ts'
 import { NodeId } from '#domain/ids.ts'
@@ -147,7 +148,6 @@ export function parseRunRequest(
 
 function checkAgents(agents: readonly string[], known: readonly string[], part: string): void {
   if (agents.length === 0) throw new AppError('INTAKE_007', `${part}.agents names no agent; known: ${known.join(', ')}`)
-  const unknown = agents.filter((agent) => !known.includes(agent))
-  if (unknown.length === 0) return
-  throw new AppError('INTAKE_006', `unknown agent: ${unknown.join(', ')}; known: ${known.join(', ')}`)
+  const fault = unknownAgents(agents, known)
+  if (fault !== undefined) throw new AppError('INTAKE_006', fault)
 }
