@@ -17,7 +17,8 @@ const stack = {
 /**
  * Five projects. `unit` needs nothing; `house` reads our own source; `integration` runs against a real Redis and S3 that its
  * global setup starts; `e2e` starts the whole stack, after everything else, and `e2e-alone` one file at a time after that. Where
- * there is no Redis, the last three get one first.
+ * there is no Redis, the last three get one first. What waits often has more workers than the two cores that CI has. The files of
+ * `unit` share their processes, since half of their time would be to load the same modules again: none may leave a trace.
  */
 export default defineConfig({
   test: {
@@ -30,6 +31,7 @@ export default defineConfig({
           setupFiles,
           include: ['**/*.test.ts'],
           exclude: [...elsewhere, integration, house, endToEnd],
+          isolate: false,
           testTimeout: 10_000,
           sequence: { groupOrder: 0 },
         },
@@ -50,6 +52,7 @@ export default defineConfig({
           include: [integration],
           exclude: [...elsewhere, endToEnd],
           globalSetup: ['core/testing/redis-setup.ts', 'core/testing/global-setup.ts'],
+          maxWorkers: 4,
           testTimeout: 30_000,
           hookTimeout: 30_000,
           sequence: { groupOrder: 1 },
@@ -61,6 +64,7 @@ export default defineConfig({
           name: 'e2e',
           include: [endToEnd],
           exclude: [...elsewhere, ...alone],
+          maxWorkers: 3,
           sequence: { groupOrder: 2 },
         },
       },

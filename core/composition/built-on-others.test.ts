@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
 import { applyEdits, type ChangeSet, type Edit, type FileChange } from '#domain/change-set.ts'
 import { setsTogether } from '#proof/sets-together.ts'

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '#testing/fast-check.ts'
 import { expect, it } from 'vitest'
 import { applyEdits, type ChangeSet, type FileChange } from '#domain/change-set.ts'
 import { sha256 } from '#domain/ids.ts'

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '#testing/fast-check.ts'
 import { expect, it } from 'vitest'
 import { applyEdits, composeEdits, type Edit } from './change-set.ts'
 import { rebaseEdits } from './rebase-edits.ts'

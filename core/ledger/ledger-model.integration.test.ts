@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '#testing/fast-check.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { PlannedOperation } from '#domain/operation.ts'
 import { aPlannedOperation } from '#testing/open-test-ledger.ts'

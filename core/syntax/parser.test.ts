@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import fc from 'fast-check'
+import { fc } from '#testing/fast-check.ts'
 import type { Tree } from 'web-tree-sitter'
 import { describe, expect, it } from 'vitest'
 import { loadLanguage } from './parser.ts'

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '#testing/fast-check.ts'
 import { afterAll, describe, expect, it } from 'vitest'
 import { endlessScript } from './endless-script.fixture.ts'
 import { checkScript } from './check-script.ts'

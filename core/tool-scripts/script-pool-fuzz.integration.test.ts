@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '#testing/fast-check.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
 import { JournalEntry } from '#domain/external-journal.ts'

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
 import { argumentsGrammar, callGrammar, isHeldByGrammar } from './call-grammar.ts'
 import { grammarMatches } from './grammar-matcher.fixture.ts'

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import fc from 'fast-check'
+import { fc } from '#testing/fast-check.ts'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { askingRun, submitRun } from '../played-run.fixture.ts'
 import { expectAnswer, openAttackedApi, type AttackedApi } from './attacked-api.fixture.ts'

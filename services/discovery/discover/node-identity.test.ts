@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto'
-import fc from 'fast-check'
+import { fc } from '#testing/fast-check.ts'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { CodeNode } from '#domain/code-node.ts'
 import { nodeId } from '#domain/ids.ts'

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
 import type { CodeNode } from '#domain/code-node.ts'
 import type { PinnedBundle } from '../pin-bundles.ts'

@@ -1,5 +1,5 @@
 import { gzipSync } from 'node:zlib'
-import fc from 'fast-check'
+import { fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
 import { admitEntry, emptyContents, filesOf } from './archive-contents.ts'

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
 import { ToolRun } from '#objects/attempt-record.ts'
 import { foldContext } from '../context/fold-context.ts'

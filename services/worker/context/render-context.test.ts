@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
 import { type AgentContext, foldContext } from './fold-context.ts'
 import { recordedEvents, scope } from './recorded-events.fixture.ts'

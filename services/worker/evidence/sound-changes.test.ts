@@ -1,5 +1,5 @@
 import { afterAll, describe, expect, it } from 'vitest'
-import fc from 'fast-check'
+import { fc } from '#testing/fast-check.ts'
 import { changeChecks } from '#domain/change-set.ts'
 import { defaultPathRules, type PathRules } from '#domain/path-rules.ts'
 import { openLinter } from '#lint/linter.ts'

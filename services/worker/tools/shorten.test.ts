@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest'
 import { fitValue, clip, nodeExcerpt } from './shorten.ts'
-import fc from 'fast-check'
+import { fc } from '#testing/fast-check.ts'
 
 const maxJson = 2_000
 

@@ -3,7 +3,7 @@ import { chmod, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'n
 import { tmpdir } from 'node:os'
 import { dirname, join, relative } from 'node:path'
 import { promisify } from 'node:util'
-import fc from 'fast-check'
+import { fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
 import { applyEdits, type FileChange } from '#domain/change-set.ts'
 import { unreachable } from '#domain/error.ts'

@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
 import { parseContent } from './parse-content.ts'
 import { callsOf, formats, normal, parsed, tools, type Format } from './written-calls.fixture.ts'

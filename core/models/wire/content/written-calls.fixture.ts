@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '#testing/fast-check.ts'
 import { isRecord } from '#domain/json.ts'
 import type { ToolDefinition } from '#domain/turn.ts'
 import { parseContent } from './parse-content.ts'

@@ -1,5 +1,5 @@
 import { APIError } from 'openai'
-import fc from 'fast-check'
+import { fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
 import { AppError } from '#domain/error.ts'
 import type { ModelRequest } from '#domain/turn.ts'

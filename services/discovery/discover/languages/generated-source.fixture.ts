@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '#testing/fast-check.ts'
 
 /** A definition with its contents; the dialect decides how it is written, and `form` chooses among the dialect's forms. */
 export type GeneratedDefinition = {

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import fc from 'fast-check'
+import { fc } from '#testing/fast-check.ts'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { readAttributeRules } from './attribute-rules.ts'
 

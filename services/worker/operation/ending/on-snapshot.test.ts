@@ -1,4 +1,4 @@
-import fc from 'fast-check'
+import { fc } from '#testing/fast-check.ts'
 import { describe, expect, it } from 'vitest'
 import { composeChangeSets } from '#composition/compose-change-sets.ts'
 import { applyEdits, type ChangeSet } from '#domain/change-set.ts'

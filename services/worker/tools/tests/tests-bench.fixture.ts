@@ -53,7 +53,7 @@ export function openTestsBench(sandbox: Pick<Sandbox, 'run'>) {
       const environment = async () => null
       const started = { attempt: aPlannedOperation(name), workspace, built: undefined, allowed: [], environment }
       const places = { archive: async () => openSync(archive, 'r'), environment: async () => ({}) }
-      const deps = { sandbox, limits: usualLimits, ...places }
+      const deps = { sandbox, limits: { ...usualLimits, wallMs: 20_000 }, ...places }
       const ids = { projectId: 'p', snapshotId: 's' }
       const programs = (signal: AbortSignal) =>
         attemptPrograms({ ...started, attempt: { ...started.attempt, ...ids } }, deps, signal)
