@@ -53,14 +53,21 @@ export type AcceptedChangesDeps = {
   records: { readChangeSets: AcceptedDeps['readSets'] }
 }
 
+/** `chosenAt`: when a person accepted it, in milliseconds since the epoch; undefined when the policy of the run did. */
+export type AcceptedChange = { set: ChangeSet; node: CodeNode; chosenAt: number | undefined }
+
 /** What is accepted in a run and those that it retries, and what it was made for. */
 export async function acceptedChanges(
   run: Run,
   { ledger, records }: AcceptedChangesDeps,
-): Promise<{ set: ChangeSet; node: CodeNode }[]> {
+): Promise<AcceptedChange[]> {
   const chain = await chainOf(run, ledger)
   const decisions = await ledger.readDecisions((chain.at(-1) ?? run).runId)
   const { sets, nodeOf } = await readAccepted(chain, decisions, { ledger, readSets: records.readChangeSets })
   const found = await mapBounded(sets, readsAtOnce, async (set) => ({ set, node: await nodeOf(set.operationId) }))
-  return found.flatMap(({ set, node }) => (node === undefined ? [] : [{ set, node }]))
+  return found.flatMap(({ set, node }) => {
+    const decision = decisions.byChangeSet.get(set.changeSetId)
+    const chosenAt = decision?.by.startsWith('human/') === true ? decision.at : undefined
+    return node === undefined ? [] : [{ set, node, chosenAt }]
+  })
 }

@@ -69,13 +69,14 @@ describe('the changes that people did not want', () => {
 
   it('are kept for their repository, until their pull request is open again', async () => {
     const { declined, id } = opened()
+    const among = async (keys: string[]) => [...(await declined.among(id, keys)).keys()]
     await declined.add(id, ['one', 'two'])
     await declined.add(id, [])
-    expect(await declined.among(id, ['two', 'three', 'one'])).toEqual(new Set(['one', 'two']))
-    expect(await declined.among(id + 1_000, ['one'])).toEqual(new Set())
-    expect(await declined.among(id, [])).toEqual(new Set())
+    expect(await among(['two', 'three', 'one'])).toEqual(['two', 'one'])
+    expect(await declined.among(id + 1_000, ['one'])).toEqual(new Map())
+    expect(await among([])).toEqual([])
     await declined.remove(id, ['one'])
-    expect(await declined.among(id, ['one', 'two'])).toEqual(new Set(['two']))
+    expect(await among(['one', 'two'])).toEqual(['two'])
   })
 
   it('are only the newest, in any number that is asked for', async () => {
@@ -91,7 +92,7 @@ describe('the changes that people did not want', () => {
     const { declined, id, key } = opened({ most: 10, days: 1 })
     await declined.add(id, ['new'])
     await test.redis.zadd(key, Date.now() - 90_000_000, 'old')
-    expect(await declined.among(id, ['old', 'new'])).toEqual(new Set(['new']))
+    expect([...(await declined.among(id, ['old', 'new'])).keys()]).toEqual(['new'])
     await declined.add(id, ['newer'])
     expect(await test.redis.zrange(key, '0', '-1')).toEqual(['new', 'newer'])
   })
@@ -107,5 +108,20 @@ describe('the changes that people did not want', () => {
     const all = [further, other, upon, again]
     const answer = await withoutDeclined(all, { repositoryId: id, declined, readBlob })
     expect(answer).toEqual({ left: [other], declined: [further, upon, again] })
+  })
+
+  it('are proposed again once a person accepts one of them, of this run and of later ones', async () => {
+    const { declined, id } = opened()
+    const again = change('c5', [edit(longer, 'pass', 'return 1')])
+    await declined.add(id, [await changeKey(again, readBlob)])
+    const proposed = async (chosenAt: number | undefined) => {
+      const { left } = await withoutDeclined([{ ...again, chosenAt }], { repositoryId: id, declined, readBlob })
+      return left.length
+    }
+    const now = Date.now()
+    expect(await proposed(now - 3_600_000)).toBe(0)
+    expect(await proposed(undefined)).toBe(0)
+    expect(await proposed(now + 3_600_000)).toBe(1)
+    expect(await proposed(undefined)).toBe(1)
   })
 })

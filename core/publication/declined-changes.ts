@@ -10,8 +10,8 @@ import type { RedisClient } from '#platform/redis-client.ts'
 
 type ChangedNode = Pick<CodeNode, 'path' | 'kind' | 'qualifiedName'>
 
-/** A change set, and what the operation that made it worked on. */
-export type ChangeOfNode = { set: ChangeSet; node: ChangedNode }
+/** A change set, what the operation that made it worked on, and when a person has accepted it, if one has. */
+export type ChangeOfNode = { set: ChangeSet; node: ChangedNode; chosenAt?: number | undefined }
 
 /**
  * The same for the same change by the same agent to the same node, whenever and in whatever run it is made: what counts is the text that
@@ -44,7 +44,7 @@ const sliceLength = 1_000
 
 const addScript = `
 local time = redis.call('TIME')
-local now = tonumber(time[1]) * 1000
+local now = tonumber(time[1]) * 1000 + math.floor(tonumber(time[2]) / 1000)
 for i = 3, #ARGV do redis.call('ZADD', KEYS[1], now, ARGV[i]) end
 redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[2]))
 redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -1 - tonumber(ARGV[1]))
@@ -72,13 +72,16 @@ export function openDeclinedChanges(redis: RedisClient, namespace = 'remora', li
     async remove(repositoryId: number, changeKeys: readonly string[]): Promise<void> {
       for (const some of slicesOf(changeKeys)) await orStoreError(redis.zrem(keyOf(repositoryId), ...some))
     },
-    /** Those of these keys that are kept. */
-    async among(repositoryId: number, changeKeys: readonly string[]): Promise<Set<string>> {
+    /** When those of these keys that are kept were added, in milliseconds since the epoch. */
+    async among(repositoryId: number, changeKeys: readonly string[]): Promise<Map<string, number>> {
       const since = (await orStoreError(redisNowMs(redis))) - keptMs
-      const kept = new Set<string>()
+      const kept = new Map<string, number>()
       for (const some of slicesOf(changeKeys)) {
         const scores = Scores.parse(await orStoreError(redis.zmscore(keyOf(repositoryId), ...some)))
-        for (const [at, one] of some.entries()) if ((scores[at] ?? -1) >= since) kept.add(one)
+        for (const [at, one] of some.entries()) {
+          const addedAt = scores[at] ?? -1
+          if (addedAt >= since) kept.set(one, addedAt)
+        }
       }
       return kept
     },
@@ -92,11 +95,11 @@ function slicesOf(keys: readonly string[]): string[][] {
 
 const readsAtOnce = 16
 
-type Declining = { repositoryId: number; declined: Pick<DeclinedChanges, 'among'>; readBlob: ReadBlob }
+type Declining = { repositoryId: number; declined: Pick<DeclinedChanges, 'among' | 'remove'>; readBlob: ReadBlob }
 
 /**
  * What may be proposed of these changes, in their order: `declined` are those that people did not want, and those that are built on one
- * of them.
+ * of them. What a person has accepted since is wanted again, also of later runs.
  */
 export async function withoutDeclined<T extends ChangeOfNode>(
   changes: readonly T[],
@@ -104,7 +107,16 @@ export async function withoutDeclined<T extends ChangeOfNode>(
 ): Promise<{ left: T[]; declined: T[] }> {
   const keys = await mapBounded(changes, readsAtOnce, (change) => changeKey(change, readBlob))
   const known = await declined.among(repositoryId, keys)
-  const gone = new Set(changes.flatMap(({ set }, at) => (known.has(keys[at] ?? '') ? set.changeSetId : [])))
+  const wanted = new Set<string>()
+  const gone = new Set<string>()
+  for (const [at, { set, chosenAt = -1 }] of changes.entries()) {
+    const key = keys[at] ?? ''
+    const declinedAt = known.get(key)
+    if (declinedAt === undefined) continue
+    if (chosenAt > declinedAt) wanted.add(key)
+    else gone.add(set.changeSetId)
+  }
+  await declined.remove(repositoryId, [...wanted])
   for (const { changeSetId, builtOn = [] } of neededFirst(changes.map(({ set }) => set))) {
     if (builtOn.some((id) => gone.has(id))) gone.add(changeSetId)
   }

@@ -227,7 +227,7 @@ async function accept({ ledger }: TestPublisher, runId: RunId, made: readonly Ma
     const { operationId, node, bundle: agent } = operation
     const decision = { changeSetId: set.changeSetId, runId, operationId, recordHash, node, agent, reason: null }
     const accepted = { ...decision, before: 'pending', verdict: 'accepted' } as const
-    await ledger.decide(runId, { last, decisions: [accepted], by: { kind: 'human', id: 't' } })
+    await ledger.decide(runId, { last, decisions: [accepted], by: { kind: 'policy', id: 'auto' } })
   }
 }
 

@@ -20,6 +20,18 @@ describe.skipIf(lacks('git'))('the answer to a comment', () => {
     return answers[0] ?? ''
   }
 
+  /** As a person does it in `remora review`. */
+  async function acceptRejected(runId: RunId): Promise<void> {
+    const { ledger } = at.publisher
+    const { last, byChangeSet } = await ledger.readDecisions(runId)
+    const rejected = [...byChangeSet.values()].filter(({ verdict }) => verdict === 'rejected')
+    for (const { version: _version, at: _at, by: _by, byName: _name, ...one } of rejected) {
+      const { node } = await ledger.getOperation(one.runId, one.operationId)
+      const accepted = { ...one, node, before: 'rejected', verdict: 'accepted', reason: null } as const
+      await ledger.decide(runId, { last, decisions: [accepted], by: { kind: 'human', id: 'ada' } })
+    }
+  }
+
   it('has a paragraph for each of its commands, once, all of which are done', async () => {
     const runId = await at.published({ changes })
     at.publisher.github.webhooks.double(1, 'issue_comment')
@@ -94,6 +106,17 @@ describe.skipIf(lacks('git'))('the answer to a comment', () => {
       await at.publisher.takeAll()
       await at.publisher.settle(wanted)
       expect(await at.repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('README.md\na.py')
+    })
+
+    it('keeps nothing out that a person accepts afterwards, in the run or in a later one', async () => {
+      const runId = await at.published({ changes })
+      await say('/remora reject a.py', runId)
+      expect(await at.repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('b.py')
+      await acceptRejected(runId)
+      await at.publisher.settle(runId)
+      expect(await at.repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('a.py\nb.py')
+      await at.published({ changes: [changes[0]], source: { since: { runId } } })
+      expect(await at.repository.git(['diff', '--name-only', 'main', 'remora/main'])).toBe('a.py\nb.py')
     })
 
     it('keeps out what nobody had decided on, too', async () => {

@@ -1,8 +1,7 @@
-import { acceptedChanges, type AcceptedChangesDeps } from '#composition/accepted-sets.ts'
+import { type AcceptedChange, acceptedChanges, type AcceptedChangesDeps } from '#composition/accepted-sets.ts'
 import { carryChanges } from '#composition/carry-changes.ts'
 import { chainOf } from '#composition/run-chain.ts'
 import type { ChangeSet } from '#domain/change-set.ts'
-import type { CodeNode } from '#domain/code-node.ts'
 import { AppError, undefinedOn } from '#domain/error.ts'
 import { operationId, type ProjectId, type RunId } from '#domain/ids.ts'
 import type { PublishedPull } from '#domain/publication.ts'
@@ -20,12 +19,11 @@ export type CarryDeps = AcceptedChangesDeps & {
 }
 
 /** A change of an earlier run for the code that the run has. `of`: its change set in that run. */
-export type Carried = { set: ChangeSet; node: CodeNode; runId: RunId; of: string }
+export type Carried = AcceptedChange & { runId: RunId; of: string }
 
 /** `published`: those of the run's own and the carried ones that are in open pull requests now. `lost`: what does not fit any more. */
 export type CarriedChanges = { carried: Carried[]; lost: ChangeSet[]; published: Set<string> }
 
-type AcceptedChange = Awaited<ReturnType<typeof acceptedChanges>>[number]
 type InPulls = ReadonlyMap<RunId, ReadonlySet<string>>
 
 /** A branch on which so many runs wait for people keeps what the newest have made. */
@@ -71,10 +69,10 @@ export async function carriedChanges(
     const moved = await carryChanges(sets, { readBase, readNow })
     const lost = new Set(moved.lost)
     found.lost.push(...sets.filter(({ changeSetId }) => lost.has(changeSetId) && there.has(changeSetId)))
-    const nodes = new Map(changes.map(({ set, node }) => [set.changeSetId, node]))
+    const before = new Map(changes.map((one) => [one.set.changeSetId, one]))
     for (const { set, of } of moved.carried) {
-      const node = nodes.get(of)
-      if (node !== undefined) found.carried.push({ set, node, runId, of })
+      const one = before.get(of)
+      if (one !== undefined) found.carried.push({ ...one, set, runId, of })
       if (wasThere.has(of)) found.published.add(set.changeSetId)
     }
   }
