@@ -57,10 +57,7 @@ export type AcceptedChangesDeps = {
 export type AcceptedChange = { set: ChangeSet; node: CodeNode; chosenAt: number | undefined }
 
 /** What is accepted in a run and those that it retries, and what it was made for. */
-export async function acceptedChanges(
-  run: Run,
-  { ledger, records }: AcceptedChangesDeps,
-): Promise<AcceptedChange[]> {
+export async function acceptedChanges(run: Run, { ledger, records }: AcceptedChangesDeps): Promise<AcceptedChange[]> {
   const chain = await chainOf(run, ledger)
   const decisions = await ledger.readDecisions((chain.at(-1) ?? run).runId)
   const { sets, nodeOf } = await readAccepted(chain, decisions, { ledger, readSets: records.readChangeSets })

@@ -30,6 +30,7 @@ export type PlayedChange = {
   isPending?: true
   isFailed?: true
   summary?: string
+  rules?: string[]
 } & ({ path: string; from: string; to: string } | { files: FileChange[] })
 
 export type PlayedRun = {
@@ -152,6 +153,7 @@ async function playOperations(
       ...setOf(changeSetId(operation.operationId, own), operation.bundle, own),
       operationId: operation.operationId,
       evidence: [{ check: 'parses' as const, path: own[0]?.path ?? '', ok: true, tool: 'test' }],
+      ...(change.rules === undefined ? {} : { rules: change.rules }),
     }
     const { summary = 'done' } = change
     const changedFiles = own.map(({ path }) => path)
