@@ -177,6 +177,13 @@ describe('the check run of a run that has ended', () => {
     expect(told(given).state).toBe('neutral')
   })
 
+  it('says where the agent is named that nobody knows', () => {
+    const reason = 'unknown agent: docstrings (did you mean docstring?); known: docstring, lint'
+    const { title, summary } = told({ run: { status: 'failed', errorCode: 'INTAKE_006', reason } })
+    expect(title).toContain('INTAKE_006 unknown agent: docstrings (did you mean docstring?)')
+    expect(summary).toContain('`github.agents` in `remora.yaml` names the agents.')
+  })
+
   it('does not name an open pull request that has nothing of it any more', () => {
     const publication = Publication.parse({ pulls: [{ ...pull, state: 'open', changeSetIds: [] }] })
     expect(told({ funnel: allAccepted, publication }).title).toBe('3 changes ready')

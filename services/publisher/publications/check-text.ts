@@ -115,6 +115,13 @@ function titleOf({ run, publication, funnel, merged, findings }: ToldRun): strin
   return notEnded(run) > 0 ? `${plural(notEnded(run), 'operation')} did not end well` : 'Nothing to change'
 }
 
+function failureText({ status, errorCode, reason }: ToldRun['run']): string {
+  if (status !== 'failed') return ''
+  const where =
+    errorCode === 'INTAKE_006' ? `. ${code('github.agents')} in ${code('remora.yaml')} names the agents.` : ''
+  return `The run has failed with ${code(errorCode ?? '')}: ${cell(reason ?? '')}${where}`
+}
+
 function summaryOf(told: ToldRun): string {
   const { run, publication, gate, leftOut, findings, held, runUrl, isRehearsal, isPublishable } = told
   const hasPull = hasOpenPull(publication)
@@ -126,7 +133,7 @@ function summaryOf(told: ToldRun): string {
     run.status === 'cancelled'
       ? `The run was stopped${run.stop?.kind === 'request' ? `: ${cell(run.stop.reason)}` : ''}.`
       : '',
-    run.status === 'failed' ? `The run has failed with ${code(run.errorCode ?? '')}: ${cell(run.reason ?? '')}` : '',
+    failureText(run),
     publication.fault === null
       ? ''
       : `Nothing ${hasPull ? 'more ' : ''}could be published: ${code(publication.fault.errorCode)}: ${cell(publication.fault.reason)}`,
