@@ -10,8 +10,9 @@ const envOfWorker = (environment: Record<string, string>) =>
 
 describe('the environment of a worker of the embedded stack', () => {
   it('has nothing of the surrounding one but what a worker reads, and not the token of the API', () => {
-    const surrounding = { REMORA_TOKEN: 'a-token-of-the-api', HOME: '/home/me', GITHUB_TOKEN: 'x', PATH: '/bin' }
-    expect(envOfWorker(surrounding)).toEqual({ ...envOfWorker({}), PATH: '/bin' })
+    const machine = { PATH: '/bin', NODE_COMPILE_CACHE: '/cache' }
+    const surrounding = { REMORA_TOKEN: 'a-token-of-the-api', HOME: '/home/me', GITHUB_TOKEN: 'x', ...machine }
+    expect(envOfWorker(surrounding)).toEqual({ ...envOfWorker({}), ...machine })
     expect(envOfWorker(surrounding)).toMatchObject({
       ...stores,
       REMORA_MODEL_URLS: 'http://127.0.0.1:3/v1',

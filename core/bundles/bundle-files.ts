@@ -25,9 +25,9 @@ export async function agentNames(dir: string | undefined): Promise<string[]> {
 
 /** Which of the agents are not known, and what was probably meant; undefined: all are. */
 export function unknownAgents(agents: readonly string[], known: readonly string[]): string | undefined {
-  const unknown = agents.filter((agent) => !known.includes(agent))
+  const unknown = [...new Set(agents)].filter((agent) => !known.includes(agent))
   if (unknown.length === 0) return undefined
-  const near = unknown.flatMap((agent) => nearest(agent, known) ?? [])
+  const near = [...new Set(unknown.flatMap((agent) => nearest(agent, known) ?? []))]
   const meant = near.length === 0 ? '' : ` (did you mean ${near.join(', ')}?)`
   return `unknown agent: ${unknown.join(', ')}${meant}; known: ${known.join(', ')}`
 }

@@ -55,9 +55,9 @@ const settings = [
   'log.showSignature=false',
 ].flatMap((setting) => ['-c', setting])
 
-/** These name another repository than the one that git is to work in, or times by which an amended commit is known. */
+/** These name another repository than the one that git is to work in, times by which an amended commit is known, or a place of ours. */
 const notPassedOn =
-  /^(?:REMORA_.*|GIT_(?:DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR|NAMESPACE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|AUTHOR_DATE|COMMITTER_DATE))$/
+  /^(?:REMORA_.*|NODE_COMPILE_CACHE|GIT_(?:DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR|NAMESPACE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|AUTHOR_DATE|COMMITTER_DATE))$/
 
 /** The system's git, in one bare repository, for the plumbing of a code host. */
 export function openGit({ gitDir, env, isInteractive, signal }: GitOptions) {

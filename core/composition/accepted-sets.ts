@@ -1,5 +1,6 @@
 import type { ChangeSet } from '#domain/change-set.ts'
 import type { CodeNode } from '#domain/code-node.ts'
+import { isByPerson } from '#domain/decision.ts'
 import type { ProjectId, RunId } from '#domain/ids.ts'
 import type { Run } from '#domain/run.ts'
 import type { Decisions } from '#ledger/decisions.ts'
@@ -53,8 +54,8 @@ export type AcceptedChangesDeps = {
   records: { readChangeSets: AcceptedDeps['readSets'] }
 }
 
-/** `chosenAt`: when a person accepted it, in milliseconds since the epoch; undefined when the policy of the run did. */
-export type AcceptedChange = { set: ChangeSet; node: CodeNode; chosenAt: number | undefined }
+/** `acceptedByPersonAt`: in milliseconds since the epoch; undefined when the policy of the run has accepted it. */
+export type AcceptedChange = { set: ChangeSet; node: CodeNode; acceptedByPersonAt: number | undefined }
 
 /** What is accepted in a run and those that it retries, and what it was made for. */
 export async function acceptedChanges(run: Run, { ledger, records }: AcceptedChangesDeps): Promise<AcceptedChange[]> {
@@ -64,7 +65,7 @@ export async function acceptedChanges(run: Run, { ledger, records }: AcceptedCha
   const found = await mapBounded(sets, readsAtOnce, async (set) => ({ set, node: await nodeOf(set.operationId) }))
   return found.flatMap(({ set, node }) => {
     const decision = decisions.byChangeSet.get(set.changeSetId)
-    const chosenAt = decision?.by.startsWith('human/') === true ? decision.at : undefined
-    return node === undefined ? [] : [{ set, node, chosenAt }]
+    const acceptedByPersonAt = decision !== undefined && isByPerson(decision) ? decision.at : undefined
+    return node === undefined ? [] : [{ set, node, acceptedByPersonAt }]
   })
 }

@@ -37,6 +37,11 @@ export const Decision = z.strictObject({
 })
 export type Decision = z.infer<typeof Decision>
 
+/** Whether a person has decided it, and not the policy of the run. */
+export function isByPerson({ by }: Pick<Decision, 'by'>): boolean {
+  return by.startsWith('human/')
+}
+
 /** `eve (human/<token>)`: the name for people to read, the id since names are not unique. */
 export function deciderOf({ by, byName }: Pick<Decision, 'by' | 'byName'>): string {
   return byName === undefined ? by : `${byName} (${by})`

@@ -236,7 +236,7 @@ function openThread<Question, Report>(options: ThreadOptions): Thread<Question, 
   }
 }
 
-/** Only the place where compiled code is kept: without it, compiling all modules is half the start. */
+/** Only the place where compiled code is kept, which has a folder for each Node: without it, compiling all modules is half the start. */
 function threadEnv(): Record<string, string> {
   const ofThisNode = getCompileCacheDir()
   return ofThisNode === undefined ? {} : { NODE_COMPILE_CACHE: dirname(ofThisNode) }

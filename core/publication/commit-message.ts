@@ -80,7 +80,7 @@ function workOf(agent: string, { descriptions }: Pick<CommitWords, 'descriptions
   return isClause ? clause : `Apply agent ${clipped(plain(agent), Math.min(40, most - 'Apply agent '.length))}`
 }
 
-/** The rules whose fixes the commit has, sorted; none of an agent that a model works for. */
+/** The rules of the mechanical fixes in the commit, sorted: what a model has changed names none. */
 export function lintRulesOf({ changeSetIds }: PlannedCommit, { sets }: Pick<CommitWords, 'sets'>): string[] {
   return [...new Set(changeSetIds.flatMap((id) => sets.get(id)?.rules ?? []))].toSorted()
 }

@@ -10,8 +10,8 @@ import type { RedisClient } from '#platform/redis-client.ts'
 
 type ChangedNode = Pick<CodeNode, 'path' | 'kind' | 'qualifiedName'>
 
-/** A change set, what the operation that made it worked on, and when a person has accepted it, if one has. */
-export type ChangeOfNode = { set: ChangeSet; node: ChangedNode; chosenAt?: number | undefined }
+/** A change set, and what the operation that made it worked on. `acceptedByPersonAt`: see core/composition/accepted-sets.ts. */
+export type ChangeOfNode = { set: ChangeSet; node: ChangedNode; acceptedByPersonAt?: number | undefined }
 
 /**
  * The same for the same change by the same agent to the same node, whenever and in whatever run it is made: what counts is the text that
@@ -50,6 +50,12 @@ redis.call('ZREMRANGEBYSCORE', KEYS[1], '-inf', now - tonumber(ARGV[2]))
 redis.call('ZREMRANGEBYRANK', KEYS[1], 0, -1 - tonumber(ARGV[1]))
 redis.call('PEXPIRE', KEYS[1], ARGV[2])`
 
+const removeOlderScript = `
+for i = 1, #ARGV, 2 do
+  local added = redis.call('ZSCORE', KEYS[1], ARGV[i])
+  if added and tonumber(added) < tonumber(ARGV[i + 1]) then redis.call('ZREM', KEYS[1], ARGV[i]) end
+end`
+
 const Scores = z.array(z.coerce.number().nullable())
 
 /**
@@ -72,15 +78,21 @@ export function openDeclinedChanges(redis: RedisClient, namespace = 'remora', li
     async remove(repositoryId: number, changeKeys: readonly string[]): Promise<void> {
       for (const some of slicesOf(changeKeys)) await orStoreError(redis.zrem(keyOf(repositoryId), ...some))
     },
-    /** When those of these keys that are kept were added, in milliseconds since the epoch. */
+    /** Removes each key that was added before its time (milliseconds since the epoch), and keeps what was added anew since. */
+    async removeOlder(repositoryId: number, before: ReadonlyMap<string, number>): Promise<void> {
+      for (const some of slicesOf([...before])) {
+        await orStoreError(redis.eval(removeOlderScript, 1, keyOf(repositoryId), ...some.flat().map(String)))
+      }
+    },
+    /** Of these keys those that are kept, each with the time at which it was added, in milliseconds since the epoch. */
     async among(repositoryId: number, changeKeys: readonly string[]): Promise<Map<string, number>> {
       const since = (await orStoreError(redisNowMs(redis))) - keptMs
       const kept = new Map<string, number>()
       for (const some of slicesOf(changeKeys)) {
         const scores = Scores.parse(await orStoreError(redis.zmscore(keyOf(repositoryId), ...some)))
         for (const [at, one] of some.entries()) {
-          const addedAt = scores[at] ?? -1
-          if (addedAt >= since) kept.set(one, addedAt)
+          const addedAt = scores[at] ?? undefined
+          if (addedAt !== undefined && addedAt >= since) kept.set(one, addedAt)
         }
       }
       return kept
@@ -88,18 +100,18 @@ export function openDeclinedChanges(redis: RedisClient, namespace = 'remora', li
   }
 }
 
-function slicesOf(keys: readonly string[]): string[][] {
-  const slices = Math.ceil(keys.length / sliceLength)
-  return Array.from({ length: slices }, (_, at) => keys.slice(at * sliceLength, (at + 1) * sliceLength))
+function slicesOf<T>(all: readonly T[]): T[][] {
+  const slices = Math.ceil(all.length / sliceLength)
+  return Array.from({ length: slices }, (_, at) => all.slice(at * sliceLength, (at + 1) * sliceLength))
 }
 
 const readsAtOnce = 16
 
-type Declining = { repositoryId: number; declined: Pick<DeclinedChanges, 'among' | 'remove'>; readBlob: ReadBlob }
+type Declining = { repositoryId: number; declined: Pick<DeclinedChanges, 'among' | 'removeOlder'>; readBlob: ReadBlob }
 
 /**
  * What may be proposed of these changes, in their order: `declined` are those that people did not want, and those that are built on one
- * of them. What a person has accepted since is wanted again, also of later runs.
+ * of them. What a person has accepted since it was declined is wanted again, and not kept as declined any more: later runs may propose it, too.
  */
 export async function withoutDeclined<T extends ChangeOfNode>(
   changes: readonly T[],
@@ -107,16 +119,15 @@ export async function withoutDeclined<T extends ChangeOfNode>(
 ): Promise<{ left: T[]; declined: T[] }> {
   const keys = await mapBounded(changes, readsAtOnce, (change) => changeKey(change, readBlob))
   const known = await declined.among(repositoryId, keys)
-  const wanted = new Set<string>()
-  const gone = new Set<string>()
-  for (const [at, { set, chosenAt = -1 }] of changes.entries()) {
-    const key = keys[at] ?? ''
-    const declinedAt = known.get(key)
-    if (declinedAt === undefined) continue
-    if (chosenAt > declinedAt) wanted.add(key)
-    else gone.add(set.changeSetId)
+  const wanted = new Map<string, number>()
+  for (const [at, { acceptedByPersonAt }] of changes.entries()) {
+    const declinedAt = known.get(keys[at] ?? '')
+    const isWanted = declinedAt !== undefined && acceptedByPersonAt !== undefined && acceptedByPersonAt > declinedAt
+    if (isWanted) wanted.set(keys[at] ?? '', acceptedByPersonAt)
   }
-  await declined.remove(repositoryId, [...wanted])
+  await declined.removeOlder(repositoryId, wanted)
+  const isUnwanted = (key = '') => known.has(key) && !wanted.has(key)
+  const gone = new Set(changes.flatMap(({ set }, at) => (isUnwanted(keys[at]) ? set.changeSetId : [])))
   for (const { changeSetId, builtOn = [] } of neededFirst(changes.map(({ set }) => set))) {
     if (builtOn.some((id) => gone.has(id))) gone.add(changeSetId)
   }

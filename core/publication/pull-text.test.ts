@@ -67,6 +67,6 @@ it('a pull request names the lint rules of each commit', () => {
       ['docstring', {}],
     ]),
   })
-  expect(body).toMatch(/^\| `lint` \| +Rules: `E100`, `E101`, .*, `E119` and 3 more\. \| 1 \| 0 \|$/m)
+  expect(body).toMatch(/^\| `lint` \| +\(rules `E100`, `E101`, .*, `E119` and 3 more\) \| 1 \| 0 \|$/m)
   expect(body).toMatch(/^\| `docstring` \| +\| 1 \| 0 \|$/m)
 })

@@ -100,7 +100,7 @@ function agentsTable({ commits, descriptions, sets }: PullParts): string {
 function rulesText(rules: readonly string[]): string {
   if (rules.length === 0) return ''
   const more = rules.length > shownRules ? ` and ${rules.length - shownRules} more` : ''
-  return ` Rules: ${rules.slice(0, shownRules).map(code).join(', ')}${more}.`
+  return ` (rules ${rules.slice(0, shownRules).map(code).join(', ')}${more})`
 }
 
 /** Each check with the number of files for which it holds. One that could not be made is named, since it proves nothing. */

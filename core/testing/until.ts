@@ -5,7 +5,7 @@ export async function until<T>(
   condition: () => T | undefined | false | Promise<T | undefined | false>,
   options: { withinMs?: number } = {},
 ): Promise<T> {
-  const { withinMs = 60_000 } = options
+  const { withinMs = 45_000 } = options
   const deadline = performance.now() + withinMs
   for (let waitMs = 2; ; waitMs = Math.min(waitMs * 2, 50)) {
     const answer = await condition()

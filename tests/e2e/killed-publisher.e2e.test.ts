@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { openRandom } from '#platform/seeded-random.ts'
+import { testSeed } from '#testing/fast-check.ts'
 import type { FakeRepository } from '#testing/fake-github/host-repository.ts'
 import type { Moment } from '#testing/fake-github/network-faults.ts'
 import { openResendProxy, type ResendProxy } from '#testing/resend-proxy.ts'
@@ -12,8 +13,7 @@ import { openPrograms } from './program.ts'
 
 // A kill takes some seconds: the publisher starts again, and what the dead one had taken has to be silent for the lease.
 const leaseMs = 1_000
-/** At which commands to Redis it is killed: drawn with this seed, of each kind of command with this chance. */
-const seed = Number(process.env['REMORA_TEST_SEED'] ?? Date.now() % 1_000_000)
+/** At which commands to Redis it is killed: drawn of each kind of command with this chance. */
 const share = Number(process.env['REMORA_TEST_KILL_SHARE'] ?? 0.15)
 const withinMs = 240_000
 
@@ -123,7 +123,7 @@ describe.skipIf(lacks('git'))('a publisher that is killed with kill -9', { timeo
   })
 
   it('publishes once, dying after commands to Redis whose answers it never gets', async () => {
-    const random = openRandom(seed)
+    const random = openRandom(testSeed)
     const met = new Set<string>()
     open.proxy?.watch({
       cutWhen(words) {
@@ -139,7 +139,7 @@ describe.skipIf(lacks('git'))('a publisher that is killed with kill -9', { timeo
     await expectPublished(repository, [commit], documentedCount)
     const kills = await killer.stop()
     open.proxy?.watch()
-    process.stdout.write(`killed at ${kills.length} of ${met.size} commands to Redis: REMORA_TEST_SEED=${seed}\n`)
+    process.stdout.write(`killed at ${kills.length} of ${met.size} commands to Redis: REMORA_TEST_SEED=${testSeed}\n`)
   })
 })
 

@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process'
 
-/** Run in a small process of its own, which starts git for a larger one: run-git.ts. */
+// A small process that runs git for a larger one: run-git.ts.
+
 export type GitCall = {
   id: number
   folder: string
@@ -8,18 +9,31 @@ export type GitCall = {
   env: Record<string, string | undefined>
   input: string | Uint8Array
 }
-/** `fault`: why there was no exit code, such as that there is no git. */
-export type GitAnswer = { id: number; code: number | undefined; stdout: Uint8Array; stderr: string; fault: string }
+
+/** `fault`: why git did not end by itself. */
+export type GitAnswer = { id: number } & ({ code: number; stdout: Uint8Array; stderr: string } | { fault: string })
 
 const limits = { maxBuffer: 256 * 1024 * 1024, timeout: 60_000, killSignal: 'SIGKILL' } as const
 
-process.on('message', ({ id, folder, args, env, input }: GitCall) => {
+function answer(said: GitAnswer): void {
+  if (process.connected) process.send?.(said, () => {})
+}
+
+function run({ id, folder, args, env, input }: GitCall): void {
   const child = execFile('git', args, { cwd: folder, env, encoding: 'buffer', ...limits }, (error, stdout, stderr) => {
     const code = error === null ? 0 : error.code
-    const answer: Omit<GitAnswer, 'code' | 'fault'> = { id, stdout, stderr: stderr.toString() }
-    if (typeof code === 'number') process.send?.({ ...answer, code, fault: '' })
-    else process.send?.({ ...answer, code: undefined, fault: error?.message ?? 'git was stopped' })
+    if (typeof code === 'number') answer({ id, code, stdout, stderr: stderr.toString() })
+    else answer({ id, fault: error?.message ?? 'git was stopped' })
   })
   child.stdin?.on('error', () => {}) // git may end before it has read all: its exit code says so
   child.stdin?.end(input)
+}
+
+process.on('message', (call: GitCall) => {
+  try {
+    run(call)
+  } catch (error) {
+    answer({ id: call.id, fault: String(error) }) // such as an argument with a NUL
+  }
 })
+process.on('disconnect', () => process.exit())

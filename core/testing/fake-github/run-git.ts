@@ -26,8 +26,9 @@ const quietGit = {
 export async function runGit(folder: string, args: readonly string[], options: GitOptions = {}): Promise<GitOutput> {
   const { input = '', variables = {}, allow = [] } = options
   const env = { PATH: process.env['PATH'], HOME: tmpdir(), ...quietGit, ...variables }
-  const { code, stdout, stderr, fault } = await callGit({ folder, args, env, input })
-  if (code === undefined) throw new Error(fault)
+  const answer = await ask({ folder, args, env, input })
+  if ('fault' in answer) throw new Error(answer.fault)
+  const { code, stdout, stderr } = answer
   if (code === 0 || allow.includes(code)) return { code, stdout: Buffer.from(stdout), stderr }
   throw new Error(`git ${args.slice(0, 3).join(' ')} ended with ${code}: ${stderr.slice(0, 2_000)}`)
 }
@@ -38,17 +39,17 @@ let starter: Starter | undefined
 let calls = 0
 
 /**
- * To start a program costs as much as the process is large that starts it, since its memory is marked for copying: 30 ms for the
- * 300 MB of a test. A small process does it in a sixth of that, and a test of the publisher starts a hundred.
+ * Starting a program copies the page tables of the process that starts it: 30 ms from a test of 300 MB, a sixth of that from a small
+ * process. A test of the publisher starts git a hundred times.
  */
-async function callGit(call: Omit<GitCall, 'id'>): Promise<GitAnswer> {
+async function ask(call: Omit<GitCall, 'id'>): Promise<GitAnswer> {
   const { child, waiting } = (starter ??= openStarter())
   const id = calls++
   const answer = Promise.withResolvers<GitAnswer>()
   waiting.set(id, answer)
   child.ref()
   child.channel?.ref()
-  child.send({ ...call, id })
+  child.send({ ...call, id }, (error) => error && answer.reject(error))
   return answer.promise.finally(() => {
     waiting.delete(id)
     if (waiting.size > 0) return
@@ -61,10 +62,12 @@ function openStarter(): Starter {
   const entry = fileURLToPath(new URL('git-process.ts', import.meta.url))
   const child = fork(entry, [], { serialization: 'advanced', execArgv: [] })
   const waiting: Starter['waiting'] = new Map()
+  const end = (error: Error) => {
+    if (starter?.child === child) starter = undefined
+    for (const { reject } of waiting.values()) reject(error)
+  }
   child.on('message', (answer: GitAnswer) => waiting.get(answer.id)?.resolve(answer))
-  child.on('exit', () => {
-    starter = undefined
-    for (const { reject } of waiting.values()) reject(new Error('the process that starts git has ended'))
-  })
+  child.on('error', end)
+  child.on('disconnect', () => end(new Error('the process that starts git has ended')))
   return { child, waiting }
 }

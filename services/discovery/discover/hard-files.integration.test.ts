@@ -1,19 +1,18 @@
-import { randomInt } from 'node:crypto'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { testSeed } from '#testing/fast-check.ts'
 import { languages } from '#syntax/grammars.ts'
 import { type HardSource, hardSources, soundSource } from './languages/hard-source.fixture.ts'
 import type { ParseResult } from './parse-pool.ts'
 import { openParsePool, type ParsePool } from './parse-pool.ts'
 import { loadQueryPacks, type QueryPack } from './query-pack.ts'
 
-const seed = Number(process.env['REMORA_SEED'] ?? randomInt(2 ** 31))
 const hardness = {
   depth: 10_000,
   definitions: 1_000,
   nameLength: 1_000_000,
   lineLength: 3_000_000,
   noise: 10_000,
-  seed,
+  seed: testSeed,
 }
 
 let packs: ReadonlyMap<string, QueryPack>
@@ -38,7 +37,7 @@ function outcome(result: ParseResult | undefined): string[] {
   return result.index.nodes.slice(1).map((node) => node.qualifiedName)
 }
 
-describe(`hard files (REMORA_SEED=${seed})`, () => {
+describe(`hard files (REMORA_TEST_SEED=${testSeed})`, () => {
   it.each(languages)(
     'of %s are indexed, skipped or reported, and cost no other file anything',
     async (language) => {

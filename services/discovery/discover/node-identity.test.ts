@@ -1,5 +1,4 @@
-import { randomInt } from 'node:crypto'
-import { fc } from '#testing/fast-check.ts'
+import { fc, testSeed } from '#testing/fast-check.ts'
 import { beforeAll, describe, expect, it } from 'vitest'
 import type { CodeNode } from '#domain/code-node.ts'
 import { nodeId } from '#domain/ids.ts'
@@ -8,10 +7,9 @@ import { generatedParts, type GeneratedPart, withOtherGaps } from './languages/g
 import { compileNodeQuery, type NodeQuery, nodesOfFile } from './node-query.ts'
 import { loadQueryPacks } from './query-pack.ts'
 
-const seed = Number(process.env['REMORA_SEED'] ?? randomInt(2 ** 31))
-const examples = { seed, numRuns: 100 }
+const examples = { numRuns: 100 }
 
-describe.each(dialects)(`node ids in $language (REMORA_SEED=${seed})`, (dialect) => {
+describe.each(dialects)(`node ids in $language (REMORA_TEST_SEED=${testSeed})`, (dialect) => {
   const { language, path } = dialect
   let query: NodeQuery
 

@@ -177,12 +177,10 @@ describe.skipIf(lacks('git'))('what people ask for', () => {
       ])
     })
 
-    it('names the lint rules whose fixes were made, as commit and pull request do', async () => {
-      const runId = await published({ changes: [{ ...one, rules: ['I001', 'F401'] }] })
-      const [explained] = await say('/remora explain a.py', runId)
-      expect(explained).toContain('Rules: `F401`, `I001`.')
+    it('names the lint rules whose fixes were made in commit and pull request', async () => {
+      await published({ changes: [{ ...one, rules: ['I001', 'F401'] }] })
       expect(await repository.git(['log', '-1', '--format=%b', 'remora/main'])).toContain('Lint rules: F401, I001\n')
-      expect(repository.pulls()[0]?.body).toContain('Rules: `F401`, `I001`.')
+      expect(repository.pulls()[0]?.body).toContain('(rules `F401`, `I001`)')
     })
 
     it('explains in the words of a model, none of which has a meaning for GitHub', async () => {

@@ -179,15 +179,11 @@ async function explainOne(
       return [code(of ?? check), verdict, code(tool), cell(detail ?? '')]
     }),
   )
-  // An operation may have made several sets with the same proofs, such as one for each file or lint rule.
+  // Several sets of an operation, such as that of a model and the mechanical one, may have the same proofs.
   const differing = [...new Map(rows.map((row) => [row.join('|'), row])).values()]
   const checks = rows.length === 0 ? [] : [table(['check', 'result', 'by', 'what it found'], differing)]
-  const rules = [...new Set(sets.flatMap((set) => set.rules ?? []))].toSorted()
-  const why = rules.length === 0 ? '' : ` Rules: ${rules.map(code).join(', ')}.`
   const spent = `${plural(outcome.turns, 'turn')}, ${plural(outcome.promptTokens + outcome.completionTokens, 'token')}`
-  return [
-    `${name}: ${status}. ${cell(outcome.summary)}${why}`,
-    ...checks,
-    `Operation ${code(operationId)}: ${spent}.`,
-  ].join('\n\n')
+  return [`${name}: ${status}. ${cell(outcome.summary)}`, ...checks, `Operation ${code(operationId)}: ${spent}.`].join(
+    '\n\n',
+  )
 }
