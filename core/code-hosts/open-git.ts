@@ -55,7 +55,10 @@ const settings = [
   'log.showSignature=false',
 ].flatMap((setting) => ['-c', setting])
 
-/** These name another repository than the one that git is to work in, times by which an amended commit is known, or a place of ours. */
+/**
+ * These name another repository than the one that git is to work in, times by which an amended commit is known, or the folder in which
+ * our own Node keeps compiled code.
+ */
 const notPassedOn =
   /^(?:REMORA_.*|NODE_COMPILE_CACHE|GIT_(?:DIR|WORK_TREE|INDEX_FILE|PREFIX|COMMON_DIR|NAMESPACE|OBJECT_DIRECTORY|ALTERNATE_OBJECT_DIRECTORIES|AUTHOR_DATE|COMMITTER_DATE))$/
 
